@@ -1,5 +1,5 @@
 # Build: everything that is needed to compile.
-FROM node:24-slim AS build
+FROM node:24.21.0-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-fund --no-audit
@@ -8,12 +8,12 @@ RUN node scripts/build.ts
 
 # Packages of the running service alone. The image brings Node 24, so the optional packages that
 # bring one are left out.
-FROM node:24-slim AS packages
+FROM node:24.21.0-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-fund --no-audit
 
-FROM node:24-slim
+FROM node:24.21.0-slim
 ENV NODE_ENV=production \
     KIPIMO_DATA_DIR=/data
 WORKDIR /app

@@ -86,6 +86,8 @@ function handOver(file, main) {
     MALLOC_MMAP_THRESHOLD_: '1048576',
     MALLOC_TRIM_THRESHOLD_: '1048576',
     MALLOC_ARENA_MAX: '2',
+    // Four threads at most hash passwords; two are left for files, names and compression.
+    UV_THREADPOOL_SIZE: '6',
     ...process.env,
   };
   if (process.execve !== undefined && process.platform !== 'win32') {

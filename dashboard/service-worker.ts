@@ -61,7 +61,7 @@ worker.addEventListener('fetch', (event) => {
 
 /** Addresses that are the service's own, not a screen's. */
 function isServed(pathname: string): boolean {
-  return /^\/(api|docs|healthz|readyz|metrics|websocket|mqtt|update)(\/|$)/.test(pathname);
+  return /^\/(api|docs|guides|healthz|readyz|metrics|websocket|mqtt|update)(\/|$)/.test(pathname);
 }
 
 async function pageOf(request: Request): Promise<Response> {

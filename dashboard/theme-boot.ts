@@ -17,7 +17,8 @@ const theme = readTheme();
 if (theme !== 'system') document.documentElement.dataset['theme'] = theme;
 
 const shown = chooseLanguage([readLanguage(), ...(navigator.languages ?? [])]);
-const session = createSessionStore(storageOf()).read();
+const store = createSessionStore(storageOf());
+const session = store.read();
 const { files, large } = filesOfScreen({
   ...{ pathname: location.pathname, language: shown, isGuest: session === undefined },
 });
@@ -50,10 +51,13 @@ if (location.pathname !== '/') fetchLaterStyles(LATER_STYLES);
 const now = Date.now();
 const { pathname: path, search } = location;
 const reads = firstReads({ path, search, username: session?.username, widthPx: innerWidth, now });
-askEarly({
-  ...{ urls: reads.map((read) => `/api/v2${read}`), session, now },
-  tokenLifeMs: pageSettings().tokenLifeSeconds * 1_000,
-});
+// A logout that is owed comes before anything else.
+if (store.owed().length === 0) {
+  askEarly({
+    ...{ urls: reads.map((read) => `/api/v2${read}`), session, now },
+    tokenLifeMs: pageSettings().tokenLifeSeconds * 1_000,
+  });
+}
 
 function storageOf(): Storage | undefined {
   try {

@@ -12,6 +12,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild-wasm';
+import { buildGuides } from './guide-pages.ts';
 import { licencesOf } from './licences.ts';
 import { filesOfWords, screenFiles } from './screen-files.ts';
 import { worldData } from './world-data.ts';
@@ -76,6 +77,7 @@ export async function buildDashboard(options: {
   // The data of world-atlas is in the outline of the world, which is made while building.
   const atlas = 'node_modules/world-atlas/';
   writeFileSync(join(out, 'licences.txt'), licencesOf([...Object.keys(metafile.inputs), atlas]));
+  buildGuides(join(out, 'guides'));
   if (!isQuick) compressAll(join(out, 'assets'));
   return {
     scriptBytes:

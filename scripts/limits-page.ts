@@ -4,6 +4,7 @@ import type { BudgetRule } from '../src/domain/budgets/budget.ts';
 import { budgetTable } from '../src/domain/budgets/budget-table.ts';
 import { retentionLimits } from '../src/domain/datapoints/retention/retention-limits.ts';
 import { limits } from '../src/domain/limits.ts';
+import { requestLimits } from '../src/http/request-limits.ts';
 import { mqttLimits } from '../src/mqtt/limits.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -15,6 +16,7 @@ export async function limitsPage(): Promise<string> {
     'src/domain/datapoints/retention/retention-limits.ts',
     retentionLimits,
   );
+  const ofRequests = await table('src/http/request-limits.ts', requestLimits);
   const ofMqtt = await table('src/mqtt/limits.ts', mqttLimits);
   const budgets = Object.entries<BudgetRule>(budgetTable).map(
     ([name, rule]) =>
@@ -25,8 +27,8 @@ export async function limitsPage(): Promise<string> {
   return [
     '# Limits',
     '',
-    '<!-- Generated from src/domain/budgets/budget-table.ts, src/domain/limits.ts and ' +
-      'src/mqtt/limits.ts by "npm run docs"; edit those files, not this one. -->',
+    '<!-- Generated from src/domain/budgets/budget-table.ts and the limits of src/domain, ' +
+      'src/http and src/mqtt by "npm run docs"; edit those files, not this one. -->',
     '',
     'What strangers share has an end, and nobody can use it up for others. A **budget** is room',
     'for the whole service, with a share for each account (with all its keys), for the guests at',
@@ -37,7 +39,7 @@ export async function limitsPage(): Promise<string> {
     'A refusal names its budget. An administrator changes totals with `KIPIMO_BUDGETS` (shares',
     'follow in proportion), and sees who uses what with `kipimo usage`, on the screen of the',
     'service, at `GET /api/v2/admin/usage`, and in `/metrics`: `kipimo_budget_used`,',
-    '`kipimo_budget_total` and `kipimo_budget_refusals_total`, each with the label `budget`.',
+    '`kipimo_budget_size` and `kipimo_budget_refusals_total`, each with the label `budget`.',
     '',
     '## Budgets',
     '',
@@ -51,6 +53,10 @@ export async function limitsPage(): Promise<string> {
     '(milliseconds), `Seconds`, `Characters`; others are numbers of things.',
     '',
     ...general,
+    '',
+    '## Heads of requests',
+    '',
+    ...ofRequests,
     '',
     '## Retention',
     '',

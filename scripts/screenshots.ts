@@ -162,9 +162,9 @@ async function shootCorrection(stage: Stage, shots: readonly Shot[]): Promise<vo
   await page.getByRole('button', { name: 'This is wrong' }).tap();
   await page.getByLabel('What it should be').fill('26.4');
   await shootAs('wrong-value');
-  await page.getByRole('button', { name: 'Put it right' }).tap();
+  await page.getByRole('button', { name: 'Correct it' }).tap();
   await page.locator('.hero', { hasText: '26.4' }).waitFor();
-  await page.getByText('Values taken away or put right').tap();
+  await page.getByText('Removed and corrected values').tap();
   await page.locator('.correction').first().waitFor();
   await shootAs('corrections');
   await page.context().close();

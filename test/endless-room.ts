@@ -5,5 +5,5 @@ export const endlessRoom = (): StorageRoom =>
   createStorageRoom({
     guestsBytesMax: Number.POSITIVE_INFINITY,
     diskFloorBytes: 0,
-    disk: { freeBytes: () => undefined },
+    disk: { freeBytes: () => undefined, sizeBytes: undefined },
   });

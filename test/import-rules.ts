@@ -112,9 +112,18 @@ export const sharedWithDashboard: readonly string[] = [
   'src/domain/devices/calibration.ts',
   'src/domain/id-text.ts',
   'src/lib/backoff.ts',
+  'src/lib/bare-value.ts',
+  'src/lib/csv-cell.ts',
+  'src/lib/csv-datapoints.ts',
   'src/lib/csv-reader.ts',
   'src/lib/duration.ts',
+  'src/lib/local-time.ts',
   'src/lib/record.ts',
+  'src/lib/text-encoding.ts',
+  'src/lib/time-zone.ts',
+  'src/lib/timestamp.ts',
+  'src/wire/refusal-code.ts',
+  'src/wire/refusal-patterns.ts',
 ];
 
 const dashboardPackages: readonly string[] = [

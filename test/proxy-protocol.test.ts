@@ -149,3 +149,22 @@ test('who begins a header and never ends it is sent away', async () => {
   assert.equal(await all(socket), '');
   assert.equal(await refusals(one), before + 1);
 });
+
+test('clients behind a balancer that are silent make room for the next one', async () => {
+  // All guests together have 10.
+  const environment = { ...trusting, KIPIMO_BUDGETS: 'connections=20' };
+  await using one = await startService({ environment });
+  const port = portOf(one.url);
+  const silent: Socket[] = [];
+  for (let at = 0; at < 40; at += 1) {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.on('error', () => undefined);
+    socket.write(headerFor(`192.0.2.${at}`));
+    silent.push(socket);
+    await wait(2);
+  }
+  const request = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const answer = await exchange(port, headerFor('192.0.2.200'), request);
+  assert.match(answer, /^HTTP\/1\.1 200 /);
+  for (const socket of silent) socket.destroy();
+});

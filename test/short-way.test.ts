@@ -130,19 +130,16 @@ test('a push that the short way refuses is told to the owner of the device', asy
   assert.equal((json as readonly unknown[]).length, 1);
 });
 
-test('too many pushes in one breath end the connection, over either way', async () => {
+test('pushes in one breath are all answered, over either way', async () => {
   for (const shortWay of ['on', 'off']) {
     await using service = await withDevice({ KIPIMO_SHORT_WAY: shortWay });
-    const patient = await dial(service);
-    const few = push.repeat(limits.pipelinedRequestsMax);
-    patient.socket.write(few);
-    while ((patient.heard().match(/ 204 /g) ?? []).length < limits.pipelinedRequestsMax) {
-      await new Promise((resolve) => patient.socket.once('data', resolve));
-    }
-    patient.socket.destroy();
     const greedy = await dial(service);
-    greedy.socket.write(push.repeat(2 + limits.pipelinedRequestsMax));
-    await closed(greedy.socket);
+    const count = 5 * limits.pipelinedRequestsMax + 1;
+    greedy.socket.write(push.repeat(count));
+    while ((greedy.heard().match(/ 204 /g) ?? []).length < count) {
+      await new Promise((resolve) => greedy.socket.once('data', resolve));
+    }
+    greedy.socket.destroy();
   }
 });
 

@@ -13,9 +13,8 @@ import {
   gapOf,
   plainNumber,
   proposedMessage,
-  thresholdOf,
 } from './alert-form.ts';
-import { concernOf, watchesOf } from './attention.ts';
+import { concernOf, thresholdOf, watchesOf } from './attention.ts';
 
 const message = { usernames: ['ama'], channels: ['sms'], message: 'dry' };
 const action = { kind: 'message', ...message } as const;
@@ -29,6 +28,7 @@ const form: AlertForm = {
   expression: 'soil < 30',
   otherSensors: [],
   action,
+  maxAge: 3_600,
   everySeconds: 0,
   until: '',
 };

@@ -2,12 +2,10 @@ import type {
   ActuationAction,
   ChannelName,
   MessageAction,
-  Notification,
   NotificationAction,
   NotificationDraft,
 } from '../api/alert-types.ts';
 import { channelNames } from '../api/alert-types.ts';
-import { watches } from './attention.ts';
 import { type Condition, isNumeral, readSentence, type Sentence } from './read-sentence.ts';
 import { expressionOf, sensorsOf } from './sentence.ts';
 
@@ -27,6 +25,8 @@ export interface AlertForm {
   /** Sensors that are looked at without being named by the expression. */
   readonly otherSensors: readonly string[];
   readonly action: AlertAction;
+  /** Seconds after which what was measured counts no more; undefined: it always counts. */
+  readonly maxAge: number | undefined;
   /** 0: no least time between two firings. */
   readonly everySeconds: number;
   /** As given; empty: no end. */
@@ -42,7 +42,7 @@ export function actionOf(action: NotificationAction): AlertAction {
 
 /** The form that shows an alert; what it has no words for it holds as an expression. */
 export function formOf(alert: NotificationDraft): AlertForm {
-  const { devices, sensors, expression } = alert.condition;
+  const { devices, sensors, expression, max_age } = alert.condition;
   const sentence = readSentence(expression);
   const named = sentence === undefined ? [] : sensorsOf(sentence);
   return {
@@ -52,6 +52,7 @@ export function formOf(alert: NotificationDraft): AlertForm {
     expression,
     otherSensors: sensors.filter((sensor) => !named.includes(sensor)),
     action: actionOf(alert.action),
+    maxAge: max_age ?? undefined,
     everySeconds: alert.throttling ?? 0,
     until: alert.expires ?? '',
   };
@@ -72,6 +73,7 @@ export function draftOf(form: AlertForm): NotificationDraft {
       devices,
       sensors: [...new Set([...named, ...otherSensors])],
       expression: formExpression(form),
+      ...(form.maxAge !== undefined && { max_age: form.maxAge }),
     },
     action: wireAction(action),
     ...(everySeconds > 0 && { throttling: everySeconds }),
@@ -162,21 +164,6 @@ export function proposedMessage(sensor: { readonly id: string; readonly name: st
   const space = unit === '' ? '' : ` ${unit}`;
   // With a $, the id of the device [contract 7].
   return `$\{id}: ${sensor.name} {${sensor.id}}${space}`;
-}
-
-/** Where an alert would fire for a sensor of a device, when that is one number. */
-export function thresholdOf(
-  alerts: readonly Notification[],
-  { deviceId, owner, sensorId }: { deviceId: string; owner: string; sensorId: string },
-): number | undefined {
-  for (const alert of alerts) {
-    if (alert.status !== 'active' || !watches(alert, { id: deviceId, owner })) continue;
-    const test = readSentence(alert.condition.expression)?.conditions.find(
-      (condition) => condition.sensor === sensorId && condition.kind === 'compare',
-    );
-    if (test?.kind === 'compare' && isNumeral(test.value)) return Number(test.value);
-  }
-  return undefined;
 }
 
 /** Whether it is one of the channels that have words. */

@@ -79,3 +79,18 @@ export function watches(
   const { devices } = condition;
   return devices.length === 0 ? device.owner === owner : devices.includes(device.id);
 }
+
+/** Where an alert would fire for a sensor of a device, when that is one number. */
+export function thresholdOf(
+  alerts: readonly Notification[],
+  { deviceId, owner, sensorId }: { deviceId: string; owner: string; sensorId: string },
+): number | undefined {
+  for (const alert of alerts) {
+    if (alert.status !== 'active' || !watches(alert, { id: deviceId, owner })) continue;
+    const test = readSentence(alert.condition.expression)?.conditions.find(
+      (condition) => condition.sensor === sensorId && condition.kind === 'compare',
+    );
+    if (test?.kind === 'compare' && isNumeral(test.value)) return Number(test.value);
+  }
+  return undefined;
+}

@@ -1,6 +1,6 @@
 import type { Device, Sensor } from '../api/types.ts';
 import { unitSymbol } from '../api/unit-symbol.ts';
-import { formatSpan, formatValue, type Translate } from '../i18n/formats.ts';
+import { formatExactly, formatSpan, type Translate } from '../i18n/formats.ts';
 import { type Condition, isNumeral } from './read-sentence.ts';
 
 /** What is known to name things by. */
@@ -28,7 +28,7 @@ export function testWords(
   const unit = unitSymbol(found?.unit);
   const text = (value: string): string => {
     if (!isNumeral(value)) return value;
-    return `${formatValue(Number(value), language, t)}\u00a0${unit}`.trim();
+    return `${formatExactly(Number(value), language)}\u00a0${unit}`.trim();
   };
   switch (condition.kind) {
     case 'silent':

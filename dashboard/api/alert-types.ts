@@ -16,10 +16,11 @@ export type NotificationDraft = Omit<
   Wire<typeof NewNotificationMessage>,
   'condition' | 'action' | 'status'
 > & {
-  readonly condition: Required<Wire<typeof NewNotificationMessage>['condition']>;
+  readonly condition: Required<Omit<WireCondition, 'max_age'>> & Pick<WireCondition, 'max_age'>;
   readonly action: NotificationAction;
 };
 
+type WireCondition = Wire<typeof NewNotificationMessage>['condition'];
 type AnyAction = Wire<typeof NewNotificationMessage>['action'];
 type AnyValue = NonNullable<AnyAction['value']>;
 

@@ -227,6 +227,42 @@ test('logging out long after the token ended ends the login of the cookie, too',
   assert.deepEqual(events, ['none changed']);
 });
 
+test('a logout without network is owed, and said before anything else', async () => {
+  const noNetwork = () => {
+    throw new TypeError('no network');
+  };
+  const answers = [noNetwork, noNetwork, noNetwork, refusal(503, 'unavailable')];
+  const { client, sent, store } = setUp([...answers, ok(''), ok('[]')], remembered);
+  await client.logOut();
+  assert.deepEqual(store.owed(), [{ token: 'first', remembered: true }]);
+  await assert.rejects(client.getJson({ path: '/devices' }), { code: 'offline' });
+  await assert.rejects(client.logIn('kofi', 'secret password', true), { code: 'offline' });
+  await assert.rejects(client.renewIfDue(), { code: 'unavailable' });
+  assert.ok(sent.every(({ method, token }) => `${method} ${token}` === 'DELETE Bearer first'));
+  assert.deepEqual(await client.getJson({ path: '/devices' }), []);
+  assert.equal(sent.at(-1)?.url, '/api/v2/devices');
+  assert.equal(sent.length, 6);
+  assert.deepEqual(store.owed(), []);
+});
+
+test('an owed logout whose token has ended goes on with the cookie', async () => {
+  const { client, sent, store } = setUp(
+    [
+      ...[refusal(401, 'unauthenticated'), new TypeError('no network')],
+      ...[refusal(401, 'unauthenticated'), refusal(401, 'unauthenticated')],
+    ],
+    remembered,
+  );
+  await client.logOut();
+  assert.equal(store.owed().length, 1);
+  await client.renewIfDue();
+  assert.deepEqual(store.owed(), []);
+  assert.deepEqual(
+    sent.map(({ method }) => method),
+    ['DELETE', 'POST', 'DELETE', 'POST'],
+  );
+});
+
 test('what would become the path of something else is not sent', async () => {
   const { client, sent } = setUp([ok('')]);
   for (const name of ['.', '..', '%2e%2E', '../x']) {

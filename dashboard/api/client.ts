@@ -1,11 +1,14 @@
-import { ApiError } from './api-error.ts';
+import { loadRefusals } from '../i18n/refusals.ts';
+import { ApiError, type ExactRefusal } from './api-error.ts';
+import { createOwedLogouts } from './owed-logouts.ts';
+import { type Query, queryText } from './query-text.ts';
 import type { Session, SessionStore } from './session-store.ts';
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /api/v2, with ids already encoded. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: Query;
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is, as text/plain unless `type` says otherwise. */
@@ -36,7 +39,10 @@ export interface ApiClient {
     remember: boolean,
   ): Promise<void>;
   logOut(): Promise<void>;
-  /** Asks for a fresh token when the one at hand is past half of its life. */
+  /**
+   * Says the logouts that are owed, then asks for a fresh token when the one at hand is past half
+   * of its life.
+   */
   renewIfDue(): Promise<void>;
   /** The token at hand, for other doors such as MQTT. */
   session(): Session | undefined;
@@ -57,6 +63,10 @@ const base = '/api/v2';
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { store, now, tokenLifeMs, onSession } = options;
   let renewal: Promise<void> | undefined;
+  const settleLogouts = createOwedLogouts({
+    ...{ store, renewRequest, errorOf },
+    send: (wanted, token) => fetchOnce(options.fetch, wanted, token),
+  });
 
   async function request(wanted: ApiRequest): Promise<Response> {
     await renewIfDue();
@@ -85,6 +95,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   }
 
   async function renewIfDue(): Promise<void> {
+    await settleLogouts();
     const session = store.read();
     if (session === undefined || now() - session.obtainedAt < tokenLifeMs / 2) return;
     await renewOnce(() => renew(session));
@@ -140,6 +151,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   }
 
   async function open(path: string, login: object, remember: boolean | undefined): Promise<void> {
+    await settleLogouts();
     const json = { ...login, ...(remember === true && { remember }) };
     const wanted = { method: 'POST', path, json, accept: 'text/plain' } as const;
     const response = await fetchOnce(options.fetch, wanted, undefined);
@@ -183,14 +195,10 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       store.clear();
       onSession(undefined, 'changed');
       if (session === undefined) return;
-      const wanted = { method: 'DELETE', path: '/auth/token' } as const;
-      // The token ends by itself when this does not arrive.
-      const end = (token: string) => fetchOnce(options.fetch, wanted, token).catch(() => undefined);
-      const response = await end(session.token);
-      if (session.remembered !== true || response?.status !== 401) return;
-      // The token had ended; the login that the cookie stands for must not stay behind.
-      const fresh = await fetchOnce(options.fetch, renewRequest, undefined).catch(() => undefined);
-      if (fresh?.ok === true) await end(await fresh.text());
+      const { token, remembered } = session;
+      store.setOwed([...store.owed(), { token, ...(remembered && { remembered }) }]);
+      // Without network it stays owed.
+      await settleLogouts().catch(() => undefined);
     },
   };
 }
@@ -245,15 +253,10 @@ const jsonType = 'application/json';
 const cookiePaths: ReadonlySet<string> = new Set(['/auth/token', '/auth/first', '/auth/renew']);
 const renewRequest = { method: 'POST', path: '/auth/renew', accept: 'text/plain' } as const;
 
-/** A query string with its question mark; what is undefined or empty is left out. */
-export function queryText(query: ApiRequest['query']): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined && value !== '') params.set(name, String(value));
-  }
-  const text = params.toString();
-  return text === '' ? '' : `?${text}`;
-}
+const exactOf = (code: string, params: unknown): ExactRefusal => ({
+  code,
+  params: typeof params === 'object' && params !== null ? (params as ExactRefusal['params']) : {},
+});
 
 async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
@@ -261,10 +264,15 @@ async function errorOf(response: Response): Promise<ApiError> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   try {
-    const { error, description } = JSON.parse(text) as { error?: unknown; description?: unknown };
+    const { error, description, ...more } = JSON.parse(text) as Partial<
+      Record<'error' | 'description' | 'code' | 'params', unknown>
+    >;
     const code = typeof error === 'string' ? error : 'internal';
     const sentence = typeof description === 'string' ? description : response.statusText;
-    return new ApiError({ status, code, description: sentence, retryAfterSeconds });
+    const exact = typeof more.code === 'string' ? exactOf(more.code, more.params) : undefined;
+    // A login that has ended is told in words that are there.
+    if (exact !== undefined && status !== 401) await loadRefusals();
+    return new ApiError({ status, code, description: sentence, exact, retryAfterSeconds });
   } catch {
     const description = text.slice(0, 200) || response.statusText;
     return new ApiError({ status, code: 'internal', description, retryAfterSeconds });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { deviceQueries } from './device-query.ts';
 import { attentionFirst, freshnessOf, instantOf, lastHeardAt, staleAfterMs } from './freshness.ts';
-import { idFromName, isId } from './id-check.ts';
+import { idFromName, isId, usernameFrom } from './id-check.ts';
 import { draftOf, emptyProfile, profileMessage } from './profile.ts';
 import { deviceRights } from './rights.ts';
 import { partScopes, scopeWord } from './sharing-words.ts';
@@ -95,6 +95,12 @@ test('an id is made of a name in any language that has Latin letters', () => {
   assert.equal(idFromName('x'.repeat(300)).length, 60);
 });
 
+test('a username is proposed for a name as people type it', () => {
+  assert.equal(usernameFrom('fatou diop'), 'fatou.diop');
+  assert.equal(usernameFrom(' Aïssatou  N’Diaye '), 'aissatou.n.diaye');
+  assert.equal(usernameFrom('!'), '');
+});
+
 test('ids are checked as the service checks them', () => {
   for (const id of ['TC1', 'a.b_c-d', '!', 'x'.repeat(256)]) assert.ok(isId(id), id);
   for (const id of ['', 'a b', 'a/b', 'a#', 'a%', 'ä', "a'b", 'a\\b', 'x'.repeat(257)]) {
@@ -176,7 +182,7 @@ test('a profile goes through the form and back unchanged', () => {
   const profile = {
     firstName: 'Ama',
     email: 'ama@example.org',
-    phone: ['+233 20', '+233 21'],
+    phone: ['+233201234567', '+233207654321'],
     address: ['12, High Street, Accra'],
     twitter: ['amamensah'],
   };

@@ -1,9 +1,17 @@
 import type { Translate } from '../i18n/formats.ts';
+import { refusalSentence } from '../i18n/refusals.ts';
 import { ApiError } from './api-error.ts';
 
-/** What happened and what to do, in the user's language; the service's words where they help. */
+/** Says an error and what to do in the user's language, as exactly as the service does. */
 export function errorSentence(error: unknown, t: Translate): string {
   if (!(error instanceof ApiError)) return t('errors.internal');
+  const { exact, message: description } = error;
+  // How long to wait is said with its plural below.
+  if (exact !== undefined && error.retryAfterSeconds === undefined) {
+    const params = { description, ...exact.params };
+    const sentence = refusalSentence({ code: exact.code, params });
+    if (sentence !== undefined) return sentence;
+  }
   switch (error.code) {
     case 'offline':
       return t('errors.offline');

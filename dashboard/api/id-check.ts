@@ -4,6 +4,10 @@ import { hasIdCharacters, isDotPath } from '../../src/domain/id-text.ts';
 export const isId = (text: string): boolean =>
   text.length <= 256 && hasIdCharacters(text) && !isDotPath(text);
 
+/** A username made from what people type: "Fatou Diop" gives fatou.diop. */
+export const usernameFrom = (typed: string): string =>
+  idFromName(typed).replaceAll('-', '.').toLowerCase();
+
 /** An id made from a name: plain letters and digits, joined by hyphens. */
 export function idFromName(name: string): string {
   return name

@@ -34,19 +34,19 @@ test('says what goes within an hour, what goes on the next day, and that nothing
   const begin = (days: number) =>
     new Date(Date.parse('2026-06-10T00:00:00Z') - days * 86_400_000).toISOString();
   const kept =
-    'Values are kept for 90 days. What each hour came to is kept for 3,650 days. ' +
+    'Values are kept for 90 days. Hourly summaries are kept for 3,650 days. ' +
     'This is set for the account of the owner. ';
   assert.equal(
     say({ ...state, next: { datapoints: 1_440, before: begin(90) } }),
-    `${kept}1,440 values from before Mar 12, 2026 go within an hour.`,
+    `${kept}1,440 values from before Mar 12, 2026 will be deleted within an hour.`,
   );
   assert.equal(
     say({ ...state, next: { datapoints: 1, before: begin(89) } }),
-    `${kept}1 value from before Mar 13, 2026 goes on Jun 11, 2026.`,
+    `${kept}1 value from before Mar 13, 2026 will be deleted on Jun 11, 2026.`,
   );
   assert.equal(
     say({ ...state, next: { datapoints: 0, before: begin(89) } }),
-    `${kept}Before Jun 11, 2026 nothing goes.`,
+    `${kept}Nothing is deleted before Jun 11, 2026.`,
   );
 });
 
@@ -56,12 +56,9 @@ test('says what is left of older values: hours for ever, or nothing', () => {
   const where = 'This is set for the sensor.';
   assert.equal(
     say({ ...state, hourly_days: null }),
-    `${kept} What each hour came to is kept for ever. ${where}`,
+    `${kept} Hourly summaries are kept for ever. ${where}`,
   );
-  assert.equal(
-    say({ ...state, hourly_days: 1 }),
-    `${kept} Of older ones nothing is left. ${where}`,
-  );
+  assert.equal(say({ ...state, hourly_days: 1 }), `${kept} Nothing older is kept. ${where}`);
 });
 
 test('reads days as they are typed', () => {

@@ -35,6 +35,17 @@ for (const text of ['', '{', 'null', '{"token":5}', '[]', '{"username":"ama"}'])
   });
 }
 
+test('owed logouts are read back, and of other texts there are none', () => {
+  const place = memoryStore();
+  const owed = [{ token: 't', remembered: true as const }, { token: 'u' }];
+  createSessionStore(place).setOwed(owed);
+  assert.deepEqual(createSessionStore(place).owed(), owed);
+  for (const text of ['null', '[]', '[{}]', '{"token":"t"}', '[{"token":5}]']) {
+    place.texts.set('kipimo.owed-logouts', text);
+    assert.deepEqual(createSessionStore(place).owed(), [], text);
+  }
+});
+
 test('a browser that keeps nothing has the session as long as the page', () => {
   const refuse = (): never => {
     throw new Error('forbidden');

@@ -7,6 +7,9 @@ export interface Session {
   readonly remembered?: true;
 }
 
+/** A logout that the service has not heard of yet. */
+export type OwedLogout = Pick<Session, 'token' | 'remembered'>;
+
 /** What a browser offers to keep texts in; absent in private windows of some. */
 export type TextStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
@@ -14,9 +17,13 @@ export interface SessionStore {
   read(): Session | undefined;
   write(session: Session): void;
   clear(): void;
+  /** Logouts to be said before anything else. */
+  owed(): readonly OwedLogout[];
+  setOwed(logouts: readonly OwedLogout[]): void;
 }
 
 export const sessionKey = 'kipimo.session';
+const owedKey = 'kipimo.owed-logouts';
 
 /**
  * Keeps the session in localStorage, so that a reload and a second tab are logged in too, and tabs
@@ -24,7 +31,24 @@ export const sessionKey = 'kipimo.session';
  */
 export function createSessionStore(store: TextStore | undefined): SessionStore {
   let memory: Session | undefined;
+  let owed: readonly OwedLogout[] = [];
   return {
+    owed() {
+      try {
+        return store === undefined ? owed : parseOwed(store.getItem(owedKey));
+      } catch {
+        return owed;
+      }
+    },
+    setOwed(logouts) {
+      owed = logouts;
+      try {
+        if (logouts.length === 0) store?.removeItem(owedKey);
+        else store?.setItem(owedKey, JSON.stringify(logouts));
+      } catch {
+        // Full or forbidden: they are owed as long as the page is there.
+      }
+    },
     read() {
       try {
         return store === undefined ? memory : (parse(store.getItem(sessionKey)) ?? undefined);
@@ -59,4 +83,12 @@ function parse(text: string | null): Session | undefined {
     ...{ token, username, obtainedAt: typeof obtainedAt === 'number' ? obtainedAt : 0 },
     ...(remembered === true && { remembered }),
   };
+}
+
+function parseOwed(text: string | null): readonly OwedLogout[] {
+  const found: unknown = JSON.parse(text ?? '[]');
+  if (!Array.isArray(found)) return [];
+  return (found as readonly Partial<OwedLogout>[]).flatMap(({ token, remembered }) =>
+    typeof token === 'string' ? [{ token, ...(remembered === true && { remembered }) }] : [],
+  );
 }

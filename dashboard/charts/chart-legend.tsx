@@ -17,6 +17,8 @@ export interface LegendEntry {
   readonly isBars: boolean;
   /** The value of now, where the range ends now: an average beside the last value would confuse. */
   readonly latest?: unknown;
+  /** Limit that an alert compares values with. */
+  readonly threshold?: number | undefined;
 }
 
 /** All sensors with their values at the cursor, or their last ones; a tap hides or shows a line. */
@@ -76,7 +78,7 @@ function valueText(entry: LegendEntry, cursor: number | undefined): string {
   const reading = readingOf(entry, cursor);
   if (reading === undefined) return '–';
   const symbol = typeof reading.value === 'boolean' ? '' : entry.unit;
-  return `${formatValue(reading.value, language.value, t)} ${symbol}`.trim();
+  return `${formatValue(reading.value, language.value, t, entry.threshold)} ${symbol}`.trim();
 }
 
 /** From the lowest to the highest; a space keeps its line where there is nothing to say. */
@@ -92,6 +94,6 @@ function spreadText(entry: LegendEntry, cursor: number | undefined): string {
     return '\u00a0';
   }
   const { low, high } = reading.spread;
-  const text = (value: number): string => formatValue(value, language.value, t);
+  const text = (value: number): string => formatValue(value, language.value, t, entry.threshold);
   return `${text(low)} – ${text(high)}`;
 }

@@ -1,3 +1,4 @@
+import type { Measures } from '../api/measures.ts';
 import type { Calibration } from '../api/types.ts';
 import type { SensorKey } from './history-query.ts';
 import type { Shape } from './panels.ts';
@@ -10,6 +11,8 @@ export interface ChartSensor extends SensorKey {
   readonly unit?: string;
   /** As a line unless said otherwise; amounts are bars of sums, texts have a lane below. */
   readonly shape?: Shape;
+  /** What the bars of totals are of; undefined while that is not known. */
+  readonly measures?: Measures | undefined;
   /** How its values are corrected; what is drawn is read anew when that changes. */
   readonly calib?: Calibration;
   /** Where an alert would fire: a dashed line. */

@@ -10,6 +10,7 @@ export interface TableColumn {
   readonly name: string;
   readonly unit: string;
   readonly columns: Columns;
+  readonly threshold?: number | undefined;
 }
 
 /** The same data as the chart in rows, newest first: for screen readers and for copying. */
@@ -47,11 +48,13 @@ export function ChartTable({
                 <th scope="row">
                   {formatDate(at, { language: shownLanguage, style: 'precise', zone })}
                 </th>
-                {sensors.map(({ columns }, index) => {
+                {sensors.map(({ columns, threshold }, index) => {
                   const reading = readingAtExactly(columns, at);
                   return (
                     <td key={index} class="number">
-                      {reading === undefined ? '' : formatValue(reading.value, shownLanguage, t)}
+                      {reading === undefined
+                        ? ''
+                        : formatValue(reading.value, shownLanguage, t, threshold)}
                     </td>
                   );
                 })}

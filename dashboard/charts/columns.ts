@@ -15,6 +15,7 @@ export interface BucketPoint {
   readonly min?: number;
   readonly max?: number;
   readonly sum?: number;
+  readonly increase?: number;
   readonly count?: number;
   readonly first?: unknown;
   readonly last?: unknown;

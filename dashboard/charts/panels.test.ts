@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assumed, isUnsaid } from '../api/measures.ts';
 import { shapeOf } from '../api/sensor-shape.ts';
 import { barAt, barInterval, columnsOfBars, totalOf } from './bars.ts';
 import { type ChartView, chartViewPath, readChartView } from './chart-view.ts';
@@ -43,38 +44,46 @@ test('rain and energy are amounts, words are texts, the rest are lines', () => {
   assert.equal(shapeOf({ id: 'n' }), 'line');
 });
 
-/** A bucket of these values in this order. */
-const bucket = (hour: number, values: readonly number[]) => ({
-  timestamp: iso(start + hour * hourMs),
-  ...{ min: Math.min(...values), max: Math.max(...values), count: values.length },
-  sum: values.reduce((sum, value) => sum + value, 0),
-  ...{ first: values[0], last: values.at(-1) },
+test('what was said of a sensor decides how it is drawn, whatever its kind', () => {
+  assert.equal(shapeOf({ id: 'm', measures: 'counter' }), 'sum');
+  assert.equal(shapeOf({ id: 'a', measures: 'amount', quantity_kind: 'AirTemperature' }), 'sum');
+  assert.equal(shapeOf({ id: 'g', measures: 'gauge', quantity_kind: 'Rainfall' }), 'line');
 });
 
-test('a bar is the sum of what was sent, and the rise of a meter that counts up', () => {
-  const rain = [bucket(0, [0, 0.4, 0]), bucket(1, [0.2, 0.2, 0.2]), bucket(2, [0, 0, 0])];
-  assert.deepEqual(
-    columnsOfBars(rain, hourMs).values.map((sum) => Math.round(sum * 10) / 10),
-    [0.4, 0.6, 0],
-  );
-  const meter = [
-    bucket(0, [100, 101, 103]),
-    bucket(1, [103, 104, 106]),
-    bucket(2, [106, 106, 109]),
-  ];
-  assert.deepEqual(columnsOfBars(meter, hourMs).values, [3, 3, 3]);
-  assert.deepEqual(columnsOfBars(meter.slice(0, 1), hourMs).values, [3], 'known from one day');
-  assert.deepEqual(columnsOfBars([bucket(0, [0, 0.4, 0, 0.5])], hourMs).values, [0.9]);
-  const hourly = [10, 12, 15, 15, 16, 19].map((value, hour) => bucket(hour, [value]));
-  assert.deepEqual(columnsOfBars(hourly, hourMs).values, [0, 2, 3, 0, 1, 3]);
-  const exchanged = [bucket(0, [900, 905, 910]), bucket(1, [2, 4, 6]), bucket(2, [6, 8, 9])];
-  assert.deepEqual(columnsOfBars(exchanged, hourMs).values, [10, 4, 3]);
-  const each = [bucket(0, [0.3, 0.31, 0.29]), bucket(1, [0.28, 0.33, 0.3])];
-  assert.ok((totalOf(columnsOfBars(each, hourMs)) ?? 0) > 1.7, 'amounts that differ little');
+/** A bucket as the API answers it. */
+const bucket = (hour: number, sum: number, increase = 0) => ({
+  ...{ timestamp: iso(start + hour * hourMs), sum, increase, count: 1 },
+});
+
+test('a bar is the total that the API computed for what the sensor measures', () => {
+  const buckets = [bucket(0, 40_837.05, 7.25), bucket(1, 3, 0)];
+  assert.deepEqual(columnsOfBars(buckets, hourMs, 'counter').values, [7.25, 0]);
+  assert.deepEqual(columnsOfBars(buckets, hourMs, 'amount').values, [40_837.05, 3]);
+  assert.deepEqual(columnsOfBars(buckets, hourMs, 'gauge').values, []);
+  assert.deepEqual(columnsOfBars(buckets, hourMs, undefined).values, []);
+  const tips = [0.1, 0.2, 0.3].map((sum, hour) => bucket(hour, sum));
+  assert.equal(totalOf(columnsOfBars(tips, hourMs, 'amount')), 0.6);
+});
+
+test('a sensor of which nobody said it is looked at as a whole', () => {
+  const energy = { id: 'e', quantity_kind: 'Energy' };
+  const rain = { id: 'r', quantity_kind: 'Rainfall' };
+  const whole = (first: number, last: number, max: number, increase: number, count = 50) => ({
+    ...{ first, last, min: 0, max, increase, count },
+  });
+  assert.equal(assumed(energy, whole(20_411.3, 20_418.55, 20_418.55, 7.25, 3)), 'counter');
+  assert.equal(assumed(energy, whole(100, 100, 100, 0, 3)), 'counter');
+  assert.equal(assumed(energy, whole(900, 30, 950, 80)), 'counter');
+  assert.equal(assumed(energy, whole(0.3, 0.2, 0.6, 9)), 'amount');
+  assert.equal(assumed(rain, whole(0.2, 0.8, 0.8, 0.6, 3)), 'amount');
+  assert.equal(assumed(rain, whole(0.2, 80.2, 80.2, 80)), 'counter');
+  assert.equal(assumed(rain, undefined), 'amount');
+  assert.equal(isUnsaid({ ...rain, measures: 'gauge' }), false);
+  assert.equal(isUnsaid({ id: 't', quantity_kind: 'AirTemperature' }), false);
 });
 
 test('the cursor is in a bar from its start to the next one', () => {
-  const columns = columnsOfBars([bucket(0, [1]), bucket(1, [2]), bucket(5, [3])], hourMs);
+  const columns = columnsOfBars([bucket(0, 1), bucket(1, 2), bucket(5, 3)], hourMs, 'amount');
   assert.equal(barAt(columns, start + hourMs - 1)?.value, 1);
   assert.equal(barAt(columns, start + hourMs)?.value, 2);
   assert.equal(barAt(columns, start + 4 * hourMs), undefined);

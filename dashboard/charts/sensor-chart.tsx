@@ -68,6 +68,7 @@ export function SensorChart(props: ChartProps): JSX.Element {
       ...{ key: keyOf(sensor), name, unit, isBars, isHidden: hidden.has(keyOf(sensor)) },
       columns: columns[index] ?? emptyColumns(),
       latest: endsNow ? props.latest?.[index] : undefined,
+      threshold: isBars ? undefined : sensor.threshold,
     };
   });
   const isLoading = shown.isLoading || sums.isLoading;

@@ -2,8 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { correctionsMade } from '../state/corrections.ts';
 import { useRecovery } from '../state/recovery.ts';
 import { api } from '../state/session.ts';
-import { amountAggregates, barInterval, columnsOfBars } from './bars.ts';
-import { type BucketPoint, type Columns, emptyColumns } from './columns.ts';
+import { barInterval, columnsOfBars, totalAggregates } from './bars.ts';
+import type { ChartSensor } from './chart-props.ts';
+import type { BucketPoint, Columns } from './columns.ts';
 import type { SensorKey } from './history-query.ts';
 import { rangeQuery } from './history-query.ts';
 import { spanOf, type TimeRange } from './ranges.ts';
@@ -15,17 +16,20 @@ type OfSensor = BucketPoint & { readonly device_id: string; readonly sensor_id: 
 
 const textOf = ({ deviceId, sensorId }: SensorKey): string => `${deviceId}/${sensorId}`;
 
-/** Bars of sums for those sensors that are amounts, cut in hours, days and months of the zone. */
+/**
+ * Bars of totals for those sensors that have some, as the API computes them, cut in hours, days and
+ * months of the zone.
+ */
 export function useSums(options: {
-  readonly sensors: readonly SensorKey[];
+  readonly sensors: readonly ChartSensor[];
   readonly range: TimeRange;
   readonly endsNow: boolean;
   readonly zone: string;
   /** Counts values that came in. */
   readonly version: number;
-}): { readonly columnsOf: (sensor: SensorKey) => Columns; readonly isLoading: boolean } {
+}): { readonly columnsOf: (sensor: ChartSensor) => Columns; readonly isLoading: boolean } {
   const { sensors, range, endsNow, zone, version } = options;
-  const [found, setFound] = useState<ReadonlyMap<string, Columns>>(new Map());
+  const [found, setFound] = useState<ReadonlyMap<string, readonly OfSensor[]>>(new Map());
   const [error, setError] = useState<unknown>();
   const [isLoading, setLoading] = useState(sensors.length > 0);
   const [turn, setTurn] = useState(0);
@@ -48,7 +52,7 @@ export function useSums(options: {
     const wish = { sensors: wanted.current, range, endsNow, widthPx: 0 };
     const query = {
       ...rangeQuery(wish, Math.floor(range.from / 60_000) * 60_000),
-      ...{ aggregate: amountAggregates, interval: interval.text, timezone: zone },
+      ...{ aggregate: totalAggregates, interval: interval.text, timezone: zone },
     };
     setLoading(true);
     api
@@ -60,10 +64,7 @@ export function useSums(options: {
           const key = textOf({ deviceId: bucket.device_id, sensorId: bucket.sensor_id });
           groups.set(key, [...(groups.get(key) ?? []), bucket]);
         }
-        const columns = [...groups].map(
-          ([key, own]) => [key, columnsOfBars(own, interval.ms)] as const,
-        );
-        setFound(new Map(columns));
+        setFound(groups);
         setError(undefined);
         setLoading(false);
       })
@@ -76,7 +77,10 @@ export function useSums(options: {
   }, [identity, made, range.from, range.to, endsNow, zone, turn]);
 
   return {
-    columnsOf: (sensor) => found.get(textOf(sensor)) ?? emptyColumns(barInterval(spanOf(range)).ms),
+    columnsOf: (sensor) => {
+      const { ms } = barInterval(spanOf(range));
+      return columnsOfBars(found.get(textOf(sensor)) ?? [], ms, sensor.measures);
+    },
     isLoading,
   };
 }

@@ -95,7 +95,10 @@ test('numbers that are written by hand are those that Intl writes', () => {
 
 test('values of every kind become text', () => {
   assert.equal(formatValue(true, 'en', t), 'on');
-  assert.equal(formatValue('25.10', 'en', t), '25.1');
+  for (const text of ['241408E4', '000012300007', '1.10', ' 25.10']) {
+    assert.equal(formatValue(text, 'en', t), text);
+  }
+  assert.equal(formatValue(8_403_802_351_740_888, 'en', t), '8,403,802,351,740,888');
   assert.equal(formatValue('<b>open</b>', 'en', t), '<b>open</b>');
   assert.equal(formatValue(null, 'en', t), '–');
   assert.equal(formatValue({ a: [1] }, 'en', t), '{"a":[1]}');
@@ -129,4 +132,14 @@ test('stretches of time are told in their largest whole unit', () => {
   assert.equal(formatSpan(36 * hour, t), '36 hours');
   assert.equal(formatSpan(7 * day, t), '7 days');
   assert.equal(formatSpan(365 * day, t), '12 months');
+});
+
+test('a number beside a line looks like the line only where it is on it', () => {
+  assert.equal(formatNumber(99.996, 'en', 100), '99.996');
+  assert.equal(formatNumber(100, 'en', 100), '100');
+  assert.equal(formatNumber(99.9, 'en', 100), '99.9');
+  assert.equal(formatNumber(21.4996, 'fr', 21.5), '21,4996');
+  assert.equal(formatNumber(1_000.04, 'en', 1_000), '1,000.04');
+  assert.equal(formatNumber(0.30000000000000004, 'en', 0.3), '0.30000000000000004');
+  assert.equal(formatNumber(1e12 + 1, 'en', 1e12), '1,000,000,000,001');
 });

@@ -34,14 +34,19 @@ export function ageChangeMs(at: number, now: number): number {
   return 10 * minuteMs;
 }
 
+/** From here on a number is written with a power of ten. */
+const powerOfTenMin = 1e12;
+
 /**
  * A measured number with as many digits as an eye can use: 1 013.2, 23.41, 0.00312. Very large and
- * very small ones are written with a power of ten.
+ * very small ones are written with a power of ten. A number that is compared with a line looks like
+ * that line only where it is on it.
  */
-export function formatNumber(value: number, language: string): string {
+export function formatNumber(value: number, language: string, line?: number): string {
   if (!Number.isFinite(value)) return '–';
+  if (line !== undefined && line !== value) return formatBeside(value, line, language);
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e12 || size < 1e-6)) {
+  if (size !== 0 && (size >= powerOfTenMin || size < 1e-6)) {
     return new Intl.NumberFormat(language, {
       notation: 'scientific',
       maximumFractionDigits: 3,
@@ -49,6 +54,27 @@ export function formatNumber(value: number, language: string): string {
   }
   const digits = fractionDigits(size);
   return plainNumber(value, digits, language) ?? numberFormat(language, digits).format(value);
+}
+
+/** A number with all its digits, as somebody wrote it. */
+export function formatExactly(value: number, language: string): string {
+  const text = formatNumber(value, language);
+  const size = Math.abs(value);
+  if (!Number.isFinite(value) || size >= 1e12 || (size !== 0 && size < 1e-6)) return text;
+  return numberFormat(language, digitsBesideMax).format(value);
+}
+
+/** With so many more digits two doubles that differ are written apart. */
+const digitsBesideMax = 20;
+
+function formatBeside(value: number, line: number, language: string): string {
+  const [text, lineText] = [formatNumber(value, language), formatNumber(line, language)];
+  if (text !== lineText) return text;
+  for (let digits = fractionDigits(Math.abs(value)); digits < digitsBesideMax; digits += 1) {
+    const format = numberFormat(language, digits);
+    if (format.format(value) !== format.format(line)) return format.format(value);
+  }
+  return String(value);
 }
 
 /** What stands before the fraction, in the languages that there are. */
@@ -153,22 +179,39 @@ export function ownZone(): string {
 
 /** A stretch of time in its largest whole unit: "15 minutes". */
 export function formatSpan(spanMs: number, t: Translate): string {
-  const rounded = (unitMs: number): number => Math.max(1, Math.round(spanMs / unitMs));
-  if (spanMs < minuteMs) return t('chart.seconds', { count: rounded(secondMs) });
-  if (spanMs < hourMs) return t('chart.minutes', { count: rounded(minuteMs) });
-  if (spanMs < 2 * dayMs) return t('chart.hours', { count: rounded(hourMs) });
-  if (spanMs < 60 * dayMs) return t('chart.days', { count: rounded(dayMs) });
-  return t('chart.months', { count: rounded(30.44 * dayMs) });
+  const [unit, count] = inUnits(spanMs);
+  return t(`chart.${unit}`, { count });
 }
 
-/** A value of any kind as text for a screen: numbers in the language's way, the rest plain. */
-export function formatValue(value: unknown, language: string, t: Translate): string {
-  if (typeof value === 'number') return formatNumber(value, language);
+/** How often something is that happens once in a stretch of time: "once every 15 minutes". */
+export function formatRate(spanMs: number, t: Translate): string {
+  const [unit, count] = inUnits(spanMs);
+  return unit === 'hours' && count === 24
+    ? t('alerts.per-days', { count: 1 })
+    : t(`alerts.per-${unit}`, { count });
+}
+
+function inUnits(spanMs: number) {
+  const rounded = (unitMs: number): number => Math.max(1, Math.round(spanMs / unitMs));
+  if (spanMs < minuteMs) return ['seconds', rounded(secondMs)] as const;
+  if (spanMs < hourMs) return ['minutes', rounded(minuteMs)] as const;
+  if (spanMs < 2 * dayMs) return ['hours', rounded(hourMs)] as const;
+  if (spanMs < 60 * dayMs) return ['days', rounded(dayMs)] as const;
+  return ['months', rounded(30.44 * dayMs)] as const;
+}
+
+/**
+ * A value of any kind as text for a screen: numbers in the language's way, whole ones with their
+ * digits, the rest plain: a text is shown as it is [contract 15].
+ */
+export function formatValue(value: unknown, language: string, t: Translate, line?: number): string {
+  if (Number.isSafeInteger(value) && Math.abs(Number(value)) >= powerOfTenMin) {
+    return numberFormat(language, 0).format(Number(value));
+  }
+  if (typeof value === 'number') return formatNumber(value, language, line);
   if (typeof value === 'boolean') return value ? t('common.on') : t('common.off');
   if (value === null || value === undefined) return '–';
-  if (typeof value !== 'string') return JSON.stringify(value);
-  const number = numberOf(value);
-  return number === undefined ? value : formatNumber(number, language);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const numeral = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { draftSections, type MessageTable } from './dictionary.ts';
 import { dictionary as en } from './en/dictionary.ts';
+import { formatRate } from './formats.ts';
 import { dictionary as fr } from './fr/dictionary.ts';
 import { firstLanguage, language, showLanguage, t } from './i18n.ts';
 import { chooseLanguage, languages } from './languages.ts';
@@ -94,4 +95,37 @@ test('the language is the one chosen, else the first of the browser that there i
   assert.equal(chooseLanguage(['SW_ke']), 'sw');
   assert.equal(chooseLanguage(['de', undefined]), 'en');
   assert.equal(firstLanguage('sw'), 'sw');
+});
+
+test('how often is said by the grammar of each language', async () => {
+  const hour = 3_600_000;
+  const said = async (wanted: (typeof languages)[number]) => {
+    await showLanguage(wanted);
+    return [hour, 2 * hour, 24 * hour, 48 * hour].map((ms) => formatRate(ms, t));
+  };
+  assert.deepEqual(await said('en'), [
+    ...['once an hour', 'once every 2 hours', 'once a day', 'once every 2 days'],
+  ]);
+  assert.deepEqual(await said('fr'), [
+    ...['une fois par heure', 'une fois toutes les 2 heures'],
+    ...['une fois par jour', 'une fois tous les 2 jours'],
+  ]);
+  assert.deepEqual(await said('sw'), [
+    ...['mara moja kwa saa', 'mara moja kila saa 2', 'mara moja kwa siku', 'mara moja kila siku 2'],
+  ]);
+  assert.deepEqual(await said('pt'), [
+    ...['uma vez por hora', 'uma vez a cada 2 horas', 'uma vez por dia', 'uma vez a cada 2 dias'],
+  ]);
+});
+
+test('what one may do oneself is said to the reader, not of a third person', async () => {
+  for (const [wanted, sentence] of [
+    ['en', 'You can look, but cannot delete.'],
+    ['fr', 'Vous pouvez look, mais vous ne pouvez pas delete.'],
+    ['sw', 'Unaweza look, lakini huwezi delete.'],
+    ['pt', 'Pode look, mas não pode delete.'],
+  ] as const) {
+    await showLanguage(wanted);
+    assert.equal(t('sharing.mineNot', { rights: 'look', others: 'delete' }), sentence);
+  }
 });

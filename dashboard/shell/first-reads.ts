@@ -1,6 +1,6 @@
-import { queryText } from '../api/client.ts';
 import { deviceQueries } from '../api/device-query.ts';
 import { apiPaths } from '../api/paths.ts';
+import { queryText } from '../api/query-text.ts';
 import { historyQuery } from '../charts/history-query.ts';
 import { presetRange } from '../charts/ranges.ts';
 import { homePage, mapPage, withoutPhotos } from '../state/list-pages.ts';

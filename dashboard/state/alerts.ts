@@ -1,3 +1,6 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { thresholdOf } from '../alerts/attention.ts';
 import type { Naming } from '../alerts/condition-words.ts';
 import type { Notification } from '../api/alert-types.ts';
 import { apiPaths } from '../api/paths.ts';
@@ -13,7 +16,7 @@ const devicesMax = 500;
 /** The alerts one may read; nothing is asked for a guest. */
 export function useAlerts(): Resource<readonly Notification[]> {
   const user = username.value;
-  return useResource(
+  const alerts = useResource(
     user === undefined ? undefined : `alerts ${user}`,
     (signal) =>
       api.getJson<readonly Notification[]>({
@@ -23,7 +26,19 @@ export function useAlerts(): Resource<readonly Notification[]> {
       }),
     { isKept: true },
   );
+  const { value } = alerts;
+  useEffect(() => {
+    known.value = user === undefined ? undefined : { user, alerts: value ?? [] };
+  }, [user, value]);
+  return alerts;
 }
+
+/** The alerts that the screen shown has asked for. */
+const known = signal<{ readonly user: string; readonly alerts: readonly Notification[] }>();
+
+/** The limit of an alert about a sensor, from alerts that the screen has: nothing is asked. */
+export const useLine = (of: Parameters<typeof thresholdOf>[1]): number | undefined =>
+  known.value?.user === username.value ? thresholdOf(known.value?.alerts ?? [], of) : undefined;
 
 /** The devices that alerts are made for: the own ones, and those named besides. */
 export function useAlertDevices(

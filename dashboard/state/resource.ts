@@ -62,7 +62,8 @@ export function useResource<Value>(
       .then((value) => {
         if (abort.signal.aborted) return;
         writeResource(key, value);
-        if (isKept) lastKnown()?.write(`${user}.${key}`, { value, at: Date.now() });
+        if (isKept && endedFor.peek() === undefined)
+          lastKnown()?.write(`${user}.${key}`, { value, at: Date.now() });
         setState(loaded(key, value));
       })
       .catch((error: unknown) => {

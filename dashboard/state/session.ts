@@ -56,8 +56,19 @@ function follow(next: Session | undefined, cause: 'changed' | 'ended'): void {
     if (isResumed) resumptions.value += 1;
     if (username.value !== before) forgetAll();
   });
-  if (next === undefined && cause === 'changed') forgetLastKnown();
+  // Who comes next finds nothing of who was here, also when the session ended by itself.
+  if (next === undefined || (before !== undefined && next.username !== before)) forgetKept();
   if (next !== undefined && me.peek() === undefined) void loadMe();
+}
+
+/** Removes what this browser keeps of a user; choices of how it looks stay. */
+function forgetKept(): void {
+  forgetLastKnown();
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Forbidden: there is nothing.
+  }
 }
 
 function forgetAll(): void {
@@ -101,6 +112,7 @@ export function watchSession(): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void keepUp();
   });
+  addEventListener('online', () => void keepUp());
   addEventListener('storage', ({ key }) => {
     if (key === sessionKey || key === null) follow(store.read(), 'changed');
   });

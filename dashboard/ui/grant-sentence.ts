@@ -15,17 +15,21 @@ const wordsFor = (kind: SharedKind, scopes: readonly string[]): readonly ScopeWo
 
 /** "Kofi may see the device and send values, not change or delete it." */
 export function grantSentence(
-  name: string,
+  /** Absent: the reader. */
+  name: string | undefined,
   scopes: readonly string[],
   kind: SharedKind = 'device',
 ): string {
   const { may, mayNot } = partScopes(scopes, wordsFor(kind, scopes));
   const joined = (words: readonly ScopeWord[], type: Intl.ListFormatType): string =>
     new Intl.ListFormat(language.value, { type }).format(words.map((one) => wordText(one, kind)));
-  if (may.length === 0) return t('sharing.mayNothing', { name });
+  const who = name === undefined ? 'mine' : 'may';
+  const subject = { ...(name !== undefined && { name }) };
+  if (may.length === 0) return t(`sharing.${who}Nothing`, subject);
   const rights = joined(may, 'conjunction');
-  if (mayNot.length === 0) return t('sharing.mayAll', { name, rights });
-  return t('sharing.mayNot', { name, rights, others: joined(mayNot, 'disjunction') });
+  if (mayNot.length === 0) return t(`sharing.${who}All`, { ...subject, rights });
+  const others = joined(mayNot, 'disjunction');
+  return t(`sharing.${who}Not`, { ...subject, rights, others });
 }
 
 /** "change it", said of the thing that it is. */

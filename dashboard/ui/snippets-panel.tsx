@@ -70,8 +70,9 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
       )}
       <p class="quiet">{t(`send.${who}`)}</p>
       {kind === 'Arduino' && <BoardFields value={choice} onValue={setChoice} />}
-      {needsKey && <KeyOffer device={device} onKey={setKey} />}
-      {key !== undefined && (
+      {!isWhole && <p class="note">{t('send.wifiFirst')}</p>}
+      {isWhole && needsKey && <KeyOffer device={device} onKey={setKey} />}
+      {isWhole && key !== undefined && (
         <p class="note" role="status">
           {t('send.keyMade')}
         </p>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { channelWord } from '../alerts/words.ts';
 import type { ChannelName } from '../api/alert-types.ts';
 import { t } from '../i18n/i18n.ts';
+import { ofService } from '../i18n/refusals.ts';
 import { useAction } from '../state/action.ts';
 import { api } from '../state/session.ts';
 import { FormError } from './form-error.tsx';
@@ -33,7 +34,7 @@ export function TestMessage({ channel }: { readonly channel: ChannelName }): JSX
           <span role="status" class={outcome.status === 'sent' ? undefined : 'field-error'}>
             {outcome.status === 'sent'
               ? t('alerts.testSent')
-              : t('alerts.testFailed', { reason: outcome.reason ?? '' })}
+              : t('alerts.testFailed', { reason: ofService(outcome.reason ?? '') })}
           </span>
         )}
       </div>

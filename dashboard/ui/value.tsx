@@ -20,6 +20,8 @@ export const deviceName = ({
 /** In widths of a digit: from here on smaller, or broken into lines. */
 const wideMin = 7;
 const longMin = 9;
+/** No unit of the vocabulary has a longer sign; somebody's own may be one long word. */
+const symbolMax = 16;
 /** Units are set this much smaller. */
 const unitSize = 0.62;
 
@@ -27,14 +29,18 @@ const unitSize = 0.62;
 export function Value({
   value,
   unit,
+  line,
 }: {
   readonly value: unknown;
   readonly unit: string | undefined;
+  /** What an alert compares it with. */
+  readonly line?: number | undefined;
 }): JSX.Element {
-  const text = formatValue(value, language.value, t);
+  const text = formatValue(value, language.value, t, line);
   const symbol = typeof value === 'boolean' ? '' : unitSymbol(unit);
   const width = text.length + unitSize * symbol.length;
-  const size = text.length > longMin ? ' is-long' : width > wideMin ? ' is-wide' : '';
+  const isLong = text.length > longMin || symbol.length > symbolMax;
+  const size = isLong ? ' is-long' : width > wideMin ? ' is-wide' : '';
   return (
     <span class={`value${size}`}>
       <span class="value-number">{text}</span>

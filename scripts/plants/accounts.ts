@@ -1,6 +1,7 @@
 import { limit, type Plant, patch } from './plant.ts';
 
 const logins = 'test/neighbours/accounts-logins.test.ts';
+const strangers = 'test/neighbours/logins-strangers.test.ts';
 const resets = { file: 'test/neighbours/accounts-resets.test.ts', test: 'she sets a new password' };
 const addresses = 'test/neighbours/accounts-addresses.test.ts';
 const proofs = 'test/v2/addresses.test.ts';
@@ -18,6 +19,29 @@ export const plantsOfAccounts: readonly Plant[] = [
     ...{ says: /honest client's/, servedMs: 2_000 },
     patches: [
       patch(accounts, '        await options.removeMuchOf((await get(id)).username);\n', ''),
+    ],
+  },
+  {
+    name: "a narrowed key of an administrator is a user's",
+    ...{ file: 'test/v2/access-keys.test.ts', test: 'narrowed in any way', says: /403/ },
+    patches: [
+      patch(
+        'src/domain/users/credential-directory.ts',
+        "...(isNarrowed && { kind: 'user' }), ",
+        '',
+      ),
+    ],
+  },
+  {
+    name: 'a key is for the devices that were there, and for its own account’s',
+    ...{ file: 'test/v2/devices-made-again.test.ts', test: 'no right on another one' },
+    says: /200 !== 403/,
+    patches: [
+      patch(
+        'src/domain/access/policy.ts',
+        'return isNamed && isOldEnough(resource, { madeBy: createdAt, owner: actor.username });',
+        'return isNamed;',
+      ),
     ],
   },
   {
@@ -64,8 +88,8 @@ export const plantsOfAccounts: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/users/password-work.ts',
-        "signUps.run({ lane: 'strange', payer }",
-        "logins.run({ lane: 'known', payer }",
+        'queue.run(place, () => hashPassword(password, cost))',
+        "queue.run({ ...place, lane: 'known' }, () => hashPassword(password, cost))",
       ),
     ],
   },
@@ -77,6 +101,36 @@ export const plantsOfAccounts: readonly Plant[] = [
       says: /were told that their address made too many/,
     },
     patches: [limit('signUpsPerAddress: 300', 'signUpsPerAddress: 300_000')],
+  },
+  {
+    name: 'strangers who fail close an account to nobody',
+    ...{ file: strangers, test: 'from 105 addresses', says: /was refused/ },
+    patches: [
+      patch(
+        limiter,
+        '{ limiter: byNetwork, key: network },\n',
+        '{ limiter: byNetwork, key: network },\n{ limiter: byLogin, key: name },\n',
+      ),
+    ],
+  },
+  {
+    name: 'strangers who fail take turns at an account',
+    ...{ file: strangers, test: 'from 105 addresses', says: /guesses in/ },
+    patches: [
+      patch(limiter, 'byLogin.blockedForMs(nameOf(attempt)) > 0', "nameOf(attempt) === ''"),
+    ],
+  },
+  {
+    name: 'a client that has left waits behind those that are there',
+    ...{ file: 'src/lib/fair-queue.test.ts', test: 'leaves before its turn' },
+    says: /first|pending|LeftQueueError/,
+    patches: [
+      patch(
+        'src/lib/fair-queue.ts',
+        "for (const signal of signals) signal.addEventListener('abort', leave);",
+        '',
+      ),
+    ],
   },
   {
     name: 'strangers use up no codes of who is known',

@@ -10,6 +10,18 @@ const rows = 'test/walks/damaged-rows.test.ts';
 /** Notifications, what they wait for, and what they send. */
 export const plantsOfAlarms: readonly Plant[] = [
   {
+    name: 'a rule is for the very device that it named',
+    ...{ file: 'test/v2/devices-made-again.test.ts', test: 'somebody else made again' },
+    says: /2/,
+    patches: [
+      patch(
+        'src/domain/notifications/firing.ts',
+        '  if (isAnother(notification, device)) return false;\n',
+        '',
+      ),
+    ],
+  },
+  {
     name: 'a rule for all own devices looks for those alone',
     ...{ file: 'src/domain/notifications/rule-book.test.ts', test: 'for all own devices' },
     says: /0 !== 1/,

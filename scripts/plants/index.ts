@@ -10,6 +10,7 @@ import { plantsOfPossessions } from './possessions.ts';
 import { plantsOfReads } from './reads.ts';
 import { plantsOfShortWay } from './short-way.ts';
 import { plantsOfSockets } from './sockets.ts';
+import { plantsOfValues } from './values.ts';
 
 /** One for each mend that is known to be noticed when it is missing. */
 export const plants: readonly Plant[] = [
@@ -24,4 +25,5 @@ export const plants: readonly Plant[] = [
   ...plantsOfPossessions,
   ...plantsOfEngines,
   ...plantsOfHistories,
+  ...plantsOfValues,
 ];

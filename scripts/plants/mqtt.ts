@@ -11,6 +11,29 @@ const died = /the program died|other side closed|ECONN|honest client's/;
 /** Sessions, wills, queues and groups of MQTT. */
 export const plantsOfMqtt: readonly Plant[] = [
   {
+    name: 'publishes under way count by what they take in memory',
+    ...{ file: 'src/mqtt/broker/publish-flow.test.ts', test: 'left in the socket' },
+    says: /isPaused/,
+    patches: [
+      patch(
+        'src/mqtt/broker/inbound.ts',
+        'const publishBytesBeside = 4_096;',
+        'const publishBytesBeside = 0;',
+      ),
+    ],
+  },
+  {
+    name: 'what is added during a turn keeps its place',
+    ...{ file: 'src/mqtt/broker/turns.test.ts', test: 'has its turn too', says: /4,/ },
+    patches: [
+      patch(
+        'src/mqtt/broker/turns.ts',
+        '      waiting.set(payer, items);\n      for',
+        '      setImmediate(() => waiting.set(payer, items));\n      for',
+      ),
+    ],
+  },
+  {
     name: 'filters of kept sessions have a budget',
     ...{ file: memory, test: 'long filters', budget: 'mqtt_session_bytes', says: died },
   },
@@ -19,7 +42,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     ...{ file: memory, test: 'one filter 60 000 times', says: /handled in|honest client's/ },
     servedMs: 1_000,
     patches: [
-      limit('filtersPerPacketMax: 256', 'filtersPerPacketMax: 100_000', limits),
+      limit('filtersPerPacketMax: 1_000', 'filtersPerPacketMax: 100_000', limits),
       patch(
         'src/mqtt/broker/packet-handler.ts',
         'for (const subscription of lastOfEach.values()) {',
@@ -137,6 +160,36 @@ export const plantsOfMqtt: readonly Plant[] = [
     name: 'a message goes to many sessions in turns',
     ...{ file: floods, test: 'subscribers of a stranger', says: /honest client's|held for/ },
     patches: [limit('deliveriesAtOnceMax: 64', 'deliveriesAtOnceMax: 1_000_000', limits)],
+  },
+  {
+    name: 'an id is kept in the commit that stores what came under it',
+    ...{
+      file: 'test/walks/mqtt-crash.test.ts',
+      test: 'what MQTT acknowledged is stored',
+      says: /twice: \[/,
+    },
+    patches: [
+      patch(
+        'src/storage/sqlite/timeseries/datapoints.ts',
+        'ids.length === 0 ? undefined : ids;',
+        'undefined;',
+      ),
+    ],
+  },
+  {
+    name: 'another member of a group gets what one left that ended',
+    ...{
+      file: 'test/mqtt/field-reports.test.ts',
+      test: 'what a member of a group left',
+      says: /no publish came/,
+    },
+    patches: [
+      patch(
+        'src/mqtt/broker/queue-entries.ts',
+        'for (const handOn of handedOn) handOn();',
+        'handedOn.length = 0;',
+      ),
+    ],
   },
   {
     name: 'packets of one payer are handled for some time, then those of others',

@@ -63,9 +63,9 @@ export const plantsOfPossessions: readonly Plant[] = [
     ...{ file: credit, test: 'a device handed over spends no credit', says: /channel: 'sms'/ },
     patches: [
       patch(
-        'src/domain/notifications/push-looks.ts',
-        'isPending === true ? undefined : owner;',
-        'isPending === undefined ? owner : owner;',
+        'src/domain/access/handing-over.ts',
+        '  return { offeredTo: user.id };',
+        '  return { owner: user.username, offeredTo: undefined };',
       ),
     ],
   },

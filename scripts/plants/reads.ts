@@ -147,7 +147,9 @@ export const plantsOfReads: readonly Plant[] = [
   {
     name: 'what guests have on the disk has a quota',
     ...{ file: quota, test: 'guests who fill their quota', says: /204 !== 507/ },
-    patches: [patch(room, 'if (usedBy(owner) < quota) {', 'if (usedBy(owner) < 2 ** 53) {')],
+    patches: [
+      patch(room, 'if (all < guestsBytesMax && !isUsedUp) return;', 'if (!isUsedUp) return;'),
+    ],
   },
   {
     name: 'one address has half of what guests may have on the disk',
@@ -155,8 +157,8 @@ export const plantsOfReads: readonly Plant[] = [
     patches: [
       patch(
         room,
-        'if (!guestShares.isUsedUp(actor, { used: usedBy(owner), max: quota })) return;',
-        'if (!guestShares.isUsedUp(actor, { used: usedBy(owner), max: 2 * quota })) return;',
+        'guestShares.isUsedUp(actor, { used: all, max: guestsBytesMax });',
+        'guestShares.isUsedUp(actor, { used: all, max: 2 * guestsBytesMax });',
       ),
     ],
   },
@@ -167,10 +169,31 @@ export const plantsOfReads: readonly Plant[] = [
     patches: [
       patch(
         room,
-        'if (quota === undefined || isImport(actor)) return;',
-        'if (quota === undefined || isImport(actor) || owner !== guestUsername) return;',
+        'if (quota !== undefined && usedBy(owner) + further >= quota) {',
+        'if (quota !== undefined && usedBy(owner) + further >= 2 ** 53) {',
       ),
     ],
+  },
+  {
+    name: 'an account that signed itself up has a quota',
+    ...{ file: 'test/v2/sign-up-quotas.test.ts', test: 'signed itself up', says: /200 kilobytes/ },
+    patches: [patch(room, 'isSignUp(owner) ? signUp.each : account', 'account')],
+  },
+  {
+    name: "strangers have a quarter of an owner's quota",
+    ...{ file: 'test/neighbours/reads-strangers.test.ts', test: 'a quarter', says: /507/ },
+    patches: [
+      patch(
+        'src/domain/budgets/stranger-room.ts',
+        'const partOfQuota = 4;',
+        'const partOfQuota = 1;',
+      ),
+    ],
+  },
+  {
+    name: 'what strangers pushed is known after a restart',
+    ...{ file: 'test/neighbours/reads-strangers.test.ts', test: 'a quarter', says: /204/ },
+    patches: [patch('src/app/storage-count.ts', '  await strangers.load();\n', '')],
   },
   {
     name: 'a disk that is nearly full is left to the service',

@@ -2,12 +2,24 @@ import { limit, type Plant, patch } from './plant.ts';
 
 const silent = { file: 'test/neighbours/sockets-silent.test.ts', test: 'said nothing for 10.6 s' };
 const largePushes = 'test/neighbours/sockets-large-pushes.test.ts';
+const connectionRoom = 'src/app/connection-room.ts';
 const unread = 'test/neighbours/reads-unread.test.ts';
 const appender = 'src/domain/datapoints/appender.ts';
 const died = /the program died|other side closed|ECONN/;
 
 /** Connections, bodies and answers. */
 export const plantsOfSockets: readonly Plant[] = [
+  {
+    name: 'a connection that renegotiates without end is ended',
+    ...{ file: 'test/mqtt/servers.test.ts', test: 'renegotiates TLS 1.2', says: /handshakes/ },
+    patches: [
+      patch(
+        'src/lib/connection-guard.ts',
+        "if (error.code !== 'ERR_TLS_SESSION_ATTACK') return;",
+        'if (error !== undefined) return;',
+      ),
+    ],
+  },
   {
     name: 'a connection has an error listener from accept to close',
     ...{ ...silent, says: died },
@@ -27,6 +39,48 @@ export const plantsOfSockets: readonly Plant[] = [
         'src/lib/connection-guard.ts',
         '      for (const socket of open) socket.destroy();\n',
         '',
+      ),
+    ],
+  },
+  {
+    name: 'a guest that is silent makes room for who comes',
+    ...{ file: 'test/neighbours/sockets-one-each.test.ts', test: '1,100 addresses that say' },
+    says: /ECONNRESET|fetch failed|hang up|honest client's/,
+    patches: [
+      patch(
+        connectionRoom,
+        "refusal.scope !== 'own') endSilentOf(guests);",
+        'false) return false;',
+      ),
+    ],
+  },
+  {
+    name: 'a connection that has logged in counts for its account',
+    ...{ file: 'test/connection-shares.test.ts', test: 'a connection that logged in by' },
+    says: /true !== false/,
+    patches: [patch(connectionRoom, 'if (!mayTakeOver(account)) return;', 'return;')],
+  },
+  {
+    name: 'a body that would take long to read is refused before',
+    ...{ file: 'test/neighbours/changes-many-keys.test.ts', test: 'bodies of 60,000 keys' },
+    ...{ says: /honest client's|on a new connection took/, servedMs: 2_000 },
+    patches: [limit('jsonCostMax: 10_000', 'jsonCostMax: 1_000_000_000')],
+  },
+  {
+    name: 'an account has its share of connections',
+    ...{ file: 'src/app/connection-room.test.ts', test: 'an account has its share' },
+    says: /25 !== 20/,
+    patches: [patch(connectionRoom, 'if (own >= perAccount) return false;', '')],
+  },
+  {
+    name: 'handshakes that stop make room for one that goes on',
+    ...{ file: 'test/v2/tls-handshakes.test.ts', test: 'make room for one that goes on' },
+    says: /false !== true/,
+    patches: [
+      patch(
+        connectionRoom,
+        "refusal.scope !== 'own') endSilentOf(guests);",
+        'false) return false;',
       ),
     ],
   },

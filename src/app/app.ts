@@ -18,14 +18,16 @@ import { createSharedFeed, type SharedFeed } from '../feed/shared-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { PasswordCost } from '../lib/password-hash.ts';
+import type { SteadyClock } from '../lib/steady-clock.ts';
 import { createPublishContextForm } from '../mqtt/live-message.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createMetricsReporter } from '../telemetry/reporter.ts';
 import { openChannelServices } from './channels.ts';
 import { connectionsOfMachine } from './connection-room.ts';
 import { openServers, type ServerTimeouts } from './servers.ts';
+import { openServiceClock } from './service-clock.ts';
 import { createServiceStorage } from './service-storage.ts';
 import { createServices } from './services.ts';
 import { openStorageRoom } from './storage-count.ts';
@@ -59,6 +61,10 @@ export interface AppOptions {
   readonly changedSettings?: () => readonly string[];
 }
 
+const adminIsThere =
+  'the data has an admin already: none was made, and KIPIMO_ADMIN_PASSWORD changes nothing ' +
+  '(kipimo user list shows admins, kipimo user passwd sets a password)';
+
 export interface RunningApp {
   /** Where HTTP listens, for instance http://127.0.0.1:8080. */
   readonly url: string;
@@ -74,7 +80,7 @@ export interface RunningApp {
 
 /** Builds every part in order, wires them by hand, and opens the servers. */
 export async function startApp(options: AppOptions): Promise<RunningApp> {
-  const { config, secrets, log, clock = systemClock } = options;
+  const { config, secrets, log } = options;
   const meters = createMeters(config);
   const { reporter, budgets } = meters;
   const { engine: kind, directory, serving } = config.storage;
@@ -95,22 +101,26 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   };
   try {
     const opening = await openStorage({
-      ...{ kind, directory, serving, clock, log, reporter },
+      ...{ kind, directory, serving, log, reporter },
       ...(secrets.databaseUrl !== undefined && { url: secrets.databaseUrl }),
       ...(secrets.shardUrls !== undefined && { shardUrls: secrets.shardUrls }),
       ...(options.onReplaced !== undefined && { onReplaced: options.onReplaced }),
     });
     const engine = options.wrapStorage?.(opening) ?? opening;
     opened.push(() => engine.close());
-    meters.metrics.watchMemory(async () => engine.threadMemory?.());
+    const clock = await openServiceClock({ machine: options.clock ?? systemClock, engine, log });
+    opened.push(clock.stop);
+    watchEngine(meters.metrics, engine, clock);
     const installationSecret = await engine.installation.secret();
     const feed = openFeed(engine, options, installationSecret);
     opened.push(() => feed.stop?.());
     followOthers(engine, feed);
     const served = createServiceStorage(engine, feed);
-    const { storage, room } = await openStorageRoom({ config, storage: served, log });
+    const { storage, room } = await openStorageRoom({
+      ...{ config, storage: served, changes: feed, log },
+    });
     meters.metrics.watchStorage(room.metrics);
-    const { generatedPassword } = await ensureAdmin({
+    const { generatedPassword, isThere } = await ensureAdmin({
       users: served.users,
       clock,
       username: config.accounts.adminUsername,
@@ -118,6 +128,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       passwordCost: options.passwordCost,
     });
     if (generatedPassword !== undefined) options.onGeneratedPassword?.(generatedPassword);
+    if (isThere) log.info({}, adminIsThere);
     const settings = await openSettings(storage, feed, options);
     const { signUp } = settings.current();
     const channels = await openChannelServices({
@@ -148,6 +159,12 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     await close().catch(() => undefined);
     throw error;
   }
+}
+
+/** Adds what is read of the engine and of the clock whenever somebody asks for metrics. */
+function watchEngine(metrics: Metrics, engine: Storage, clock: SteadyClock): void {
+  metrics.watchClock(clock.aheadMs);
+  metrics.watchMemory(async () => engine.threadMemory?.());
 }
 
 /** What an engine remembers of its own, as others change it. */

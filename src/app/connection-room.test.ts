@@ -12,11 +12,15 @@ import {
 function aRoom() {
   const budget = createBudgets({ connections: 40 }).of('connections');
   const ended: string[] = [];
+  const said = new Map<string, number>();
   const room = createConnectionRoom(budget, (address) => address === '10.0.0.1');
-  const enter = (address: string, name = address) => room.enter(address, () => ended.push(name));
+  const enter = (address: string, name = address) =>
+    room.enter(address, { end: () => ended.push(name), heard: () => said.get(name) ?? 0 });
+  /** Something came on the connection of this name. */
+  const speak = (name: string) => said.set(name, (said.get(name) ?? 0) + 1);
   const fill = (address: string, count: number) =>
     Array.from({ length: count }, (_, at) => enter(address, `${address} ${at}`));
-  return { budget, ended, enter, fill };
+  return { budget, ended, enter, fill, speak };
 }
 
 test('one address has its share, until one of its connections ends', () => {
@@ -30,16 +34,67 @@ test('one address has its share, until one of its connections ends', () => {
   assert.equal(enter('192.0.2.1'), undefined);
 });
 
-test('when all is taken, whoever has the most makes room for a new address', () => {
-  const { ended, enter, fill, budget } = aRoom();
-  fill('192.0.2.1', 10);
-  fill('192.0.2.2', 10);
-  assert.notEqual(enter('192.0.2.3'), undefined);
-  assert.deepEqual(ended, ['192.0.2.1 9']);
+test('where guests have all, the one that is silent for longest makes room', () => {
+  const { ended, enter, fill, budget, speak } = aRoom();
+  for (let at = 1; at <= 12; at += 1) enter(`192.0.2.${at}`);
+  fill('198.51.100.1', 8);
+  speak('192.0.2.1');
+  speak('192.0.2.3');
+  assert.notEqual(enter('203.0.113.1'), undefined);
+  assert.notEqual(enter('203.0.113.2'), undefined);
+  assert.notEqual(enter('203.0.113.3'), undefined);
+  assert.deepEqual(ended, ['192.0.2.2', '192.0.2.4', '192.0.2.5']);
   assert.equal(budget.used, 20);
-  fill('192.0.2.3', 9);
-  // Whoever has nearly as many as all others takes no more from them.
-  assert.equal(ended.length, 4);
+  // Where all speak, somebody ends all the same.
+  for (let at = 0; at < 200; at += 1) {
+    for (let one = 1; one <= 12; one += 1) speak(`192.0.2.${one}`);
+    assert.notEqual(enter(`203.0.113.${10 + at}`), undefined);
+  }
+  assert.equal(budget.used, 20);
+});
+
+test('a connection that has logged in counts for its account, not for guests', () => {
+  const { ended, enter, fill, budget } = aRoom();
+  const [first, second] = fill('192.0.2.1', 10);
+  first?.logIn('account/ama');
+  second?.logIn('account/ama');
+  assert.equal(budget.usedBy('account/ama'), 2);
+  assert.equal(budget.usedByGuests, 8);
+  // No guest takes its place, and it may become another account's.
+  for (let at = 0; at < 60; at += 1) enter(`198.51.100.${at}`);
+  assert.ok(!ended.includes('192.0.2.1 0') && !ended.includes('192.0.2.1 1'));
+  second?.logIn('account/kofi');
+  first?.logIn('address/192.0.2.1');
+  assert.deepEqual([budget.usedBy('account/ama'), budget.usedBy('account/kofi')], [1, 1]);
+  first?.leave();
+  second?.leave();
+  first?.logIn('account/ama');
+  assert.equal(budget.usedBy('account/ama'), 0);
+  assert.equal(budget.used, 20);
+});
+
+test('an account has its share; what it opens beyond that counts as a guest', () => {
+  const { ended, enter, budget } = aRoom();
+  const logIn = (name: string, count: number) => {
+    for (let at = 0; at < count; at += 1) enter(`192.0.2.${at}`)?.logIn(`account/${name}`);
+  };
+  logIn('ama', 25);
+  assert.equal(budget.usedBy('account/ama'), 20);
+  assert.equal(budget.usedByGuests, 5);
+  // Many accounts leave a part of the guests' share to those who come.
+  logIn('kofi', 19);
+  logIn('esi', 19);
+  assert.ok(budget.usedByGuests >= 5, `${budget.usedByGuests}`);
+  assert.ok(budget.usedBy('account/esi') >= 6, `${budget.usedBy('account/esi')}`);
+  assert.ok(budget.used <= 40);
+  assert.ok(ended.length > 0);
+});
+
+test('connections of a proxy stay its own, whoever logs in on them', () => {
+  const { enter, budget } = aRoom();
+  enter('10.0.0.1')?.logIn('account/ama');
+  assert.equal(budget.usedBy('account/ama'), 0);
+  assert.equal(budget.usedBy('account/proxy 10.0.0.1'), 1);
 });
 
 test('loopback counts like any address, and one customer of IPv6 is one', () => {

@@ -1,96 +1,148 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import type { Budget } from '../domain/budgets/budget.ts';
-import { isGuestPayer, type Payer, payerAt, payerOfAccount } from '../domain/budgets/payer.ts';
-import type { ConnectionRoom, ConnectionSlot } from '../lib/connection-guard.ts';
+import {
+  isGuestPayer,
+  isPayer,
+  type Payer,
+  payerAt,
+  payerOfAccount,
+} from '../domain/budgets/payer.ts';
+import type { ConnectionRoom, ConnectionSlot, SeatedConnection } from '../lib/connection-guard.ts';
 
-/** One connection, and how to end it. */
+/** One connection that is open. */
 interface Seat {
   payer: Payer;
-  /** Where it is among those of its payer; -1: it has left. */
-  at: number;
-  readonly end: () => void;
+  readonly connection: SeatedConnection;
+  /** What its peer had sent when it was looked at. */
+  heard: number;
+  hasLeft: boolean;
 }
 
+/** Seats of guests, or of one account: those that were silent for longest come first. */
+type Seats = Set<Seat>;
+
+/** How many are looked at to find a silent one: a flood of new connections pays for each. */
+const looksMax = 100;
+
+/** What of the share of guests no account takes, so that whoever is new can come and log in. */
+const partForNew = 1 / 4;
+
 /**
- * Shares connections out by address. When all that strangers may have is taken, whoever has most
- * makes room for whoever has far less, so that a new address can always connect.
+ * Shares connections out by address, and by account once they have logged in. When all that guests
+ * may have is taken, the one that is silent for longest makes room, so that whoever is new can
+ * always connect.
  */
 export function createConnectionRoom(
   budget: Budget,
   isTrustedProxy: (address: string) => boolean,
 ): ConnectionRoom {
-  const seatsOf = new Map<Payer, Seat[]>();
+  const guests: Seats = new Set();
+  const accounts = new Map<Payer, Seats>();
 
   /** A trusted proxy brings the connections of many: it has the share of an account. */
   function payerFor(address: string): Payer {
     const payer = payerAt(address);
     const plain = payer.slice('address/'.length);
     return isTrustedProxy(plain.endsWith('/64') ? address : plain)
-      ? payerOfAccount(`proxy ${plain}`)
+      ? payerOfAccount(`${proxy}${plain}`)
       : payer;
   }
 
   function take(payer: Payer): boolean {
     const refusal = budget.check(payer, 1);
-    if (refusal !== undefined && refusal.scope !== 'own') makeRoomFor(payer);
+    if (refusal !== undefined && refusal.scope !== 'own') endSilentOf(guests);
     return budget.take(payer, 1) === undefined;
   }
 
-  function makeRoomFor(payer: Payer): void {
-    let crowd: readonly Seat[] = [];
-    for (const [other, seats] of seatsOf) {
-      if (isGuestPayer(other) && seats.length > crowd.length) crowd = seats;
+  /** Ends the connection that is silent for longest, as far as a few looks tell. */
+  function endSilentOf(seats: Seats): void {
+    let looks = 0;
+    for (const seat of seats) {
+      const heard = seat.connection.heard();
+      looks += 1;
+      if (heard !== seat.heard && looks <= Math.min(looksMax, seats.size)) {
+        seat.heard = heard;
+        seats.delete(seat);
+        seats.add(seat);
+        continue;
+      }
+      leave(seat);
+      seat.connection.end();
+      return;
     }
-    const own = seatsOf.get(payer)?.length ?? 0;
-    if (crowd.length < 2 * (own + 1)) return;
-    // One of its latest: those that have stayed for long are more likely to be of use.
-    const seat = crowd.at(-1);
-    if (seat === undefined) return;
-    leave(seat);
-    seat.end();
   }
 
-  function sit(seat: Seat): void {
-    const seats = seatsOf.get(seat.payer) ?? [];
-    seatsOf.set(seat.payer, seats);
-    seat.at = seats.push(seat) - 1;
+  /** Whether one more connection of guests may become one of the account. */
+  function mayTakeOver(account: Payer): boolean {
+    const own = budget.usedBy(account);
+    const { total, perAccount, guests: ofGuests } = budget.rule;
+    if (own >= perAccount) return false;
+    if (budget.used - budget.usedByGuests < total - ofGuests * partForNew) return true;
+    let crowd: Seats = new Set();
+    for (const seats of accounts.values()) if (seats.size > crowd.size) crowd = seats;
+    if (crowd.size < 2 * (own + 1)) return false;
+    endSilentOf(crowd);
+    return true;
   }
 
-  function leave(seat: Seat): void {
-    if (seat.at < 0) return;
-    const seats = seatsOf.get(seat.payer) ?? [];
-    const last = seats.pop();
-    if (last !== undefined && last !== seat) {
-      seats[seat.at] = last;
-      last.at = seat.at;
-    }
-    if (seats.length === 0) seatsOf.delete(seat.payer);
-    seat.at = -1;
+  function seatsOf(payer: Payer): Seats {
+    if (isGuestPayer(payer)) return guests;
+    const seats = accounts.get(payer) ?? new Set();
+    accounts.set(payer, seats);
+    return seats;
+  }
+
+  function sit(seat: Seat, payer: Payer): void {
+    seat.payer = payer;
+    seatsOf(payer).add(seat);
+  }
+
+  function stand(seat: Seat): void {
+    const seats = seatsOf(seat.payer);
+    seats.delete(seat);
+    if (seats !== guests && seats.size === 0) accounts.delete(seat.payer);
     budget.release(seat.payer, 1);
   }
 
+  function leave(seat: Seat): void {
+    if (seat.hasLeft) return;
+    seat.hasLeft = true;
+    stand(seat);
+  }
+
   return {
-    enter(address, end): ConnectionSlot | undefined {
+    enter(address, connection): ConnectionSlot | undefined {
       const payer = payerFor(address);
       if (!take(payer)) return undefined;
-      const seat: Seat = { payer, at: -1, end };
-      sit(seat);
+      const seat: Seat = { payer, connection, heard: 0, hasLeft: false };
+      sit(seat, payer);
       return {
         leave: () => leave(seat),
         move(to) {
           const payerThere = payerFor(to);
-          if (seat.at < 0 || payerThere === seat.payer) return true;
+          if (seat.hasLeft || payerThere === seat.payer) return true;
           if (!take(payerThere)) return false;
-          leave(seat);
-          seat.payer = payerThere;
-          sit(seat);
+          stand(seat);
+          sit(seat, payerThere);
           return true;
+        },
+        logIn(account) {
+          if (seat.payer === account || seat.hasLeft || !isPayer(account)) return;
+          // A proxy brings others next.
+          if (isGuestPayer(account) || seat.payer.startsWith(proxySeat)) return;
+          if (!mayTakeOver(account)) return;
+          stand(seat);
+          budget.add(account, 1);
+          sit(seat, account);
         },
       };
     },
   };
 }
+
+const proxy = 'proxy ';
+const proxySeat = payerOfAccount(proxy);
 
 /** Files, and what else the process opens beside connections. */
 const filesBeside = 512;

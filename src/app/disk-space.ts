@@ -6,11 +6,12 @@ import type { Log } from '../lib/log.ts';
 const lookMs = 1_000;
 
 /** For engines whose data is not on a disk of this machine. */
-export const noDisk: Disk = { freeBytes: () => undefined };
+export const noDisk: Disk = { freeBytes: () => undefined, sizeBytes: undefined };
 
 /** The disk that a directory is on; looked at once a second at most, and only when asked. */
 export function watchDisk(directory: string, log: Log): Disk {
   let free: number | undefined;
+  let sizeBytes: number | undefined;
   let lookedAt = performance.now();
   let isFailing = false;
   let isLooking = false;
@@ -36,12 +37,14 @@ export function watchDisk(directory: string, log: Log): Disk {
   }
 
   try {
-    const { bavail, bsize } = statfsSync(directory);
+    const { bavail, blocks, bsize } = statfsSync(directory);
     free = bavail * bsize;
+    sizeBytes = blocks * bsize;
   } catch (error) {
     tell(error);
   }
   return {
+    sizeBytes,
     freeBytes() {
       if (!isLooking && performance.now() - lookedAt > lookMs) void look();
       return free;

@@ -19,6 +19,7 @@ import {
 } from '../domain/notifications/notifier-in-turn.ts';
 import type { DailyMax } from '../domain/notifications/outbox-store.ts';
 import { createPreview } from '../domain/notifications/preview.ts';
+import { createReach } from '../domain/notifications/recipients.ts';
 import { createRuleBook } from '../domain/notifications/rule-book.ts';
 import { createSilences, type Silences } from '../domain/notifications/silences.ts';
 import { createStateBook } from '../domain/notifications/state-book.ts';
@@ -37,6 +38,8 @@ export interface BuiltNotifications extends NotificationServices {
   readonly newLook?: NotifierInTurn['newLook'];
   /** Something was filed in the outbox. */
   readonly wake: () => void;
+  /** What devices pushed could not be stored, for no fault of theirs. */
+  readonly onUnstored: () => void;
   /** Fetches all rules, looks at what a crash left, and begins to deliver; before ports open. */
   start(): Promise<void>;
   /** Ends what is under way; after the ports are closed and pushes are stored. */
@@ -97,15 +100,19 @@ export function createNotificationServices(parts: {
       outbox.wake();
       void notifier.retry();
     }
-    if (change.kind === 'account_removed') book.removeOf(payerOfAccount(change.userId));
+    if (change.kind === 'account_removed') {
+      book.removeOf(payerOfAccount(change.userId));
+      await book.removeRecipient(change.userId);
+    }
     if (change.kind === 'datapoints_corrected') await notifier.forgetValues(change.deviceId);
   });
   if (inTurn !== undefined) followSensors(parts.feed, watch);
   return {
     ...(inTurn !== undefined && { newLook: inTurn.newLook }),
     notifications: createNotifications({
-      ...{ store, devices, access, book, evaluations, notifier, clock, budgets },
+      ...{ store, users, devices, access, book, evaluations, notifier, clock, budgets },
       ...{ grants: storage.grants, longWork: parts.longWork },
+      reach: createReach({ users, channels, mustBeProven: parts.messages.mustBeProven }),
       evaluateOnCreate: parts.evaluateOnCreate,
     }),
     preview: createPreview({ datapoints, access, book, clock, budget: budgets.of('previews') }),
@@ -114,6 +121,7 @@ export function createNotificationServices(parts: {
     }),
     consequences: notifier.consequences,
     wake: outbox.wake,
+    onUnstored: watch.unheard,
     async start() {
       await book.load();
       if (inTurn === undefined) await catchUp({ book, notifier, datapoints, log });

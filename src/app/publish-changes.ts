@@ -228,6 +228,12 @@ function credentialWrites({ credentials }: Storage, tell: Tell) {
 
 function userWrites({ users }: Storage, tell: Tell) {
   return {
+    insert: (user, passwordHash) =>
+      tell(users.insert(user, passwordHash), (outcome) =>
+        outcome === 'inserted' && user.isSignUp === true
+          ? [{ kind: 'user_added', userId: user.id }]
+          : [],
+      ),
     update(userId, changes) {
       const write = users.update(userId, changes);
       const told = changesOfUpdate(userId, changes);

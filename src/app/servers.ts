@@ -11,10 +11,10 @@ import {
   type HttpServerOptions,
   type HttpTimeouts,
 } from '../http/server.ts';
-import type { Clock } from '../lib/clock.ts';
 import { type ConnectionGuard, createConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
 import { PortError } from '../lib/port-error.ts';
+import type { SteadyClock } from '../lib/steady-clock.ts';
 import { createMqttServer, type MqttServer } from '../mqtt/mqtt-server.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Metrics, metricsContentType } from '../telemetry/metrics.ts';
@@ -43,7 +43,7 @@ export interface ServerOptions {
   };
   readonly forHttp: Pick<HttpServerOptions, 'answerCall' | 'dashboardFolder'>;
   readonly timeouts?: ServerTimeouts;
-  readonly clock: Clock;
+  readonly clock: SteadyClock;
   readonly log: Log;
   /** Told how to close what was opened, last first. */
   readonly onOpened: (end: () => unknown) => void;
@@ -92,7 +92,15 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     ...httpSettings(config),
     ...(tls !== undefined && { tls }),
     ...options.forHttp,
-    ...{ protocolHandler: mqtt.protocolHandler, connections, timeouts, budgets, reporter, log },
+    ...{
+      protocolHandler: mqtt.protocolHandler,
+      connections,
+      timeouts,
+      budgets,
+      reporter,
+      log,
+      clock,
+    },
     isTrustedProxy,
     ping: () => storage.ping(),
     ...(nats !== undefined && { isNatsThere: () => nats.isConnected() }),

@@ -15,6 +15,7 @@ import { type Appender, createAppender } from '../domain/datapoints/appender.ts'
 import { createCorrections } from '../domain/datapoints/corrections/corrections.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import { createHistory } from '../domain/datapoints/history.ts';
+import { createReadAfter } from '../domain/datapoints/history-after.ts';
 import { createIngest } from '../domain/datapoints/ingest.ts';
 import { createIngestMany } from '../domain/datapoints/ingest-many.ts';
 import { createReadLastValues } from '../domain/datapoints/last-values.ts';
@@ -125,7 +126,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const { people, failures } = createAccountServices(parts);
   const { sessions, logins } = people;
   const longWork = createLongWork(parts.budgets);
-  const devices = createDevices({ store: storage.devices, users, access, clock, room });
+  const devices = createDevices({ ...parts, ...storage, store: storage.devices, access });
   const { valueBytesMax } = config.datapoints;
   const { actuators, timedSettings } = createActuatorServices(parts, access);
   const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
@@ -147,7 +148,6 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const pushPath = createPushServices(parts, { access, appender, longWork });
   const { pushedDatapoints, corrections: book } = storage;
   const readPath = { devices: storage.devices, datapoints, pushedDatapoints, access, longWork };
-  const readHistory = createHistory(readPath);
   const readMany = createReadMany(readPath);
   const { retentions, runner } = createRetentionServices(parts, readPath);
   const snapshots = createSnapshots({
@@ -161,9 +161,10 @@ export function createServices(parts: ServiceParts): BuiltServices {
       webhookSecretOf: parts.webhookSecretOf,
       sharing,
       groups: createGroups({ store: groups }),
-      ...{ devices, actuators, gateways, presence, projects, socials },
-      ...{ notifications, preview, testMessages },
-      ...{ ...pushPath, snapshots, readHistory },
+      ...{ devices, actuators, gateways, presence, projects, socials, snapshots },
+      ...{ notifications, preview, testMessages, ...pushPath },
+      readHistory: createHistory(readPath),
+      readAfter: createReadAfter({ ...readPath, book }),
       summaries: createSummaries(readPath),
       corrections: createCorrections({ ...readPath, book, clock, room, valueBytesMax }),
       retentions,

@@ -19,8 +19,13 @@ test('changes of one device at the same time are counted once each', async () =>
   const [ana, eve] = ['ana', 'eve'].map((name) => aUser(name));
   assert.ok(ana && eve);
   const { config } = loadConfig({ KIPIMO_DATABASE_URL: 'memory:' });
-  const { storage } = openServiceStorage();
-  const { storage: counted, room } = await openStorageRoom({ config, storage, log: silentLog });
+  const { storage, feed: changes } = openServiceStorage();
+  const { storage: counted, room } = await openStorageRoom({
+    config,
+    storage,
+    changes,
+    log: silentLog,
+  });
   for (const user of [ana, eve]) await counted.users.insert(user, 'hash');
   const { devices } = counted;
   await devices.insert(aDevice('d', { owner: ana.username }));

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { createStorageRoom, type StorageRoom } from '../domain/budgets/storage-room.ts';
+import type { ChangeFeed } from '../domain/changes.ts';
 import type { AppendOutcome, Push } from '../domain/datapoints/datapoint-store.ts';
 import { bytesPerWeight } from '../domain/datapoints/weight.ts';
 import { actuatorOf, type Device, sensorOf } from '../domain/devices/device.ts';
@@ -10,26 +11,44 @@ import type { Log } from '../lib/log.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-size.ts';
 import { noDisk, watchDisk } from './disk-space.ts';
 import type { ServiceStorage } from './service-storage.ts';
+import { createStrangerCount, type StrangerCount } from './stranger-count.ts';
 
 /** The storage with its quotas, and with what is there already counted. */
 export async function openStorageRoom(options: {
   readonly config: Config;
   readonly storage: ServiceStorage;
+  readonly changes: Pick<ChangeFeed, 'onChange'>;
   readonly log: Log;
 }): Promise<{ readonly storage: ServiceStorage; readonly room: StorageRoom }> {
-  const { config, storage, log } = options;
+  const { config, storage, changes, log } = options;
   const { engine, directory, ...limits } = config.storage;
   const disk = engine !== 'sqlite' ? noDisk : watchDisk(directory, log);
   const room = createStorageRoom({ ...limits, disk });
+  const followSignUps = async () => {
+    for (const username of await storage.users.signUps()) room.setSignUp(username, true);
+  };
+  await followSignUps();
   room.recount(await storage.devices.storedByOwner());
-  return { storage: createStorageCount(storage, room), room };
+  const strangers = createStrangerCount(storage.devices, room);
+  await strangers.load();
+  changes.onChange(async (change) => {
+    if (change.kind === 'anything') await followSignUps();
+    if (change.kind !== 'user_added') return;
+    const user = await storage.users.find(change.userId);
+    if (user !== undefined) room.setSignUp(user.username, user.isSignUp === true);
+  });
+  return { storage: createStorageCount(storage, room, strangers), room };
 }
 
 /**
  * The storage, with what it takes counted for each owner: whatever path something takes to disk, or
  * is removed by, it ends here. What is there already is counted by `recount`.
  */
-function createStorageCount(storage: ServiceStorage, room: StorageRoom): ServiceStorage {
+function createStorageCount(
+  storage: ServiceStorage,
+  room: StorageRoom,
+  strangers: StrangerCount,
+): ServiceStorage {
   const { users, gateways, projects, notifications, socials, datapoints } = storage;
   const whileThereIsRoom =
     <Arguments extends readonly unknown[], Outcome>(
@@ -50,37 +69,45 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
     };
     for (let at = 0; at < batch.length; at += 1) {
       const outcome = outcomes[at];
-      const id = batch[at]?.deviceId;
-      if (outcome?.kind !== 'stored' || outcome.weight === undefined || id === undefined) continue;
+      const push = batch[at];
+      if (outcome?.kind !== 'stored' || outcome.weight === undefined || !push) continue;
       // At hand, as it was asked for its rights a moment ago.
-      let device = storage.devices.peek(id);
+      let device = storage.devices.peek(push.deviceId);
       if (device === undefined) {
         add();
-        device = await storage.devices.find(id);
+        device = await storage.devices.find(push.deviceId);
       }
       if (device === undefined) continue;
       if (device.owner !== owner) add();
       owner = device.owner;
       weight += outcome.weight;
+      strangers.settle(push, owner, bytesPerWeight * outcome.weight);
     }
     add();
   }
 
   return {
     ...storage,
-    devices: countedDevices(storage.devices, room),
+    devices: countedDevices(storage.devices, room, strangers),
     gateways: { ...gateways, insert: whileThereIsRoom(gateways.insert) },
     projects: { ...projects, insert: whileThereIsRoom(projects.insert) },
     notifications: { ...notifications, insert: whileThereIsRoom(notifications.insert) },
     socials: { ...socials, insert: whileThereIsRoom(socials.insert) },
     users: {
       ...users,
-      insert: whileThereIsRoom(users.insert),
+      async insert(user, passwordHash) {
+        room.requireDisk();
+        const outcome = await users.insert(user, passwordHash);
+        if (outcome === 'inserted') room.setSignUp(user.username, user.isSignUp === true);
+        return outcome;
+      },
       async remove(id) {
         const user = await users.find(id);
         const outcome = await users.remove(id);
         if (outcome !== 'missing' && user !== undefined) {
           room.add(user.username, -room.useOf(user.username).used);
+          room.strangers.add(user.username, -room.strangers.of(user.username));
+          room.setSignUp(user.username, false);
         }
         return outcome;
       },
@@ -90,14 +117,18 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
       async step(sensor, limits) {
         const step = await storage.retaining.step(sensor, limits);
         const owner = (await storage.devices.find(sensor.deviceId))?.owner;
-        if (owner !== undefined) room.add(owner, -step.bytes);
+        if (owner === undefined) return step;
+        room.add(owner, -step.bytes);
+        await strangers.giveBack(sensor.deviceId, owner, step.bytes);
         return step;
       },
     },
     datapoints: {
       ...datapoints,
       async append(batch, notesOf) {
+        const kept = strangers.keep(batch)?.catch(() => undefined);
         const outcomes = await datapoints.append(batch, notesOf);
+        await kept;
         await countBatch(batch, outcomes);
         return outcomes;
       },
@@ -105,7 +136,11 @@ function createStorageCount(storage: ServiceStorage, room: StorageRoom): Service
   };
 }
 
-function countedDevices(devices: DeviceDirectory, room: StorageRoom): DeviceDirectory {
+function countedDevices(
+  devices: DeviceDirectory,
+  room: StorageRoom,
+  strangers: StrangerCount,
+): DeviceDirectory {
   /** Changes of one device: each is counted by what was there before and is there afterwards. */
   const inTurn = createKeyedSequence();
 
@@ -136,12 +171,16 @@ function countedDevices(devices: DeviceDirectory, room: StorageRoom): DeviceDire
     removal: () => Promise<Outcome>,
   ): Promise<Outcome> =>
     inTurn(id, async () => {
-      const [freed, device] = await Promise.all([
+      const [freed, ofStrangers, device] = await Promise.all([
         devices.storedBytes(id, sensorId),
+        devices.strangerBytes(id),
         devices.find(id),
       ]);
       const outcome = await removal();
-      if (outcome !== 'missing' && device !== undefined) room.add(device.owner, -freed);
+      if (outcome === 'missing' || device === undefined) return outcome;
+      room.add(device.owner, -freed);
+      if (sensorId === undefined) room.strangers.add(device.owner, -ofStrangers);
+      else await strangers.giveBack(id, device.owner, freed);
       return outcome;
     });
 
@@ -151,11 +190,17 @@ function countedDevices(devices: DeviceDirectory, room: StorageRoom): DeviceDire
     change: () => Promise<Outcome>,
   ): Promise<Outcome> =>
     inTurn(id, async () => {
-      const [bytes, before] = await Promise.all([devices.storedBytes(id), devices.find(id)]);
+      const [bytes, ofStrangers, before] = await Promise.all([
+        devices.storedBytes(id),
+        devices.strangerBytes(id),
+        devices.find(id),
+      ]);
       const outcome = await change();
       if (before === undefined || outcome === 'missing') return outcome;
       room.add(before.owner, -bytes);
       room.add(owner, await devices.storedBytes(id));
+      room.strangers.add(before.owner, -ofStrangers);
+      room.strangers.add(owner, ofStrangers);
       return outcome;
     });
 

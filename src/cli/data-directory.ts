@@ -94,7 +94,6 @@ export async function withStorage<Result>(
   const storage = await openStorage({
     directory: '',
     ...place,
-    clock: systemClock,
     log: silentLog,
     reporter: silentReporter,
   });

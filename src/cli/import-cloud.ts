@@ -6,6 +6,7 @@ import { systemClock } from '../lib/clock.ts';
 import { createApiClient } from './client/api-client.ts';
 import {
   addPasswordOptions,
+  addUrlOption,
   allowHttpOption,
   logInAs,
   readUrl,
@@ -54,10 +55,11 @@ export function createCloudCommand(): Command {
     )
     .requiredOption('--from <url>', 'the service to copy from', readUrl)
     .option('--user, --username <name>', 'log in there as this user; otherwise as a guest');
-  addPasswordOptions(command)
-    .addOption(tokenOption())
-    .option('--to <url>', 'the Kipimo to copy into', readUrl, 'http://127.0.0.1:8080')
-    .option('--to-user, --to-username <name>', 'log in there as this user; otherwise as a guest');
+  addPasswordOptions(command).addOption(tokenOption());
+  addUrlOption(command, 'to', 'the Kipimo to copy into').option(
+    '--to-user, --to-username <name>',
+    'log in there as this user; otherwise as a guest',
+  );
   addPasswordOptions(command, { prefix: 'to-', key: targetKeys.password }).addOption(
     tokenOption('to-', targetKeys.token),
   );

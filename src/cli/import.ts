@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { readTimeZone } from '../wire/local-time.ts';
 import {
   addServiceOptions,
   openService,
@@ -16,6 +17,7 @@ interface CsvOptions extends ServiceOptions {
   readonly device?: string;
   readonly sensor?: string;
   readonly create?: boolean;
+  readonly timezone?: string;
 }
 
 /** `kipimo import`: data from elsewhere into a running service. */
@@ -28,12 +30,13 @@ export function createImportCommand(): Command {
     .command('csv <file>')
     .description(
       'Push the rows of a CSV: timestamp,value with or without a line that names the columns, ' +
-        'or what a read or an export answers. Run it again after a stop: rows with a timestamp ' +
-        'are stored once. Exit code 1 when any row is refused.',
+        'or what a read or an export answers, in UTF-8, UTF-16 or Windows-1252. Run it again ' +
+        'after a stop: rows with a timestamp are stored once. Exit code 1 when any row is refused.',
     );
   addServiceOptions(csv)
     .option('--device <id>', 'for all rows; otherwise by the column device_id')
     .option('--sensor <id>', 'for all rows; otherwise by the column sensor_id')
+    .option('--timezone <name>', 'of times without an offset, such as Africa/Nairobi; else UTC')
     .option('--create', 'make devices and sensors that are not there')
     .action(runCsv);
   command.addCommand(createCloudCommand());
@@ -43,6 +46,7 @@ export function createImportCommand(): Command {
 
 async function runCsv(file: string, options: CsvOptions): Promise<void> {
   const { device, sensor } = options;
+  const zone = options.timezone === undefined ? undefined : readTimeZone(options.timezone);
   const client = await openService(options, true);
   const bar = openProgressBar('bytes');
   let shown = 0;
@@ -50,6 +54,7 @@ async function runCsv(file: string, options: CsvOptions): Promise<void> {
     {
       file,
       isCreating: options.create === true,
+      zone,
       ...(device !== undefined && { deviceId: device }),
       ...(sensor !== undefined && { sensorId: sensor }),
     },

@@ -10,7 +10,7 @@ import { createPinoLog } from '../telemetry/pino-log.ts';
 import { dataDirOption } from './data-directory.ts';
 import { openInBrowser } from './open-browser.ts';
 import { leaveUnread } from './output.ts';
-import { waitForStopSignal } from './stop-signal.ts';
+import { stopWithNpm, waitForStopSignal } from './stop-signal.ts';
 import { keepYoungGenerationSmall } from './young-objects.ts';
 
 /** `kipimo serve`: the service, until SIGTERM or SIGINT. */
@@ -41,6 +41,7 @@ async function serve(options: {
   const changedSettings = watchSettings();
   const log = createPinoLog({ level: config.log.level });
   const stopped = waitForStopSignal();
+  stopWithNpm();
   // Nothing acknowledged is lost by leaving: the store is made to survive it. Staying after a bug
   // that nobody caught would mean going on with a state that nobody knows.
   process.on('uncaughtException', (err) => {
@@ -59,7 +60,8 @@ async function serve(options: {
     // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
     onGeneratedPassword(password) {
       process.stdout.write(
-        `Made the admin ${adminUsername} with password ${password} (shown this once).\n`,
+        `Created administrator "${adminUsername}" with password ${password} ` +
+          '(write it down, it is not shown again).\n',
       );
     },
   });

@@ -1,3 +1,4 @@
+import { environmentOfOthers } from '../config/environment-file.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 
 /** npm and shells pass a Ctrl-C on that the service got already: so soon, it is the same one. */
@@ -32,6 +33,21 @@ export function waitForStopSignal(
     options.signals.on('SIGTERM', () => receive('SIGTERM'));
     options.signals.on('SIGINT', () => receive('SIGINT'));
   });
+}
+
+/**
+ * Stops the process when its parent ends, where npm started it: the shell between them dies of a
+ * SIGTERM to npm without passing it on.
+ */
+export function stopWithNpm(everyMs = 250): void {
+  if (environmentOfOthers()['npm_lifecycle_event'] === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, everyMs);
+  watch.unref();
 }
 
 /** Aborted at the first signal to stop, with this reason; a second one ends the process. */

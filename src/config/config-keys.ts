@@ -5,6 +5,7 @@ import {
   addressList,
   budgetTotals,
   bytes,
+  bytesOrNone,
   choice,
   count,
   credit,
@@ -147,11 +148,19 @@ export const configKeys = {
     kind: bytes(0, Number.MAX_SAFE_INTEGER),
     meaning: 'What the devices of one account may take on disk; without it there is no quota.',
   }),
+  KIPIMO_QUOTA_SIGNUP_BYTES: key({
+    kind: bytesOrNone,
+    meaning:
+      'What the devices of one account may take on disk that signed itself up with this version ' +
+      'or a later one; all such accounts together have half of the disk. Default: a tenth of the ' +
+      'disk, where it is on this machine; `none`: as other accounts.',
+  }),
   KIPIMO_DISK_FLOOR_BYTES: key({
     kind: bytes(0, Number.MAX_SAFE_INTEGER),
     default: '268435456',
     meaning:
-      'Free space of the disk below which nothing of guests is stored, and below half of which ' +
+      'Free space of the disk below which nothing of guests is stored, below five eighths of ' +
+      'which nothing of accounts that signed themselves up, and below half of which ' +
       'nothing of anybody; reads, alarms and deletions go on. 0: no floor.',
   }),
   KIPIMO_RETENTION_RAW_DAYS: key({

@@ -42,6 +42,12 @@ export const bytes = (min: number, max: number): Kind<number> => ({
   parse: (text) => wholeNumber(text, min, max),
 });
 
+/** A number of bytes, or no end. */
+export const bytesOrNone: Kind<number | 'none'> = {
+  must: 'a whole number of bytes, or none',
+  parse: (text) => (text === 'none' ? text : wholeNumber(text, 0, Number.MAX_SAFE_INTEGER)),
+};
+
 /** Totals of budgets, by name. */
 export const budgetTotals: Kind<BudgetTotals> = {
   must: 'a comma list of <budget>=<whole number from 2>, with the names of docs/limits.md',

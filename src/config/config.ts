@@ -36,6 +36,8 @@ export interface Config {
     readonly guestsBytesMax: number;
     /** Absent: none. */
     readonly accountBytesMax?: number;
+    /** Absent: a part of the disk. */
+    readonly signUpBytesMax?: number | 'none';
     readonly diskFloorBytes: number;
   };
   readonly accounts: {
@@ -199,6 +201,9 @@ function toConfig(values: Values): Config {
       guestsBytesMax: given(values, 'KIPIMO_QUOTA_GUESTS_BYTES'),
       ...(values.KIPIMO_QUOTA_ACCOUNT_BYTES !== undefined && {
         accountBytesMax: values.KIPIMO_QUOTA_ACCOUNT_BYTES,
+      }),
+      ...(values.KIPIMO_QUOTA_SIGNUP_BYTES !== undefined && {
+        signUpBytesMax: values.KIPIMO_QUOTA_SIGNUP_BYTES,
       }),
       diskFloorBytes: given(values, 'KIPIMO_DISK_FLOOR_BYTES'),
     }),

@@ -40,9 +40,9 @@ export function watchSettings(
   };
 }
 
-/** What a key for commands says in the environment of this process; empty counts as not set. */
+/** What the settings of this process say for a key of commands; empty counts as not set. */
 export function readCommandKey(key: CommandKey): string | undefined {
-  const value = process.env[key];
+  const value = readEnvironment(process.cwd(), process.env)[key];
   return value === '' ? undefined : value;
 }
 

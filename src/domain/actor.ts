@@ -1,3 +1,4 @@
+import type { Instant } from '../lib/clock.ts';
 import type { Scope } from './access/scopes.ts';
 import type { AccessKeyId, DeviceId, UserId, Username } from './ids.ts';
 
@@ -6,6 +7,8 @@ export interface KeyLimits {
   readonly keyId: AccessKeyId;
   readonly scopes?: ReadonlySet<Scope>;
   readonly devices?: ReadonlySet<DeviceId>;
+  /** When it was made: a device made later by somebody else is not one it names [contract 15]. */
+  readonly createdAt?: Instant;
 }
 
 /** Who is asking. A key acts as its owner, within its limits. */
@@ -29,4 +32,10 @@ export const guestAt = (address: string): Actor => ({ kind: 'guest', address });
 /** Whether an administrator brings data from elsewhere: no quota and no value limit holds. */
 export function isImport(actor: Actor): boolean {
   return actor.kind === 'admin' && actor.isImporting === true;
+}
+
+/** The device of an access key that is for one alone. */
+export function onlyDeviceOf(actor: Actor): DeviceId | undefined {
+  const [only, ...others] = (actor.kind === 'guest' ? undefined : actor.key?.devices) ?? [];
+  return others.length === 0 ? only : undefined;
 }

@@ -57,7 +57,10 @@ export type Change =
       readonly endedKeys: readonly AccessKeyId[];
     }
   /** With all of its keys. */
-  | { readonly kind: 'account_disabled' | 'account_removed'; readonly userId: UserId }
+  | {
+      readonly kind: 'account_disabled' | 'account_removed' | 'user_added';
+      readonly userId: UserId;
+    }
   | { readonly kind: 'key_removed'; readonly userId: UserId; readonly keyId: AccessKeyId }
   /** A token, or a browser that stayed logged in, with its tokens. */
   | { readonly kind: 'login_ended' }

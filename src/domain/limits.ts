@@ -36,11 +36,13 @@ export const limits = {
 
   // HTTP bodies and requests [contract 2].
   bodyBytesMax: 1_048_576,
-  /** What of a body costs no room: small requests are never refused for what others send. */
   freeBodyBytes: 4_096,
   valuesBodyBytesMax: 8 * 1_048_576,
+  /** What a compressed body without a limit of its path unpacks to; agents send few megabytes. */
+  inflatedBytesMax: 64 * 1_048_576,
   jsonDepthMax: 32,
-  requestHeadersMs: 10 * second,
+  jsonCostMax: 10_000,
+  requestHeadersMs: 30 * second,
   /** Eight megabytes over a slow mobile link. */
   requestMs: 5 * minute,
   keepAliveMs: 72 * second,
@@ -168,7 +170,7 @@ export const limits = {
   refusalBytesPerSenderMax: 65_536,
   refusalBytesMax: 4 * 1_048_576,
   refusalsPerBulkMax: 10,
-
+  refusedExcerptMax: 80,
   // Datapoints.
   /** A timestamp further ahead of our clock is refused [contract 6]. */
   timestampAheadMs: day,
@@ -208,21 +210,21 @@ export const limits = {
   bulkDevicesMax: 20_000,
 
   // Accounts, tokens, keys [contract 4].
-  loginsInParallelMax: 2,
-  loginsWaitingMax: 200,
+  /** Passwords that are hashed at once, and logins that wait in each lane, half of one network. */
+  loginsInParallelMax: 4,
+  loginsWaitingMax: 2_000,
   loginFailuresPerUser: 10,
   loginFailuresPerAddress: 100,
-  /** On one account, by all addresses that are strange to it together. */
+  /** On one account, by all strangers to it: then they take turns, after a pause each. */
   loginFailuresOfStrangers: 100,
+  slowLoginPauseMs: 200,
   /** Networks that an account was logged in to from: the newest are known. */
   knownNetworksPerUserMax: 20,
   /** How often it is written down that a known network was used again. */
   knownNetworkMs: day,
-  /** Accounts that sign up from one address: at once, and one more after each pause. */
+  /** Accounts that sign up from one network (/24, /48): at once, and one more after each pause. */
   signUpsPerAddress: 300,
   signUpPauseMs: second,
-  signUpsInParallelMax: 1,
-  signUpsWaitingMax: 400,
   loginFailureWindowMs: minute,
   loginFailureEntriesMax: 20_000,
   /** How often what was counted is written down, and of how many keys of each counter. */
@@ -300,8 +302,7 @@ export const limits = {
   notificationsOfStrangersMax: 1_000,
   /** Users times channels of one notification. */
   deliveriesPerFiringMax: 100,
-  /** Ten years. */
-  throttlingSecondsMax: 315_360_000,
+  throttlingSecondsMax: 10 * 365 * 86_400,
   expressionDurationMsMin: second,
   expressionDurationMsMax: 366 * day,
   /** The value of a sensor in a message: a number or a word, not a file. */
@@ -369,7 +370,6 @@ export const limits = {
   deliveriesWaitingForHostsMax: 4_096,
   /** Then they come back later. The wait and the try end before the lease. */
   deliveryHostWaitMs: 45 * second,
-  /** Then it is given up. */
   deliveryLifeMs: day,
   deliveryAttemptsMax: 150,
   deliveryPauseMsMin: 5 * second,

@@ -1,3 +1,12 @@
+/** The packet id of a QoS 2 message that a session published. */
+export interface ReceivedId {
+  /** The key of the session. */
+  readonly session: string;
+  readonly packetId: number;
+  /** Whether it is retained, which is a commit of its own. */
+  readonly retain: boolean;
+}
+
 /**
  * What a server sends along with a push to those who watch, for instance how reliably it is to be
  * delivered. Only the server that made it can read it; it is never stored.
@@ -8,4 +17,8 @@ export interface PublishContext {
    * who watch are told once more, even if it is stored already.
    */
   readonly isRepetition?: boolean;
+  /** It comes from a file or another service: no rule is evaluated for it. */
+  readonly isImport?: boolean;
+  /** The id that the commit keeps: a push whose id is kept already is stored already. */
+  readonly receivedAs?: ReceivedId | undefined;
 }

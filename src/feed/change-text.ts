@@ -17,6 +17,7 @@ const kinds: Readonly<Record<Change['kind'], true>> = {
   account_changed: true,
   account_disabled: true,
   account_removed: true,
+  user_added: true,
   key_removed: true,
   login_ended: true,
   rule_changed: true,

@@ -4,7 +4,7 @@ import { entityTagOf, type ReadOptions, revalidateHeader, varyHeader } from './r
 export const commonHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Total-Count, X-Skipped-Count, X-Summarised-Before, Link, ETag',
+    'X-Total-Count, X-Skipped-Count, X-Summarised-Before, X-Refused, X-After, Link, ETag',
   'x-content-type-options': 'nosniff',
 };
 

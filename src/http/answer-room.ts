@@ -7,12 +7,14 @@ import { type Budget, budgetError } from '../domain/budgets/budget.ts';
 import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { countFor } from '../lib/connection-guard.ts';
 import { createBreather } from '../lib/event-loop.ts';
 import type { FairTurns } from '../lib/fair-turns.ts';
 import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { stepsOf } from '../lib/steps.ts';
 import type { Clients, RequestSource } from './clients.ts';
 import { nextAnswer } from './latest-answer.ts';
+import { gateOf } from './request-gate.ts';
 import { refuseTinyChunks } from './tiny-chunks.ts';
 
 /**
@@ -20,7 +22,7 @@ import { refuseTinyChunks } from './tiny-chunks.ts';
  * for it counts for who asked, and one that takes nothing for `unreadMs` is cut off.
  */
 export interface AnswerRoom {
-  /** Says who asked; without it the client's address pays. */
+  /** Says who asked, and pays for the connection; without it the client's address pays. */
   askedBy(request: RequestSource, actor: Actor): void;
   /**
    * Holds room for so many bytes of an answer in all, unless it is small, until it has left or its
@@ -140,6 +142,7 @@ export function createAnswerRoom(
   return {
     askedBy(request: AskedRequest, actor) {
       request[asker] = actor;
+      if (actor.kind !== 'guest') countFor(request.socket, payerOf(actor));
     },
     hold,
     written(answer) {
@@ -248,16 +251,10 @@ function lengthOf(payload: unknown): number {
   return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
 }
 
-const waiting = Symbol('waiting');
-interface PipelinedSocket extends Socket {
-  /** Requests that came before the answer to the one before them had left. */
-  [waiting]?: number;
-}
-
 /**
- * Requests that come before the last answer has left are kept, however many [RFC 9112, 9.3.2]: room
- * is held for each, and a connection with too many of them is cut off. Those that read begin when
- * the answer before them has left, so that a connection has one at a time; the others take turns.
+ * Requests that come before the last answer has left are kept, as many as the gate of a connection
+ * lets through [RFC 9112, 9.3.2]: room is held for each. Those that read begin when the answer
+ * before them has left, so that a connection has one at a time; the others take turns.
  */
 function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
   const listeners = server.listeners('request');
@@ -271,10 +268,9 @@ function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
     if (request.headers['transfer-encoding'] !== undefined) refuseTinyChunks(request);
     const last = nextAnswer(request.socket, answer);
     if (last === undefined || last.writableFinished) begin(request, answer);
-    else if (!mayWait(request, answer, hold)) request.socket.destroy();
-    else if (!isRead(request)) beginInTurn(request, answer);
+    else if (mayWait(request, answer, hold) && !isRead(request)) beginInTurn(request, answer);
     else {
-      if (hasBody(request)) request.resume();
+      if (isRead(request) && hasBody(request)) request.resume();
       last.once('close', () => !request.socket.destroyed && begin(request, answer));
     }
   });
@@ -297,22 +293,18 @@ const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || met
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
 
+/** Without room for its answer a request waits for the one before it, and others in the socket. */
 function mayWait(
-  request: IncomingMessage,
+  { socket }: IncomingMessage,
   answer: ServerResponse,
   hold: (answer: ServerResponse) => void,
 ): boolean {
-  const socket: PipelinedSocket = request.socket;
-  const count = (socket[waiting] ?? 0) + 1;
-  if (socket.destroyed || count > limits.pipelinedRequestsMax) return false;
+  if (socket.destroyed) return false;
   try {
     hold(answer);
+    return true;
   } catch {
+    gateOf(socket)?.narrow();
     return false;
   }
-  socket[waiting] = count;
-  answer.once('close', () => {
-    socket[waiting] = (socket[waiting] ?? 1) - 1;
-  });
-  return true;
 }

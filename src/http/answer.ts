@@ -10,7 +10,7 @@ import { emptyAnswerHeaders, textHeaders } from './answer-headers.ts';
 import { type AnswerRoom, type Chunks, inSlices } from './answer-room.ts';
 import { type Encoding, isCompressible } from './compression.ts';
 import { jsonArray, type NestedMessage, nestedArray, nestedObject } from './json-pieces.ts';
-import { isKnownToClient, type ReadOptions, varyHeader } from './read-answers.ts';
+import { isKnownToClient, type ReadOptions, revalidateHeader, varyHeader } from './read-answers.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -18,6 +18,7 @@ export interface EmptyAnswer {
   readonly kind: 'empty';
   readonly status: 200 | 204;
   readonly cookies?: readonly string[];
+  readonly headers?: Headers;
 }
 
 export interface JsonAnswer<Message> {
@@ -36,6 +37,8 @@ export interface BareAnswer {
 /** What was written by hand, for speed or as it is no JSON; tests hold it to its schema. */
 export interface TextAnswer {
   readonly kind: 'text';
+  /** Absent: 200. Only clients of other services look for another one. */
+  readonly status?: 202;
   readonly contentType: string;
   readonly text: string;
   readonly headers: Headers;
@@ -183,7 +186,7 @@ export function send(
   }
   switch (answer.kind) {
     case 'empty':
-      return sendEmpty(answer.status, reply);
+      return sendEmpty(answer, reply);
     case 'json':
       return sendJson(reply, answer, options);
     case 'bare':
@@ -194,6 +197,7 @@ export function send(
       return sendText(reply, answer.contentType, answer.text, answer.headers, {
         ...options,
         whole: answer.whole,
+        status: answer.status,
       });
     case 'list':
       return sendStream(reply, jsonType, jsonArray(answer.steps), answer.headers, options);
@@ -226,7 +230,10 @@ function sendStream(
   { room, read }: SendOptions,
 ): number {
   reply.headers(headers).header('content-type', contentType);
-  if (read !== undefined) reply.header(...varyHeader);
+  if (read !== undefined) {
+    reply.header(...varyHeader);
+    if (headers['cache-control'] === undefined) reply.header(...revalidateHeader);
+  }
   if (read?.encoding !== undefined && !read.isHead && isCompressible(contentType)) {
     sendCompressed(reply, chunks, { ...read, encoding: read.encoding, room }).catch((error) =>
       reply.send(error),
@@ -314,9 +321,9 @@ async function sendWritten(
 
 // What is whole goes straight to Node: nothing of it is left for Fastify to do.
 
-function sendEmpty(status: 200 | 204, reply: FastifyReply): number {
+function sendEmpty({ status, headers = {} }: EmptyAnswer, reply: FastifyReply): number {
   reply.hijack();
-  reply.raw.writeHead(status, [...emptyAnswerHeaders(status)]);
+  reply.raw.writeHead(status, [...emptyAnswerHeaders(status), ...Object.entries(headers).flat()]);
   reply.raw.end();
   return status;
 }
@@ -326,7 +333,12 @@ function sendText(
   contentType: string,
   body: string,
   headers: Headers,
-  { room, read, whole }: SendOptions & { readonly whole?: object | undefined },
+  {
+    room,
+    read,
+    whole,
+    status = 200,
+  }: SendOptions & { readonly whole?: object | undefined; readonly status?: number | undefined },
 ): number {
   room.hold(reply.raw, body.length);
   reply.hijack();
@@ -342,7 +354,7 @@ function sendText(
     encoding !== undefined && body.length >= limits.compressedBytesMin
       ? read?.compressor.whole(body, encoding)
       : undefined;
-  if (compressed === undefined) writeText(reply, about, body, room);
+  if (compressed === undefined) writeText(reply, about, body, room, status);
   else {
     compressed.then(
       (bytes) => {
@@ -351,16 +363,22 @@ function sendText(
         reply.raw.end(bytes);
         room.written(reply.raw);
       },
-      () => writeText(reply, about, body, room),
+      () => writeText(reply, about, body, room, status),
     );
   }
-  return 200;
+  return status;
 }
 
-function writeText(reply: FastifyReply, about: string[], body: string, room: AnswerRoom): void {
+function writeText(
+  reply: FastifyReply,
+  about: string[],
+  body: string,
+  room: AnswerRoom,
+  status: number,
+): void {
   const bytes = Buffer.byteLength(body);
   about.push('content-length', String(bytes));
-  reply.raw.writeHead(200, about);
+  reply.raw.writeHead(status, about);
   if (bytes > limits.answerWindowBytes) {
     // Piece by piece, so that its reader is seen to read. It ends early only with its connection.
     pipeline(room.stream(reply.raw, onlyChunk(body)), reply.raw, () => undefined);

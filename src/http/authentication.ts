@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Actor, guest } from '../domain/actor.ts';
 import { unauthenticated } from '../domain/errors.ts';
+import { accessKeyPrefix } from '../domain/users/credential-directory.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 
 /** Who is asking, by the Authorization header. Throws unauthenticated. */
@@ -10,7 +11,10 @@ export interface Authenticate {
   peek?(authorization: string | undefined): Actor | undefined;
 }
 
-/** Bearer tokens and access keys; no header, an empty one or a bare `Bearer` is the guest. */
+/**
+ * Bearer tokens and access keys, and Basic with an access key as the password of any username; no
+ * header, an empty one or a bare `Bearer` is the guest.
+ */
 export function createAuthenticate(sessions: Sessions): Authenticate {
   const peek = (authorization: string | undefined): Actor | undefined => {
     const secret = bearerSecret(authorization);
@@ -34,7 +38,7 @@ export function importing(actor: Actor, headers: IncomingHttpHeaders): Actor {
 
 const usualHeader = /^Bearer [\w-]+$/;
 
-/** The token or key in an Authorization header; double quotes around it are taken off. */
+/** The token or key in an Authorization header; double quotes around a token are taken off. */
 export function bearerSecret(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   // The usual form, which every push has.
@@ -43,7 +47,11 @@ export function bearerSecret(authorization: string | undefined): string | undefi
   if (header === '' || /^bearer$/i.test(header)) return undefined;
   const match = /^bearer\s+"?([^\s"]+)"?$/i.exec(header);
   if (match?.[1] === undefined) {
-    throw unauthenticated('the Authorization header must be: Bearer <token>');
+    const password = basicCredentials(header)?.password.trim();
+    if (password?.startsWith(accessKeyPrefix) === true) return password;
+    throw unauthenticated(
+      'the Authorization header must be: Bearer <token>, or Basic with an access key as password',
+    );
   }
   return match[1];
 }

@@ -1,9 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { gatherBytes } from '../lib/gathered-bytes.ts';
+import { isPaddingByte } from '../wire/bare-value.ts';
 
 /** A part of a body: its bytes from `start` to `end`, or why it has none. */
 export type BodyElement =
-  | { readonly bytes: Buffer; readonly start: number; readonly end: number }
+  | {
+      readonly bytes: Buffer;
+      readonly start: number;
+      readonly end: number;
+      /** Line feeds inside of it, where it may have some. */
+      readonly feeds?: number;
+    }
   | { readonly problem: 'too large' };
 
 /** Cuts a body that arrives in pieces into its elements; keeps one unfinished element at most. */
@@ -45,7 +52,7 @@ const nextNewline = (bytes: Buffer, start: number): number =>
 
 /** Splits newline-delimited text; empty lines are elements too, so that lines can be counted. */
 export function createLineSplitter(elementBytesMax: number): BodySplitter {
-  const rest = createRest(elementBytesMax);
+  const rest = createElementRest(elementBytesMax);
   return {
     passesEmpty: true,
     push(piece) {
@@ -77,7 +84,7 @@ type ArrayPosition = 'before' | 'inside' | 'after';
 
 /** Splits a JSON array into its elements, by brackets and quotes alone. */
 export function createArraySplitter(elementBytesMax: number): BodySplitter {
-  const rest = createRest(elementBytesMax);
+  const rest = createElementRest(elementBytesMax);
   let place: ArrayPosition = 'before';
   let depth = 0;
   let isText = false;
@@ -145,7 +152,7 @@ export function createArraySplitter(elementBytesMax: number): BodySplitter {
         hasElements = true;
         elements.push(element);
       }
-      if (place === 'after' && bytes.subarray(at).some((code) => !isWhiteSpace(code))) {
+      if (place === 'after' && !bytes.subarray(at).every(isPaddingByte)) {
         throw new BrokenBodyError('something follows the end of the JSON array');
       }
       return elements;
@@ -167,7 +174,7 @@ function isBlank(element: BodyElement): boolean {
 }
 
 /** The bytes of the element that has not ended yet; those beyond the limit are dropped. */
-function createRest(bytesMax: number) {
+export function createElementRest(bytesMax: number) {
   const gathered = gatherBytes();
   let size = 0;
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Budget } from '../domain/budgets/budget.ts';
 import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
@@ -9,6 +10,7 @@ import { endWithin } from '../lib/connection-guard.ts';
 import { gatherBytes } from '../lib/gathered-bytes.ts';
 import type { Authenticate } from './authentication.ts';
 import type { Clients } from './clients.ts';
+import { bounded, inflated, inflaterBytes, isCompressed } from './content-encoding.ts';
 import { answerUnderWay } from './latest-answer.ts';
 
 export interface BodyReaderParts {
@@ -26,8 +28,50 @@ export function readBodiesAsBytes(fastify: FastifyInstance, parts: BodyReaderPar
   // The two usual types by name: Fastify finds them without taking the header apart.
   for (const type of ['application/json', 'text/plain', '*']) {
     fastify.addContentTypeParser(type, (request, payload, done: Done) => {
-      readBody(request, payload, { parts, done });
+      if (request.headers['content-encoding'] === undefined) {
+        readBody(request, payload, { parts, done });
+        return;
+      }
+      readEncodedBody(request, payload, parts).then(
+        (body) => done(null, body),
+        (error: Error) => {
+          closeGently(payload.socket);
+          payload.resume();
+          done(error);
+        },
+      );
     });
+  }
+}
+
+/** Gathers a body within the limit of its path, compressed and inflated. */
+async function readEncodedBody(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  parts: BodyReaderParts,
+): Promise<Buffer> {
+  const bytesMax = request.routeOptions.bodyLimit ?? limits.bodyBytesMax;
+  const encoding = request.headers['content-encoding'];
+  const count = createBodyCount(request, payload, parts, bytesMax + inflaterBytes);
+  if (isCompressed(encoding)) count(inflaterBytes);
+  const sent = bounded(piecesOf(payload), bytesMax);
+  const gathered = gatherBytes();
+  for await (const piece of bounded(inflated(sent, encoding), bytesMax)) {
+    count(piece.length);
+    gathered.add(piece);
+  }
+  return gathered.take();
+}
+
+/** The pieces of a body as they arrive. Throws invalid when the connection ends before it. */
+export async function* piecesOf(payload: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* payload.iterator({ destroyOnReturn: false });
+  } catch {
+    throw invalid('the connection ended before the body did');
+  } finally {
+    // A refusal leaves the rest unread: let it pass, or the client never gets to read the answer.
+    payload.resume();
   }
 }
 
@@ -96,6 +140,7 @@ export function createBodyCount(
   request: FastifyRequest,
   payload: IncomingMessage,
   parts: BodyReaderParts,
+  bytesHeldMax = bulkBytesHeldMax,
 ): (bytes: number) => void {
   // Asked for now: when the pieces are read, the next request may have come.
   const answer = answerUnderWay(payload.socket);
@@ -109,7 +154,7 @@ export function createBodyCount(
     received += bytes;
     if (received > limits.freeBodyBytes) {
       held ??= holdRoom(request, payload, parts, refuse, answer);
-      held.grow(Math.min(received, bulkBytesHeldMax));
+      held.grow(Math.min(received, bytesHeldMax));
     }
     if (refusal !== undefined) throw refusal;
   };

@@ -2,9 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { withoutPadding } from '../lib/bare-value.ts';
+import { JsonCostError, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import {
+  bytesWithoutPadding,
+  isRawText,
+  type ReadText,
+  readJsonOrText,
+  readPayloadValue,
+} from '../wire/bare-value.ts';
+import { isArrayOfObjects } from '../wire/datapoint-array.ts';
 import { createPushByteReader } from '../wire/push-bytes.ts';
-import { isRawText } from '../wire/raw-text.ts';
 import { EdgeError } from './errors.ts';
 import type { LargeBody } from './large-push.ts';
 
@@ -40,8 +48,8 @@ export type PushBody =
   /** One number, read from its bytes. */
   | { readonly kind: 'plain'; readonly datapoint: NewDatapoint }
   | { readonly kind: 'json'; readonly value: JsonValue }
-  | { readonly kind: 'csv'; readonly text: string }
-  /** Too long to be read in one go. */
+  | { readonly kind: 'csv'; readonly bytes: Uint8Array }
+  /** Too long to be read in one go, or an array with an element that is no JSON. */
   | { readonly kind: 'large'; readonly body: LargeBody };
 
 const readPlainPush = createPushByteReader();
@@ -57,13 +65,24 @@ export function readPushBody(body: unknown, contentType: string | undefined): Pu
     if (datapoint !== undefined) return { kind: 'plain', datapoint };
   }
   if (Buffer.isBuffer(body) && body.length > limits.largePushBytesMin) {
-    return { kind: 'large', body: { bytes: body, type: type === 'none' ? 'json' : type } };
+    return { kind: 'large', body: { bytes: body, type } };
   }
-  const text = decode(body);
-  if (text === '') throw invalid('the value is missing: the body is empty');
-  if (type === 'csv') return { kind: 'csv', text };
-  const isText = type === 'text' || isRawText(text);
-  return { kind: 'json', value: isText ? text : parse(text) };
+  try {
+    if (type === 'csv' && Buffer.isBuffer(body) && bytesWithoutPadding(body).length > 0) {
+      return { kind: 'csv', bytes: body };
+    }
+    const text = decode(body);
+    if (text === '') throw invalid('the value is missing: the body is empty');
+    if (type === 'text') return { kind: 'json', value: text };
+    const read = type === 'json' ? readJsonOrText : readPayloadValue;
+    return { kind: 'json', value: parse(text, read) };
+  } catch (error) {
+    if (!Buffer.isBuffer(body) || type === 'text') throw error;
+    const bytes = bytesWithoutPadding(body);
+    // Its good elements are stored [contract 15]: the reader of large bodies reads them one by one.
+    if (!isArrayOfObjects(bytes)) throw error;
+    return { kind: 'large', body: { bytes, type } };
+  }
 }
 
 /** A bare value that is to be read as text or as JSON, whatever the field needs. */
@@ -73,7 +92,7 @@ export function readBareBody(body: unknown, contentType: string | undefined): Ba
     throw unsupported(contentType, 'text/plain or application/json');
   }
   const text = decode(body);
-  if (text.trim() === '') throw invalid('the body is empty: send the new value as the body');
+  if (text === '') throw invalid('the body is empty: send the new value as the body');
   return { text, isJson: type === 'json' };
 }
 
@@ -93,7 +112,7 @@ export function bareText(body: BareBody): string | undefined {
 /** The JSON value of a bare value; under text/plain, a text that is no JSON is itself. */
 export function bareJson(body: BareBody): JsonValue {
   try {
-    return parse(body.text);
+    return parse(body.text, body.isJson ? parseJson : readPayloadValue);
   } catch (error) {
     if (body.isJson && !isRawText(body.text)) throw error;
     return body.text;
@@ -104,7 +123,7 @@ export function bareJson(body: BareBody): JsonValue {
 export function readOptionalBody(body: unknown): JsonValue | undefined {
   if (!Buffer.isBuffer(body) || body.length === 0 || !isUtf8(body)) return undefined;
   try {
-    return parseJson(decode(body), limits.jsonDepthMax);
+    return parseJson(decode(body), limits.jsonDepthMax, limits.jsonCostMax);
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;
@@ -114,14 +133,14 @@ export function readOptionalBody(body: unknown): JsonValue | undefined {
 function decode(body: unknown): string {
   if (!Buffer.isBuffer(body)) return '';
   if (!isUtf8(body)) throw invalid('the body is not valid UTF-8');
-  const text = body.toString('utf8');
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  return withoutPadding(body.toString('utf8'));
 }
 
-function parse(text: string): JsonValue {
+function parse(text: string, read: ReadText = parseJson): JsonValue {
   try {
-    return parseJson(text, limits.jsonDepthMax);
+    return read(text, limits.jsonDepthMax, limits.jsonCostMax);
   } catch (error) {
+    if (error instanceof JsonCostError) throw invalid(`the body has ${error.problem}`);
     if (!(error instanceof JsonError)) throw error;
     throw invalid(`the body is not valid JSON: ${error.message}`);
   }

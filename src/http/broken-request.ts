@@ -49,7 +49,7 @@ function refuse(error: { readonly code?: string }, socket: WatchedSocket): void 
     : isLarge
       ? 'the request headers are too large'
       : 'this is not a valid HTTP request';
-  const body = JSON.stringify({ error: 'invalid', description });
+  const body = JSON.stringify({ error: 'invalid', description, code: 'invalid', params: {} });
   const status = isSlow ? '408 Request Timeout' : '400 Bad Request';
   const answer =
     `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\n` +

@@ -1,7 +1,9 @@
 import type { BulkLine, BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { withoutPadding } from '../lib/bare-value.ts';
 import { withoutStackTraces } from '../lib/stackless.ts';
+import { isPaddingByte } from '../wire/bare-value.ts';
 import { readBulkLine } from '../wire/bulk.ts';
 import { createBulkByteReader } from '../wire/bulk-bytes.ts';
 import type { Spelling } from '../wire/spelling.ts';
@@ -27,7 +29,7 @@ export function createBulkElementReader(
 function readElement(element: BodyElement, line: number, spelling: Spelling): BulkLine {
   const text = textOfElement(element);
   return typeof text === 'string'
-    ? readBulkLine(text, line, spelling)
+    ? readBulkLine(withoutPadding(text), line, spelling)
     : { line, refusal: refusalOf(text.problem) };
 }
 
@@ -36,11 +38,11 @@ const refusalOf = (problem: 'too large' | 'not UTF-8'): DomainError =>
     ? new DomainError('too_large', `a line may have ${limits.bulkLineBytesMax} bytes`)
     : invalid('the line is not valid UTF-8');
 
-const carriageReturn = 13;
-
-/** Whether a line is empty. */
+/** Whether a line is empty but for NULs and white space. */
 export function isEmptyLine(element: BodyElement): boolean {
   if (!('bytes' in element)) return false;
   const { bytes, start, end } = element;
-  return start === end || (end - start === 1 && bytes[start] === carriageReturn);
+  let at = start;
+  while (at < end && isPaddingByte(bytes[at])) at += 1;
+  return at === end;
 }

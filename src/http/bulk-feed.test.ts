@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BulkStep } from '../domain/datapoints/bulk-step.ts';
+import type { BulkLine, BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { limits } from '../domain/limits.ts';
 import { v2Spelling } from '../wire/spelling.ts';
 import { createLineSplitter } from './body-elements.ts';
@@ -8,7 +8,7 @@ import { createBulkElementReader } from './bulk-elements.ts';
 import { feedBulk } from './bulk-feed.ts';
 
 /** Feeds these pieces of lines to whoever has every turn at once; counts its turns. */
-async function feed(pieces: readonly string[]) {
+async function feed(pieces: readonly (string | Uint8Array)[]) {
   const count = { rests: 0, arrivals: 0 };
   const steps: BulkStep[] = [];
   const read = createBulkElementReader(v2Spelling);
@@ -55,3 +55,21 @@ test('the refusal of a line has no stack trace, which would cost more than all e
   }
   assert.match(new Error('another one').stack ?? '', /\n\s+at /);
 });
+
+test('a byte order mark before a body is no part of its first line, however cut', async () => {
+  const mark = Buffer.from('\u{feff}');
+  const cuts = [
+    [mark],
+    [mark.subarray(0, 1), mark.subarray(1)],
+    [mark.subarray(0, 2), mark.subarray(2)],
+  ];
+  for (const pieces of cuts) {
+    const { lines } = await feed([...pieces, '{}\n', '{}\n']);
+    assert.deepEqual(lines.map(refusalOf), [refusalOf(lines[1]), refusalOf(lines[1])]);
+  }
+  const { lines } = await feed([mark.subarray(0, 2)]);
+  assert.match(refusalOf(lines[0]) ?? '', /not valid UTF-8/);
+});
+
+const refusalOf = (line: BulkLine | undefined): string | undefined =>
+  line !== undefined && 'refusal' in line ? line.refusal.message : undefined;

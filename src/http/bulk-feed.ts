@@ -1,6 +1,7 @@
 import { BulkStep } from '../domain/datapoints/bulk-step.ts';
 import type { BulkIngest } from '../domain/datapoints/ingest-many.ts';
 import { limits } from '../domain/limits.ts';
+import { markBytes } from '../wire/bare-value.ts';
 import type { BodyElement, BodySplitter } from './body-elements.ts';
 import type { StreamBody } from './stream-body.ts';
 
@@ -35,12 +36,13 @@ export async function feedBulk(options: {
     for (const element of elements) {
       line += 1;
       read(element, line, step);
+      if ('bytes' in element && element.feeds !== undefined) line += element.feeds;
       if (step.count >= limits.bulkLinesPerStep) await handOver();
       if (line % linesPerLook === 0 && work.pace.isOver()) await work.pace.rest();
     }
     if (bytes >= limits.bulkBytesPerStep) await handOver();
   };
-  for await (const piece of pieces) {
+  for await (const piece of withoutMark(pieces)) {
     const turn = work.arrive();
     if (turn !== undefined) await turn;
     bytes += piece.byteLength;
@@ -49,3 +51,23 @@ export async function feedBulk(options: {
   await take(splitter.end());
   await handOver();
 }
+
+/** The pieces without a byte order mark before them, wherever they are cut. */
+async function* withoutMark(pieces: StreamBody['pieces']): AsyncGenerator<Uint8Array> {
+  let start: Uint8Array | undefined = new Uint8Array(0);
+  for await (const piece of pieces) {
+    if (start === undefined) {
+      yield piece;
+      continue;
+    }
+    const bytes: Buffer = start.length === 0 ? asBuffer(piece) : Buffer.concat([start, piece]);
+    const beginning = bytes.subarray(0, markBytes.length);
+    const isMark = markBytes.subarray(0, beginning.length).equals(beginning);
+    start = isMark && beginning.length < markBytes.length ? bytes : undefined;
+    if (start === undefined) yield isMark ? bytes.subarray(markBytes.length) : bytes;
+  }
+  if (start !== undefined) yield start;
+}
+
+const asBuffer = (piece: Uint8Array): Buffer =>
+  Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);

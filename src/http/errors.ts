@@ -1,10 +1,11 @@
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { codeOf } from '../wire/refusal-code.ts';
 
 /** Refusals that only HTTP knows. */
 export const edgeErrorCodes = {
   method_not_allowed: 'The path exists, but not with this method; see the Allow header.',
-  unsupported_media_type: 'The Content-Type is not one this endpoint reads.',
+  unsupported_media_type: 'The Content-Type or Content-Encoding is not one this endpoint reads.',
   unknown_recipient:
     'Version 1 only: a social message names a user who does not exist. A mistake of the client, ' +
     'with the status that clients of version 1 know for it.',
@@ -53,13 +54,20 @@ export interface ErrorAnswer {
   readonly code: ErrorCode | EdgeErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: { readonly error: string; readonly description: string };
+  readonly body: {
+    /** The kind, which decides the status. */
+    readonly error: string;
+    readonly description: string;
+    /** More exact than the kind where the service knows more. */
+    readonly code: string;
+    readonly params: Readonly<Record<string, string | number>>;
+  };
 }
 
 /** Turns whatever was thrown into an answer. A bug is logged and shows nothing. */
 export function errorAnswer(error: unknown, log: Log): ErrorAnswer {
   if (error instanceof DomainError) {
-    return answer(error.code, error.message, domainHeaders(error));
+    return answer(error.code, error.message, domainHeaders(error), firstSaid(error));
   }
   if (error instanceof EdgeError) return answer(error.code, error.message, error.headers);
   const framework = frameworkAnswer(error);
@@ -93,6 +101,13 @@ function answer(
   code: ErrorCode | EdgeErrorCode,
   description: string,
   headers: Readonly<Record<string, string>>,
+  said = description,
 ): ErrorAnswer {
-  return { code, status: statusOf[code], headers, body: { error: code, description } };
+  const exact = codeOf(said) ?? { code, params: {} };
+  return { code, status: statusOf[code], headers, body: { error: code, description, ...exact } };
+}
+
+/** The sentence before anything was added to it, or said in the words of version 1. */
+function firstSaid(error: DomainError): string {
+  return error.cause instanceof DomainError ? firstSaid(error.cause) : error.message;
 }

@@ -3,38 +3,66 @@ import type { RequestSource } from './clients.ts';
 import { cookieOf, cookieText } from './cookies.ts';
 import type { Site } from './site.ts';
 
-/** The two cookies of logins. Each is sent to one path alone, so that nothing else can read it. */
-const session = { name: 'kipimo_session', path: '/api/v2/auth/renew' };
-const device = { name: 'kipimo_device', path: '/api/v2/auth/token' };
-const deviceAgeSeconds = 365 * 24 * 60 * 60;
+/** A cookie of logins, sent to one path alone, so that nothing else can read it. */
+interface LoginCookie {
+  readonly name: string;
+  readonly path: string;
+  readonly ageSeconds: number;
+}
+
+const session: LoginCookie = {
+  ...{ name: 'kipimo_session', path: '/api/v2/auth/renew' },
+  ageSeconds: limits.sessionMs / 1_000,
+};
+const device: LoginCookie = {
+  ...{ name: 'kipimo_device', path: '/api/v2/auth/token' },
+  ageSeconds: 365 * 24 * 60 * 60,
+};
 
 /** Reads and writes the cookies of logins [contract 13, 14]. */
 export interface LoginCookies extends Pick<Site, 'isOwnPage' | 'isForeignPage'> {
   /** The session cookie, if a page of this service sends it. */
   sessionOf(request: RequestSource): string | undefined;
   deviceOf(request: RequestSource): string | undefined;
-  session(request: RequestSource, value: string): string;
-  endOfSession(request: RequestSource): string;
-  device(request: RequestSource, value: string): string;
+  /** Values of Set-Cookie. */
+  session(request: RequestSource, value: string): readonly string[];
+  endOfSession(request: RequestSource): readonly string[];
+  device(request: RequestSource, value: string): readonly string[];
 }
 
+/**
+ * Over HTTPS cookies have the prefix `__Secure-` [RFC 6265bis, 4.1.3.1]: a page over plain HTTP
+ * cannot put one in their place. Cookies without it, of earlier versions, are read until they end.
+ */
 export function createLoginCookies(site: Site): LoginCookies {
+  function readCookie({ name }: LoginCookie, { headers: { cookie } }: RequestSource) {
+    return cookieOf(cookie, securePrefix + name) ?? cookieOf(cookie, name);
+  }
+
+  function set(cookie: LoginCookie, request: RequestSource, value: string): readonly string[] {
+    const isSecure = site.isSecure(request);
+    if (!isSecure) return [cookieText({ ...cookie, value, isSecure })];
+    const text = cookieText({ ...cookie, name: securePrefix + cookie.name, value, isSecure });
+    const hasPlain = cookieOf(request.headers.cookie, cookie.name) !== undefined;
+    return hasPlain ? [text, cookieText({ ...ended(cookie), isSecure })] : [text];
+  }
+
   return {
     isOwnPage: (request) => site.isOwnPage(request),
     isForeignPage: (request) => site.isForeignPage(request),
-    sessionOf: (request) =>
-      site.isOwnPage(request) ? cookieOf(request.headers.cookie, session.name) : undefined,
-    deviceOf: (request) => cookieOf(request.headers.cookie, device.name),
-    session(request, value) {
-      const ageSeconds = limits.sessionMs / 1_000;
-      return cookieText({ ...session, value, ageSeconds, isSecure: site.isSecure(request) });
+    sessionOf: (request) => (site.isOwnPage(request) ? readCookie(session, request) : undefined),
+    deviceOf: (request) => readCookie(device, request),
+    session: (request, value) => set(session, request, value),
+    // The browser sends the cookie to its own path alone, so nobody knows which name it has.
+    endOfSession(request) {
+      const isSecure = site.isSecure(request);
+      const names = isSecure ? [securePrefix + session.name, session.name] : [session.name];
+      return names.map((name) => cookieText({ ...ended(session), name, isSecure }));
     },
-    endOfSession: (request) =>
-      cookieText({ ...session, value: '', ageSeconds: 0, isSecure: site.isSecure(request) }),
-    device: (request, value) =>
-      cookieText({
-        ...{ ...device, value, ageSeconds: deviceAgeSeconds },
-        isSecure: site.isSecure(request),
-      }),
+    device: (request, value) => set(device, request, value),
   };
 }
+
+const securePrefix = '__Secure-';
+
+const ended = (cookie: LoginCookie) => ({ ...cookie, value: '', ageSeconds: 0 });

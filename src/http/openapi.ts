@@ -1,4 +1,5 @@
 import { errorCodes } from '../domain/errors.ts';
+import { refusalPatterns } from '../wire/refusal-patterns.ts';
 import { edgeErrorCodes, statusOf } from './errors.ts';
 import { createComponents } from './openapi-components.ts';
 import { mayShorten, type Route, type RouteAnswer } from './route.ts';
@@ -52,12 +53,25 @@ export function createVersionDocument(
   };
 }
 
+const exactCodes = Object.keys(refusalPatterns).join(', ');
+
 const errorSchema = {
   type: 'object',
   required: ['error', 'description'],
   properties: {
     error: { type: 'string', enum: [...Object.keys(errorCodes), ...Object.keys(edgeErrorCodes)] },
     description: { type: 'string', description: 'What to change.' },
+    code: {
+      type: 'string',
+      description:
+        'What exactly is refused, for programs that say it in their own words; as `error` where ' +
+        `there is nothing more exact. A newer service may know more: ${exactCodes}.`,
+    },
+    params: {
+      type: 'object',
+      description: 'What the description names, such as the field and its limit.',
+      additionalProperties: true,
+    },
   },
 };
 

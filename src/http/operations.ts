@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { DomainError, forbidden } from '../domain/errors.ts';
+import type { SteadyClock } from '../lib/steady-clock.ts';
 import { jsonType } from './answer.ts';
 import type { Authenticate } from './authentication.ts';
 
@@ -11,6 +12,7 @@ export function mountOperations(
   fastify: FastifyInstance,
   options: {
     readonly authenticate: Authenticate;
+    readonly clock: SteadyClock;
     readonly ping: () => Promise<void>;
     /** Told beside, for nothing waits for it; absent: NATS is not used. */
     readonly isNatsThere?: () => boolean;
@@ -25,8 +27,10 @@ export function mountOperations(
   fastify.get('/readyz', async (_request, reply) => {
     await soon(options.ping());
     const { isNatsThere, shardsAway } = options;
+    const behindMs = options.clock.aheadMs();
     const said = {
       status: 'ok',
+      ...(behindMs > 0 && { clock: 'behind', clock_behind_s: Math.round(behindMs / 1_000) }),
       ...(isNatsThere && { nats: isNatsThere() ? 'connected' : 'away' }),
       ...(shardsAway && { shards: shardsAway() === 0 ? 'connected' : 'away' }),
     };

@@ -15,6 +15,9 @@ const page = `<!doctype html>
     <link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png">
   </head>
   <body>
+    <nav style="padding: 12px 20px; font: 16px sans-serif">
+      <a href="/">Dashboard</a> · <a href="/guides/">Guides</a>
+    </nav>
     <div id="reference"></div>
     <script src="/docs/static/swagger-ui-bundle.js"></script>
     <script src="/docs/static/swagger-ui-standalone-preset.js"></script>

@@ -20,7 +20,16 @@ export function createNoteRefusal(
     if (ids === undefined) return;
     const sender = actor === undefined ? {} : { actor };
     const { address } = clients.of(request.raw);
-    void refusedPushes.note({ via: 'http', code: problem, error, address, ...sender, ...ids });
+    const [path] = request.url.split('?', 1);
+    void refusedPushes.note({
+      via: 'http',
+      code: problem,
+      error,
+      address,
+      path,
+      ...sender,
+      ...ids,
+    });
   };
 }
 

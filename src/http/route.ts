@@ -7,6 +7,8 @@ import { payerOf } from '../domain/budgets/payer.ts';
 import { type ErrorCode, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
+import { holdForLogin } from '../lib/connection-guard.ts';
+import { yieldToEventLoop } from '../lib/event-loop.ts';
 import type { FairTurns } from '../lib/fair-turns.ts';
 import type { Wire } from '../wire/fields.ts';
 import { type Spelling, v2Spelling } from '../wire/spelling.ts';
@@ -208,7 +210,9 @@ function mountRoute(fastify: FastifyInstance, route: Route, options: MountOption
   fastify.route({
     method: route.method,
     url,
-    bodyLimit: route.body?.bytesMax ?? limits.bodyBytesMax,
+    bodyLimit: route.isLogin
+      ? limits.bodyBytesMax / 4
+      : (route.body?.bytesMax ?? limits.bodyBytesMax),
     config: { label: url },
     // Sends for itself instead of answering a promise: one less for Fastify to watch.
     handler: (request: FastifyRequest, reply: FastifyReply) => {
@@ -270,12 +274,12 @@ export function createResponder(
 
   const answerTo = (request: ReceivedRequest, actor: Actor, client: Client): Promise<Answer> => {
     const { headers } = request;
-    return route.handle({
+    const read: RouteRequest = {
       actor,
       params: paramsOf(request),
       query:
         route.query === undefined ? undefined : readQuery(route.query, request.query as RawQuery),
-      body: parse?.(request.body, request.headers['content-type']),
+      body: parse?.(request.body, headers['content-type']),
       url: request.url,
       accept: headers.accept,
       authorization: headers.authorization,
@@ -283,17 +287,34 @@ export function createResponder(
       address: client.address,
       raw: request.raw,
       spelling: v2Spelling,
-    });
+    };
+    if (!isLong(request.body)) return route.handle(read);
+    // Reading it has taken a while: others have their turn before it is looked into.
+    return yieldToEventLoop().then(() => route.handle(read));
   };
 
-  return (request) => {
+  const respond: Respond = (request) => {
     const authorization = route.isLogin === true ? undefined : request.headers.authorization;
     // Most secrets were looked up a moment ago: then there is nothing to wait for.
     const known = authenticate.peek?.(authorization);
     if (known !== undefined) return inTurn(request, known);
     return authenticate(authorization).then((actor) => inTurn(request, actor));
   };
+  if (route.isLogin !== true && (isRead || isPush)) return respond;
+  // Whoever waits for a password to be checked or hashed is not silent.
+  return async (request) => {
+    const release = holdForLogin(request.raw.socket);
+    try {
+      return await respond(request);
+    } finally {
+      release();
+    }
+  };
 }
+
+const longBytesMin = 32_768;
+
+const isLong = (body: unknown): boolean => Buffer.isBuffer(body) && body.length >= longBytesMin;
 
 /**
  * A client that asked for an id as JSON may use it with its quotes, as it came; no id holds any.

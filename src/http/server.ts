@@ -8,6 +8,7 @@ import type { Reporter } from '../domain/reporter.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import { createFairTurns } from '../lib/fair-turns.ts';
 import type { Log } from '../lib/log.ts';
+import type { SteadyClock } from '../lib/steady-clock.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { jsonType } from './answer.ts';
 import { commonHeaders } from './answer-headers.ts';
@@ -80,6 +81,8 @@ export interface HttpServerOptions {
   readonly timeouts?: HttpTimeouts | undefined;
   /** What a call that was picked up shall say; absent: no provider asks. */
   readonly answerCall?: (callId: string) => Promise<string>;
+  /** What answers are dated by. */
+  readonly clock: SteadyClock;
   readonly ping: () => Promise<void>;
   /** Whether NATS is there; absent: it is not used. */
   readonly isNatsThere?: () => boolean;
@@ -115,6 +118,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     ...{ clients, turns, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
   wantHost(fastify);
+  passEmptyContentTypes(fastify);
   allowOrigins(fastify);
   const onRefused = createNoteRefusal(services.refusedPushes, authenticate, clients);
   answerErrors(fastify, { reporter, log, refuse: refuseAsUsual, onRefused });
@@ -137,6 +141,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
     signUpNow: () => services.settings.current().signUp,
     folder: options.dashboardFolder,
+    isHttpsOnly: options.publicUrl?.startsWith('https:') === true,
   });
   return fastify;
 }
@@ -144,13 +149,24 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 /** Opens the port for whoever may speak on it. */
 function acceptConnections(
   fastify: FastifyInstance,
-  { protocolHandler, connections, log, hasShortWay, timeouts = usualTimeouts }: HttpServerOptions,
+  {
+    protocolHandler,
+    connections,
+    clock,
+    log,
+    hasShortWay,
+    timeouts = usualTimeouts,
+  }: HttpServerOptions,
   edge: Edge & {
     readonly onRefused: OnRefused;
     readonly routes: { readonly v2: readonly Route[]; readonly v1: readonly Route[] };
   },
 ): void {
   const server: Server = fastify.server;
+  // Devices set their clocks by Date, which node:http takes from the machine.
+  server.prependListener('request', (_request, answer: ServerResponse) => {
+    if (clock.aheadMs() > 0) answer.setHeader('date', new Date(clock.now()).toUTCString());
+  });
   if (protocolHandler !== undefined) {
     const { headersMs, requestMs, keepAliveMs } = timeouts;
     const mounted = [
@@ -158,14 +174,14 @@ function acceptConnections(
       { prefix: '/api/v1', routes: edge.routes.v1 },
     ];
     const shortWay: ShortWayOptions = {
-      ...{ mounted, ...edge, log, respondTo: (route) => createResponder(route, edge) },
+      ...{ mounted, ...edge, clock, log, respondTo: (route) => createResponder(route, edge) },
       timeouts: {
         ...{ requestMs, keepAliveMs, checkMs: checkMsOf(timeouts) },
         keepAliveBufferMs: server.keepAliveTimeoutBuffer,
       },
     };
     const port = sharePort(server, {
-      ...{ protocolHandler, headersMs, clients: edge.clients },
+      ...{ protocolHandler, headersMs, checkMs: checkMsOf(timeouts), clients: edge.clients },
       ...(hasShortWay && { openShortWay: (node) => createShortWay(shortWay, node) }),
     });
     fastify.addHook('preClose', async () => port.close());
@@ -217,7 +233,12 @@ function createFastify(
   }
   const fastify = Fastify({
     ...settings,
-    https: { ...tls.pair, handshakeTimeout: timeouts.handshakeMs, ...ofServer },
+    https: {
+      ...{ ...tls.pair, allowHalfOpen: true },
+      // Gateways name MQTT already in the handshake, on the port that it shares.
+      ALPNProtocols: ['http/1.1', 'mqtt'],
+      ...{ handshakeTimeout: timeouts.handshakeMs, ...ofServer },
+    },
   });
   const server: TlsServer = fastify.server;
   tls.onChange((pair) => server.setSecureContext(pair));
@@ -239,6 +260,8 @@ function noCompiler(): never {
 function bounded(fastify: FastifyInstance, { headersMs }: HttpTimeouts): FastifyInstance {
   const server: Server = fastify.server;
   server.headersTimeout = headersMs;
+  // Who has ended their side of the connection still hears the answers.
+  Object.assign(server, { httpAllowHalfOpen: true });
   return fastify;
 }
 
@@ -251,6 +274,14 @@ const knownMethods: readonly string[] = [
   'DELETE',
   'OPTIONS',
 ];
+
+/** A content type that is empty says as much as none. */
+function passEmptyContentTypes(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+    if (raw.headers['content-type'] === '') delete raw.headers['content-type'];
+    done();
+  });
+}
 
 /** A request of HTTP/1.1 names the host that it wants [RFC 9112 3.2]. */
 function wantHost(fastify: FastifyInstance): void {

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
 import type { Clients } from './clients.ts';
+import { gateOf } from './request-gate.ts';
+import { requestLimits } from './request-limits.ts';
 import { createNodeHttp, type NodeHttp } from './short-way/hand-over.ts';
 import type { ShortWay } from './short-way/short-way.ts';
 
@@ -14,6 +16,8 @@ export interface ProtocolHandler {
   takeOver(socket: Socket, first: Uint8Array): void;
   /** The paths on which it speaks through a WebSocket. */
   readonly webSocketPaths: ReadonlySet<string>;
+  /** What a WebSocket calls it at the root, where clients that were told no path knock. */
+  readonly webSocketProtocols: readonly string[];
   /** `address` is the client's, behind a proxy too. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void;
 }
@@ -34,11 +38,13 @@ export function sharePort(
   {
     protocolHandler,
     headersMs,
+    checkMs,
     clients,
     openShortWay,
   }: {
     readonly protocolHandler: ProtocolHandler;
     readonly headersMs: number;
+    readonly checkMs: number;
     readonly clients: Clients;
     /** Absent: all requests take the ordinary way. */
     readonly openShortWay?: (node: NodeHttp) => ShortWay;
@@ -47,7 +53,7 @@ export function sharePort(
   // With TLS the event that HTTP listens to comes after the handshake.
   const event = 'setSecureContext' in server ? 'secureConnection' : 'connection';
   const http = server as Server;
-  const node = createNodeHttp(http, http.listeners(event));
+  const node = createNodeHttp(http, { listeners: http.listeners(event), headersMs, checkMs });
   const shortWay = openShortWay?.(node);
   const silent = new Set<Socket>();
   let isClosing = false;
@@ -60,13 +66,13 @@ export function sharePort(
     }
     silent.add(socket);
     onFirstBytes(socket, {
-      waitMs: headersMs,
+      waitMs: Math.min(headersMs, requestLimits.firstBytesMs),
       settled: () => silent.delete(socket),
       arrived: (first) => {
         if (first[0] === protocolHandler.firstByte) {
           protocolHandler.takeOver(socket, first);
         } else if (shortWay?.take(socket, first) !== true) {
-          node.takeOver(socket, first);
+          node.takeOver(socket, first, false);
         }
       },
       waitedTooLong: () => node.refuse(socket, 'too slow'),
@@ -78,6 +84,7 @@ export function sharePort(
       isClosing = true;
       for (const socket of silent) socket.destroy();
       shortWay?.close();
+      node.close();
     },
   };
 }
@@ -128,17 +135,19 @@ function onFirstBytes(
 }
 
 function takeUpgrades(server: Server, protocolHandler: ProtocolHandler, clients: Clients): void {
+  const { webSocketProtocols } = protocolHandler;
   // Any other request that offers an upgrade is answered as if it did not [RFC 9110 7.8].
   Object.assign(server, {
     shouldUpgradeCallback: ({ url, headers }: IncomingMessage): boolean => {
-      const [path = ''] = (url ?? '').split('?', 1);
-      return (
-        headers.upgrade?.toLowerCase() === 'websocket' &&
-        protocolHandler.webSocketPaths.has(path.replace(/\/$/, ''))
-      );
+      if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
+      const path = (url ?? '').split('?', 1)[0]?.replace(/\/$/, '') ?? '';
+      if (protocolHandler.webSocketPaths.has(path)) return true;
+      const offered = headers['sec-websocket-protocol']?.split(',') ?? [];
+      return path === '' && offered.some((name) => webSocketProtocols.includes(name.trim()));
     },
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    protocolHandler.upgrade(request, socket, head, clients.of(request).address);
+    const rest = gateOf(request.socket)?.release() ?? head;
+    protocolHandler.upgrade(request, socket, rest, clients.of(request).address);
   });
 }

@@ -18,10 +18,12 @@ export function createSite(options: {
   const { clients, publicUrl } = options;
   const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
 
-  function isOwnPage({ headers }: RequestSource): boolean {
-    const { origin, host } = headers;
+  function isOwnPage(request: RequestSource): boolean {
+    const { origin, host } = request.headers;
     if (origin === undefined || !URL.canParse(origin)) return false;
     if (own !== undefined) return new URL(origin).origin === own;
+    // Over HTTPS a page without it is another one; proxies that are not trusted may hide HTTPS.
+    if (clients.isSecure(request) && new URL(origin).protocol !== 'https:') return false;
     // Both without the port that the scheme implies: browsers leave it out of either.
     return host !== undefined && new URL(origin).host === hostOf(host, new URL(origin).protocol);
   }
@@ -29,7 +31,7 @@ export function createSite(options: {
   return {
     isOwnPage,
     isForeignPage: (request) => request.headers.origin !== undefined && !isOwnPage(request),
-    isSecure: (request) => clients.isSecure(request),
+    isSecure: (request) => own?.startsWith('https:') === true || clients.isSecure(request),
   };
 }
 

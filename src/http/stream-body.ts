@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { DomainError, invalid } from '../domain/errors.ts';
-import { type BodyReaderParts, createBodyCount } from './body-reader.ts';
+import { type BodyReaderParts, createBodyCount, piecesOf } from './body-reader.ts';
+import { inflated } from './content-encoding.ts';
 
 /** A body that is read piece by piece; the sender waits while nobody asks for the next one. */
 export interface StreamBody {
@@ -29,7 +29,7 @@ export function inStreamScope(
 }
 
 interface CountedBody {
-  readonly payload: Readable;
+  readonly payload: IncomingMessage;
   readonly count: (bytes: number) => void;
 }
 
@@ -38,23 +38,17 @@ const isCounted = (body: unknown): body is CountedBody =>
 
 /** The body as Fastify hands it over in such a scope. */
 export function readStreamBody(body: unknown, contentType: string | undefined): StreamBody {
-  const pieces = isCounted(body) ? piecesOf(body) : noPieces();
-  return { contentType, pieces };
+  if (!isCounted(body)) return { contentType, pieces: noPieces() };
+  const encoding = body.payload.headers['content-encoding'];
+  const sent = counted(body);
+  return { contentType, pieces: encoding === undefined ? sent : inflated(sent, encoding) };
 }
 
 async function* noPieces(): AsyncGenerator<Uint8Array> {}
 
-async function* piecesOf({ payload, count }: CountedBody): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const piece of payload.iterator({ destroyOnReturn: false })) {
-      count(piece.length);
-      yield piece;
-    }
-  } catch (reason) {
-    if (reason instanceof DomainError) throw reason;
-    throw invalid('the connection ended before the body did');
-  } finally {
-    // A refusal leaves the rest unread: let it pass, or the client never gets to read the answer.
-    payload.resume();
+async function* counted({ payload, count }: CountedBody): AsyncGenerator<Uint8Array> {
+  for await (const piece of piecesOf(payload)) {
+    count(piece.length);
+    yield piece;
   }
 }

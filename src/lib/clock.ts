@@ -1,6 +1,9 @@
 /** A moment, in milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number;
 
+/** No moment is later, as JavaScript counts them. */
+export const latestInstant: Instant = 8.64e15;
+
 /** The only source of "now": parts ask the clock they are given, tests give one they can move. */
 export interface Clock {
   now(): Instant;

@@ -13,8 +13,7 @@ export interface ConnectionGuard {
    */
   watch(server: Server): void;
   /**
-   * Counts a connection for the client behind a proxy; false: there is no room for it. TLS
-   * connections stay with who opened them.
+   * Counts a connection for the client behind a proxy; false: there is no room for it.
    */
   move(socket: Socket, address: string): boolean;
   /** Connections that are open, TLS handshakes under way included. */
@@ -25,8 +24,16 @@ export interface ConnectionGuard {
 
 /** How many connections there may be. */
 export interface ConnectionRoom {
-  /** A slot for a connection from an IP address, which `end` ends; undefined: there is none. */
-  enter(address: string, end: () => void): ConnectionSlot | undefined;
+  /** A slot for a connection from an IP address; undefined: there is none. */
+  enter(address: string, connection: SeatedConnection): ConnectionSlot | undefined;
+}
+
+/** An open connection, as far as others may need its slot. */
+export interface SeatedConnection {
+  /** Ends it to make room. */
+  end(): void;
+  /** Changes with all that the peer sends; NaN while the service owes it an answer to its login. */
+  heard(): number;
 }
 
 /** The place of one connection. */
@@ -34,13 +41,57 @@ export interface ConnectionSlot {
   leave(): void;
   /** Counts it for another address: that of the client behind a proxy. false: there is no room. */
   move(address: string): boolean;
+  /** Counts it for the account that pays for what is done on it from now on. */
+  logIn(payer: string): void;
 }
 
-/** Why a connection was ended as soon as it was there. */
-export type ConnectionRefusal = 'too_many' | 'proxy_header';
+/** A socket that was accepted, or TLS on one. */
+interface GuardedSocket extends Socket {
+  [placeOf]?: { readonly slot: ConnectionSlot; logins: number };
+}
+
+const placeOf = Symbol('placeOf');
+
+/** Counts a connection for the account that has logged in on it, wherever it was accepted. */
+export function countFor(socket: GuardedSocket, payer: string): void {
+  socket[placeOf]?.slot.logIn(payer);
+}
+
+/** Says that a login waits for its answer on the connection, until what it answers is called. */
+export function holdForLogin(socket: GuardedSocket): () => void {
+  const place = socket[placeOf];
+  if (place === undefined) return () => undefined;
+  place.logins += 1;
+  return () => {
+    place.logins -= 1;
+  };
+}
+
+const goneOf = Symbol('goneOf');
+
+/** A signal that aborts when the connection is over. */
+export function goneSignal(socket: Socket & { [goneOf]?: AbortSignal }): AbortSignal {
+  if (socket[goneOf] !== undefined) return socket[goneOf];
+  const gone = new AbortController();
+  socket[goneOf] = gone.signal;
+  if (socket.destroyed) gone.abort();
+  else socket.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+/** Why a connection was ended as soon as it was there, or, when it was silent, for another one. */
+export type ConnectionRefusal = 'too_many' | 'silent' | 'proxy_header' | 'renegotiation';
 
 /** How long a balancer may take to say whose connection it is. */
 const proxyHeaderMs = 5_000;
+
+/** A TLS handshake under way. */
+interface Handshake {
+  readonly slot: ConnectionSlot;
+  readonly socket: Socket;
+  /** Whether the connection goes on, once it is TLS, when its client closes its half. */
+  readonly allowHalfOpen: boolean;
+}
 
 export function createConnectionGuard({
   room,
@@ -57,15 +108,22 @@ export function createConnectionGuard({
   readonly onRefused: (why: ConnectionRefusal) => void;
 }): ConnectionGuard {
   const open = new Set<Socket>();
-  const slots = new WeakMap<Socket, ConnectionSlot>();
   // By the peer's address and port, as TLS tells of a socket of its own.
-  const shaking = new Map<string, ConnectionSlot>();
+  const shaking = new Map<string, Handshake>();
   /** Addresses of clients that balancers told, while TLS is between them and us. */
   const clients = new Map<string, string>();
   let isOver = false;
 
+  const seated = (socket: GuardedSocket): SeatedConnection => ({
+    end() {
+      onRefused('silent');
+      socket.destroy();
+    },
+    heard: () => (socket[placeOf]?.logins ? Number.NaN : socket.bytesRead),
+  });
+
   /** Answers whether the connection may go on. */
-  function accept(socket: Socket): boolean {
+  function accept(socket: GuardedSocket): boolean {
     socket.on('error', ignore);
     if (isOver) {
       socket.destroy();
@@ -73,14 +131,14 @@ export function createConnectionGuard({
     }
     // Without an address it has left already.
     const address = socket.remoteAddress;
-    const slot = address && room.enter(address, () => socket.destroy());
+    const slot = address && room.enter(address, seated(socket));
     if (!slot) {
       if (address !== undefined) onRefused('too_many');
       socket.destroy();
       return false;
     }
     open.add(socket);
-    slots.set(socket, slot);
+    socket[placeOf] = { slot, logins: 0 };
     socket.once('close', () => {
       slot.leave();
       open.delete(socket);
@@ -92,24 +150,33 @@ export function createConnectionGuard({
   function beginHandshake(socket: Socket): boolean {
     const peer = peerOf(socket);
     const address = clients.get(peer) ?? socket.remoteAddress ?? '';
-    const slot = handshakes.enter(address, () => socket.destroy());
+    const slot = handshakes.enter(address, seated(socket));
     if (slot === undefined) {
       onRefused('too_many');
       socket.destroy();
       return false;
     }
-    shaking.set(peer, slot);
+    const handshake = { slot, socket, allowHalfOpen: socket.allowHalfOpen };
+    // A handshake whose client has closed comes to nothing.
+    socket.allowHalfOpen = false;
+    shaking.set(peer, handshake);
     socket.once('close', () => {
       slot.leave();
-      if (shaking.get(peer) === slot) shaking.delete(peer);
+      if (shaking.get(peer) === handshake) shaking.delete(peer);
     });
     return true;
   }
 
-  function endHandshake(socket: Socket): void {
+  /** What logs in on the socket of TLS counts for the one that was accepted. */
+  function endHandshake(socket: GuardedSocket): void {
     const peer = peerOf(socket);
-    shaking.get(peer)?.leave();
+    const handshake = shaking.get(peer);
     shaking.delete(peer);
+    if (handshake === undefined) return;
+    handshake.slot.leave();
+    socket.allowHalfOpen = handshake.allowHalfOpen;
+    const accepted: GuardedSocket = handshake.socket;
+    if (accepted[placeOf] !== undefined) socket[placeOf] = accepted[placeOf];
   }
 
   function rememberClient(socket: Socket, address: string): void {
@@ -132,7 +199,7 @@ export function createConnectionGuard({
     };
     const arrived = (address: string | undefined) => {
       if (address !== undefined) {
-        if (slots.get(socket)?.move(address) === false) {
+        if (placeIn(socket)?.move(address) === false) {
           refuse('too_many');
           return;
         }
@@ -160,7 +227,12 @@ export function createConnectionGuard({
       // TLS puts a socket of its own before the one that was accepted, and lets go of it after the
       // handshake: errors from then on are for whoever listens.
       server.prependListener('secureConnection', (socket: Socket) => {
-        socket.on('error', ignore);
+        socket.on('error', (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ERR_TLS_SESSION_ATTACK') return;
+          // TLS only says that its peer asks for handshake after handshake, and goes on with it.
+          onRefused('renegotiation');
+          socket.destroy();
+        });
         endHandshake(socket);
         const address = clients.get(peerOf(socket));
         if (address !== undefined) showAddress(socket, address);
@@ -171,7 +243,7 @@ export function createConnectionGuard({
         socket.destroy();
       });
     },
-    move: (socket, address) => slots.get(socket)?.move(address) ?? true,
+    move: (socket, address) => placeIn(socket)?.move(address) ?? true,
     get size() {
       return open.size;
     },
@@ -181,6 +253,8 @@ export function createConnectionGuard({
     },
   };
 }
+
+const placeIn = (socket: GuardedSocket): ConnectionSlot | undefined => socket[placeOf]?.slot;
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 

@@ -10,16 +10,19 @@ export interface CsvRecord {
   readonly cells: readonly CsvCell[];
 }
 
-export type CsvDelimiter = ',' | ';';
+/** What separates cells. */
+export type CsvDelimiter = ',' | ';' | '\t' | '|';
 
 /** Text that is no CSV from here on. */
 export class CsvError extends Error {
   readonly line: number;
+  readonly problem: string;
 
   constructor(problem: string, line: number) {
     super(`line ${line}: ${problem}`);
     this.name = 'CsvError';
     this.line = line;
+    this.problem = problem;
   }
 }
 
@@ -40,9 +43,9 @@ interface Found {
 }
 
 /**
- * A reader by RFC 4180, as tolerant as spreadsheets: lines may end in CRLF, LF or CR, empty lines
- * are passed over, a byte order mark too, and the first record says whether cells are separated by
- * commas or semicolons.
+ * A reader by RFC 4180, as tolerant as spreadsheets: lines may end in CRLF, LF or CR, rows of empty
+ * cells are passed over, a byte order mark too. A line `sep=;`, else the first record says what
+ * separates cells: commas, semicolons or tabs.
  */
 export function createCsvReader(options: { readonly recordCharactersMax: number }): CsvReader {
   const { recordCharactersMax } = options;
@@ -55,13 +58,18 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
     const records: CsvRecord[] = [];
     let at = 0;
     while (at < rest.length) {
-      delimiter ??= delimiterOf(rest, isEnd);
-      if (delimiter === undefined) break;
+      if (delimiter === undefined) {
+        const said = separatorLine(rest, isEnd);
+        if (said === undefined) break;
+        delimiter = said.delimiter ?? delimiterOf(rest, isEnd);
+        if (delimiter === undefined) break;
+        at = said.end;
+        line += lineEnds(rest, 0, at);
+        continue;
+      }
       const found = recordAt({ text: rest, delimiter, isEnd, line }, at);
       if (found === undefined) break;
-      const [first] = found.cells;
-      const isEmpty = found.cells.length === 1 && first?.text === '' && !first.isQuoted;
-      if (!isEmpty) records.push({ line, cells: found.cells });
+      if (!found.cells.every(isBlank)) records.push({ line, cells: found.cells });
       line += lineEnds(rest, at, found.end);
       at = found.end;
     }
@@ -85,14 +93,44 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
   };
 }
 
-/** The separator that comes first outside of quotes; undefined when that is not to be seen yet. */
+const blank = /^[\s\0]*$/;
+
+/** Whether a cell says nothing: an empty text stands in quotes. */
+export const isBlank = ({ text, isQuoted }: CsvCell): boolean => !isQuoted && blank.test(text);
+
+const separator = /^"?sep=([,;\t|])"?[,;\t| ]*(?:\r\n|[\r\n]|$)/i;
+
+/** The line that names the separator, as spreadsheets write it; undefined: not to be seen yet. */
+function separatorLine(
+  text: string,
+  isEnd: boolean,
+): { readonly delimiter?: CsvDelimiter; readonly end: number } | undefined {
+  const begin = text.slice(0, '"sep='.length).toLowerCase();
+  const mayBe = '"sep='.startsWith(begin) || 'sep='.startsWith(begin.slice(0, 'sep='.length));
+  if (!mayBe) return { end: 0 };
+  // A line feed that belongs to it may be on its way.
+  if (!isEnd && !/\n|\r./s.test(text)) return undefined;
+  const [line = '', delimiter] = separator.exec(text) ?? [];
+  // The pattern takes no other.
+  return delimiter === undefined
+    ? { end: 0 }
+    : { delimiter: delimiter as CsvDelimiter, end: line.length };
+}
+
+/**
+ * The separator that comes first outside of quotes, where the line has others after commas between
+ * digits: those are of decimals. Undefined when that is not to be seen yet.
+ */
 function delimiterOf(text: string, isEnd: boolean): CsvDelimiter | undefined {
   let isQuoted = false;
-  for (const character of text) {
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
     if (character === '"') isQuoted = !isQuoted;
     else if (isQuoted) continue;
-    else if (character === ',' || character === ';') return character;
     else if (character === '\r' || character === '\n') return ',';
+    else if (character === ';' || character === '\t') return character;
+    else if (character !== ',' || /^\d,\d/.test(text.slice(at - 1, at + 2))) continue;
+    else if (at + 1 < text.length || isEnd) return ',';
   }
   return isEnd ? ',' : undefined;
 }
@@ -128,7 +166,10 @@ interface FoundCell extends CsvCell {
   readonly end: number;
 }
 
-const bareTexts: Readonly<Record<CsvDelimiter, RegExp>> = { ',': /[^,\r\n]*/y, ';': /[^;\r\n]*/y };
+const bareTexts: Readonly<Record<CsvDelimiter, RegExp>> = {
+  ...{ ',': /[^,\r\n]*/y, ';': /[^;\r\n]*/y },
+  ...{ '\t': /[^\t\r\n]*/y, '|': /[^|\r\n]*/y },
+};
 
 function bareCell(text: string, delimiter: CsvDelimiter, start: number): FoundCell {
   const pattern = bareTexts[delimiter];

@@ -10,6 +10,8 @@ export interface FailureWindow {
 export interface FailureLimiter {
   /** Milliseconds until `key` may try again; 0 when it may now. */
   blockedForMs(key: string): number;
+  /** Whether `key` failed in its present window. */
+  hasFailed(key: string): boolean;
   recordFailure(key: string): void;
   forgive(key: string): void;
   /** Counts what failed in another process, of which nobody is told; 0: it was forgiven there. */
@@ -47,6 +49,7 @@ export function createFailureLimiter(options: {
       if (window === undefined || window.failures < failuresMax) return 0;
       return Math.max(0, window.endsAt - clock.now());
     },
+    hasFailed: (key) => (windows.get(key)?.endsAt ?? 0) > clock.now(),
     recordFailure(key) {
       const window = count(key, 1);
       onChange?.(key, window);

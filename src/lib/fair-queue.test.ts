@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFairQueue, ShareFullError } from './fair-queue.ts';
+import { createFairQueue, LeftQueueError, ShareFullError } from './fair-queue.ts';
 import { TooManyWaitingError } from './semaphore.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -36,6 +36,17 @@ test('who asks once waits for one turn of each other, however often they ask', a
   assert.deepEqual(done, ['a1', 'c', 'a2', 'b', 'a3', 'a4', 'a5']);
 });
 
+test('whoever comes after a crowd waits for two turns, and the crowd has the others', async () => {
+  const { add, done, finish } = aQueue();
+  const crowd = ['first', 'a', 'b', 'c'].map((payer) => add('strange', payer));
+  await turn();
+  await finish(1);
+  const all = [...crowd, add('strange', 'late'), add('strange', 'b', 'b2')];
+  await finish(all.length);
+  await Promise.all(all);
+  assert.deepEqual(done, ['first', 'a', 'late', 'b', 'c', 'b2']);
+});
+
 test('one payer has at most half of a lane, and a full lane hinders no other', async () => {
   const { add, done, finish } = aQueue(4);
   const all = ['first', 'a', 'a'].map((payer) => add('strange', payer));
@@ -49,12 +60,56 @@ test('one payer has at most half of a lane, and a full lane hinders no other', a
   await turn();
   await finish(all.length);
   await Promise.all(all);
-  assert.deepEqual(done, ['first', 'e', 'a', 'b', 'c', 'a']);
+  assert.deepEqual(done, ['first', 'e', 'a', 'c', 'b', 'a']);
   const after = add('strange', 'a');
   await turn();
   await finish(1);
   await after;
 });
+
+test('a task leaves before its turn when its signal aborts, and the others go on', async () => {
+  const queue = createFairQueue({
+    ...{ lanes: ['known', 'strange'], idleLanes: ['idle'], parallelMax: 1, waitingMax: 4 },
+  });
+  const done: string[] = [];
+  let end = () => {};
+  const run = (name: string, lane: 'known' | 'idle', gone?: AbortController) =>
+    queue.run({ lane, payer: 'a', ...(gone && { signals: [gone.signal] }) }, async () => {
+      done.push(name);
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const all = [run('first', 'known', first), run('last', 'idle')];
+  const leaving = run('second', 'known', second);
+  await assert.rejects(run('never', 'known', abortedController()), LeftQueueError);
+  all.push(run('third', 'known'));
+  second.abort();
+  await assert.rejects(leaving, LeftQueueError);
+  // A task that has begun ends as it would.
+  first.abort();
+  for (const _ of all) {
+    await turn();
+    end();
+  }
+  await Promise.all(all);
+  assert.deepEqual(done, ['first', 'third', 'last']);
+  // What left takes no room.
+  const [holding, ...waiting] = ['b', 'b', 'b'].map((name) => run(name, 'known'));
+  await turn();
+  for (const _ of [holding, ...waiting]) {
+    end();
+    await turn();
+  }
+  await Promise.all([holding, ...waiting]);
+});
+
+function abortedController(): AbortController {
+  const gone = new AbortController();
+  gone.abort();
+  return gone;
+}
 
 test('a task that fails hands its place on', async () => {
   const queue = createFairQueue({ lanes: ['only'], parallelMax: 1, waitingMax: 4 });

@@ -8,68 +8,126 @@ export class ShareFullError extends TooManyWaitingError {
   }
 }
 
+/** What `run` throws when a signal of the place aborted before its turn: the task did not begin. */
+export class LeftQueueError extends Error {
+  constructor() {
+    super('the task left the queue');
+    this.name = 'LeftQueueError';
+  }
+}
+
+/** Where a task waits. */
+export interface QueuePlace<Lane extends string> {
+  readonly lane: Lane;
+  readonly payer: string;
+  /** Each of them takes the task out of the queue before its turn. */
+  readonly signals?: readonly AbortSignal[];
+}
+
 export interface FairQueue<Lane extends string> {
   /**
-   * Runs the task when it is its turn: lanes take turns, and in a lane its payers do. Throws
-   * TooManyWaitingError when the lane is full, ShareFullError when the payer has half of it.
+   * Runs the task when it is its turn: lanes take turns, and in a lane its payers do; every second
+   * turn is of the payer that came last, so that a crowd does not hold up whoever comes after it.
+   * Throws TooManyWaitingError when the lane is full, ShareFullError when the payer has half of it,
+   * LeftQueueError when a signal took it out.
    */
-  run<Result>(place: { lane: Lane; payer: string }, task: () => Promise<Result>): Promise<Result>;
+  run<Result>(place: QueuePlace<Lane>, task: () => Promise<Result>): Promise<Result>;
 }
 
 /** The tasks of one payer that wait, oldest first. */
-type Waiting = (() => void)[];
+type Waiting = Set<() => void>;
 
 /** At most `parallelMax` tasks at a time, and at most `waitingMax` in line in each lane. */
 export function createFairQueue<Lane extends string>(options: {
   readonly lanes: readonly Lane[];
+  /** Lanes that have a turn when nobody waits in the others. */
+  readonly idleLanes?: readonly Lane[];
   readonly parallelMax: number;
   readonly waitingMax: number;
 }): FairQueue<Lane> {
   // By payer, in the order of their turns.
-  const lanes = options.lanes.map((name) => ({
-    name,
-    waiting: 0,
+  const laneOf = (name: Lane) => ({
+    ...{ name, waiting: 0, turns: 0 },
     payers: new Map<string, Waiting>(),
-  }));
+    /** Payers that have had no turn yet, in the order of their coming. */
+    fresh: new Set<string>(),
+  });
+  const lanes = options.lanes.map(laneOf);
+  const idleLanes = (options.idleLanes ?? []).map(laneOf);
   let running = 0;
   let lastLane = 0;
+
+  function nextIn(lane: ReturnType<typeof laneOf>): (() => void) | undefined {
+    lane.turns += 1;
+    const [first] = lane.payers.keys();
+    const payer = lane.turns % 2 === 0 ? ([...lane.fresh].at(-1) ?? first) : first;
+    const tasks = payer === undefined ? undefined : lane.payers.get(payer);
+    const [start] = tasks ?? [];
+    if (payer === undefined || tasks === undefined || start === undefined) return undefined;
+    lane.payers.delete(payer);
+    lane.fresh.delete(payer);
+    tasks.delete(start);
+    // To the end of the turns.
+    if (tasks.size > 0) lane.payers.set(payer, tasks);
+    lane.waiting -= 1;
+    return start;
+  }
 
   function next(): (() => void) | undefined {
     for (let step = 1; step <= lanes.length; step += 1) {
       const index = (lastLane + step) % lanes.length;
       const lane = lanes[index];
-      const first = lane?.payers.entries().next().value;
-      if (lane === undefined || first === undefined) continue;
-      const [payer, tasks] = first;
-      lane.payers.delete(payer);
-      const start = tasks.shift();
-      // To the end of the turns.
-      if (tasks.length > 0) lane.payers.set(payer, tasks);
-      lane.waiting -= 1;
+      const start = lane && nextIn(lane);
+      if (start === undefined) continue;
       lastLane = index;
       return start;
+    }
+    for (const lane of idleLanes) {
+      const start = nextIn(lane);
+      if (start !== undefined) return start;
     }
     return undefined;
   }
 
-  function wait(place: { lane: Lane; payer: string }): Promise<void> {
-    const lane = lanes.find(({ name }) => name === place.lane);
-    if (lane === undefined) throw new Error(`there is no lane ${place.lane}`);
-    const own = lane.payers.get(place.payer) ?? [];
-    if (own.length >= Math.ceil(options.waitingMax / 2)) throw new ShareFullError();
+  function wait({ lane: name, payer, signals = [] }: QueuePlace<Lane>): Promise<void> {
+    const lane = [...lanes, ...idleLanes].find((one) => one.name === name);
+    if (lane === undefined) throw new Error(`there is no lane ${name}`);
+    const own: Waiting = lane.payers.get(payer) ?? new Set();
+    if (own.size >= Math.ceil(options.waitingMax / 2)) throw new ShareFullError();
     if (lane.waiting >= options.waitingMax) throw new TooManyWaitingError();
-    lane.payers.set(place.payer, own);
+    if (own.size === 0) lane.fresh.add(payer);
+    lane.payers.set(payer, own);
     lane.waiting += 1;
-    return new Promise((resolve) => own.push(resolve));
+    return new Promise((resolve, reject) => {
+      const forget = () => {
+        for (const signal of signals) signal.removeEventListener('abort', leave);
+      };
+      const start = () => {
+        forget();
+        resolve();
+      };
+      function leave(): void {
+        forget();
+        own.delete(start);
+        if (lane === undefined) return;
+        if (own.size === 0) lane.payers.delete(payer);
+        if (own.size === 0) lane.fresh.delete(payer);
+        lane.waiting -= 1;
+        reject(new LeftQueueError());
+      }
+      own.add(start);
+      for (const signal of signals) signal.addEventListener('abort', leave);
+    });
   }
 
   return {
     async run(place, task) {
+      if (place.signals?.some(({ aborted }) => aborted)) throw new LeftQueueError();
       if (running >= options.parallelMax) {
         await wait(place);
       } else {
         running += 1;
-        lastLane = options.lanes.indexOf(place.lane);
+        lastLane = Math.max(0, options.lanes.indexOf(place.lane));
       }
       try {
         return await task();

@@ -19,8 +19,9 @@ export function isHeldBy(double: number, literal: string): boolean {
   return written.digits === '' || printed.exponent === written.exponent;
 }
 
-function decimalOf(literal: string): Decimal {
-  const text = literal.startsWith('-') ? literal.slice(1) : literal;
+/** The digits of a decimal literal, its sign aside. */
+export function decimalOf(literal: string): Decimal {
+  const text = /^[+-]/.test(literal) ? literal.slice(1) : literal;
   const exponentAt = text.search(/[eE]/);
   const mantissa = exponentAt < 0 ? text : text.slice(0, exponentAt);
   const exponent = exponentAt < 0 ? 0 : Number(text.slice(exponentAt + 1));

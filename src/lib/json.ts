@@ -1,3 +1,4 @@
+import { jsonCost } from './json-cost.ts';
 import { isHeldBy, mayHoldUnsafeNumber } from './json-number.ts';
 
 /** A number that a double cannot hold exactly; JSON.stringify writes its digits as they came. */
@@ -43,6 +44,17 @@ export class JsonError extends Error {
   }
 }
 
+/** JSON that is whole perhaps, but would take too long to read. */
+export class JsonCostError extends JsonError {
+  constructor() {
+    super('too many keys, texts and elements: send fewer, or in parts,', 0);
+    this.name = 'JsonCostError';
+  }
+}
+
+/** Shorter texts are read in no time, whatever they hold. */
+const cheapCharactersMax = 16_384;
+
 /** Deeper values would overflow the stack of whoever walks them. */
 const depthDefault = 512;
 /** Longer number literals measure nothing. */
@@ -51,16 +63,26 @@ const numberCharactersMax = 1_024;
 /**
  * The value of a JSON text with nothing lost: a number that a double cannot hold becomes a
  * BigNumber. -0 is read as 0. Throws JsonError, also for numbers that overflow (1e999) and for
- * nesting deeper than `depthMax`.
+ * nesting deeper than `depthMax`; JsonCostError for more than `costMax` microseconds of work,
+ * before it begins.
  */
-export function parseJson(text: string, depthMax: number = depthDefault): JsonValue {
+export function parseJson(
+  text: string,
+  depthMax: number = depthDefault,
+  costMax: number = Number.POSITIVE_INFINITY,
+): JsonValue {
   const tooDeepAt = excessPosition(text, depthMax);
   if (tooDeepAt >= 0) throw new JsonError(`nested deeper than ${depthMax} levels`, tooDeepAt);
-  if (!mayHoldUnsafeNumber(text)) {
+  const isBounded = text.length > cheapCharactersMax && costMax < Number.POSITIVE_INFINITY;
+  if (isBounded && jsonCost(text, costMax, false) > costMax) throw new JsonCostError();
+  const isExact = mayHoldUnsafeNumber(text);
+  if (isBounded && isExact && jsonCost(text, costMax, true) > costMax) throw new JsonCostError();
+  if (!isExact) {
     try {
       return JSON.parse(text);
     } catch {
       // Not JSON: the reader below finds the spot and says so.
+      if (isBounded && jsonCost(text, costMax, true) > costMax) throw new JsonCostError();
     }
   }
   return read(text);

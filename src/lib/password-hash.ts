@@ -23,10 +23,31 @@ export async function hashPassword(
 const phcPattern =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([\w+/]{8,128})\$([\w+/]{16,128})$/;
 
-/** Whether `password` is the one that was hashed. A hash that cannot be read matches nothing. */
+/** A hash from elsewhere may cost so many times our own: checking one must not hold up others. */
+const costFactorMax = 4;
+
+/** Whether it is a hash that can be read, and checked at a bounded cost. */
+export function isTakeableHash(hash: string): boolean {
+  const [, memory, passes, parallelism] = phcPattern.exec(hash)?.map(Number) ?? [];
+  if (memory === undefined || passes === undefined || parallelism === undefined) return false;
+  const { memoryKibibytes } = usualPasswordCost;
+  return (
+    memory <= costFactorMax * memoryKibibytes &&
+    memory * passes <= costFactorMax * memoryKibibytes * usualPasswordCost.passes &&
+    parallelism <= costFactorMax &&
+    passes >= 1 &&
+    parallelism >= 1 &&
+    memory >= 8 * parallelism
+  );
+}
+
+/**
+ * Whether `password` is the one that was hashed. A hash that cannot be read, or would cost too much
+ * to check, matches nothing.
+ */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const match = phcPattern.exec(hash);
-  if (match === null) return false;
+  if (match === null || !isTakeableHash(hash)) return false;
   const [, memory, passes, parallelism, salt = '', tag = ''] = match;
   const expected = Buffer.from(tag, 'base64');
   const actual = await derive({

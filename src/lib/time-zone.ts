@@ -1,5 +1,4 @@
 import type { Instant } from './clock.ts';
-import { createLruCache } from './lru-cache.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -78,12 +77,13 @@ function readOffset(text: string): number {
 }
 
 function createZone(offsetAt: OffsetAt): TimeZone {
-  const days = createLruCache<number, readonly ZoneSpan[]>(daysRememberedMax);
+  const days = new Map<number, readonly ZoneSpan[]>();
 
   function spansOf(day: number): readonly ZoneSpan[] {
     const known = days.get(day);
     if (known !== undefined) return known;
     const spans = findSpans(offsetAt, day * dayMs, (day + 1) * dayMs);
+    if (days.size === daysRememberedMax) days.clear();
     days.set(day, spans);
     return spans;
   }

@@ -159,3 +159,8 @@ export function formatTimestamp(instant: Instant): string {
   const secondText = twoDigitTexts[second];
   return `${known.text}${hourText}:${minuteText}:${secondText}${padding}${millisecond}Z`;
 }
+
+/** Why something is no timestamp. */
+export const noTimestamp = (read: unknown, field: string): string =>
+  `${field} must be an ISO 8601 date such as 2016-06-08T18:20:27.873Z, got ` +
+  `${JSON.stringify(read)?.slice(0, 60)}`;

@@ -45,6 +45,8 @@ export class AuthenticatedClient implements Client {
   #asking: Promise<void> | undefined;
   #gatewayConnection: GatewayConnection | undefined;
   #isConnected = false;
+  /** Ends the connection, while there is one. */
+  #end: (() => void) | undefined;
 
   constructor(
     services: ClientServices,
@@ -97,8 +99,9 @@ export class AuthenticatedClient implements Client {
     return this.#actor === undefined;
   }
 
-  connected(): void {
+  connected(end: () => void): void {
     this.#isConnected = true;
+    this.#end = end;
     if (this.#actor !== undefined) {
       this.#gatewayConnection = this.#services.gatewayHeartbeats.arrive(
         this.#clientId,
@@ -109,6 +112,7 @@ export class AuthenticatedClient implements Client {
 
   disconnected(): void {
     this.#isConnected = false;
+    this.#end = undefined;
     this.#gatewayConnection?.leave(this.#actor);
   }
 
@@ -154,6 +158,7 @@ export class AuthenticatedClient implements Client {
       // The store cannot answer: who was let in stays, and is asked about again.
       return;
     }
+    if (this.#actor === undefined) this.#end?.();
     this.#renewHeartbeat(clock.now());
   }
 }

@@ -29,6 +29,8 @@ export interface ConnectRequest {
   readonly address: string;
   /** 3: MQTT 3.1, 4: 3.1.1, 5: 5. */
   readonly protocolVersion: 3 | 4 | 5;
+  /** Aborts when the connection ends before it is let in. */
+  readonly signal?: AbortSignal;
 }
 
 export type ConnectAnswer =
@@ -65,7 +67,7 @@ export interface Client {
   /** How long its sessions may outlive their connections, if less than others'. */
   readonly sessionSecondsMax?: number;
   /** CONNACK is on its way. */
-  connected?(): void;
+  connected?(end: () => void): void;
   /** The connection is over; called once, after connected. */
   disconnected?(): void;
 }

@@ -25,6 +25,8 @@ export interface Broker {
   forgetRetained(topicPrefix: string): Promise<void>;
   /** Ends the connections and sessions of all identities that are gone. Durable. */
   endSessions(isGone: (identity: string) => boolean): Promise<void>;
+  /** Asks at once whether the logins of these identities hold. */
+  recheck(isConcerned: (identity: string) => boolean): void;
   /**
    * Takes over sessions of processes that ended. From then on all that others log must be told:
    * what came before is looked for in the log.

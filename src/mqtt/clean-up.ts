@@ -17,7 +17,7 @@ import { mqttLimits } from './limits.ts';
  */
 export async function cleanUpAfter(
   change: Change,
-  broker: Pick<Broker, 'forgetRetained' | 'endSessions'>,
+  broker: Pick<Broker, 'forgetRetained' | 'endSessions' | 'recheck'>,
 ): Promise<void> {
   switch (change.kind) {
     case 'device_removed':
@@ -37,6 +37,7 @@ export async function cleanUpAfter(
     }
     case 'account_changed': {
       const { userId, endedKeys } = change;
+      broker.recheck((identity) => isOfAccount(identity, userId));
       if (endedKeys.length === 0) return;
       const gone = new Set(endedKeys.map((keyId) => identityOfAccount(userId, keyId)));
       return broker.endSessions((identity) => gone.has(identity));

@@ -13,9 +13,10 @@ export const mqttLimits = {
   topicBytesMax: 1_024,
   topicLevelsMax: 16,
   clientIdCharactersMax: 256,
-  subscriptionsPerSessionMax: 100,
+  /** A home's hub subscribes to each of its things; their bytes are counted, too. */
+  subscriptionsPerSessionMax: 5_000,
   /** Filters of one SUBSCRIBE or UNSUBSCRIBE that are looked at; those behind are refused. */
-  filtersPerPacketMax: 256,
+  filtersPerPacketMax: 1_000,
   /** From the first byte of a connection to its CONNECT. */
   connectMs: 5 * second,
   /** A login that waits for its turn for longer is refused. */

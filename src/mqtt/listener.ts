@@ -88,7 +88,7 @@ export function createMqttListener(options: MqttListenerOptions): MqttListener {
         return;
       }
       webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        attachWebSocket({ broker, webSocket, socket, address }),
+        attachWebSocket({ broker, webSocket, socket: request.socket, address }),
       );
     },
     async stop() {
@@ -113,7 +113,8 @@ function secureServer(
   return server;
 }
 
-const subprotocols = ['mqtt', 'mqttv3.1'];
+/** What a WebSocket that speaks MQTT may call it. */
+export const webSocketProtocols: readonly string[] = ['mqtt', 'mqttv3.1'];
 
 function createWebSocketServer(): WebSocketServer {
   return new WebSocketServer({
@@ -124,7 +125,7 @@ function createWebSocketServer(): WebSocketServer {
     maxPayload: mqttLimits.webSocketMessageBytesMax,
     maxFragments: mqttLimits.webSocketFragmentsMax,
     maxBufferedChunks: mqttLimits.webSocketChunksMax,
-    handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
+    handleProtocols: (offered) => webSocketProtocols.find((name) => offered.has(name)) ?? false,
   });
 }
 

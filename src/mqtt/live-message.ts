@@ -1,6 +1,6 @@
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import type { Message, MessageOrigin } from '../domain/messaging/message.ts';
-import type { PublishContext } from '../domain/publish-context.ts';
+import type { PublishContext, ReceivedId } from '../domain/publish-context.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { pushedText } from '../wire/datapoint.ts';
 import { jsonOfMessage, messageOfJson } from './broker/talk.ts';
@@ -12,12 +12,16 @@ export class MqttPublishContext {
   readonly form: PublishedValues['form'];
   readonly count: number;
   readonly isRepetition: boolean;
+  readonly receivedAs: ReceivedId | undefined;
 
-  constructor(message: Message, { form, datapoints }: PublishedValues) {
+  constructor(message: Message, { form, datapoints, refused }: PublishedValues) {
     this.message = message;
     this.form = form;
-    this.count = datapoints.length;
+    this.count = datapoints.length + (refused?.count ?? 0);
     this.isRepetition = message.isRepetition === true;
+    const { publisher: session, packetId, retain } = message;
+    const isKept = session !== undefined && packetId !== undefined;
+    this.receivedAs = isKept ? { session, packetId, retain } : undefined;
   }
 }
 

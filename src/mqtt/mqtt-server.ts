@@ -22,7 +22,7 @@ import { cleanUpAfter, withoutOrphans } from './clean-up.ts';
 import { createCorrectRetained } from './corrected-retained.ts';
 import { deliverEvent, deliverLive } from './deliveries.ts';
 import { createGatewayHeartbeats } from './gateway-heartbeats.ts';
-import { createMqttListener, type MqttListener } from './listener.ts';
+import { createMqttListener, type MqttListener, webSocketProtocols } from './listener.ts';
 import { createPublish, type PublishOptions } from './publish.ts';
 import { createReceiveRights } from './rights.ts';
 import { createServiceHooks } from './service-hooks.ts';
@@ -78,6 +78,7 @@ export interface MqttServer extends Pick<MqttListener, 'listen' | 'port' | 'tlsP
 const firstByteAndPaths = {
   firstByte: 0x10,
   webSocketPaths: new Set(['/websocket', '/mqtt']) as ReadonlySet<string>,
+  webSocketProtocols,
 } as const;
 
 /** Loads what is kept of sessions and builds the server; `listen` opens it. */

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
-import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { withoutPadding } from '../lib/bare-value.ts';
+import { isJsonObject, JsonError, type JsonValue } from '../lib/json.ts';
 import { readActuatorValue } from '../wire/actuator.ts';
-import { readDatapoints } from '../wire/datapoint.ts';
+import { bytesWithoutPadding, readPayloadValue } from '../wire/bare-value.ts';
+import { type PushedDatapoints, readDatapoints } from '../wire/datapoint.ts';
+import { isArrayOfObjects, readDatapointArray } from '../wire/datapoint-array.ts';
 import { createPushByteReader } from '../wire/push-bytes.ts';
-import { isRawText } from '../wire/raw-text.ts';
 import { bufferOf } from './packets/publish-encoder.ts';
 
 /** What a publish on …/value or …/values holds. */
-export interface PublishedValues {
-  readonly datapoints: readonly NewDatapoint[];
+export interface PublishedValues extends PushedDatapoints {
   /** object: one datapoint as an object, array: several, bare: a value on its own. */
   readonly form: 'object' | 'array' | 'bare';
 }
@@ -24,11 +24,33 @@ const readPlainPush = createPushByteReader();
 export function readPublishedValues(payload: Uint8Array): PublishedValues {
   const plain = readPlainPush(payload);
   if (plain !== undefined) return { datapoints: [plain], form: 'object' };
-  const value = readPayload(payload);
-  const datapoints = readDatapoints(value);
-  if (isJsonObject(value)) return { datapoints, form: 'object' };
-  const isArray = Array.isArray(value) && (value.length === 0 || isJsonObject(value[0]));
-  return { datapoints, form: isArray ? 'array' : 'bare' };
+  let value: JsonValue;
+  try {
+    value = readPayload(payload);
+  } catch (error) {
+    const bytes = bytesWithoutPadding(bufferOf(payload));
+    if (!isArrayOfObjects(bytes)) throw error;
+    return { ...readOneByOne(bytes), form: 'array' };
+  }
+  const pushed = readDatapoints(value);
+  if (isJsonObject(value)) return { ...pushed, form: 'object' };
+  const isArray = Array.isArray(value) && (value.length === 0 || pushed.refused !== undefined);
+  return { ...pushed, form: isArray ? 'array' : 'bare' };
+}
+
+/** An array with an element that is no JSON: the others are stored [contract 15]. */
+function readOneByOne(bytes: Buffer): PushedDatapoints {
+  const { length } = bytes;
+  const tooLong = () => invalid('the payload is too long');
+  const steps = readDatapointArray(bytes, {
+    ...{ isUtf8, tooLong, costMax: limits.jsonCostMax },
+    sliceBytes: length,
+    elementBytesMax: length,
+  });
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** What an actuator is to be set to. Throws invalid. */
@@ -36,16 +58,15 @@ export function readPublishedSetting(payload: Uint8Array): JsonValue {
   return readActuatorValue(readPayload(payload));
 }
 
-/** JSON, or text that is the value itself. */
+/** JSON, or a bare value. */
 function readPayload(payload: Uint8Array): JsonValue {
-  if (payload.byteLength === 0) throw invalid('the value is missing: the payload is empty');
   if (!isUtf8(payload)) throw invalid('the payload is not valid UTF-8');
-  const text = bufferOf(payload).toString('utf8');
+  const text = withoutPadding(bufferOf(payload).toString('utf8'));
+  if (text === '') throw invalid('the value is missing: the payload is empty');
   try {
-    return parseJson(text, limits.jsonDepthMax);
+    return readPayloadValue(text, limits.jsonDepthMax);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    if (isRawText(text)) return text;
     throw invalid(`the payload is not valid JSON: ${error.message}`);
   }
 }

@@ -1,11 +1,11 @@
-import type { Actor } from '../domain/actor.ts';
+import { type Actor, onlyDeviceOf } from '../domain/actor.ts';
 import { lastAmong, type SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { Ingest } from '../domain/datapoints/ingest.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
-import type { ActuatorId, DeviceId } from '../domain/ids.ts';
+import { type ActuatorId, type DeviceId, parseDeviceId } from '../domain/ids.ts';
 import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { TopicOwner } from '../domain/messaging/topic-owner.ts';
@@ -13,6 +13,7 @@ import type { Reporter } from '../domain/reporter.ts';
 import type { JsonValue } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import { readConfirmed } from '../wire/actuator.ts';
+import { given, readForm, readUpdate, type UpdateParameters } from '../wire/thing-speak.ts';
 import { writeTalk } from './broker/talk.ts';
 import {
   acceptedByService,
@@ -22,7 +23,8 @@ import {
   unavailableOutcome,
 } from './broker-hooks.ts';
 import { datapointMessage, MqttPublishContext, settingMessage } from './live-message.ts';
-import { readPublishedSetting, readPublishedValues } from './payload.ts';
+import { bufferOf } from './packets/publish-encoder.ts';
+import { type PublishedValues, readPublishedSetting, readPublishedValues } from './payload.ts';
 import { type Target, valueTopic } from './topics.ts';
 import { userPropertyOf } from './user-properties.ts';
 
@@ -50,7 +52,6 @@ export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome
  */
 export function createPublish(options: PublishOptions): Publish {
   const { ingest, actuators, deviceTopics, readTopic, retain, refusedPushes, reporter } = options;
-  const { peers } = options;
 
   /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */
   async function retainFor(message: Message, requireThing: () => Promise<void>): Promise<void> {
@@ -66,9 +67,10 @@ export function createPublish(options: PublishOptions): Publish {
   /** As most publishes: fewer promises for each than `await` would make. */
   function storeValues(actor: Actor, sensor: SensorRef, message: Message): Promise<PublishOutcome> {
     const values = readPublishedValues(message.payload);
-    const publishContext = new MqttPublishContext(message, values);
-    return ingest(actor, sensor, values.datapoints, publishContext).then(accept, (error: unknown) =>
-      outcomeOf(error, actor, message),
+    const [by, sent] = [{ refusedPushes, actor, sensor }, new MqttPublishContext(message, values)];
+    return ingest(actor, sensor, values.datapoints, sent, values.refused).then(
+      values.refused === undefined ? accept : () => noteRefused(by, message, values),
+      (error: unknown) => outcomeOf(error, actor, message),
     );
   }
 
@@ -76,17 +78,36 @@ export function createPublish(options: PublishOptions): Publish {
     const topic = valueTopic(sensor);
     if (isClearing(message)) {
       await ingest(actor, sensor, []);
+      await deviceTopics.requireClearing(actor, sensor.deviceId);
       await retain({ ...message, topic });
       return;
     }
     const values = readPublishedValues(message.payload);
     const publishContext = new MqttPublishContext(message, values);
-    await ingest(actor, sensor, values.datapoints, publishContext);
-    const last = lastAmong(values.datapoints);
+    await ingest(actor, sensor, values.datapoints, publishContext, values.refused);
+    noteRefused({ refusedPushes, actor, sensor }, message, values);
+    const last = lastAmong(values.datapoints.filter((one) => values.refused?.has(one) !== true));
     if (last !== undefined) {
       await retainFor(datapointMessage(topic, last, publishContext), () =>
         ingest(actor, sensor, []),
       );
+    }
+  }
+
+  /** Fields of a channel of ThingSpeak; one that cannot be read is refused alone. */
+  async function storeFields(
+    actor: Actor,
+    { channelId, field }: { readonly channelId: string; readonly field?: string },
+    { payload }: Message,
+  ): Promise<void> {
+    const deviceId = onlyDeviceOf(actor) ?? parseDeviceId(channelId);
+    for (const [sensorId, datapoint] of readUpdate(parametersOf(bufferOf(payload), field))) {
+      if (!(datapoint instanceof DomainError)) {
+        await ingest(actor, { deviceId, sensorId }, [datapoint]);
+        continue;
+      }
+      const { code } = datapoint;
+      void refusedPushes.note({ via: 'mqtt', code, error: datapoint, actor, deviceId, sensorId });
     }
   }
 
@@ -103,8 +124,7 @@ export function createPublish(options: PublishOptions): Publish {
     const value = readPublishedSetting(message.payload);
     const confirmed = confirmedBy(message, value);
     if (confirmed !== undefined) {
-      await actuators.confirm(actor, deviceId, actuatorId, confirmed.value);
-      return;
+      return actuators.confirm(actor, deviceId, actuatorId, confirmed.value);
     }
     const publishContext = new MqttPublishContext(message, { datapoints: [], form: 'bare' });
     await actuators.setValue(actor, deviceId, actuatorId, value, { publishContext });
@@ -120,7 +140,7 @@ export function createPublish(options: PublishOptions): Publish {
     message: Message,
   ): Promise<PublishOutcome> {
     if (await deviceTopics.may(actor, owner)) {
-      if (peers !== undefined) await tellOthers(peers, message);
+      if (options.peers !== undefined) await tellOthers(options.peers, message);
       return acceptedToPassOn;
     }
     return refuse('not_authorized', `you may not update this ${owner.kind}`);
@@ -138,6 +158,9 @@ export function createPublish(options: PublishOptions): Publish {
         return acceptedByService;
       case 'actuator':
         await set(actor, target, message);
+        return acceptedByService;
+      case 'channel':
+        await storeFields(actor, target, message);
         return acceptedByService;
       case 'device_topic':
         return passOn(actor, target.owner, message);
@@ -157,8 +180,8 @@ export function createPublish(options: PublishOptions): Publish {
     }
     const target = readTopic(message.topic);
     if (target.kind === 'datapoints') {
-      const { code } = error;
-      void refusedPushes.note({ via: 'mqtt', code, error, actor, ...target.sensor });
+      const about = { code: error.code, path: message.topic, error, actor, ...target.sensor };
+      void refusedPushes.note({ via: 'mqtt', ...about });
     }
     const reason = refusalOf[error.code];
     if (reason !== 'unavailable') return refuse(reason, error.message);
@@ -178,6 +201,19 @@ export function createPublish(options: PublishOptions): Publish {
   };
 }
 
+/** Notes the elements of an array whose other ones were stored. */
+function noteRefused(
+  by: Pick<PublishOptions, 'refusedPushes'> & { readonly actor: Actor; readonly sensor: SensorRef },
+  { topic: path }: Message,
+  { refused }: PublishedValues,
+): PublishOutcome {
+  const { refusedPushes, actor, sensor } = by;
+  if (refused === undefined || refused.count === 0) return acceptedByService;
+  const about = { via: 'mqtt', code: 'invalid', actor, ...sensor, path, refused } as const;
+  void refusedPushes.note(about);
+  return acceptedByService;
+}
+
 /** What is acknowledged reaches the subscribers of other processes; QoS 0 may be lost. */
 async function tellOthers(
   { tell, origin, heardBefore }: Pick<Peers, 'tell' | 'origin' | 'heardBefore'>,
@@ -194,6 +230,9 @@ async function tellOthers(
     await heardBefore();
   } else told.catch(() => undefined);
 }
+
+const parametersOf = (payload: Buffer, field: string | undefined): UpdateParameters =>
+  field === undefined ? readForm(payload) : given([[field, payload.toString()]]);
 
 const accept = (): PublishOutcome => acceptedByService;
 

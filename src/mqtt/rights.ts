@@ -30,6 +30,7 @@ export function createReceiveRights(options: {
         return deviceTopics.may(actor, target.owner);
       case 'system':
         return actor.kind === 'admin';
+      case 'channel':
       case 'nothing':
         return false;
     }

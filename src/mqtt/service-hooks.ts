@@ -29,13 +29,14 @@ export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
   const { admit, offlineActors, rights, sessions, refusedPushes, reporter, log } = options;
 
   async function letIn(request: ConnectRequest): Promise<ConnectAnswer> {
-    const { username, password, address, clientId } = request;
+    const { username, password, address, clientId, signal } = request;
     const { generation } = sessions;
     if (password !== undefined && !isUtf8(password)) return refuse('bad_credentials');
     const admission = await admit({
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password: Buffer.from(password).toString('utf8') }),
       address,
+      ...(signal && { signal }),
     });
     const identity = identityOf(admission.actor);
     const client = new AuthenticatedClient(options, { admission, identity, clientId, generation });

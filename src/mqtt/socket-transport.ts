@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { limits } from '../domain/limits.ts';
+import { countFor, holdForLogin } from '../lib/connection-guard.ts';
 import type { Broker } from './broker.ts';
 import type { Transport } from './transport.ts';
 
@@ -51,5 +52,7 @@ function socketTransport(socket: Socket): Transport {
     resume: () => {
       socket.resume();
     },
+    countFor: (payer) => countFor(socket, payer),
+    holdForLogin: () => holdForLogin(socket),
   };
 }

@@ -15,6 +15,8 @@ import { mqttLimits } from './limits.ts';
 export type Target =
   | { readonly kind: 'datapoints'; readonly sensor: SensorRef }
   | { readonly kind: 'actuator'; readonly deviceId: DeviceId; readonly actuatorId: ActuatorId }
+  /** Fields as clients of ThingSpeak publish them; of one field its value alone. */
+  | { readonly kind: 'channel'; readonly channelId: string; readonly field?: string }
   /** Below a device or gateway, for those who may update it. */
   | { readonly kind: 'device_topic'; readonly owner: TopicOwner }
   /** Metrics of the service, for admins. */
@@ -47,8 +49,15 @@ export function createTopicReader(): (topic: string) => Target {
 const nothing: Target = { kind: 'nothing' };
 const partPattern = /^devices\/([^/]+)\/(sensors|actuators)\/([^/]+)\/(values?)$/;
 
+/** Some clients write their key behind it. */
+const channelPattern = /^channels\/([^/]+)\/publish(?:\/fields\/(field[1-8]))?(?:\/kpk_[^/]+)?$/;
+
 function readTopic(topic: string): Target {
   if (topic.startsWith(systemPrefix)) return { kind: 'system' };
+  const [, channelId, field] = channelPattern.exec(topic) ?? [];
+  if (channelId !== undefined) {
+    return { kind: 'channel', channelId, ...(field !== undefined && { field }) };
+  }
   const [, device, kind, part, word] = partPattern.exec(topic) ?? [];
   try {
     if (kind === 'sensors') {

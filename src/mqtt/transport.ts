@@ -1,3 +1,5 @@
+import type { Payer } from '../domain/budgets/payer.ts';
+
 /** The byte stream to one peer, whatever carries it: a socket, TLS, a WebSocket. */
 export interface Transport {
   /** Sends the bytes in order, now or as soon as there is room; never throws. */
@@ -11,6 +13,10 @@ export interface Transport {
   /** The peer is too fast for us: receive() is not called until resume(). */
   pause(): void;
   resume(): void;
+  /** Counts the connection for who has logged in on it. */
+  countFor?(payer: Payer): void;
+  /** Says that a login waits for its answer, until what it answers is called. */
+  holdForLogin?(): () => void;
 }
 
 /** What a transport calls on the broker's side of its connection. */

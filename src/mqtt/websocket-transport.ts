@@ -1,6 +1,7 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import { limits } from '../domain/limits.ts';
+import { countFor, holdForLogin } from '../lib/connection-guard.ts';
 import type { Broker } from './broker.ts';
 import type { Transport } from './transport.ts';
 
@@ -12,11 +13,11 @@ export function attachWebSocket(options: {
   readonly broker: Broker;
   readonly webSocket: WebSocket;
   /** What it speaks on. */
-  readonly socket: Duplex;
+  readonly socket: Socket;
   readonly address: string;
 }): void {
   const { broker, webSocket, socket, address } = options;
-  const transport = webSocketTransport(webSocket, () => receiver.drained());
+  const transport = webSocketTransport(webSocket, socket, () => receiver.drained());
   const receiver = broker.accept(transport, address);
   webSocket.on('message', (data, isBinary) => {
     // [MQTT-6.0.0-1]
@@ -35,7 +36,7 @@ export function attachWebSocket(options: {
  */
 function countUnfinished(
   webSocket: WebSocket,
-  socket: Duplex,
+  socket: Socket,
   tell: (bytes: number) => void,
 ): void {
   let unfinished = 0;
@@ -65,7 +66,7 @@ function frameBytes(payload: number): number {
   return frameHeadBytes + lengthBytes + payload;
 }
 
-function webSocketTransport(webSocket: WebSocket, drained: () => void): Transport {
+function webSocketTransport(webSocket: WebSocket, socket: Socket, drained: () => void): Transport {
   let isEnding = false;
   const sent = (): void => {
     if (webSocket.bufferedAmount === 0) drained();
@@ -90,5 +91,7 @@ function webSocketTransport(webSocket: WebSocket, drained: () => void): Transpor
     destroy: () => webSocket.terminate(),
     pause: () => webSocket.pause(),
     resume: () => webSocket.resume(),
+    countFor: (payer) => countFor(socket, payer),
+    holdForLogin: () => holdForLogin(socket),
   };
 }

@@ -1,5 +1,4 @@
 import type { Reporter } from '../domain/reporter.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Storage } from './storage.ts';
 
@@ -12,7 +11,6 @@ export interface StorageOptions {
   readonly url?: string;
   /** Of databases that have a part of the datapoints, likewise. */
   readonly shardUrls?: readonly string[];
-  readonly clock: Clock;
   readonly log: Log;
   readonly reporter: Reporter;
   /** Whether others serve the same database at once; for postgres. */

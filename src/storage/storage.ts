@@ -20,6 +20,7 @@ import type { CredentialStore } from '../domain/users/credential-store.ts';
 import type { FailureStore } from '../domain/users/failure-store.ts';
 import type { PasswordResetStore } from '../domain/users/password-reset-store.ts';
 import type { UserStore } from '../domain/users/user-store.ts';
+import type { Instant } from '../lib/clock.ts';
 
 /** One engine: all stores over the same data. Every method of every store is one atomic step. */
 export interface Storage {
@@ -51,6 +52,8 @@ export interface Storage {
   readonly members?: MemberStore;
   /** Looks of rules in turn over these processes; there where they are. */
   readonly looks?: LookStore;
+  /** When the last datapoint was received, of those up to `atMost`; undefined: there is none. */
+  newestReceived(atMost: Instant): Promise<Instant | undefined>;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;
   /** How many of its further databases cannot be reached; absent: there are none. */

@@ -18,12 +18,12 @@ export function addBudgetMetrics({ watched }: Meters, read: () => readonly Budge
   );
   watched(
     'gauge',
-    'kipimo_budget_total',
+    'kipimo_budget_size',
     { help: 'The room of a budget, in its unit.', labels: ['budget', 'unit'] },
     () => read().map(({ name: budget, unit, total }) => [total, { budget, unit }]),
   );
   watched(
-    'gauge',
+    'count',
     'kipimo_budget_refusals_total',
     { help: 'How often a budget had no room, since the start.', labels: ['budget'] },
     () => read().map(({ name: budget, refusals }) => [refusals, { budget }]),

@@ -28,8 +28,8 @@ export function addEventLoopMetrics({ watched }: Meters): void {
     'gauge',
     'kipimo_event_loop_held_seconds',
     {
-      help: 'How long the event loop was held at a time in the last half minute: quantiles.',
-      labels: ['quantile'],
+      help: 'How long the event loop was held at a time in the last half minute.',
+      labels: ['percentile'],
     },
     () => {
       const now = heldSeconds();
@@ -41,8 +41,8 @@ export function addEventLoopMetrics({ watched }: Meters): void {
         delays.reset();
       }
       return [
-        [longest, { quantile: '1' }],
-        [high, { quantile: '0.99' }],
+        [longest, { percentile: '100' }],
+        [high, { percentile: '99' }],
       ];
     },
   );

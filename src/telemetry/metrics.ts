@@ -35,6 +35,8 @@ export interface Metrics {
   watchStorage(read: () => StorageMetrics): void;
   /** Adds whether NATS is there. */
   watchNats(isConnected: () => boolean): void;
+  /** Adds by how much the service's clock is ahead of the machine's, which is behind. */
+  watchClock(readAheadMs: () => number): void;
   /** Adds how many further databases cannot be reached. */
   watchShards(countAway: () => number): void;
   /** Adds what is used of the budgets. */
@@ -62,6 +64,10 @@ export function createMetrics(): Metrics {
     if (watchesProcess) return;
     watchesProcess = true;
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
+    // Gauges that bear the name of a counter; those without _total say the same by type.
+    for (const kind of ['handles', 'requests', 'resources']) {
+      registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+    }
   }
 
   return {
@@ -73,6 +79,11 @@ export function createMetrics(): Metrics {
     watchNats(isConnected) {
       const help = 'Whether NATS is there (1) or away (0); nothing waits for it.';
       meters.watched('gauge', 'kipimo_nats_connected', { help }, () => [[isConnected() ? 1 : 0]]);
+    },
+    watchClock(readAheadMs) {
+      const help = "By how much the machine's clock is behind what was stored; 0: it is not.";
+      const seconds = () => [[readAheadMs() / 1_000]] as const;
+      meters.watched('gauge', 'kipimo_clock_behind_seconds', { help }, seconds);
     },
     watchShards(countAway) {
       const help = 'Further databases that cannot be reached: what they have cannot be read.';

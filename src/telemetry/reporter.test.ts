@@ -5,7 +5,7 @@ import { createMetricsReporter } from './reporter.ts';
 
 function setUp() {
   const metrics = createMetrics();
-  return { reporter: createMetricsReporter(metrics), metricsText: metrics.metricsText };
+  return { metrics, reporter: createMetricsReporter(metrics), metricsText: metrics.metricsText };
 }
 
 const route = '/api/v2/devices/:device_id';
@@ -82,6 +82,33 @@ test('the histogram by route has 250 series at most: strange routes end in one m
   assert.equal(text.match(/^kipimo_request_duration_seconds_count/gm)?.length, 251);
 });
 
+test('names and types are as Prometheus wants them: what checks them finds nothing', async () => {
+  const { metrics, metricsText } = setUp();
+  const budget = {
+    name: 'connections',
+    unit: 'entries',
+    used: 1,
+    guests: 0,
+    largest: [],
+    total: 2,
+  } as const;
+  metrics.watchBudgets(() => [{ ...budget, refusals: 3 }]);
+  metrics.watchNats(() => true);
+  metrics.watchShards(() => 0);
+  const text = await metricsText();
+  assert.match(text, /^kipimo_budget_refusals_total\{budget="connections"\} 3$/m);
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  assert.ok(types.length > 30);
+  for (const [, name = '', type = ''] of types) {
+    assert.match(text, new RegExp(`^# HELP ${name} \\S`, 'm'));
+    assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
+    assert.doesNotMatch(name, /_(?:milliseconds|minutes|hours|days|kilobytes|bits)(?:_|$)/);
+    assert.doesNotMatch(name, /_(?:count|sum|bucket|gauge|counter)$/);
+    if (type === 'summary') continue;
+    assert.doesNotMatch(text, new RegExp(`^${name}\\{[^}]*quantile=`, 'm'));
+  }
+});
+
 test('two services in one process do not share their counts', async () => {
   const first = setUp();
   const second = setUp();
@@ -105,8 +132,8 @@ test('what retention deleted and kept adds up, and its last round is shown', asy
   reporter.retentionRoundEnded(1_767_225_600_500);
   const lines = (await metricsText()).split('\n');
   assert.ok(lines.includes('kipimo_retention_datapoints_deleted_total 42'));
-  assert.ok(lines.includes('kipimo_retention_hours_deleted_total 7'));
-  assert.ok(lines.includes('kipimo_retention_hours_kept_total 4'));
+  assert.ok(lines.includes('kipimo_retention_hourly_values_deleted_total 7'));
+  assert.ok(lines.includes('kipimo_retention_hourly_values_kept_total 4'));
   assert.ok(lines.includes(`${round} 1767225600.5`));
 });
 

@@ -11,12 +11,12 @@ export function addRetentionMetrics({
     'Datapoints that retention deleted since the start.',
   );
   const hours = counter(
-    'kipimo_retention_hours_deleted_total',
-    'Hours that retention deleted since the start: they were older than theirs.',
+    'kipimo_retention_hourly_values_deleted_total',
+    'Hourly values that retention deleted since the start: they were older than theirs.',
   );
   const kept = counter(
-    'kipimo_retention_hours_kept_total',
-    'Hours that were summed up since the start, and stand for deleted datapoints.',
+    'kipimo_retention_hourly_values_kept_total',
+    'Hourly values that were kept since the start, for the datapoints deleted.',
   );
   let lastRound: number | undefined;
   watched(

@@ -9,12 +9,16 @@ export function addStorageMetrics({ watched }: Meters, read: () => StorageMetric
     'gauge',
     'kipimo_stored_bytes',
     {
-      help: 'What is stored, as quotas count it: of all, and of it what belongs to the guest.',
+      help:
+        'What is stored, as quotas count it: of all, and of it what belongs to the guest, what ' +
+        'accounts have that signed themselves up, and what strangers pushed to public devices.',
       labels: ['owner'],
     },
     () => [
       [read().total, { owner: 'all' }],
       [read().guests, { owner: 'guest' }],
+      [read().signUps, { owner: 'sign_ups' }],
+      [read().strangers, { owner: 'strangers' }],
     ],
   );
   watched(

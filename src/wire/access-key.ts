@@ -7,12 +7,16 @@ import type { AccessKeyRecord } from '../domain/users/credential-store.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
 import { DateText, Text, type Wire, Word } from './fields.ts';
+import { scopesPerListMax } from './grant.ts';
 import { createReader } from './validation.ts';
 
 const described = {
   name: Text('What the key is for.', 'gateway on the school roof'),
   scopes: Type.Optional(
-    Type.Array(Word(), { description: 'What the key may do; absent: all its owner may.' }),
+    Type.Array(Word(), {
+      maxItems: scopesPerListMax,
+      description: 'What the key may do; absent: all its owner may.',
+    }),
   ),
   devices: Type.Optional(
     Type.Array(Type.String(), {

@@ -63,7 +63,7 @@ export function readBulkLine(
 
 function parseLine(text: string): JsonValue {
   try {
-    return parseJson(text, limits.jsonDepthMax);
+    return parseJson(text, limits.jsonDepthMax, limits.jsonCostMax);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw invalid(`not valid JSON: ${error.message}`);

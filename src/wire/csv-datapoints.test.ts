@@ -5,14 +5,14 @@ import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { csvHeader, csvRow } from './csv.ts';
-import { type CsvRow, createCsvDatapoints, readCsvPush } from './csv-datapoints.ts';
+import { type CsvRow, createCsvRowReader, readCsvPush } from './csv-datapoints.ts';
 
 const sensor = { deviceId: parseDeviceId('field-1'), sensorId: parseSensorId('-2*3') };
 const at = (text: string) => Date.parse(text);
 
 function rowsOf(text: string): readonly CsvRow[] {
-  const csv = createCsvDatapoints();
-  return [...csv.push(text), ...csv.end()];
+  const csv = createCsvRowReader({ encoding: 'utf-8' });
+  return [...csv.push(Buffer.from(text)), ...csv.end()];
 }
 
 const valueIn = (text: string): JsonValue | undefined => {
@@ -41,7 +41,7 @@ test('an exported CSV read back gives the same datapoints', () => {
         const written = given[index]?.timestamp === null ? undated : one;
         return csvRow({ ...sensor, datapoint: written });
       });
-      const read = readCsvPush(csvHeader() + csv.join(''), sensor);
+      const read = readCsvPush(Buffer.from(csvHeader() + csv.join('')), sensor);
       assert.deepEqual(
         read,
         datapoints.map(({ value: kept, timestamp }) => ({ value: kept, timestamp })),
@@ -77,13 +77,13 @@ test('a row that cannot be read is refused alone, by its line', () => {
   const csv = 'timestamp,value\n2016-06-08,1\nyesterday,2\n2016-06-09,\n2016-06-09\n2016-06-09,3';
   const refused = rowsOf(csv).flatMap((row) => ('refusal' in row ? [row.line] : []));
   assert.deepEqual(refused, [3, 4, 5]);
-  assert.throws(() => readCsvPush(csv, sensor), /line 3: timestamp must be/);
+  assert.throws(() => readCsvPush(Buffer.from(csv), sensor), /line 3: timestamp must be/);
   assert.throws(() => rowsOf('1,2,3\n'), /name the columns/);
   assert.throws(() => rowsOf('2016-06-08,"open'), /never closed/);
 });
 
 test('a push of one sensor takes rows of that sensor alone', () => {
   const row = (deviceId: string) => `${csvHeader()}${deviceId},'-2*3,1,,2016-06-08T00:00:00Z\r\n`;
-  assert.equal(readCsvPush(row('field-1'), sensor).length, 1);
-  assert.throws(() => readCsvPush(row('field-2'), sensor), /line 2 is of sensor/);
+  assert.equal(readCsvPush(Buffer.from(row('field-1')), sensor).length, 1);
+  assert.throws(() => readCsvPush(Buffer.from(row('field-2')), sensor), /line 2 is of sensor/);
 });

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
+import { cellJson } from '../lib/csv-cell.ts';
 import { type JsonValue, parseJson } from '../lib/json.ts';
 import { LongJson } from '../lib/long-json.ts';
-import { csvHeader, csvRow, longCsvRow, parseValueCell, textCell, valueCell } from './csv.ts';
+import { csvHeader, csvRow, longCsvRow, textCell, valueCell } from './csv.ts';
 
 interface Cell {
   readonly text: string;
@@ -33,7 +34,7 @@ function restored(value: JsonValue): JsonValue {
   const { cells, rest } = readRecord(csvRow({ ...ids, datapoint: { value, receivedAt } }));
   assert.equal(rest, '');
   assert.equal(cells.length, 5);
-  return parseValueCell(cells[2] as Cell);
+  return parseJson(cellJson(cells[2] as Cell, false));
 }
 
 test('a row has the columns of the header and ends with CRLF', () => {
@@ -58,7 +59,10 @@ test('a long value comes back from its row, which is made slice by slice', () =>
       const cell = cells[2] as Cell;
       // Numbers and words are never long: in quotes they are texts.
       const isShort = typeof read !== 'string' && (typeof read !== 'object' || read === null);
-      assert.equal(JSON.stringify(parseValueCell(cell)), isShort ? JSON.stringify(text) : text);
+      assert.equal(
+        JSON.stringify(parseJson(cellJson(cell, false))),
+        isShort ? JSON.stringify(text) : text,
+      );
     }),
     { numRuns: 2_000 },
   );
@@ -93,6 +97,11 @@ test('a value cell tells numbers from text and JSON from text that looks like it
     ['[1,2]', '"""[1,2]"""'],
     ['"x"', '"""\\""x\\"""""'],
     ['1e999', '1e999'],
+    ['nan', '"nan"'],
+    ['241408E4', '241408E4'],
+    ['1.10', '"1.10"'],
+    ['off\0', '"off\0"'],
+    [parseJson('12345678901234567890E3'), '12345678901234567890E+3'],
     ['\ud800', '"""\\ud800"""'],
   ];
   for (const [value, cell] of cases) assert.equal(valueCell(value), cell);
@@ -106,6 +115,12 @@ test('no cell starts a formula unless it is a plain number', () => {
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\tx', "'\tx"],
     ['\rx', `"'\rx"`],
+    ['\n=x', `"'\n=x"`],
+    ['\n5', `"'\n5"`],
+    ['＝1+1', "'＝1+1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠SUM(A1)', "'＠SUM(A1)"],
     ["'x", "''x"],
     ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
     ['-5e', "'-5e"],
@@ -158,12 +173,15 @@ test('a value cell gives back exactly the value that was written', () => {
 });
 
 test('no cell that a spreadsheet opens begins with a formula character', () => {
-  const start = fc.constantFrom('=', '+', '-', '@', '\t', '\r', '');
+  const start = fc.constantFrom(...'=+-@\t\r\n＝＋－＠', '');
   fc.assert(
     fc.property(start, fc.string(), (first, others) => {
       const { cells } = readRecord(`${valueCell(first + others)}\r\n`);
       const text = cells[0]?.text ?? '';
-      assert.ok(!/^[=+\-@\t\r]/.test(text) || /^[+-][\d.]+(?:e[+-]?\d+)?$/i.test(text), text);
+      assert.ok(
+        !/^[=+\-@\t\r\n＝＋－＠]/.test(text) || /^[+-][\d.]+(?:e[+-]?\d+)?$/i.test(text),
+        text,
+      );
     }),
     { numRuns: 1_000 },
   );

@@ -1,6 +1,7 @@
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../domain/ids.ts';
-import { asNumber, isBigNumber, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { isBareText, isStructured, looksLikeFormula } from '../lib/csv-cell.ts';
+import { isBigNumber, type JsonValue } from '../lib/json.ts';
 import { LongJson, type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
@@ -59,7 +60,7 @@ export function csvRowWithoutIds({ value, timestamp, receivedAt }: Datapoint): s
 }
 
 /**
- * A datapoint's value as a cell from which parseValueCell restores it. Numbers, booleans and null
+ * A datapoint's value as a cell from which cellJson restores it. Numbers, booleans and null
  * stand bare; the same words as text stand in quotes. Objects and arrays are JSON in quotes; text
  * that would be taken for those, or for a JSON string, is written as a JSON string.
  */
@@ -67,13 +68,14 @@ export function valueCell(value: JsonValue): string {
   if (value instanceof LongJson) return [...longCell(value)].join('');
   if (typeof value !== 'string') {
     const json = JSON.stringify(value);
-    return isBare(value) ? json : inQuotes(json);
+    // Without the sign it would be read as a text.
+    return isBare(value) ? json.replace(/^(\d+[eE])(\d)/, '$1+$2') : inQuotes(json);
   }
   // Half a surrogate pair survives UTF-8 only as an escape.
   if (!value.isWellFormed()) return inQuotes(JSON.stringify(value));
-  const lookalike = looksLikeFormula(value) ? undefined : jsonOf(value);
-  if (lookalike === undefined) return textCell(value);
-  return inQuotes(isBare(lookalike) ? value : JSON.stringify(value));
+  if (looksLikeFormula(value)) return textCell(value);
+  if (isStructured(value)) return inQuotes(JSON.stringify(value));
+  return isBareText(value) ? textCell(value) : inQuotes(value);
 }
 
 /** Half of a surrogate pair is written so; what only looks like it is written as JSON as well. */
@@ -89,30 +91,18 @@ export function* longCell(value: LongJson): Generator<string> {
   if (!isPlain || mayBeJson(beginning, value)) {
     for (const slice of slicesOf(value.text, sliceCharacters)) yield slice.replaceAll('"', '""');
   } else {
-    if (formulaStart.test(beginning)) yield "'";
+    if (looksLikeFormula(beginning)) yield "'";
     for (const slice of value.characters()) yield slice.replaceAll('"', '""');
   }
   yield '"';
 }
 
 function mayBeJson(beginning: string, value: LongJson): boolean {
-  if (formulaStart.test(beginning)) return false;
+  if (looksLikeFormula(beginning)) return false;
   // White space at the ends may be of any length: nothing is told from it.
   const start = beginning.trimStart()[0] ?? '';
   const end = value.ending(sliceCharacters).trimEnd().at(-1) ?? '';
   return start === '' || end === '' || jsonEnds.includes(start + end);
-}
-
-/** The value that valueCell wrote; `isQuoted` tells whether the cell stood in quotes. */
-export function parseValueCell(cell: {
-  readonly text: string;
-  readonly isQuoted: boolean;
-}): JsonValue {
-  const { text, isQuoted } = cell;
-  if (text.startsWith("'")) return text.slice(1);
-  const value = jsonOf(text);
-  if (value === undefined) return text;
-  return isQuoted && isBare(value) ? text : value;
 }
 
 /** Text as a cell, safe against spreadsheets that would take it for a formula. */
@@ -122,16 +112,7 @@ export function textCell(text: string): string {
 }
 
 // Beyond RFC 4180, white space at the ends: some readers drop it from bare cells.
-const needsQuotes = /[",\r\n]|^\s|\s$/;
-
-const formulaStart = /^[=+\-@\t\r']/;
-
-/** Also true for a leading apostrophe, so that taking one away always gives the text back. */
-function looksLikeFormula(text: string): boolean {
-  if (!formulaStart.test(text)) return false;
-  const isPlainNumber = asNumber(text) !== undefined && text.trim() === text;
-  return !isPlainNumber;
-}
+const needsQuotes = /[",\r\n]|^\s|[\s\0]$/;
 
 function inQuotes(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
@@ -141,17 +122,4 @@ function inQuotes(text: string): string {
 function isBare(value: JsonValue): boolean {
   if (typeof value === 'string') return false;
   return typeof value !== 'object' || value === null || isBigNumber(value);
-}
-
-const jsonStart = /^\s*["[{\-\dtfn]/;
-
-/** What the text means as JSON, or undefined. */
-function jsonOf(text: string): JsonValue | undefined {
-  if (!jsonStart.test(text)) return undefined;
-  try {
-    return parseJson(text);
-  } catch (reason) {
-    if (reason instanceof JsonError) return undefined;
-    throw reason;
-  }
 }

@@ -1,11 +1,14 @@
 import Type from 'typebox';
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
-import { invalid } from '../domain/errors.ts';
+import { RefusedElements } from '../domain/datapoints/refused-elements.ts';
+import { DomainError, invalid } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { LongJson, type LongText, longText, writeJson } from '../lib/long-json.ts';
-import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
+import { withoutStackTraces } from '../lib/stackless.ts';
+import { formatTimestamp, noTimestamp, parseTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
@@ -57,20 +60,71 @@ export const DatapointMessage = Type.Object(
 
 /**
  * The datapoints of one push [contract 6]: an object with a value, an array of such objects, or any
- * other JSON value, which is itself the value. An array of objects is always datapoints.
+ * other JSON value, which is itself the value. Of an array the elements that are no datapoints are
+ * refused by themselves [contract 15].
  */
-export function readDatapoints(body: JsonValue): readonly NewDatapoint[] {
-  if (Array.isArray(body)) {
-    if (body.length === 0) return [];
-    return isJsonObject(body[0]) ? body.map(readElement) : [{ value: body }];
+export function readDatapoints(body: JsonValue): PushedDatapoints {
+  if (!Array.isArray(body)) {
+    const only = isJsonObject(body) ? readDatapoint(body, '') : { value: body as JsonValue };
+    return { datapoints: [only] };
   }
-  return [isJsonObject(body) ? readDatapoint(body, '') : { value: body as JsonValue }];
+  if (body.length === 0) return { datapoints: [] };
+  if (!isJsonObject(body[0]) && !body.some(hasValue)) return { datapoints: [{ value: body }] };
+  const pushed = new PushedArray();
+  withoutStackTraces(() => {
+    for (const element of body) pushed.read(element);
+  });
+  return pushed;
+}
+
+/** Whether an array with such an element holds datapoints, and is no value by itself. */
+export const hasValue = (element: JsonValue): boolean =>
+  isJsonObject(element) && Object.hasOwn(element, 'value');
+
+/** The datapoints of one push. */
+export interface PushedDatapoints {
+  readonly datapoints: readonly NewDatapoint[];
+  /** Of an array: what of it was refused so far. */
+  readonly refused?: RefusedElements;
+}
+
+/** An array of datapoints while its elements are read one by one. */
+export class PushedArray implements PushedDatapoints {
+  readonly datapoints: NewDatapoint[] = [];
+  readonly refused = new RefusedElements();
+  #count = 0;
+
+  /** Takes the next element. */
+  read(element: JsonValue): void {
+    try {
+      const datapoint = readElement(element, this.#count);
+      if (this.refused.count > 0) this.refused.place(this.datapoints.length, this.#count);
+      this.datapoints.push(datapoint);
+      this.#count += 1;
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      this.refuse(error, () => writeJson(element));
+    }
+  }
+
+  /** Refuses the next element. */
+  refuse(refusal: DomainError, excerpt: () => string): void {
+    this.refused.add(this.#count, refusal, excerpt);
+    this.#count += 1;
+  }
+
+  /** The elements so far. */
+  get count(): number {
+    return this.#count;
+  }
 }
 
 /** One element of an array of datapoints; `index` counts from 0. */
-export function readElement(element: JsonValue, index: number): NewDatapoint {
+function readElement(element: JsonValue, index: number): NewDatapoint {
   if (isJsonObject(element)) return readDatapoint(element, ` of datapoint ${index + 1}`);
-  throw invalid(`datapoint ${index + 1} must be an object with a value`);
+  const got = element === null || typeof element !== 'object' ? writeJson(element) : 'an array';
+  const shown = got.slice(0, limits.refusedExcerptMax);
+  throw invalid(`datapoint ${index + 1} must be an object such as {"value": 21.5}, got ${shown}`);
 }
 
 /** One datapoint object; `where` says which of several it is. */
@@ -90,8 +144,7 @@ export function readDatapoint(
 export function readInstant(text: unknown, field: string): Instant {
   const instant = typeof text === 'string' ? parseTimestamp(text) : undefined;
   if (instant !== undefined) return instant;
-  const shown = JSON.stringify(text)?.slice(0, 60);
-  throw invalid(`${field} must be an ISO 8601 date such as 2016-06-08T18:20:27.873Z, got ${shown}`);
+  throw invalid(noTimestamp(text, field));
 }
 
 /** A last value as sensors and devices show it. */

@@ -1,13 +1,14 @@
 import Type, { type Static } from 'typebox';
 import type { FiledDelivery } from '../domain/notifications/delivery.ts';
 import { type Evaluation, evaluationOutcomes } from '../domain/notifications/evaluations.ts';
+import { listsIn } from '../domain/notifications/expression.ts';
 import { channelNames } from '../domain/notifications/notification.ts';
 import type { Previewed } from '../domain/notifications/preview.ts';
 import type { ChannelState } from '../domain/notifications/test-messages.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
 import { Anything, DateText, OneOf } from './fields.ts';
-import { NewNotificationMessage, notificationFromWire } from './notification.ts';
+import { ExpressionNote, NewNotificationMessage, notificationFromWire } from './notification.ts';
 import { createReader } from './validation.ts';
 
 export const DeliveryMessage = Type.Object(
@@ -82,6 +83,12 @@ export const PreviewMessage = Type.Object(
     fired: Type.Integer({ description: 'How often it would have fired.' }),
     throttled: Type.Integer({ description: 'How often throttling would have held it back.' }),
     datapoints: Type.Integer({ description: 'How many datapoints were looked at.' }),
+    came_late: Type.Integer({
+      description:
+        'How many of them came so late, after newer ones of their sensor or later than max_age ' +
+        'allows, that they would not have counted: here all count as if they had come in time.',
+    }),
+    expression_note: Type.Optional(ExpressionNote),
     firings: Type.Array(
       Type.Object({
         timestamp: DateText('When it would have fired.'),
@@ -107,12 +114,18 @@ export function readPreviewRequest(message: unknown) {
   };
 }
 
-export function previewToWire(previewed: Previewed): Static<typeof PreviewMessage> {
-  const { fired, throttled, datapoints, firings } = previewed;
+export function previewToWire(
+  previewed: Previewed,
+  expression: string,
+): Static<typeof PreviewMessage> {
+  const { fired, throttled, datapoints, firings, cameLate } = previewed;
+  const note = listsIn(expression);
   return {
     fired,
     throttled,
     datapoints,
+    came_late: cameLate,
+    ...(note !== undefined && { expression_note: note }),
     firings: firings.map(({ at, deviceId, sensorId, value, message }) => ({
       timestamp: formatTimestamp(at),
       device_id: deviceId,

@@ -48,7 +48,7 @@ export const DeviceMessage = Type.Object(
     ...described,
     pending: Type.Optional(
       Type.Boolean({
-        description: 'Handed over to you and not accepted yet; for its owner alone.',
+        description: 'Handed over and not accepted yet; for its owner and the receiver.',
       }),
     ),
     owner: Type.String({ description: 'Username, or guest.' }),
@@ -174,7 +174,7 @@ export function deviceToWire(device: Device): Wire<typeof DeviceMessage> {
     ...(name !== undefined && { name }),
     ...(domain !== undefined && { domain }),
     owner: device.owner,
-    ...(isPending === true && { pending: true }),
+    ...((isPending === true || device.offeredTo !== undefined) && { pending: true }),
     ...(visibility !== undefined && { visibility }),
     ...(location !== undefined && { location }),
     sensors: device.sensors.map((sensor) => sensorToWire({ sensor, lastValue: undefined })),

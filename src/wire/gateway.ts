@@ -30,6 +30,11 @@ export const GatewayMessage = Type.Object(
   {
     ...described,
     owner: Type.String({ description: 'Username, or guest.' }),
+    pending: Type.Optional(
+      Type.Boolean({
+        description: 'Handed over and not accepted yet; for its owner and the receiver.',
+      }),
+    ),
     location: Type.Optional(LocationMessage),
     status: Type.Optional(Anything('The JSON object of the last heartbeat that had one.')),
     date_created: DateText('Set by the service.'),
@@ -80,6 +85,7 @@ export function gatewayToWire(view: GatewayView): Wire<typeof GatewayMessage> {
     ...(name !== undefined && { name }),
     ...(visibility !== undefined && { visibility }),
     owner,
+    ...(gateway.offeredTo !== undefined && { pending: true }),
     ...(location !== undefined && { location }),
     ...(status !== undefined && { status }),
     date_created: formatTimestamp(gateway.createdAt),

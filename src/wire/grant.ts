@@ -23,7 +23,11 @@ export const GrantMessage = Type.Object(
   { title: 'Grant' },
 );
 
+/** Scopes that one list may name; there are fewer. */
+export const scopesPerListMax = 100;
+
 export const RightsMessage = Type.Array(Word(), {
+  maxItems: scopesPerListMax,
   description: 'Rights such as devices:view; an empty array revokes.',
   examples: [['devices:view', 'devices-data:view']],
 });

@@ -30,10 +30,13 @@ const nanosecondsOf: Readonly<Record<Precision, bigint>> = {
   h: 3_600_000_000_000n,
 };
 
-/** One datapoint for each field of a point. Throws DomainError invalid. */
+/**
+ * One datapoint for each field of a point. What its time counts is not said, or to be guessed from
+ * its size as InfluxDB 3 does: `auto`. Throws DomainError invalid.
+ */
 export function datapointsOfPoint(
   point: LinePoint,
-  precision: Precision,
+  precision: Precision | 'auto' | undefined,
 ): readonly SensorDatapoint[] {
   const timestamp = point.time === undefined ? undefined : instantOf(point.time, precision);
   const { deviceId, naming, others } = deviceOf(point);
@@ -85,10 +88,30 @@ function deviceOf({ measurement, tags }: LinePoint): {
 /** Characters that an id may not hold become a dash each: paths and units are in tags. */
 const asId = (text: string): string => text.replace(/[^!$*,\-.0-9:@A-Z[\]^_`a-z{|}~]/g, '-');
 
-function instantOf(time: string, precision: Precision): Instant {
-  const nanoseconds = BigInt(time) * nanosecondsOf[precision];
+/** Seconds since 1973, milliseconds since 1970. */
+const countMin = 100_000_000n;
+const yearMs = 31_536_000_000n;
+
+function instantOf(time: string, given: Precision | 'auto' | undefined): Instant {
+  const count = BigInt(time);
+  const precision = given === 'auto' ? guessed(count) : (given ?? 'ns');
+  const nanoseconds = count * nanosecondsOf[precision];
   const rest = nanoseconds % 1_000_000n;
   const instant = (nanoseconds - (rest < 0n ? rest + 1_000_000n : rest)) / 1_000_000n;
+  if (given === undefined && count >= countMin && instant < yearMs) {
+    throw invalid(
+      `the timestamp ${time} is a date of 1970 when it counts nanoseconds: give precision, ` +
+        'such as precision=s',
+    );
+  }
   if (instant >= instantMin && instant <= instantMax) return Number(instant);
   throw invalid(`the timestamp ${time} is no date when it counts ${precision}: give precision`);
+}
+
+/** What the times of now have that many digits of. */
+function guessed(count: bigint): Precision {
+  const size = count < 0n ? -count : count;
+  if (size < 5_000_000_000n) return 's';
+  if (size < 5_000_000_000_000n) return 'ms';
+  return size < 5_000_000_000_000_000n ? 'us' : 'ns';
 }

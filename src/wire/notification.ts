@@ -2,7 +2,8 @@ import Type, { type Static } from 'typebox';
 import { invalid } from '../domain/errors.ts';
 import { parseActuatorId, parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { problemOf } from '../domain/notifications/expression.ts';
+import { listsIn, problemOf } from '../domain/notifications/expression.ts';
+import { lookLimits } from '../domain/notifications/look-limits.ts';
 import {
   type Action,
   type Condition,
@@ -11,7 +12,8 @@ import {
   notificationStatuses,
   type TalliedNotification,
 } from '../domain/notifications/notification.ts';
-import type { NotificationPatch } from '../domain/notifications/notifications.ts';
+import type { Lacks, NotificationPatch } from '../domain/notifications/notifications.ts';
+import { unknownUsernames } from '../domain/notifications/recipients.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
@@ -45,6 +47,17 @@ export const ConditionMessage = Type.Object(
         examples: ['TC1 > 30 for 10m clear TC1 < 28'],
       }),
     ),
+    max_age: Type.Optional(
+      Type.Union(
+        [Type.Integer({ minimum: 1, maximum: lookLimits.maxAgeSecondsMax }), Type.Null()],
+        {
+          description:
+            'Datapoints that were measured more than so many seconds before they came are passed ' +
+            'over. Absent, or null in a change: none is.',
+          examples: [3_600],
+        },
+      ),
+    ),
   },
   { title: 'NotificationCondition' },
 );
@@ -62,7 +75,8 @@ const social = {
   message: Type.String({
     description:
       '{id} stands for the id of the sensor, {TC1} for the last value of TC1; with a $ in front, ' +
-      '{id} stands for the id of the device.',
+      '{id} stands for the id of the device; {time} and {age} for when it was measured, and how ' +
+      'long ago.',
     minLength: 1,
     maxLength: limits.messageCharactersMax,
     examples: ['It is too hot: {TC1} degrees.'],
@@ -134,6 +148,10 @@ export const NotificationChangesMessage = Type.Object(
   { title: 'NotificationChanges' },
 );
 
+export const ExpressionNote = Type.String({
+  description: 'How the expression was read where it lists numbers: `T == 8,5` is 8 or 5, not 8.5.',
+});
+
 export const NotificationMessage = Type.Object(
   {
     id: Type.String(),
@@ -142,6 +160,30 @@ export const NotificationMessage = Type.Object(
     condition: ConditionMessage,
     action: ActionMessage,
     owner: Type.String({ description: 'Username of who made it.' }),
+    unknown_usernames: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Names that no account had when they were saved, or has no more: nobody gets it.',
+      }),
+    ),
+    unreachable: Type.Optional(
+      Type.Array(
+        Type.Object({
+          username: Type.String(),
+          channel: Type.String(),
+          reason: Type.String({ description: 'What is missing, without the address.' }),
+        }),
+        { description: 'Whom it cannot reach; for its owner and administrators.' },
+      ),
+    ),
+    gone_devices: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Devices that it names and that are gone, also where another was made under the id: ' +
+          'it does not watch them. For its owner and administrators.',
+      }),
+    ),
+    expression_note: Type.Optional(ExpressionNote),
     expression_problem: Type.Optional(
       Type.String({
         description:
@@ -171,11 +213,11 @@ const readActuation = createReader(Type.Object(actuation), 'action.value');
 
 export function notificationFromWire(body: unknown): NotificationDraft {
   const { condition, action, ...fields } = readNew(body);
-  const { devices = [], sensors = [], expression = '' } = conditionFromWire(condition);
+  const { devices = [], sensors = [], expression = '', ...age } = conditionFromWire(condition);
   return {
     ...fieldsFromWire(fields),
     status: fields.status ?? 'active',
-    condition: { devices, sensors, expression },
+    condition: { devices, sensors, expression, ...age },
     ...actionFromWire(action),
   };
 }
@@ -206,11 +248,12 @@ function fieldsFromWire({ description, expires, throttling, status }: Fields) {
 }
 
 function conditionFromWire(message: Static<typeof ConditionMessage>): Partial<Condition> {
-  const { devices, sensors, expression } = message;
+  const { devices, sensors, expression, max_age } = message;
   return {
     ...(devices !== undefined && { devices: [...new Set(devices.map(parseDeviceId))] }),
     ...(sensors !== undefined && { sensors: [...new Set(sensors.map(parseSensorId))] }),
     ...(expression !== undefined && { expression }),
+    ...(max_age !== undefined && { maxAgeSeconds: max_age ?? undefined }),
   };
 }
 
@@ -246,23 +289,29 @@ function actuatorValue(value: unknown): JsonValue {
   throw invalid(`actuator_value must have at most ${limits.actuatorValueBytesMax} bytes as JSON`);
 }
 
-export function notificationToWire({
-  notification,
-  tally,
-}: TalliedNotification): Wire<typeof NotificationMessage> {
+export function notificationToWire(
+  { notification, tally }: TalliedNotification,
+  { unreachable, goneDevices }: Lacks = { unreachable: [], goneDevices: [] },
+): Wire<typeof NotificationMessage> {
   const { id, description, condition, expires, throttlingSeconds, status } = notification;
   const { lastFiredAt, lastSuccessAt, lastSuccessCode } = tally;
   const { lastFailureAt, lastFailureReason } = tally;
   const fired = lastFiredAt === undefined ? undefined : formatTimestamp(lastFiredAt);
+  const note = listsIn(condition.expression);
   const problem = problemOf(condition.expression);
+  const unknown = unknownUsernames(notification);
   return {
     id,
     ...(description !== undefined && { description }),
-    condition,
+    condition: conditionToWire(condition),
     action: actionToWire(notification),
     ...(expires !== undefined && { expires }),
     ...(throttlingSeconds !== undefined && { throttling: throttlingSeconds }),
     status,
+    ...(unknown.length > 0 && { unknown_usernames: unknown }),
+    ...(unreachable.length > 0 && { unreachable }),
+    ...(goneDevices.length > 0 && { gone_devices: goneDevices }),
+    ...(note !== undefined && { expression_note: note }),
     ...(problem !== undefined && { expression_problem: problem }),
     owner: notification.owner,
     times_sent: tally.timesSent,
@@ -275,6 +324,11 @@ export function notificationToWire({
     date_created: formatTimestamp(notification.createdAt),
     date_modified: formatTimestamp(notification.modifiedAt),
   };
+}
+
+function conditionToWire({ devices, sensors, expression, maxAgeSeconds }: Condition) {
+  const age = maxAgeSeconds === undefined ? {} : { max_age: maxAgeSeconds };
+  return { devices, sensors, expression, ...age };
 }
 
 function actionToWire({ action, actionSpelling }: NotificationDraft): Wire<typeof ActionMessage> {

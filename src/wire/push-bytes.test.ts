@@ -16,7 +16,11 @@ function assertSame(bytes: Uint8Array): 'read' | 'left' {
   if (found === undefined) return 'left';
   assert.ok(isUtf8(bytes), 'bytes that are no text were read');
   const text = Buffer.from(bytes).toString();
-  assert.deepStrictEqual([found], readDatapoints(parseJson(text, limits.jsonDepthMax)), text);
+  assert.deepStrictEqual(
+    [found],
+    readDatapoints(parseJson(text, limits.jsonDepthMax)).datapoints,
+    text,
+  );
   return 'read';
 }
 

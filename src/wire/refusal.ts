@@ -1,5 +1,10 @@
 import Type from 'typebox';
 import type { RefusedPush } from '../domain/datapoints/refusal-book.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { ExactCode } from './refusal-code.ts';
+
+/** A code that answers have: an exact one, or the kind of the error. */
+export type RefusalCode = ExactCode | ErrorCode;
 
 export const RefusalMessage = Type.Object(
   {
@@ -25,13 +30,31 @@ export const RefusalMessage = Type.Object(
     count: Type.Integer({ minimum: 1, description: 'How often, all alike.' }),
     device_id: Type.Optional(Type.String({ description: 'As it was sent.' })),
     sensor_id: Type.Optional(Type.String({ description: 'As it was sent.' })),
+    path: Type.Optional(
+      Type.String({ description: 'Of an array: the path or topic it was sent to the last time.' }),
+    ),
+    elements: Type.Optional(
+      Type.Array(
+        Type.Object({
+          index: Type.Integer({ minimum: 0, description: 'In the array, from 0.' }),
+          description: Type.String({ description: 'What is wrong with it.' }),
+          excerpt: Type.String({ description: 'How it begins.' }),
+        }),
+        { description: 'Of an array: the first that were refused, while others were stored.' },
+      ),
+    ),
   },
   { title: 'Refusal' },
 );
 
-export const refusalToWire = ({ at, problem, via, count, deviceId, sensorId }: RefusedPush) => ({
-  date: new Date(at).toISOString(),
-  ...{ problem, via, count },
-  ...(deviceId !== undefined && { device_id: deviceId }),
-  ...(sensorId !== undefined && { sensor_id: sensorId }),
-});
+export const refusalToWire = (refusal: RefusedPush) => {
+  const { at, problem, via, count, deviceId, sensorId, path, elements } = refusal;
+  return {
+    date: new Date(at).toISOString(),
+    ...{ problem, via, count },
+    ...(deviceId !== undefined && { device_id: deviceId }),
+    ...(sensorId !== undefined && { sensor_id: sensorId }),
+    ...(path !== undefined && { path }),
+    ...(elements !== undefined && { elements }),
+  };
+};

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
 import type { SensorSnapshot } from '../domain/datapoints/snapshots.ts';
-import type { Sensor } from '../domain/devices/sensor.ts';
+import { measuresWords, type Sensor } from '../domain/devices/sensor.ts';
 import { parseSensorId } from '../domain/ids.ts';
 import { CalibrationMessage, calibrationFromWire, calibrationToWire } from './calibration.ts';
 import { LastValueMessage, lastValueToWire } from './datapoint.ts';
-import { Anything, Id, newMeta, Text, type Wire } from './fields.ts';
+import { Anything, Id, newMeta, OneOf, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const described = {
@@ -13,6 +13,14 @@ const described = {
   sensor_kind: Type.Optional(Text('Another spelling of sensing_device.')),
   quantity_kind: Type.Optional(Text('What is measured.', 'AirTemperature')),
   unit: Type.Optional(Text('Unit of measurement.', 'DegreeCelsius')),
+  measures: Type.Optional(
+    OneOf(
+      measuresWords,
+      'gauge: each value is a reading; counter: the standing of a meter, which grows and may ' +
+        'start again; amount: what came since the value before. Totals are the increase of a ' +
+        'counter and the sum of an amount.',
+    ),
+  ),
   calib: Type.Optional(CalibrationMessage),
   meta: Type.Optional(Anything('Anything you want to keep with it.')),
 };
@@ -36,7 +44,7 @@ const readNewSensor = createReader(NewSensorMessage, 'sensor');
 export const readSensor = (message: unknown): Sensor => sensorFromWire(readNewSensor(message));
 
 export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor {
-  const { name, sensing_device, sensor_kind, quantity_kind, unit, calib, meta } = message;
+  const { name, sensing_device, sensor_kind, quantity_kind, unit, measures, calib, meta } = message;
   const kind = sensing_device ?? sensor_kind;
   return {
     id: parseSensorId(message.id),
@@ -46,6 +54,7 @@ export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor
       sensor_kind !== undefined && { kindSpelling: 'sensor_kind' as const }),
     ...(quantity_kind !== undefined && { quantityKind: quantity_kind }),
     ...(unit !== undefined && { unit }),
+    ...(measures !== undefined && { measures }),
     ...(calib !== undefined && { calibration: calibrationFromWire(calib) }),
     ...newMeta(meta),
   };
@@ -54,7 +63,7 @@ export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor
 /** Exactly the keys the sensor was given; with data, the last datapoint under both its names. */
 export function sensorToWire({ sensor, lastValue }: SensorSnapshot): Wire<typeof SensorMessage> {
   const last = lastValue === undefined ? undefined : lastValueToWire(lastValue);
-  const { name, kind, kindSpelling, quantityKind, unit, calibration, meta } = sensor;
+  const { name, kind, kindSpelling, quantityKind, unit, measures, calibration, meta } = sensor;
   return {
     id: sensor.id,
     ...(name !== undefined && { name }),
@@ -62,6 +71,7 @@ export function sensorToWire({ sensor, lastValue }: SensorSnapshot): Wire<typeof
       (kindSpelling === undefined ? { sensing_device: kind } : { sensor_kind: kind })),
     ...(quantityKind !== undefined && { quantity_kind: quantityKind }),
     ...(unit !== undefined && { unit }),
+    ...(measures !== undefined && { measures }),
     ...(calibration !== undefined && { calib: calibrationToWire(calibration) }),
     ...(meta !== undefined && { meta }),
     ...(last !== undefined && { last_value: last, value: last }),

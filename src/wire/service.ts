@@ -24,6 +24,10 @@ export const ServiceMessage = Type.Object(
         guests: Bytes,
         guests_max: Bytes,
         account_max: Type.Optional(Bytes),
+        sign_ups: Bytes,
+        sign_up_max: Type.Optional(Bytes),
+        sign_ups_max: Type.Optional(Bytes),
+        strangers: Bytes,
         disk_free: Type.Optional(Bytes),
         disk_floor: Bytes,
         refusals: Bytes,
@@ -43,10 +47,14 @@ export const ServiceMessage = Type.Object(
   { title: 'Service' },
 );
 
-function storageToWire({ guestsMax, accountMax, diskFree, diskFloor, ...rest }: StorageReport) {
+function storageToWire(report: StorageReport) {
+  const { guestsMax, accountMax, signUpMax, signUpsMax, diskFree, diskFloor, ...rest } = report;
   return {
     ...{ used: rest.used, guests: rest.guests, guests_max: guestsMax },
     ...(accountMax !== undefined && { account_max: accountMax }),
+    ...{ sign_ups: rest.signUps, strangers: rest.strangers },
+    ...(signUpMax !== undefined && { sign_up_max: signUpMax }),
+    ...(signUpsMax !== undefined && { sign_ups_max: signUpsMax }),
     ...(diskFree !== undefined && { disk_free: diskFree }),
     ...{ disk_floor: diskFloor, refusals: rest.refusals },
     largest: rest.largest.map(({ username, used }) => ({ username, used })),

@@ -6,27 +6,37 @@ import { given, readUpdate, readUpdateBody } from './thing-speak.ts';
 
 const valuesOf = (parameters: Readonly<Record<string, string>>) =>
   Object.fromEntries(
-    [...readUpdate(given(Object.entries(parameters)))].map(([id, { value }]) => [id, value]),
+    [...readUpdate(given(Object.entries(parameters)))].map(([id, field]) => [
+      id,
+      field instanceof DomainError ? field.code : field.value,
+    ]),
   );
 
 test('a field that is a number is one, and any other is a text', () => {
   const cases: readonly (readonly [string, unknown])[] = [
     ['21.5', 21.5],
     [' 21.50 ', 21.5],
-    ['+3', 3],
-    ['-.5', -0.5],
-    ['5.', 5],
+    ['+3', '+3'],
+    ['-.5', '-.5'],
+    ['5.', '5.'],
+    ['0264.342', '0264.342'],
+    ['241408E4', '241408E4'],
+    ['hot \0', 'hot'],
     ['1e3', 1_000],
     ['1e999', '1e999'],
-    ['nan', 'nan'],
     ['0x10', '0x10'],
     ['12 V', '12 V'],
     ['true', 'true'],
   ];
   for (const [sent, value] of cases)
     assert.deepEqual(valuesOf({ field1: sent }), { field1: value });
-  const [long] = readUpdate(given([['field1', '12345678901234567890']])).values();
-  assert.equal(JSON.stringify(long?.value), '12345678901234567890');
+  const long = valuesOf({ field1: '12345678901234567890' });
+  assert.equal(JSON.stringify(long), '{"field1":12345678901234567890}');
+});
+
+test('a probe that failed takes no other field along', () => {
+  assert.deepEqual(valuesOf({ field1: 'nan', field2: '3' }), { field1: 'invalid', field2: 3 });
+  assert.throws(() => valuesOf({ field1: 'nan', field2: '-INF' }), /nan is no number/);
 });
 
 test('what is empty counts as not sent', () => {

@@ -1,44 +1,106 @@
 import Type from 'typebox';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
-import { invalid } from '../domain/errors.ts';
+import { DomainError, invalid } from '../domain/errors.ts';
 import { type DeviceId, parseSensorId, type SensorId } from '../domain/ids.ts';
+import { withoutPadding } from '../lib/bare-value.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import type { TimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { readInstant } from './datapoint.ts';
+import { bytesWithoutPadding, readBareValue } from './bare-value.ts';
 import { DateText, type Wire } from './fields.ts';
+import { readLocalInstant, readTimeZone } from './local-time.ts';
 
 /** Parameters of an update by their names, whichever part of the request held them. */
 export type UpdateParameters = ReadonlyMap<string, string>;
 
 const fieldNames = Array.from({ length: 8 }, (_, index) => `field${index + 1}`);
 
-/** The datapoints of an update, one for each sensor. Throws DomainError invalid. */
-export function readUpdate(parameters: UpdateParameters): ReadonlyMap<SensorId, NewDatapoint> {
-  const createdAt = parameters.get('created_at');
-  const timestamp = createdAt === undefined ? undefined : readInstant(createdAt, 'created_at');
-  const datapoints = new Map<SensorId, NewDatapoint>();
+/** The datapoint of a field, or why it is none. */
+export type UpdateField = NewDatapoint | DomainError;
+
+/**
+ * The fields of an update, one for each sensor. Throws DomainError invalid where none is a
+ * datapoint.
+ */
+export function readUpdate(
+  parameters: UpdateParameters,
+  zone: TimeZone | undefined = zoneOf(parameters),
+): ReadonlyMap<SensorId, UpdateField> {
+  const timestamp = instantOf(parameters, zone);
+  const fields = new Map<SensorId, UpdateField>();
   for (const name of fieldNames) {
     const text = parameters.get(name);
-    if (text !== undefined)
-      datapoints.set(parseSensorId(name), stamped(fieldValue(text), timestamp));
+    if (text !== undefined) fields.set(parseSensorId(name), fieldOf(text, timestamp));
   }
   const status = parameters.get('status');
-  if (status !== undefined) datapoints.set(parseSensorId('status'), stamped(status, timestamp));
+  if (status !== undefined) {
+    fields.set(parseSensorId('status'), stamped(withoutPadding(status), timestamp));
+  }
   const location = locationOf(parameters);
   if (location !== undefined) {
-    datapoints.set(parseSensorId('location'), stamped(location, timestamp));
+    fields.set(parseSensorId('location'), stamped(location, timestamp));
   }
-  if (datapoints.size === 0) throw invalid('nothing is given: send field1 to field8, or status');
-  return datapoints;
+  if (fields.size === 0) throw invalid('nothing is given: send field1 to field8, or status');
+  const [first, ...others] = fields.values();
+  if (first instanceof DomainError && others.every((field) => field instanceof DomainError)) {
+    throw first;
+  }
+  return fields;
 }
 
 /** The parameters of a form, or of a JSON object; what is empty or null counts as not given. */
-export function readUpdateBody(text: string, isJson: boolean): UpdateParameters {
-  if (text.trim() === '') return new Map();
-  if (!isJson) return given(new URLSearchParams(text.trim()).entries());
-  const body = parsed(text);
-  if (!isJsonObject(body)) throw invalid('the body must be a JSON object such as {"field1": 21.5}');
+export function readUpdateBody(sent: string | Buffer, isJson: boolean): UpdateParameters {
+  const bytes = bytesWithoutPadding(Buffer.from(sent));
+  if (bytes.length === 0) return new Map();
+  if (!isJson) return readForm(bytes);
+  return parametersOf(readJsonObject(bytes));
+}
+
+/** A JSON object of few levels. Throws DomainError invalid for anything else. */
+export function readJsonObject(bytes: Buffer): Readonly<Record<string, JsonValue>> {
+  const body = parsed(withoutPadding(decoded(bytes)));
+  if (isJsonObject(body)) return body;
+  throw invalid('the body must be a JSON object such as {"field1": 21.5}');
+}
+
+/** The parameters of a form, each in UTF-8 or else in Windows-1252, as old sketches write. */
+export function readForm(bytes: Buffer): UpdateParameters {
+  const pairs = bytesWithoutPadding(bytes).toString('latin1').trim().split('&');
+  return given(
+    pairs.map((pair) => {
+      const equals = pair.indexOf('=');
+      const [name, text] =
+        equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
+      return [unescapedForm(name), unescapedForm(text)] as const;
+    }),
+  );
+}
+
+/** A text whose characters are the bytes of a form. */
+const unescapedForm = (text: string): string =>
+  decoded(
+    Buffer.from(
+      text
+        .replaceAll('+', ' ')
+        .replace(/%([\da-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16))),
+      'latin1',
+    ),
+  );
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+const windows1252 = new TextDecoder('windows-1252');
+
+function decoded(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return windows1252.decode(bytes);
+  }
+}
+
+/** The parameters that a JSON object holds. */
+export function parametersOf(body: Readonly<Record<string, JsonValue>>): UpdateParameters {
   return given(
     Object.entries(body).map(([name, value]) => [
       name,
@@ -49,7 +111,7 @@ export function readUpdateBody(text: string, isJson: boolean): UpdateParameters 
 
 /** The parameters that hold anything. */
 export function given(entries: Iterable<readonly [string, string]>): UpdateParameters {
-  return new Map([...entries].filter(([, text]) => text.trim() !== ''));
+  return new Map([...entries].filter(([, text]) => withoutPadding(text) !== ''));
 }
 
 /** With the fields that were sent beside. */
@@ -69,8 +131,7 @@ export function updateToWire(
 ): Wire<typeof UpdateMessage> {
   const names = [...fieldNames, 'latitude', 'longitude', 'elevation', 'status'];
   const sent = names.map((name) => [name, parameters.get(name) ?? parameters.get(short(name))]);
-  const createdAt = parameters.get('created_at');
-  const at = createdAt === undefined ? entry.now : readInstant(createdAt, 'created_at');
+  const at = instantOf(parameters, zoneOf(parameters)) ?? entry.now;
   return {
     channel_id: entry.deviceId,
     entry_id: entry.entryId,
@@ -79,12 +140,44 @@ export function updateToWire(
   };
 }
 
+/** When an entry was made; undefined: nobody said. */
+function instantOf(parameters: UpdateParameters, zone: TimeZone | undefined): Instant | undefined {
+  const createdAt = parameters.get('created_at');
+  return createdAt === undefined ? undefined : readLocalInstant(createdAt, 'created_at', zone);
+}
+
+function zoneOf(parameters: UpdateParameters): TimeZone | undefined {
+  const name = parameters.get('timezone');
+  return name === undefined ? undefined : readTimeZone(name);
+}
+
+export const xmlType = 'application/xml; charset=utf-8';
+
+/** The same as XML, which older clients read. */
+export function updateToXml(entry: Wire<typeof UpdateMessage>): string {
+  const elements = Object.entries(entry).map(([name, value]) => {
+    const tag = name.replaceAll('_', '-');
+    return `  <${tag}>${xmlText(String(value))}</${tag}>\n`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<entry>\n${elements.join('')}</entry>\n`;
+}
+
+/** Without the characters that XML cannot say at all. */
+export const xmlText = (text: string): string =>
+  text
+    .toWellFormed()
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones.
+    .replace(/[\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g, '\u{fffd}')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+
 const shortNames: Readonly<Record<string, string>> = { latitude: 'lat', longitude: 'long' };
 const short = (name: string): string => shortNames[name] ?? name;
 
 function parsed(text: string): JsonValue {
   try {
-    return parseJson(text, 2);
+    return parseJson(text, 4);
   } catch (error) {
     throw invalid(`the body is not valid JSON: ${error instanceof Error ? error.message : ''}`);
   }
@@ -93,20 +186,14 @@ function parsed(text: string): JsonValue {
 const stamped = (value: JsonValue, timestamp: Instant | undefined): NewDatapoint =>
   timestamp === undefined ? { value } : { value, timestamp };
 
-/** A field that is a number is stored as one, digit for digit; any other is a text. */
-function fieldValue(text: string): JsonValue {
-  const trimmed = text.trim();
-  if (/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,4})?$/.test(trimmed)) {
-    try {
-      return parseJson(trimmed);
-    } catch {
-      // Beyond the range of a double: the text says more.
-      return text;
-    }
+/** A probe that failed takes no other field of its update along. */
+function fieldOf(text: string, timestamp: Instant | undefined): UpdateField {
+  try {
+    return stamped(readBareValue(text), timestamp);
+  } catch (reason) {
+    if (reason instanceof DomainError) return reason;
+    throw reason;
   }
-  const isNumber = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?$/.test(trimmed);
-  const number = Number(trimmed);
-  return isNumber && Number.isFinite(number) ? number : text;
 }
 
 function locationOf(parameters: UpdateParameters): JsonValue | undefined {

@@ -107,9 +107,20 @@ export function profileFromWire(message: unknown): Profile {
     const texts = read[field];
     if (texts !== undefined) profile[field] = typeof texts === 'string' ? [texts] : texts;
   }
+  if (profile.phone !== undefined) profile.phone = profile.phone.map(phoneFrom);
   if (profile.email !== undefined && profile.email !== '') requireEmail(profile.email);
   for (const webhook of profile.webhook ?? []) requireWebhook(webhook);
   return profile;
+}
+
+/** A number with its country code, without what people put between the digits. */
+function phoneFrom(text: string): string {
+  const plain = text.replace(/[\s().-]/g, '').replace(/^00/, '+');
+  if (/^\+\d{8,15}$/.test(plain)) return plain;
+  throw invalid(
+    `phone must be a number with its country code, + or 00 and 8 to 15 digits, such as ` +
+      `+233 20 123 4567, got ${JSON.stringify(text.slice(0, 40))}`,
+  );
 }
 
 export function newAccountFromWire(message: unknown): NewAccount {

@@ -95,6 +95,7 @@ export type RawQuery = Readonly<Record<string, string | readonly string[] | unde
 interface QuerySchemaNode extends SchemaNode {
   readonly minLength?: number;
   readonly enum?: readonly string[];
+  readonly items?: QuerySchemaNode;
   readonly minimum?: number;
   readonly maximum?: number;
 }
@@ -103,19 +104,19 @@ interface QuerySchemaNode extends SchemaNode {
  * Reads query parameters by their schema: integers, booleans, enums, strings, and lists. Integers
  * above the maximum are taken as the maximum [contract 5]; empty and unknown ones are ignored. A
  * string that has a least length is not: where more would be done without it, an empty one is a
- * mistake.
+ * mistake. A least length of 0 keeps it.
  */
 export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery): Static<Schema> {
   const query: Record<string, unknown> = {};
   const properties = schema.properties as Readonly<Record<string, QuerySchemaNode>>;
   for (const [name, property] of Object.entries(properties)) {
     const given = raw[name];
-    if (given === '' && property.minLength !== undefined) {
+    if (given === '' && (property.minLength ?? 0) > 0) {
       throw invalid(`${name} is empty: give it a value, or leave it out`);
     }
-    if (given === undefined || given === '') continue;
+    if (given === undefined || (given === '' && property.minLength !== 0)) continue;
     if (property.type === 'array') {
-      const list = readList(given);
+      const list = readList(given, property.items?.enum !== undefined);
       if (list.length > 0) query[name] = list;
       continue;
     }
@@ -125,13 +126,12 @@ export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery)
   return query as Static<Schema>;
 }
 
-/** Comma lists and repeated keys are the same. */
-function readList(given: string | readonly string[]): readonly string[] {
-  return [given]
+/** Words may be joined by commas, too; ids are left whole, as they may have commas. */
+const readList = (given: string | readonly string[], areWords: boolean): readonly string[] =>
+  [given]
     .flat()
-    .flatMap((text) => text.split(','))
+    .flatMap((text) => (areWords ? text.split(',') : text))
     .filter((text) => text !== '');
-}
 
 function readParameter(name: string, schema: QuerySchemaNode, text: string): unknown {
   if (schema.type === 'integer') return readInteger(name, schema, text);

@@ -36,7 +36,7 @@ browserTest('an administrator sees how the service is', async () => {
 browserTest('an administrator closes sign-up, and sees who stores most', async () => {
   const admin = await stage.visit({ username: 'admin', width: 'phone' });
   await admin.goto('/usage');
-  const open = admin.getByRole('switch', { name: 'Strangers may make accounts' });
+  const open = admin.getByRole('switch', { name: 'Anybody can create an account' });
   await admin.getByText('As KIPIMO_SIGNUP says.').waitFor();
   assert.equal(await open.isChecked(), true);
   await open.click();

@@ -33,6 +33,7 @@ for (const width of Object.keys(widths) as Width[]) {
         devices: [device],
         sensors: ['SM'],
         expression: 'SM < 30; clear SM > 35.5',
+        max_age: 3_600,
       });
       await push(device, owner, 20);
       await page.reload();
@@ -80,7 +81,7 @@ async function pauseAndDelete(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Send SMS' }).click();
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('Nothing is watched yet').waitFor();
+  await page.getByText('You have no alerts yet').waitFor();
 }
 
 browserTest('charts of several devices name them, and say the value of now', async () => {
@@ -129,7 +130,7 @@ browserTest('an expression that is refused is marked where the service stumbled'
   await page.goto('/alerts/new?device=shed');
   await page.getByRole('button', { name: 'Write it as an expression' }).click();
   await page.getByLabel('Expression').fill('TC < < 3');
-  await page.getByText('malformed at character 6').waitFor();
+  await page.getByText('cannot be read from character 6').waitFor();
   assert.equal(await page.locator('.spot mark').textContent(), '<');
   await page.getByLabel('Expression').fill('TC < 3 for 20m');
   await page.getByRole('button', { name: 'Show it as a sentence' }).click();
@@ -149,14 +150,14 @@ browserTest('an administrator makes an account and locks it out, others may not'
   const login = { method: 'POST', path: '/auth/token' };
   const json = { username: 'zuri', password: passwordOf('zuri') };
   assert.equal((await stage.service.call({ ...login, json })).status, 200);
-  await page.getByRole('switch', { name: 'May log in' }).click();
+  await page.getByRole('switch', { name: 'Can log in' }).click();
   await page.goto('/users');
   await page.getByText('locked out').waitFor();
   assert.equal((await stage.service.call({ ...login, json })).status, 401);
   await page.context().close();
   const other = await stage.visit({ username: 'kofi' });
   await other.goto('/users');
-  await other.getByText('Only administrators may see this.').waitFor();
+  await other.getByText('Only administrators can see this.').waitFor();
   assert.equal(await other.getByRole('link', { name: 'Users' }).count(), 0);
   await other.context().close();
 });

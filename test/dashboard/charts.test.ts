@@ -123,7 +123,7 @@ browserTest('rain is bars of sums, and the readout tells the sum of all of them'
   const page = await stage.visit({ username: 'ama' });
   await open(page, `${path}/sensors/RA?range=week`);
   const legend = page.locator('.legend-entry', { hasText: 'Rain' });
-  await legend.getByText('in all').waitFor();
+  await legend.getByText('in total').waitFor();
   // Every third hour of seven days: 56 half millimetres, one more or less at the ends.
   const total = Number.parseFloat((await legend.locator('.legend-value').textContent()) ?? '');
   assert.ok(total >= 27 && total <= 29, String(total));
@@ -170,23 +170,23 @@ browserTest('the address has the range, and whoever gets it sees the same', asyn
   await open(page, path);
   await page.getByRole('button', { name: '7 days' }).click();
   await page.waitForURL('**/devices/garden?range=week');
-  await page.getByRole('button', { name: 'Own range' }).click();
+  await page.getByRole('button', { name: 'Custom range' }).click();
   const from = page.getByLabel('From');
   const shown = await from.inputValue();
   await page.getByRole('button', { name: '1 month' }).click();
   await page.waitForURL('**/devices/garden?range=month');
   await changed(page, shown);
   const month = await from.inputValue();
-  await page.getByRole('button', { name: 'Closer' }).click();
+  await page.getByRole('button', { name: 'Zoom in' }).click();
   await page.waitForURL('**from=*');
   await changed(page, month);
   const closer = await from.inputValue();
   await page.reload();
   await page.locator(`${drawn} canvas`).first().waitFor();
-  await page.getByRole('button', { name: 'Own range' }).click();
+  await page.getByRole('button', { name: 'Custom range' }).click();
   assert.equal(await from.inputValue(), closer);
   assert.equal(
-    await page.getByRole('button', { name: 'Own range' }).getAttribute('aria-pressed'),
+    await page.getByRole('button', { name: 'Custom range' }).getAttribute('aria-pressed'),
     'true',
   );
   await page.context().close();
@@ -219,7 +219,7 @@ browserTest(
       reads.some((url) => url.includes('timezone=Europe%2FBerlin')),
       reads.join('\n'),
     );
-    await page.getByRole('button', { name: 'Own range' }).click();
+    await page.getByRole('button', { name: 'Custom range' }).click();
     assert.equal(await page.getByLabel('From').inputValue(), '2026-10-20T02:00');
     assert.equal(await page.getByLabel('To', { exact: true }).inputValue(), '2026-10-30T01:00');
     await page.context().close();

@@ -105,7 +105,7 @@ browserTest('the rain of several devices is bars side by side on their project',
   assert.match((await asked).url(), /interval=1d/);
   for (const [place, name] of ids.entries()) {
     const entry = page.locator('.legend-entry', { hasText: `${name}: Rain` });
-    await entry.getByText('in all').waitFor();
+    await entry.getByText('in total').waitFor();
     const total = Number.parseFloat((await entry.locator('.legend-value').textContent()) ?? '');
     assert.ok(Math.abs(total - 168 * (place + 1)) <= 2 * (place + 1), `${name}: ${total}`);
   }

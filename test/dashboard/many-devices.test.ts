@@ -28,7 +28,7 @@ after(async () => {
 browserTest('many devices are counted, sorted by trouble, and found by words', async () => {
   const page = await stage.visit({ username: 'kwame', width: 'phone' });
   await page.goto('/');
-  await page.getByText(`In all: ${count} devices`).waitFor();
+  await page.getByText(`In total: ${count} devices`).waitFor();
   // What is above the devices takes few lines of a phone.
   const tops = [
     await page.getByRole('link', { name: 'New device' }).boundingBox(),
@@ -126,6 +126,7 @@ for (const width of Object.keys(widths) as Width[]) {
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('Gateway').selectOption({ label: 'In the barn' });
     await page.locator('.card', { hasText: 'Seen On the roof' }).waitFor({ state: 'detached' });
+    await page.locator('.card', { hasText: 'Seen In the barn' }).waitFor();
     assert.equal(await page.locator('.card').count(), 1);
     assert.equal(new URL(page.url()).searchParams.get('gateway'), `gw-barn-${width}`);
     // Whoever gets the address sees the same, and the name that was picked.

@@ -24,7 +24,7 @@ browserTest('the map names what is around, finds places, and says what is close 
   await page.goto('/map');
   await page.locator('.map-name', { hasText: 'Obuasi' }).locator('span').waitFor();
   const cluster = page.getByRole('button', { name: '3 appareils ici' });
-  assert.match((await cluster.getAttribute('aria-label')) ?? '', /éteint: 2 · Field/);
+  assert.match((await cluster.getAttribute('aria-label')) ?? '', /arrêté: 2 · Field/);
   await page.getByRole('searchbox').fill('tanganyika');
   await page.getByRole('button', { name: 'Lac Tanganyika' }).click();
   for (const name of ['Lac Tanganyika', 'Bujumbura']) {
@@ -39,7 +39,7 @@ browserTest('one’s own position is shown on the map, or why it is not', async 
   const page = await stage.visit({ username: 'ama' });
   await page.goto('/map');
   await page.getByRole('button', { name: 'Where I am now' }).click();
-  await page.getByText('The browser may not tell your position').waitFor();
+  await page.getByText('The browser is not allowed to give your position').waitFor();
   await page.context().grantPermissions(['geolocation']);
   await page.context().setGeolocation({ latitude: -1.286, longitude: 36.817, accuracy: 300 });
   await page.getByRole('button', { name: 'Where I am now' }).click();

@@ -33,7 +33,7 @@ browserTest('several devices are made at once, with ids that are free', async ()
   await page.reload();
   await page.getByRole('button', { name: 'Water level' }).click();
   await page.getByRole('button', { name: 'Create the device' }).click();
-  await page.getByText('3 devices are made').waitFor();
+  await page.getByText('3 devices are created').waitFor();
   const q = encodeURIComponent("owner=='efua'");
   const made = await stage.service.as('efua')({ path: `/devices?q=${q}` });
   const named = (
@@ -63,9 +63,9 @@ browserTest('what was made before the network broke off is not made again', asyn
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Battery' }).click();
   await page.getByRole('button', { name: 'Create the device' }).click();
-  await page.getByText('1 of 3 are made; then it broke off.').waitFor();
+  await page.getByText('1 of 3 are created, then it was interrupted.').waitFor();
   await page.getByRole('button', { name: 'Create the device' }).click();
-  await page.getByText('3 devices are made').waitFor();
+  await page.getByText('3 devices are created').waitFor();
   assert.equal(posts, 4);
   const options = page.getByLabel('Lines for').locator('option');
   await options.filter({ hasText: 'Hive 3' }).waitFor({ state: 'attached' });

@@ -20,7 +20,7 @@ browserTest('a note, tags, a sign and a photo of a device are shown and found', 
   await page.goto('/devices/well/settings');
   await page.getByText('Note, tags, photo').click();
   const fold = page.locator('details', { hasText: 'Note, tags, photo' });
-  await fold.getByLabel('Sign').fill('💧');
+  await fold.getByLabel('Icon').fill('💧');
   await fold.getByLabel('Tags').fill('north, to repair');
   await fold.getByLabel('Note', { exact: false }).last().fill('The key hangs behind the door.');
   const photo = fold.getByLabel('Photo').first();
@@ -80,8 +80,8 @@ browserTest('the gateway of a device is picked by its name', async () => {
 browserTest('who can see a device says what they can also do', async () => {
   const page = await stage.visit({ username: 'ama' });
   await page.goto('/devices/well/settings');
-  await page.getByText('Nobody else finds it, not even its name.').waitFor();
-  await page.getByLabel('Everybody, also without an account').check();
+  await page.getByText('Nobody else can find it, not even its name.').waitFor();
+  await page.getByLabel('Everybody, even without an account').check();
   await page.getByText('They can also send values to its sensors').waitFor();
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('Everybody can see this device').waitFor();

@@ -24,7 +24,7 @@ browserTest('an e-mail address is proven with the code that was sent to it', asy
   await page.getByText('The code is wrong').waitFor();
   await page.getByLabel('The code').fill(code);
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await page.getByText('kojo@example.org is proven').waitFor();
+  await page.getByText('kojo@example.org is confirmed').waitFor();
   const { json } = await stage.service.as('kojo')({ path: '/users/me' });
   assert.deepEqual((json as { readonly proven?: unknown }).proven, { email: ['kojo@example.org'] });
   await page.context().close();
@@ -49,8 +49,8 @@ browserTest(
     const code = /\b\w{4}-\w{4}\b/.exec(sent.text)?.[0] ?? '';
     await line.getByLabel('The code').fill(code);
     await line.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByText(`${own} is proven`).waitFor();
-    await line.getByText('proven', { exact: true }).waitFor();
+    await page.getByText(`${own} is confirmed`).waitFor();
+    await line.getByText('confirmed', { exact: true }).waitFor();
     await page
       .locator('.lines > li', { hasText: other })
       .getByRole('button', { name: 'Send a code' })
@@ -64,11 +64,11 @@ browserTest(
 browserTest('a webhook is set in the profile, shows its secret and is tried', async () => {
   const page = await stage.visit({ username: 'adwoa', width: 'desktop' });
   await page.goto('/profile');
-  await page.getByLabel('Address that takes posts').fill('no address');
+  await page.getByLabel('Webhook URL').fill('no address');
   const save = page.getByRole('region', { name: 'Webhook' }).getByRole('button', { name: 'Save' });
   await save.click();
-  await page.getByText('webhook must be a URL').waitFor();
-  await page.getByLabel('Address that takes posts').fill('https://farm.example.org/hook');
+  await page.getByText('Write the webhook as a whole URL').waitFor();
+  await page.getByLabel('Webhook URL').fill('https://farm.example.org/hook');
   await save.click();
   await page.getByRole('button', { name: 'Show the secret' }).click();
   const secret = await page.getByRole('region', { name: 'Show the secret' }).textContent();

@@ -60,12 +60,12 @@ browserTest(
     await page.getByText('All values are kept for ever.').waitFor();
     await page.getByLabel('Days that values are kept').fill('ninety');
     await page.getByRole('button', { name: 'Save' }).last().tap();
-    await page.getByText('Give a whole number of days').waitFor();
+    await page.getByText('Enter a whole number of days').waitFor();
     await page.getByLabel('Days that values are kept').fill('90');
-    await page.getByLabel('Days that hours are kept').fill('30');
+    await page.getByLabel('Days that hourly summaries are kept').fill('30');
     await page.getByRole('button', { name: 'Save' }).last().tap();
-    await page.getByText('Hours are kept at least as long as values.').waitFor();
-    await page.getByLabel('Days that hours are kept').fill('3650');
+    await page.getByText('Hourly summaries are kept at least as long as values.').waitFor();
+    await page.getByLabel('Days that hourly summaries are kept').fill('3650');
     await page.getByRole('button', { name: 'Save' }).last().tap();
     await page.locator('dialog', { hasText: '9 values are that old today.' }).waitFor();
     assert.deepEqual(await daysOf('/devices/well/sensors/TC'), [null, null, 'service']);
@@ -73,8 +73,8 @@ browserTest(
     await page.getByText(/Values are kept for 90 days\..*This is set for the sensor\./).waitFor();
     assert.deepEqual(await daysOf('/devices/well/sensors/TC'), [90, 3650, 'sensor']);
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Set nothing here' }).tap();
-    await page.locator('dialog').getByRole('button', { name: 'Set nothing here' }).tap();
+    await page.getByRole('button', { name: 'Use the general setting' }).tap();
+    await page.locator('dialog').getByRole('button', { name: 'Use the general setting' }).tap();
     await page.getByText('All values are kept for ever.').waitFor();
     assert.deepEqual(await daysOf('/devices/well/sensors/TC'), [null, null, 'service']);
     await page.context().close();
@@ -89,7 +89,9 @@ browserTest('the account says it for all devices, and a device may keep more', a
   const account = page.locator('section', { hasText: 'How long values are kept' });
   await account.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Delete old values' }).click();
-  await account.getByText(/Values are kept for 365 days\..*Before .* nothing goes\./).waitFor();
+  await account
+    .getByText(/Values are kept for 365 days\..*Nothing is deleted before .*\./)
+    .waitFor();
   await assertAccessible(page);
   await page.goto('/devices/pond/settings');
   await page.getByText('How long values are kept').click();

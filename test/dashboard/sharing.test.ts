@@ -112,7 +112,7 @@ browserTest('who sees a device by a project is counted on its screen', async () 
   await page.goto('/devices/bed-1');
   await page.getByText('Only you and 2 people you chose can see this device').waitFor();
   await page.goto('/devices/bed-1/share');
-  await page.getByText('By itself it is shared with nobody.').waitFor();
+  await page.getByText('It is not shared with anybody directly.').waitFor();
   await page.getByRole('link', { name: 'Garden with 2 people or groups' }).waitFor();
   await page.goto('/devices/bed-2');
   await page.getByText('Nobody else can see this device').waitFor();

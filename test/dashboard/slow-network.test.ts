@@ -102,7 +102,7 @@ browserTest(
     assert.match(histories()[0] ?? '', /aggregate=avg/);
     for (let times = 0; times < 3; times += 1) {
       const before = histories().length;
-      await page.getByRole('button', { name: 'Closer' }).click();
+      await page.getByRole('button', { name: 'Zoom in' }).click();
       await page.locator(drawn).first().waitFor();
       assert.equal(histories().length, before + 1, 'one request for each look');
     }

@@ -31,7 +31,7 @@ browserTest('a teacher shares a project with a class, and one pupil leaves', asy
   await makeClass(page);
   await makeProject(page);
   await page.getByRole('button', { name: 'Class 4B' }).click();
-  await page.getByText('group Class 4B may see the project').waitFor();
+  await page.getByText('group Class 4B can see the project').waitFor();
   await page.getByText('Shared with it: The pond, The roof').waitFor();
   for (const pupil of ['pupil-1', 'pupil-17', 'pupil-30']) {
     assert.equal(await statusOf(pupil, 'pond'), 200, pupil);
@@ -69,7 +69,7 @@ async function makeProject(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Project saved').waitFor();
   await page.getByRole('link', { name: 'Share' }).click();
-  await page.getByText('This shares the devices and gateways in the project too').waitFor();
+  await page.getByText('This also shares the devices and gateways in the project').waitFor();
 }
 
 async function seeAsPupil(page: Page): Promise<void> {
@@ -87,13 +87,13 @@ async function seeAsPupil(page: Page): Promise<void> {
 async function leaveClass(page: Page, pupil: Page): Promise<void> {
   await page.goto('/groups');
   await page.getByRole('link', { name: 'Class 4B' }).click();
-  await page.getByText('group Class 4B may see the project').waitFor();
-  const takeOut = page.getByRole('button', { name: 'Take out pupil-17' });
+  await page.getByText('group Class 4B can see the project').waitFor();
+  const takeOut = page.getByRole('button', { name: 'Remove pupil-17' });
   await takeOut.click();
-  await page.getByText('pupil-17 is out of the group').waitFor();
+  await page.getByText('pupil-17 is no longer in the group').waitFor();
   assert.equal(await statusOf('pupil-17', 'pond'), 403);
   assert.equal(await statusOf('pupil-16', 'pond'), 200);
-  await undo(page, 'pupil-17 is out of the group');
+  await undo(page, 'pupil-17 is no longer in the group');
   await page.getByText('pupil-17 is in the group again').waitFor();
   assert.equal(await statusOf('pupil-17', 'pond'), 200);
   await takeOut.click();

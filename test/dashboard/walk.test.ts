@@ -82,7 +82,7 @@ async function share(page: Page, friend: string): Promise<void> {
   await page.getByLabel('Username of the person').fill(friend);
   await page.getByRole('button', { name: 'Share', exact: true }).click();
   await page
-    .getByText(`${friend} may see the device and see what it measures, not send values`)
+    .getByText(`${friend} can see the device and see what it measures, but cannot send values`)
     .waitFor();
 }
 
@@ -94,7 +94,7 @@ async function seeWithoutChanging(page: Page, device: string): Promise<void> {
     assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0, name);
   }
   await page.goto(`/devices/${device}/settings`);
-  await page.getByText('You may not', { exact: false }).waitFor();
+  await page.getByText('You are not allowed', { exact: false }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
 }
 
@@ -124,18 +124,49 @@ async function makeDevice(id: string, owner: string, values: readonly number[]):
   assert.equal((await as({ method: 'POST', path, json })).status, 204);
 }
 
-browserTest('the CSV of a device is, byte for byte, what the API answers', async () => {
+browserTest('the CSV of a device is what the API answers, and comes back as it was', async () => {
   await makeDevice('csv-1', 'efua', [1, 2.5, -3]);
   const page = await stage.visit({ username: 'efua' });
   await page.goto('/devices/csv-1/data');
   await page.getByText('3 values').waitFor();
-  const waiting = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Download CSV' }).click();
-  const file = await (await waiting).path();
-  const path = '/sensors_data?device_id=csv-1&sensor_id=TC&limit=1000000&format=csv';
-  const reply = await stage.service.as('efua')({ path });
-  assert.equal(readFileSync(file, 'utf8'), reply.text);
-  assert.match(reply.text, /,2\.5,/);
+  async function download(): Promise<Buffer> {
+    const waiting = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    return readFileSync(await (await waiting).path());
+  }
+  const path = '/sensors_data?device_id=csv-1&sensor_id=TC&format=csv';
+  const as = stage.service.as('efua');
+  const { text } = await as({ path });
+  assert.equal((await download()).toString(), `\u{feff}${text}`);
+  assert.match(text, /,2\.5,/);
+
+  async function upload(buffer: Buffer, says: RegExp): Promise<void> {
+    await page
+      .getByLabel('CSV file')
+      .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    await page.getByText(says).waitFor();
+  }
+  await page.getByRole('checkbox', { name: 'One column for each sensor' }).check();
+  await page.getByRole('checkbox', { name: 'Local time' }).check();
+  const wide = await download();
+  assert.match(wide.toString(), /^\u{feff}timestamp \(.+\),csv-1\/TC\r\n\d{4}-\d\d-\d\d \d\d:/u);
+  await upload(wide, /3 values are stored/);
+  assert.equal((await as({ path })).text, text);
+
+  await page.getByLabel('Clocks of the times in the file').fill('Africa/Nairobi');
+  const sheet = 'timestamp;value\r\n2026-03-20 15:00;21,5\r\n2026-03-20 16:00;20 \u{b0}C\r\n;\r\n';
+  await upload(Buffer.from(sheet, 'latin1'), /2 values are stored/);
+  const read = '/devices/csv-1/sensors/TC/values?dateTo=2026-03-21';
+  assert.deepEqual(
+    ((await as({ path: read })).json as readonly { timestamp: string; value: unknown }[]).map(
+      ({ timestamp, value }) => [timestamp, value],
+    ),
+    [
+      ['2026-03-20T12:00:00.000Z', 21.5],
+      ['2026-03-20T13:00:00.000Z', '20 °C'],
+    ],
+  );
   await page.context().close();
 });
 
@@ -146,7 +177,7 @@ browserTest('a correction changes what the chart shows, not what is stored', asy
   await page.locator('.hero').getByText('10').waitFor();
   await push('calibrated-1', 'efua', 20);
   await page.locator('.hero').getByText('20').waitFor();
-  await page.getByText('Correct its values').click();
+  await page.getByText('Calibrate the sensor').click();
   const points = [
     [0, 5],
     [100, 205],
@@ -155,7 +186,7 @@ browserTest('a correction changes what the chart shows, not what is stored', asy
     await page.getByLabel(`The sensor says (${place + 1})`).fill(String(says));
     await page.getByLabel(`It really is (${place + 1})`).fill(String(is));
   }
-  await page.getByRole('button', { name: 'Use this correction' }).click();
+  await page.getByRole('button', { name: 'Use this calibration' }).click();
   await page.locator('.hero').getByText('45').waitFor();
   await page.getByRole('button', { name: 'Show as table' }).click();
   await page.getByRole('cell', { name: '45' }).waitFor();
@@ -207,9 +238,11 @@ browserTest(
       await page.getByRole('main').getByRole('link', { name: 'Share', exact: true }).click();
       await page.getByLabel('Username of the person').fill('yaw');
       await page.getByRole('button', { name: 'Share', exact: true }).click();
-      await page.getByText(`yaw may see the ${thing}, not change it or delete it`).waitFor();
+      await page.getByText(`yaw can see the ${thing}, but cannot change it or delete it`).waitFor();
       await page.getByRole('checkbox', { name: 'change it' }).check();
-      await page.getByText(`yaw may see the ${thing} and change it, not delete it`).waitFor();
+      await page
+        .getByText(`yaw can see the ${thing} and change it, but cannot delete it`)
+        .waitFor();
     }
     const { json: grants } = await stage.service.as('yaw')({ path: '/users/me/grants' });
     const received = (grants as { readonly received: readonly { kind: string }[] }).received;

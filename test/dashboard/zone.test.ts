@@ -36,7 +36,7 @@ for (const width of Object.keys(widths) as Width[]) {
     await makeDevice(id);
     const page = await stage.visit({ username: 'ama', width, theme });
     await page.goto(`/devices/${id}/settings`);
-    await page.getByText('Empty: on the clock of whoever looks.').waitFor();
+    await page.getByText('If empty, in the viewer’s.').waitFor();
     await page.getByRole('button', { name: 'Use Africa/Accra' }).click();
     assert.equal(await zoneField(page).inputValue(), 'Africa/Accra');
     await zoneField(page).fill('Asia/Katmandoo');
@@ -44,7 +44,7 @@ for (const width of Object.keys(widths) as Width[]) {
     await page.getByText('This time zone is not known.').waitFor();
     assert.equal((await deviceOf(id))['timezone'], undefined);
     await zoneField(page).fill(' Asia/Kathmandu ');
-    await page.getByText(/^There it is .*\d\d:\d\d now/).waitFor();
+    await page.getByText(/^It is .*\d\d:\d\d there now/).waitFor();
     await page.getByLabel('Field of use').fill('');
     await save(page);
     await page.getByText('Times are in Asia/Kathmandu (UTC+5:45)').waitFor();

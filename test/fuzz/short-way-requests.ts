@@ -52,6 +52,9 @@ const oddFields = [
   'Content-Length: +5',
   'Content-Length: 0x5',
   'Content-Length: 5, 5',
+  'Content-Length: 14\r\nContent-Length: 14',
+  'Content-Length: 14\nContent-Length: 15',
+  'Transfer-Encoding: chunked\nX-After: a',
   'Content-Length: 00005',
   'Content-Length: -1',
   'Content-Length : 5',
@@ -179,8 +182,15 @@ function request(random: Random, lane: Lane, read: string): Buffer<ArrayBuffer> 
   const version = random.once(40) ? random.pick(versions) : 'HTTP/1.1';
   const end = random.once(60) ? random.pick(['\n', '\r', ' \r\n']) : crlf;
   const line = `${method ?? (isPush ? 'POST' : 'GET')} ${target} ${version}`;
-  const head = [line, ...fields].join(end) + end + end;
+  const whole = [line, ...fields].join(end) + end + end;
+  const head = random.once(6) ? withLineFeeds(random, whole) : whole;
   return Buffer.concat([Buffer.from(head, 'latin1'), isPush ? body : Buffer.alloc(0)]);
+}
+
+/** Some line ends, or all, are lone line feeds. */
+function withLineFeeds(random: Random, head: string): string {
+  const isAll = random.once(3);
+  return head.replaceAll(crlf, (end) => (isAll || random.once(4) ? '\n' : end));
 }
 
 function credentials(random: Random, { token }: Lane): readonly string[] {

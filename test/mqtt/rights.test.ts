@@ -83,6 +83,7 @@ test('a new owner sees what the old one no longer does', async () => {
   for (const client of [ana, bob]) await client.subscribe('devices/given/#');
   await ana.publish('devices/given/sensors/t/value', '1');
   await service.as('ana')({ method: 'PUT', path: '/devices/given/owner', body: 'bob' });
+  await service.as('bob')({ method: 'PUT', path: '/devices/given/accept' });
   await assert.rejects(ana.publish('devices/given/sensors/t/value', '2'), { code: 0x87 });
   await bob.publish('devices/given/sensors/t/value', '3');
   await bob.got(1);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
-import { type Service, startService } from '../service.ts';
+import { adminPassword, type Service, startService } from '../service.ts';
 import { type Client, type ClientOptions, connect, makeDevice } from './mqtt-clients.ts';
 
 let directory: string;
@@ -36,6 +36,9 @@ after(async () => {
 
 const topic = 'devices/d/sensors/t/value';
 
+/** Version 3.1.1, a clean session, the client id c1. */
+const connectPacket = Buffer.from('100e00044d5154540402000000026331', 'hex');
+
 /** The client of the secure service's HTTP API would want a certificate that somebody signed. */
 async function makeDeviceAt(service: Service): Promise<void> {
   if (service === plain) await makeDevice(service, 'guest', 'd');
@@ -59,6 +62,8 @@ for (const protocolVersion of [4, 5] as const) {
       as(plain, 'ws', '/websocket'),
       as(plain, 'ws', '/mqtt'),
       as(plain, 'ws', '/mqtt?token=none'),
+      as(plain, 'ws'),
+      as(plain, 'ws', '/?token=none'),
     ];
     for (const url of urls) {
       await using client = await connect(plain, { url, protocolVersion });
@@ -133,10 +138,80 @@ test('an upgrade elsewhere, or to something else, is an ordinary request', async
   assert.match(await talk(dial(plain), offer('/healthz', 'h2c')), /^HTTP\/1\.1 200/);
   assert.match(await talk(dial(plain), offer('/healthz', 'websocket')), /^HTTP\/1\.1 200/);
   assert.match(await talk(dial(plain), offer('/mqtt', 'websocket')), /^HTTP\/1\.1 400/);
+  const named = (path: string, names: string) =>
+    offer(path, 'websocket').replace(/\r\n$/, `Sec-WebSocket-Protocol: ${names}\r\n\r\n`);
+  assert.match(await talk(dial(plain), offer('/', 'websocket')), /^HTTP\/1\.1 200/);
+  assert.match(await talk(dial(plain), named('/', 'graphql-ws, mqttx')), /^HTTP\/1\.1 200/);
+  assert.match(await talk(dial(plain), named('/healthz', 'mqtt')), /^HTTP\/1\.1 200/);
+});
+
+test('a WebSocket at the root that names MQTT among others speaks it', async () => {
+  for (const names of [['mqttv3.1'], ['graphql-ws', 'mqtt']]) {
+    const socket = new WebSocket(as(plain, 'ws', '/'), names);
+    await once(socket, 'open');
+    assert.equal(socket.protocol, names.at(-1));
+    socket.terminate();
+  }
+});
+
+test('a client that names MQTT in the handshake of TLS speaks it on the HTTPS port', async () => {
+  const port = Number(new URL(secure.url).port);
+  const offered = async (...names: readonly string[]) => {
+    const socket = connectTls({ port, rejectUnauthorized: false, ALPNProtocols: [...names] });
+    await once(socket, 'secureConnect');
+    return socket;
+  };
+  const socket = await offered('mqtt');
+  assert.equal(socket.alpnProtocol, 'mqtt');
+  socket.write(connectPacket);
+  const [connack] = (await once(socket, 'data')) as [Buffer];
+  assert.deepEqual([...connack], [0x20, 2, 0, 0]);
+  socket.destroy();
+  const both = await offered('h2', 'http/1.1', 'mqtt');
+  assert.equal(both.alpnProtocol, 'http/1.1');
+  both.destroy();
+  await assert.rejects(offered('h2'));
+});
+
+/** Whoever signed the certificate. */
+async function metricsOf(service: Service): Promise<string> {
+  const ask = (request: string) => {
+    const { port } = new URL(service.url);
+    return talk(connectTls({ port: Number(port), rejectUnauthorized: false }), request);
+  };
+  const more = 'Host: x\r\nConnection: close\r\n';
+  const login = JSON.stringify({ username: 'admin', password: adminPassword });
+  const json = `Content-Type: application/json\r\nContent-Length: ${login.length}\r\n`;
+  const answer = await ask(`POST /api/v2/auth/token HTTP/1.1\r\n${more}${json}\r\n${login}`);
+  const token = /[\w-]{20,}(?:\.[\w-]+)*/.exec(answer.slice(answer.indexOf('\r\n\r\n')))?.[0];
+  return ask(`GET /metrics HTTP/1.1\r\n${more}Authorization: Bearer ${token}\r\n\r\n`);
+}
+
+test('a client that renegotiates TLS 1.2 over and over is cut off, and counted', async () => {
+  const ports = [secure.url, secure.app.mqttsUrl ?? ''].map((url) => Number(new URL(url).port));
+  for (const port of ports) {
+    const options = { port, rejectUnauthorized: false, maxVersion: 'TLSv1.2' } as const;
+    const socket = connectTls(options);
+    const ended = once(socket, 'close');
+    socket.on('error', () => undefined);
+    await once(socket, 'secureConnect');
+    let handshakes = 0;
+    const again = (error: Error | null): void => {
+      if (error !== null || socket.destroyed) return;
+      handshakes += 1;
+      if (handshakes > 100) socket.destroy();
+      socket.renegotiate({ rejectUnauthorized: false }, again);
+    };
+    again(null);
+    socket.resume();
+    await ended;
+    assert.ok(handshakes <= 10, `${handshakes} handshakes`);
+  }
+  const reason = /kipimo_mqtt_connections_refused_total\{reason="renegotiation"\} (\d+)/;
+  assert.equal(reason.exec(await metricsOf(secure))?.[1], '2');
 });
 
 test('a WebSocket carries packets cut anywhere, and nothing but binary, uncompressed', async () => {
-  const connectPacket = Buffer.from('100e00044d51545404020000000263310000'.slice(0, 32), 'hex');
   const socket = new WebSocket(as(plain, 'ws', '/mqtt'), ['mqtt'], { perMessageDeflate: true });
   await once(socket, 'open');
   assert.deepEqual([socket.protocol, socket.extensions], ['mqtt', '']);

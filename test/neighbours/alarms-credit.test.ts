@@ -105,14 +105,21 @@ test('a device handed over spends no credit of its receiver, and its grants end'
       // Whoever still pushes to it, the owner's board among them.
       for (const send of [eve, kofi]) await push(send, id, 1);
       assert.equal((await push(ama, id, 1)).status, 204);
-      assert.equal((await kofi('PUT', `/devices/${id}/name`, 'mine')).status, 403);
       assert.equal((await eve('PUT', `/devices/${id}/accept`)).status, 403);
-      assert.deepEqual((await ama('GET', `/devices/${id}/grants`)).json, []);
+      assert.equal((await ama('GET', `/devices/${id}/grants`)).status, 403);
     }
   });
   assert.deepEqual([await deliveries(), textsOf(world, 'ama'), await creditOf(ama)], [[], 0, 20]);
   // What its receiver accepts is the receiver's own.
   assert.equal((await ama('PUT', '/devices/gift-0/accept')).status, 204);
+  assert.deepEqual((await ama('GET', '/devices/gift-0/grants')).json, []);
+  const named = await ama('PUT', '/devices/gift-0/name', 'hers');
+  assert.equal(named.status, 204);
+  assert.equal(
+    (await person(world, 'kofi').then((kofi) => kofi('PUT', '/devices/gift-0/name', 'mine')))
+      .status,
+    403,
+  );
   assert.equal((await push(ama, 'gift-0', 2)).status, 204);
   assert.equal((await deliveries()).length, 1);
 });

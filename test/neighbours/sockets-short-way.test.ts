@@ -83,6 +83,30 @@ for (const way of ['short', 'ordinary'] as const) {
   });
 }
 
+test('all of 20,000 pushes in one breath are answered, and little of them is held', async () => {
+  await using town = await startNeighbourhood();
+  await furnish(town);
+  const socket = await open(town.url);
+  // Nothing is stored: what the service keeps of datapoints is not what a connection holds.
+  const push = pushOf('1').replace('/sensors/s/', '/sensors/missing/');
+  const before = residentMebibytes(town.process.pid);
+  let answers = 0;
+  await town.attack(async () => {
+    socket.write(push.repeat(20_000));
+    await new Promise<void>((resolve) => {
+      socket.once('close', () => resolve());
+      socket.on('data', (bytes: Buffer) => {
+        answers += bytes.toString('latin1').split('HTTP/1.1 ').length - 1;
+        if (answers >= 20_000) resolve();
+      });
+    });
+  });
+  socket.destroy();
+  assert.equal(answers, 20_000);
+  const grown = residentMebibytes(town.process.pid) - before;
+  assert.ok(grown <= 150, `${grown} MiB are held for one connection`);
+});
+
 test('half requests and unread answers take little on the short way', async () => {
   await using town = await startNeighbourhood();
   await furnish(town);

@@ -3,7 +3,7 @@ import type { Call, Reply } from '../service.ts';
 /** A notification with all its fields, which watches the sensor TC1 of the device D. */
 export const notification = {
   description: 'heat',
-  condition: { devices: ['D'], sensors: ['TC1'], expression: 'TC1 > 1000' },
+  condition: { devices: ['D'], sensors: ['TC1'], expression: 'TC1 > 1000', max_age: 3_600 },
   action: { usernames: ['victim'], channels: ['sms'], message: 'It is {TC1}.' },
   expires: '2090-01-01T00:00:00Z',
   throttling: 60,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
+import { connect } from '../mqtt/mqtt-clients.ts';
 import { type Call, passwordOf, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
@@ -208,6 +209,34 @@ test('a key is never wider than its owner, whose lost grant it loses too', async
   assert.equal(await statusOf(key, push), 204);
   assertDone(await service.as('ama')({ method: 'DELETE', path }));
   assert.equal(await statusOf(key, push), 403);
+});
+
+test('a key of an administrator that is narrowed in any way has a user\u2019s rights', async () => {
+  const json = { id: 'secret-1', visibility: 'private', sensors: [{ id: 's' }] };
+  await service.as('ama')({ method: 'POST', path: '/devices', json });
+  const all = ['devices:view', 'devices:update', 'devices-data:view', 'devices-data:create'];
+  const narrows = [{ scopes: all }, { scopes: [] }, { devices: ['secret-1'] }];
+  const paths = ['/admin/usage', '/admin/service', '/admin/settings', '/devices/secret-1'];
+  for (const narrowed of narrows) {
+    const { key } = await createKey('admin', narrowed);
+    for (const path of paths) assert.equal(await statusOf(key, { path }), 403, path);
+    assert.equal(
+      (await service.call({ path: '/devices', token: key })).text.includes('secret-1'),
+      false,
+    );
+    const push = { method: 'POST', path: '/devices/secret-1/sensors/s/value', body: '1' };
+    const headers = { 'kipimo-import': 'true' };
+    assert.equal(await statusOf(key, { ...push, headers }), 403);
+    const metrics = await fetch(new URL('/metrics', service.url), {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    assert.equal(metrics.status, 403);
+    await using client = await connect(service, { username: 'admin', password: key });
+    await assert.rejects(client.subscribe('$SYS/#'), /Not authorized/);
+  }
+  const { key } = await createKey('admin');
+  assert.equal(await statusOf(key, { path: '/admin/usage' }), 200);
+  assert.equal(await statusOf(key, { path: '/devices/secret-1' }), 200);
 });
 
 test('keys, even those of admins, manage no accounts, keys or sharing', async () => {

@@ -79,6 +79,7 @@ const sensor = {
   sensor_kind: 'k',
   quantity_kind: 'q',
   unit: 'u',
+  measures: 'gauge',
   calib,
   meta: 1,
 };
@@ -97,7 +98,7 @@ const profile = {
   firstName: 'f',
   lastName: 'l',
   email: 'a@example.org',
-  phone: ['1'],
+  phone: ['+233201234567'],
   address: ['a'],
   facebook: ['f'],
   webhook: ['https://farm.example.org/hook'],
@@ -248,13 +249,14 @@ const badValues: Readonly<Record<string, readonly string[]>> = {
   'PUT /devices/{device_id}/meta': ['{"a":', '[1,', '{"a":1e999}', '{"a":NaN}', 'NaN', '1e999'],
   'PUT /devices/{device_id}/timezone': [...notTexts, '"Mars"', '"+01:00"', '7', 'true'],
   'PUT /devices/{device_id}/deployed': ['1', '"x"', '[]', '{}', 'yes', ...numbers],
+  'PUT /devices/{device_id}/sensors/{sensor_id}/measures': ['""', '"meter"', '7', ...notTexts],
   'PUT /devices/{device_id}/sensors/{sensor_id}/calib': ['1', '"x"', '[]', '{}', ...numbers],
   'PUT /devices/{device_id}/sensors/{sensor_id}/meta': ['{"a":', '[1,', '{"a":1e999}', 'NaN'],
   ...Object.fromEntries(
     ['value', 'values'].map((word) => [
       `POST /devices/{device_id}/sensors/{sensor_id}/${word}`,
       [
-        ...['{}', '{"valeu":1}', '[{}]', '[{"value":1},2]', '[{"value":1},{}]', '{"value":1e999}'],
+        ...['{}', '{"valeu":1}', '[{}]', '[{"valeu":1},2]', '[{},{}]', '{"value":1e999}'],
         ...['{"value":1,"timestamp":5}', '{"value":1,"timestamp":"yesterday"}', '{"value":NaN}'],
         ...['{"value":1,"timestamp":"2026-02-30"}', '{"value":1,"timestamp":""}', '{"value":'],
         ...['{"value":1,"timestamp":{}}', '{"value":1,"timestamp":[]}', 'NaN', '1e999', '"open'],
@@ -299,7 +301,7 @@ const unreadable: readonly (readonly [string, Uint8Array, RegExp])[] = [
   ['a stray byte', withByte(0xff), /UTF-8/],
   ['half a character', withByte(0xc3), /UTF-8/],
   ['a long form of /', new Uint8Array([...withByte(0xc0), 0xaf]), /UTF-8/],
-  ['compressed JSON', gzipSync('{"id":"new"}'), /\w/],
+  ['compressed JSON that does not say so', gzipSync('{"id":"new"}'), /\w/],
   ['nothing', utf8(''), /empty/],
 ];
 

@@ -116,6 +116,7 @@ function validRequest({ method, path, body }: Operation): Omit<Call, 'path' | 't
   if (path.endsWith('/status')) return { method, body: 'active' };
   if (path.endsWith('/owner')) return { method, body: 'victim' };
   if (path.endsWith('/visibility')) return { method, body: 'public' };
+  if (path.endsWith('/measures')) return { method, body: 'gauge' };
   if (path.endsWith('/location')) return { method, body: '1,2' };
   if (path.endsWith('/deployed')) return { method, body: 'true' };
   if (path.endsWith('/sms_credit')) return { method, body: '5' };

@@ -12,10 +12,12 @@ before(async () => {
 after(() => service[Symbol.asyncDispose]());
 
 for (const to of ['value', 'values'] as const) {
-  const push = async (body: string, type?: string) => {
+  const push = async (text: string, type?: string) => {
     const sensor = await openSensor(service);
     const path = `${sensor.path}/${to}`;
     const content = type === undefined ? 'application/json' : type;
+    // A text would say that it is text/plain.
+    const body = content === '' ? Buffer.from(text) : text;
     const reply = await service.call({ method: 'POST', path, body, type: content });
     assert.equal(reply.status, 204, reply.text);
     assert.equal(reply.text, '');
@@ -39,9 +41,40 @@ for (const to of ['value', 'values'] as const) {
   });
 
   test(`${to} stores text/plain as a string, whatever it looks like`, async () => {
-    for (const text of ['25', '{"value":1}', 'true', '[1,2]', 'warm, rather', ' 7 ']) {
+    for (const text of ['25', '{"value":1}', 'true', '[1,2]', 'warm, rather', ' 7']) {
       assert.deepEqual(await push(text, 'text/plain'), [text]);
       assert.deepEqual(await push(text, 'text/plain;charset=utf-8'), [text]);
+    }
+  });
+
+  test(`${to} drops a byte order mark before a body, NULs and white space after it`, async () => {
+    for (const type of ['application/json', 'text/plain', '']) {
+      const text = type === 'text/plain' ? '21.5' : 21.5;
+      assert.deepEqual(await push('\u{feff}21.5\0\0', type), [text]);
+      assert.deepEqual(await push('21.5 \0\r\n\0', type), [text]);
+      assert.deepEqual(await push(`\u{feff}hot${' '.repeat(200_000)}`, type), ['hot']);
+    }
+    const array = '\u{feff}[{"value":1},{"value":2}]\r\n\0\0';
+    assert.deepEqual(await push(array), [1, 2]);
+    const long = array.replace(',', `,${'{"value":1},'.repeat(20_000)}`);
+    assert.equal((await push(long)).length > 2, true);
+    assert.deepEqual(await push('\u{feff}{"value": 21.5}\0\0'), [21.5]);
+  });
+
+  test(`${to} takes bare values by one rule`, async () => {
+    assert.deepEqual(await push('0264.342'), ['0264.342']);
+    assert.deepEqual(await push('007'), ['007']);
+    assert.deepEqual(await push('12E3'), [12_000]);
+    assert.deepEqual(await push('12E3', ''), ['12E3']);
+    assert.deepEqual(await push('1e5', ''), [100_000]);
+    const sensor = await openSensor(service);
+    const path = `${sensor.path}/${to}`;
+    for (const type of ['application/json', '']) {
+      for (const text of ['-nan', 'Infinity', '1.#INF', '\0', ' ']) {
+        const body = Buffer.from(text);
+        const { status } = await service.call({ method: 'POST', path, body, type });
+        assert.equal(status, 400, text);
+      }
     }
   });
 
@@ -124,14 +157,19 @@ test('a push without a value is refused and stores nothing', async () => {
   assert.deepEqual(await sensor.all(), []);
 });
 
-test('one bad element refuses the whole array and is named by its place', async () => {
+test('one bad element is refused alone, and an array of bad ones as a whole', async () => {
   const sensor = await openSensor(service);
   const bad = ['{}', '7', 'null', '[]', '{"value":1,"timestamp":"soon"}'];
   for (const element of bad) {
-    const reply = await sensor.send(`[{"value":1},{"value":2},${element},{"value":4}]`);
-    assert.match(refusalOf(reply, 400, 'invalid'), /datapoint 3\b/);
+    const reply = await sensor.send(`[{},${element},null]`);
+    assert.match(refusalOf(reply, 400, 'invalid'), /datapoint 1\b/);
   }
   assert.deepEqual(await sensor.all(), []);
+  for (const [at, element] of bad.entries()) {
+    const reply = await sensor.send(`[{"value":${at}},${element},{"value":"${at}"}]`);
+    assert.equal(reply.headers.get('x-refused'), '1');
+  }
+  assert.equal((await sensor.all()).length, 2 * bad.length);
 });
 
 test('what is no JSON, no number or no UTF-8 is refused and stores nothing', async () => {

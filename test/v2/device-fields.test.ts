@@ -194,6 +194,7 @@ test('the owner may hand the device over, to somebody who exists', async () => {
   assertRefused(await handOver('ama', 'nobody'), 404, { saying: /nobody/ });
   assertRefused(await handOver('kofi', 'kofi'), 403);
   assertDone(await handOver('ama', 'kofi'));
+  assertDone(await service.as('kofi')({ method: 'PUT', path: '/devices/Gift/accept' }));
   assertRefused(await handOver('ama', 'ama'), 403);
   const { json: given } = await service.call({ path: '/devices/Gift' });
   assert.equal((given as { owner?: unknown }).owner, 'kofi');

@@ -118,10 +118,12 @@ const filters: readonly (readonly [string, (device: Sample) => boolean])[] = [
   ['name~=north|京', ({ fields }) => /north|京/.test(fields.name ?? '')],
   ["name~='^Field [1-3]'", ({ fields }) => /^Field [1-3]/.test(fields.name ?? '')],
   ['!name', ({ fields }) => fields.name === undefined],
-  // Text that is a number counts as that number; quotes force text.
-  ['name==25', ({ index }) => isAmong(index, 25, 30)],
+  // Names compare as text, with and without quotes, though they look like numbers.
+  ['name==25', ({ index }) => index === 25],
+  ['name==25.0', ({ index }) => index === 30],
   ["name=='25'", ({ index }) => index === 25],
   ['name>24;name<26', ({ index }) => isAmong(index, 25, 30)],
+  ['name==24.9..25', ({ index }) => index === 25],
   [
     'visibility==private',
     ({ owner, fields }) => owner === 'ama' && fields.visibility === 'private',

@@ -52,7 +52,7 @@ function rightsOfAccount(asker: GroupAsker, subject: GroupSubject): readonly Rig
 
 /** A route about one gateway or project, and what it takes to use it. */
 export interface GroupRoute {
-  readonly needs: Right | 'share' | 'hand over';
+  readonly needs: Right | 'share' | 'hand over' | 'give';
   readonly sent?: Pick<Call, 'json' | 'body'>;
   /** The thing is not the same after it, so the next asker gets a new one. */
   readonly isDestructive?: boolean;
@@ -84,8 +84,9 @@ export const groupRoutes: Readonly<Record<Kind, Readonly<Record<string, GroupRou
     ...common('gateway'),
     'PUT /gateways/{gateway_id}/visibility': { ...update('public'), isDestructive: true },
     'PUT /gateways/{gateway_id}/location': update('5.6,-0.2'),
+    'PUT /gateways/{gateway_id}/accept': { needs: 'hand over' },
     'PUT /gateways/{gateway_id}/owner': {
-      needs: 'hand over',
+      needs: 'give',
       sent: { body: landlord },
       isDestructive: true,
     },
@@ -111,6 +112,10 @@ export function isAllowed(asker: GroupAsker, subject: GroupSubject, route: Group
       return asker.key === undefined && isInCharge && !isEverybodys;
     case 'hand over':
       return asker.key === undefined && (isInCharge || isEverybodys);
+    case 'give':
+      return (
+        asker.key === undefined && asker.username !== undefined && (isInCharge || isEverybodys)
+      );
     default:
       return rightsOn(asker, subject).includes(route.needs);
   }

@@ -170,6 +170,7 @@ test('handing over ends the grant of the new owner', async () => {
   const share = { method: 'PUT', path: `${path}/grants/kofi`, json: ['gateways:update'] };
   assertDone(await as('ama')(share));
   assertDone(await put(`${path}/owner`, 'kofi'));
+  assertDone(await as('kofi')({ method: 'PUT', path: `${path}/accept` }));
   assertRefused(await as('ama')({ path }), 403);
   assert.deepEqual((await as('kofi')({ path: `${path}/grants` })).json, []);
 });

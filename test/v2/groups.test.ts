@@ -148,6 +148,7 @@ test('one shares with groups of one’s own, and what is one’s own', async () 
   assertRefused(await put(`/devices/${device}/grants/groups/${mine}`, ['gateways:view']), 400);
   assertDone(await put(`/devices/${device}/grants/groups/${mine}`, rights, 'admin'));
   assertDone(await as('ama')({ method: 'PUT', path: `/devices/${device}/owner`, body: 'esi' }));
+  assertDone(await as('esi')({ method: 'PUT', path: `/devices/${device}/accept` }));
   assert.deepEqual(await mayDo('yaw', device), nothing);
 });
 
@@ -195,6 +196,7 @@ test('a project reaches what its owner owns, while it is listed', async () => {
   assertDone(await as('ama')({ method: 'POST', path: '/devices', json }));
   assert.deepEqual(await mayDo('kofi', later), [200, 200, 403, 403]);
   assertDone(await as('ama')({ method: 'PUT', path: `/devices/${listed}/owner`, body: 'esi' }));
+  assertDone(await as('esi')({ method: 'PUT', path: `/devices/${listed}/accept` }));
   assert.deepEqual(await mayDo('kofi', listed), nothing);
   assertDone(await put(`/projects/${project}/device_ids`, [other]));
   assert.deepEqual(await mayDo('kofi', later), nothing);

@@ -177,7 +177,7 @@ durable('windows, clears and waiting messages outlive a restart', options, async
 
 test('two processes on one store fire once per window and send once', options, async () => {
   const clock = createManualClock(noon);
-  const parts = { kind: 'memory', directory: '', clock, log: silentLog } as const;
+  const parts = { kind: 'memory', directory: '', log: silentLog } as const;
   const shared = await openStorage({ ...parts, reporter: silentReporter });
   const channels = createRecordingChannels();
   const environment = { KIPIMO_DATABASE_URL: 'memory:' };

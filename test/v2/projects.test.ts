@@ -111,6 +111,7 @@ test('full adds the devices and gateways that exist and that the caller may view
     const [kind] = hiddenFromAma.startsWith('d') ? ['devices'] : ['gateways'];
     const handOver = { method: 'PUT', path: `/${kind}/${hiddenFromAma}/owner`, body: 'esi' };
     assertDone(await as('ama')(handOver));
+    assertDone(await as('esi')({ method: 'PUT', path: `/${kind}/${hiddenFromAma}/accept` }));
   }
   const ofKofi = { ...project, devices: [open], gateways: [near] };
   assert.deepEqual(await read(`${path}?full=true`, 'kofi'), ofKofi);

@@ -62,7 +62,7 @@ test('the reference page loads with all its files, each of the right type', asyn
     assert.equal(reply.status, 200, file);
     assert.match(
       reply.headers.get('content-type') ?? '',
-      types[file.split('.').at(-1) ?? ''] ?? /^$/,
+      types[file.split('.').at(-1) ?? ''] ?? /^text\/html/,
     );
     assert.ok(reply.text.length > 0, file);
   }

@@ -26,10 +26,12 @@ export function assertRefused(
   const about = `${options.of ?? ''} answered ${reply.status} ${reply.text.slice(0, 200)}`;
   assert.equal(reply.status, status, about);
   assert.match(reply.headers.get('content-type') ?? '', /^application\/json/, about);
-  const { error, description, ...others } = reply.json as Record<string, unknown>;
+  const { error, description, code, params, ...others } = reply.json as Record<string, unknown>;
   // Clients of this endpoint look for the sentence elsewhere: it is there a second time.
   const isTwice = options.of?.startsWith('POST /write ') === true;
-  assert.deepEqual(others, isTwice ? { code: others['code'], message: description } : {}, about);
+  assert.deepEqual(others, isTwice ? { message: description } : {}, about);
+  const shape = [typeof code, typeof params];
+  assert.deepEqual(shape, ['string', isTwice ? 'undefined' : 'object'], about);
   assert.equal(error, codeOf[status], about);
   assert.ok(typeof description === 'string' && /\w \w/.test(description), about);
   assert.doesNotMatch(description, /\n|\bat \w+ \(|node_modules|\.ts:\d/, about);

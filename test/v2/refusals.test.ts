@@ -141,6 +141,7 @@ test('a new owner does not see what the one before was sent', async () => {
   await service.tokenOf('kofi');
   const body = 'kofi';
   await service.as('ama')({ method: 'PUT', path: '/devices/pond/owner', body });
+  await service.as('kofi')({ method: 'PUT', path: '/devices/pond/accept' });
   assert.deepEqual(await list('kofi'), []);
 });
 

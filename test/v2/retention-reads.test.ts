@@ -90,7 +90,7 @@ test('old values go, and aggregates, plots and totals go on from their hours', a
   assert.equal(kept.headers.get('x-summarised-before'), null);
   const { text: metrics } = await service.as('admin')({ path: '//metrics' });
   assert.match(metrics, /^kipimo_retention_datapoints_deleted_total [1-9]/m);
-  assert.match(metrics, /^kipimo_retention_hours_kept_total [1-9]/m);
+  assert.match(metrics, /^kipimo_retention_hourly_values_kept_total [1-9]/m);
 
   const plot = datapointsOf(await sensor.read('?points=200'));
   const values = valuesOf(plot).map(Number);
@@ -131,7 +131,7 @@ test('calibration leaves text alone also where hours stand for it', async () => 
   const [raw] = await read('&calibrated=false');
   assert.equal(isTaken, false);
   assert.partialDeepStrictEqual(before[0], {
-    ...{ count: 2, sum: 50, avg: 25, min: 10, max: 40, first: 10, last: 40, increase: 30 },
+    ...{ count: 2, sum: 50, avg: 25, min: 10, max: 40, first: 10, last: 40, increase: 0 },
   });
   const path = `${sensor.path}/retention`;
   assertDone(await service.call({ method: 'PUT', path, json: { raw_days: 3 } }));

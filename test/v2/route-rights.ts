@@ -19,9 +19,10 @@ export type Sent = Pick<Call, 'json' | 'body' | 'headers'>;
 export interface DeviceRoute {
   /**
    * share: who is in charge, once there is an owner. hand over: who is in charge, or anybody.
+   * give: the same but for guests.
    * set: who may push, were the device not public.
    */
-  readonly needs: DeviceScope | 'share' | 'hand over' | 'set';
+  readonly needs: DeviceScope | 'share' | 'hand over' | 'give' | 'set';
   readonly send?: (device: DeviceSubject) => Sent;
   /** The device is not the same after it, so the next asker gets a new one. */
   readonly isDestructive?: boolean;
@@ -83,7 +84,7 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   },
   'PUT /devices/{device_id}/accept': { needs: 'hand over' },
   'PUT /devices/{device_id}/owner': {
-    needs: 'hand over',
+    needs: 'give',
     send: () => ({ body: owner }),
     isDestructive: true,
   },
@@ -101,6 +102,7 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
   'PUT /devices/{device_id}/sensors/{sensor_id}/sensing_device': update('Thermometer'),
   'PUT /devices/{device_id}/sensors/{sensor_id}/sensor_kind': update('Thermometer'),
   'PUT /devices/{device_id}/sensors/{sensor_id}/quantity_kind': update('Temperature'),
+  'PUT /devices/{device_id}/sensors/{sensor_id}/measures': update('counter'),
   'PUT /devices/{device_id}/sensors/{sensor_id}/unit': update('DegreeCelsius'),
   'PUT /devices/{device_id}/sensors/{sensor_id}/calib': update('null'),
   'PUT /devices/{device_id}/sensors/{sensor_id}/meta': update('{"depth":3}'),
@@ -197,6 +199,8 @@ function isAllowed(cell: {
       return isInCharge(asker, device) && !isEverybodys;
     case 'hand over':
       return isInCharge(asker, device) || (isEverybodys && asker.key === undefined);
+    case 'give':
+      return isPerson(asker) && (isEverybodys || isInCharge(asker, device));
     case 'set':
       return rightsOn(asker, device, 'granted').includes('devices-data:create');
     default:

@@ -143,6 +143,29 @@ test('every field of a sensor is set by its own PUT, and a JSON null removes it'
   assert.deepEqual(await read('P'), { id: 'P' });
 });
 
+test('what a sensor measures is said when made or later, and kept on replacement', async () => {
+  await add({ id: 'M', measures: 'counter' });
+  assert.deepEqual(await read('M'), { id: 'M', measures: 'counter' });
+  await add({ id: 'M', unit: 'kWh' });
+  assert.deepEqual(await read('M'), { id: 'M', unit: 'kWh', measures: 'counter' });
+  await add({ id: 'M', measures: 'amount' });
+  assert.deepEqual(await read('M'), { id: 'M', measures: 'amount' });
+  assertDone(await put('M/measures', '"gauge"', 'application/json'));
+  assertDone(await put('M/measures', ' counter\n', 'text/plain'));
+  const { json } = await service.call({ path: '/devices/D' });
+  const inDevice = (json as { sensors: { id: string }[] }).sensors.find(({ id }) => id === 'M');
+  assert.deepEqual(inDevice, { id: 'M', measures: 'counter' });
+  for (const body of ['meter', '"Counter"', '["gauge"]', '1']) {
+    const saying = /gauge, counter or amount|text/;
+    assertRefused(await put('M/measures', body, 'application/json'), 400, { saying, of: body });
+  }
+  const wrong = { method: 'POST', path: sensors, json: { id: 'M', measures: 'rain' } };
+  assertRefused(await service.call(wrong), 400, { saying: /measures/ });
+  assert.deepEqual(await read('M'), { id: 'M', measures: 'counter' });
+  assertDone(await put('M/measures', 'null', 'application/json'));
+  assert.deepEqual(await read('M'), { id: 'M' });
+});
+
 test('a bad value for a field of a sensor is 400, a missing sensor or field 404', async () => {
   await add({ id: 'Q', name: 'kept' });
   for (const field of ['name', 'sensing_device', 'sensor_kind', 'quantity_kind', 'unit', 'meta']) {

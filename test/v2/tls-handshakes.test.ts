@@ -103,3 +103,18 @@ test('a handshake that is over leaves room while its connection stays open', asy
   assert.ok(sockets.every((socket) => !socket.destroyed));
   for (const socket of sockets) socket.destroy();
 });
+
+test('handshakes that stop in the middle make room for one that goes on', async () => {
+  const port = portOf(service.url);
+  const sockets: Socket[] = [];
+  // All guests together have 20.
+  for (let index = 0; index < 45; index += 1) {
+    const socket = connect({ host: '127.0.0.1', port, localAddress: `127.0.3.${index}` });
+    socket.on('error', () => undefined);
+    await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+    socket.write(firstByte);
+    sockets.push(socket);
+  }
+  for (let index = 0; index < 5; index += 1) assert.equal(await shakeHands(port, honest), true);
+  for (const socket of sockets) socket.destroy();
+});

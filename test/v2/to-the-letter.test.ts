@@ -210,7 +210,7 @@ test('aggregates with lastN come newest first, with sort=asc oldest first', asyn
   assert.deepEqual(await bucketsOf(''), [0, 1, 2, 3]);
 });
 
-test('format=csv answers twenty rows under its header, as JSON does, without a limit', async () => {
+test('format=csv answers the whole range under its header, without a limit', async () => {
   await post('/devices', { id: 'Rows', sensors: [{ id: 'T' }] });
   const values = '/devices/Rows/sensors/T/values';
   await post(
@@ -219,8 +219,11 @@ test('format=csv answers twenty rows under its header, as JSON does, without a l
   );
   const rowsOf = async (query: string) =>
     (await as('ama')({ path: `${values}?format=csv${query}` })).text.trimEnd().split('\r\n').length;
-  assert.equal(await rowsOf(''), 1 + 20);
-  assert.equal(await rowsOf('&limit=100'), 1 + 25);
+  assert.equal(await rowsOf(''), 1 + 25);
+  assert.equal(await rowsOf('&limit=20'), 1 + 20);
+  assert.equal(await rowsOf('&lastN=3'), 1 + 3);
+  const json = await as('ama')({ path: values });
+  assert.equal((json.json as readonly unknown[]).length, 20);
 });
 
 test('a repeat whose object has its keys in another order is another value', async () => {

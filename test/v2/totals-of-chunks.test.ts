@@ -70,6 +70,23 @@ interface Tally {
   increase: number;
 }
 
+/** What a counter grew by at each point, over all of its points. */
+function growthsOf(points: readonly Point[]): ReadonlyMap<Point, number> {
+  const all = points.filter(({ number }) => number !== undefined);
+  const numbers = all.map(({ number = 0 }) => number);
+  const kept = all.filter((_, at) => {
+    const [before, number = 0, next] = [numbers[at - 1], numbers[at], numbers[at + 1]];
+    if (before === undefined || next === undefined || next < before) return true;
+    return number >= before && number <= next;
+  });
+  return new Map(
+    kept.slice(1).map((point, at) => {
+      const [before, number] = [kept[at]?.number ?? 0, point.number ?? 0];
+      return [point, number < before ? Math.max(0, number) : number - before];
+    }),
+  );
+}
+
 /** Buckets of all these devices together, of the points of a range. */
 function totalsOf(
   ids: readonly string[],
@@ -78,8 +95,10 @@ function totalsOf(
 ): ReadonlyMap<number, Tally> {
   const buckets = new Map<number, Tally>();
   for (const id of ids) {
-    let before = Number.NaN;
-    for (const { time, number } of stored.get(id) ?? []) {
+    const points = stored.get(id) ?? [];
+    const growths = growthsOf(points);
+    for (const point of points) {
+      const { time, number } = point;
       if (time < range[0] || time > range[1]) continue;
       const at = bucketOf(time);
       const bucket = buckets.get(at) ?? { count: 0, numbers: [], increase: 0 };
@@ -87,8 +106,7 @@ function totalsOf(
       bucket.count += 1;
       if (number === undefined) continue;
       bucket.numbers.push(number);
-      if (number > before) bucket.increase += number - before;
-      before = number;
+      bucket.increase += growths.get(point) ?? 0;
     }
   }
   return new Map([...buckets].toSorted(([a], [b]) => a - b));

@@ -39,7 +39,7 @@ test('an administrator sees how the service is, and nobody else does', async () 
 
 test('the metrics show every budget', async () => {
   const { text } = await service.as('admin')({ path: '//metrics' });
-  assert.match(text, /kipimo_budget_total\{budget="connections",unit="entries"\} 5000/);
+  assert.match(text, /kipimo_budget_size\{budget="connections",unit="entries"\} 5000/);
   assert.match(text, /kipimo_budget_used\{budget="partial_bytes",unit="bytes",by="guests"\} \d/);
   assert.match(text, /kipimo_budget_refusals_total\{budget="partial_bytes"\} 0/);
 });

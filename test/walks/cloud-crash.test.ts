@@ -44,7 +44,7 @@ durable(
         await using target = await startCrasher(to);
         let pushes = 0;
         await using proxy = await startProxy(target.url, ({ url }) => {
-          if (url === '/api/v2/sensors_data') pushes += 1;
+          if (url?.startsWith('/api/v2/sensors_data')) pushes += 1;
           if (pushes === 2 && crashes.length === 0) crashes.push(target.crash());
           if (pushes === 5 && crashes.length === 1) crashes.push(source.crash());
           return 'pass';

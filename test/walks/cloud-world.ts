@@ -127,7 +127,8 @@ export async function inventoryOf(service: Service, username: string): Promise<I
   return {
     ...{ devices, values, gateways: await list('/gateways', dates) },
     projects: await list('/projects', []),
-    notifications: await list('/notifications', ['id', ...dates]),
+    // An account of the source need not be one here: its name then reaches nobody.
+    notifications: await list('/notifications', ['id', 'unknown_usernames', ...dates]),
   };
 }
 

@@ -64,11 +64,17 @@ interface Column {
   readonly pk: number;
 }
 
-/** senseless: the row is whole, and its condition means nothing. */
-type Damage = 'broken' | 'strange' | 'senseless';
+/** The row is whole, and a part of what it says means nothing. */
+const senseless = {
+  senseless: `'$.condition.expression', 'TC1 >'`,
+  accountless: `'$.action.accounts', json('[{"username": "kofi"}]')`,
+  deviceless: `'$.condition.bound', json('{"id": "d"}')`,
+} as const;
+
+type Damage = 'broken' | 'strange' | keyof typeof senseless;
 
 const garbage: Readonly<Record<Damage, Readonly<Record<string, string>>>> = {
-  senseless: {},
+  ...{ senseless: {}, accountless: {}, deviceless: {} },
   broken: { TEXT: "'{'", BLOB: "x'ff00'" },
   strange: { TEXT: '\'[{"constructor": null}]\'', BLOB: "x''", INTEGER: '-1' },
 };
@@ -90,8 +96,8 @@ function damage(database: DatabaseSync, table: string, kind: Damage): boolean {
   const keys = primary.length > 0 ? primary : ['rowid'];
   const newest = `order by ${keys.map((key) => `${key} desc`)} limit 1`;
   const last = `(${keys}) = (select ${keys} from ${table} ${newest})`;
-  if (kind === 'senseless') {
-    const details = `details = json_set(details, '$.condition.expression', 'TC1 >')`;
+  if (kind !== 'broken' && kind !== 'strange') {
+    const details = `details = json_set(details, ${senseless[kind]})`;
     return database.prepare(`update ${table} set ${details} where ${last}`).run().changes > 0;
   }
   const sets = columns.flatMap(({ name, type, pk }) => {
@@ -157,7 +163,9 @@ embedded('no stored row stops a start, or keeps others from being served', async
   ]) {
     await context.test(`${table}, strange`, () => startsWith('strange', [table]));
   }
-  await context.test('notifications, senseless', () => startsWith('senseless', ['notifications']));
+  for (const kind of ['senseless', 'accountless', 'deviceless'] as const) {
+    await context.test(`notifications, ${kind}`, () => startsWith(kind, ['notifications']));
+  }
   await context.test('all tables, strange', () => startsWith('strange', tables));
   await context.test('all tables, broken, counted', async () => {
     const damaged = new DatabaseSync(join(origin, 'kipimo.db'));

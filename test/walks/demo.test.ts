@@ -103,7 +103,7 @@ test('values are those of the model, from the oldest to the newest', async () =>
 test('private devices are hidden from strangers and shown to the second user', async () => {
   await using service = await start();
   const { lines } = await run(service, { devices: 6 });
-  const shown = lines.map((line) => /^Made the user demo-friend with password (\S+) /.exec(line));
+  const shown = lines.map((line) => /^Created user "demo-friend" with password (\S+) /.exec(line));
   const friendPassword = shown.find((match) => match !== null)?.[1];
   assert.ok(friendPassword !== undefined, lines.join('\n'));
   const json = { username: 'demo-friend', password: friendPassword };
@@ -123,7 +123,7 @@ test('private devices are hidden from strangers and shown to the second user', a
 test('a demo without a password prints the one it made up, once', async () => {
   await using service = await start();
   const { lines } = await run(service, { account: { kind: 'demo' } });
-  assert.ok(lines.some((line) => /^Made the user demo with password \S{20,}/.test(line)));
+  assert.ok(lines.some((line) => /^Created user "demo" with password \S{20,}/.test(line)));
   await assert.rejects(run(service, { account: { kind: 'demo' } }), /exists already: give its/);
 });
 

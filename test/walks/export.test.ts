@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { embedded } from '../engine.ts';
 import { createCall, type Reply } from '../service.ts';
 import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
+import { repositoryRoot } from '../source-files.ts';
 
 const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_PROVE_ADDRESSES: 'off' };
 const password = 'bamboo-4711';
@@ -178,6 +179,26 @@ embedded('kipimo device list and kipimo stats tell what a running service has', 
   assert.deepEqual([users, count, notifications], [3, 1, 1]);
   assert.match((await kipimo('stats', ...place)).stdout, /datapoints stored since the start/);
 });
+
+embedded(
+  'kipimo stats finds the service and its password by the .env of its directory',
+  async () => {
+    const here = mkdtempSync(join(root, 'settings-'));
+    const { port } = new URL(service.url);
+    const lines = [
+      'KIPIMO_HOST=0.0.0.0',
+      `KIPIMO_HTTP_PORT=${port}`,
+      'KIPIMO_PASSWORD=admin-password-1',
+    ];
+    const asked = (text: string) => {
+      writeFileSync(join(here, '.env'), text);
+      const program = [join(repositoryRoot, 'src', 'main.ts'), 'stats', '--json'];
+      return promisify(execFile)(process.execPath, program, { cwd: here, env: {} });
+    };
+    assert.equal(JSON.parse((await asked(lines.join('\n'))).stdout).users, 3);
+    await assert.rejects(asked('KIPIMO_HTTP_PORT=0'), /KIPIMO_HTTP_PORT is 0.*give the address/);
+  },
+);
 
 embedded('shell completion is made from the commands, and completes them', async () => {
   const { stdout: script } = await kipimo('completion', 'bash');

@@ -28,12 +28,14 @@ describe('kipimo move', { skip: isAbsent ? 'needs PostgreSQL' : false }, () => {
     const url = await schemaUrl(server.url, `move-${process.pid}`);
     const clock = createManualClock(Date.UTC(2026, 10, 20, 12));
     const channels = createRecordingChannels(['sms']);
+    const noQuota = { KIPIMO_QUOTA_SIGNUP_BYTES: 'none' };
     const at = (place: object) => startService({ clock, channels: channels.open, ...place });
     const embedded = (here: string) => ({
       directory: here,
-      environment: { KIPIMO_DATABASE_URL: '' },
+      environment: { ...noQuota, KIPIMO_DATABASE_URL: '' },
     });
-    const onPostgres = { environment: { KIPIMO_DATABASE_URL: url } };
+    // Where the disk is not known there is no part of it for those who sign up.
+    const onPostgres = { environment: { ...noQuota, KIPIMO_DATABASE_URL: url } };
     const run = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
       runProgram(words, { directory, environment });
 

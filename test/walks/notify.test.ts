@@ -24,7 +24,7 @@ interface DeliveryMessage {
 }
 
 const profile = {
-  phone: ['+255 712 345 678'],
+  phone: ['+255712345678'],
   email: 'ama@example.org',
   twitter: ['amamensah'],
 };

@@ -46,6 +46,12 @@ function knownThen(now: unknown, then: unknown): unknown {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Means and sums have 15 significant digits from version 0.2 on. */
+const withDigits = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_, one: unknown) =>
+    typeof one === 'number' ? Number(one.toPrecision(15)) : one,
+  );
+
 async function pushLevel(service: Service, key: string, value: number): Promise<void> {
   const path = '/devices/farm/sensors/level/value';
   assertDone(await service.call({ method: 'POST', path, token: key, json: { value } }));
@@ -61,7 +67,9 @@ for (const version of versions) {
     await using service = await startService({ directory, clock, channels: channels.open });
     const now = await readWorld(service);
     for (const [question, then] of Object.entries(answers)) {
-      assert.deepEqual(knownThen(now[question], then), then, question);
+      const isRounded = question.includes('aggregate=');
+      const expected = isRounded ? withDigits(then) : then;
+      assert.deepEqual(knownThen(now[question], expected), expected, question);
     }
 
     // What waited for a session, and what a topic kept.

@@ -14,7 +14,7 @@ import { repositoryRoot } from '../source-files.ts';
 const password = 'bamboo-4711';
 const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** Fewer blocks than these are not run: a new one comes with a reason, and is counted here. */
-const leftOutMax = 8;
+const leftOutMax = 13;
 
 /** A fence of commands in a page. */
 interface Block {
@@ -141,7 +141,7 @@ async function runPage(page: string): Promise<void> {
         .replaceAll(/kpk_…|(?<=--token )…/g, key)
         .replaceAll('/backup/', `${root}/`)
         .replaceAll('/tmp/try', `${root}/try`)
-        .replaceAll(/KIPIMO_(HTTP|MQTT)_PORT=\d+/g, 'KIPIMO_$1_PORT=0');
+        .replaceAll(/KIPIMO_(HTTP|MQTTS?)_PORT=\d+/g, 'KIPIMO_$1_PORT=0');
     }
     const { stderr } = await promisify(execFile)('bash', ['-c', surroundings + script], {
       cwd: root,
@@ -166,6 +166,14 @@ for (const page of new Set(
 )) {
   embedded(`the commands of ${page} can be pasted and do what they say`, () => runPage(page));
 }
+
+test('a second service that a page starts has a port of its own for each that is open', () => {
+  const seconds = blocks
+    .flatMap(({ commands }) => commands.split('\n'))
+    .filter((line) => /KIPIMO_HTTP_PORT=.*kipimo serve/.test(line));
+  assert.ok(seconds.length > 0);
+  for (const line of seconds) assert.match(line, /KIPIMO_MQTT_PORT=.*KIPIMO_MQTTS_PORT=/);
+});
 
 test('what of the pages does not run says why, and is counted', () => {
   const leftOut = blocks.filter(({ notRun }) => notRun !== undefined);

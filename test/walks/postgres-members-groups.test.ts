@@ -136,6 +136,7 @@ describe('groups of processes that share a database', { skip: noPostgres }, () =
     );
     assert.deepEqual(there.got, range(0, 20));
     await there.client.endAsync();
+    await wait(1_000);
     // Nobody is there any more: they wait for the one that is away.
     await publish(other, ama, { from: 20, to: 30, qos: 1 });
     await wait(3_000);

@@ -66,6 +66,30 @@ describe('failed logins at processes that share a database', {
     for (const side of both) assert.equal(await logIn(side, 'nobody', 'wrong'), 429);
   });
 
+  test('of many strangers slow an account down at all, and close it at none', async () => {
+    const more = { KIPIMO_TRUSTED_PROXIES: '127.0.0.1,::1' };
+    const start = await membersOf(server, 'members_logins_strangers', more);
+    await using one = await start();
+    await using other = await start();
+    await signUp(one, 'ama');
+    const both = [one, other] as const;
+    const from = async ({ call }: MemberProcess, address: string, password: string) => {
+      const json = { username: 'ama', password };
+      const headers = { 'x-forwarded-for': address };
+      return (await call({ method: 'POST', path: '/auth/token', json, headers })).status;
+    };
+    for (let count = 0; count < limits.loginFailuresOfStrangers + 5; count += 1) {
+      assert.equal(await from(both[count % 2] ?? one, `10.${count}.0.7`, 'wrong'), 401);
+    }
+    for (const [index, side] of both.entries()) {
+      const startedAt = performance.now();
+      assert.equal(await from(side, `198.51.${index}.7`, passwordOf('ama')), 200);
+      const waitedMs = performance.now() - startedAt;
+      assert.ok(waitedMs >= limits.slowLoginPauseMs, `${waitedMs} ms: it was not slowed down`);
+      assert.equal(await from(side, `198.51.${index}.8`, 'wrong'), 401);
+    }
+  });
+
   test('count where they were made while the others sleep', async () => {
     const start = await membersOf(server, 'members_logins_asleep');
     await using one = await start();

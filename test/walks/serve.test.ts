@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -91,9 +99,56 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     }));
 }
 
+/** A process that was started by another one than this. */
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+for (const words of [['start'], ['exec', '--no', '--offline', '--', 'node', '%', 'serve']]) {
+  test(`a SIGTERM to npm ${words[0]} ends the service in order`, () =>
+    withDirectory(async (directory) => {
+      const program = join(repositoryRoot, 'bin', 'kipimo.js');
+      const log = join(directory, 'out');
+      const out = openSync(log, 'w');
+      const npm = spawn(
+        'npm',
+        words.map((word) => (word === '%' ? program : word)),
+        {
+          cwd: repositoryRoot,
+          env: {
+            PATH: process.env['PATH'],
+            KIPIMO_HOST: '127.0.0.1',
+            KIPIMO_HTTP_PORT: '0',
+            KIPIMO_MQTT_PORT: '0',
+            ...engineEnvironment(directory),
+            KIPIMO_DATA_DIR: directory,
+          },
+          stdio: ['ignore', out, out],
+        },
+      );
+      const written = () => readFileSync(log, 'utf8');
+      const until = async (text: string) => {
+        for (let tries = 0; !written().includes(text); tries += 1) {
+          assert.ok(tries < 600, written());
+          await setTimeout(50);
+        }
+      };
+      await until('"msg":"listening"');
+      const pid = Number(/"pid":(\d+)/.exec(written())?.[1]);
+      npm.kill('SIGTERM');
+      await until('"msg":"stopped"');
+      closeSync(out);
+      while (isThere(pid)) await setTimeout(20);
+    }));
+}
+
 durable('the password of the first admin is shown at the first start and never again', () =>
   withDirectory(async (directory) => {
-    const shown = /Made the admin boss with password (\S+) /;
+    const shown = /Created administrator "boss" with password (\S+) /;
     for (const isFirst of [true, false]) {
       const run = start(directory, { KIPIMO_ADMIN_USERNAME: 'boss' });
       await withRun(run, async () => {
@@ -126,7 +181,7 @@ durable('a first start from a terminal shows a link beside the password, and no 
   withDirectory(async (directory) => {
     const first = await saidBy(start(directory, terminal));
     assert.match(first.out, linkShown);
-    assert.match(first.out, /Made the admin admin with password \S+ /);
+    assert.match(first.out, /Created administrator "admin" with password \S+ /);
     const second = await saidBy(start(directory, terminal));
     assert.match(second.out, /^ +dashboard +http:\/\/localhost:\d+\/\r?$/m);
     assert.ok(!second.out.includes('#'));

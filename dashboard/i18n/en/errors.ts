@@ -2,8 +2,10 @@
 export const errors = {
   offline: 'The service cannot be reached. Check your connection, then try again.',
   unavailable: 'The service is busy. Try again in a moment.',
-  internal: 'Something went wrong in the service. Try again; if it stays, tell whoever runs it.',
-  forbidden: 'You may not do this. Ask the owner to share it with you.',
+  internal:
+    'Something went wrong in the service. Try again. If it keeps happening, tell the ' +
+    'administrator.',
+  forbidden: 'You are not allowed to do this. Ask the owner to share it with you.',
   notFound: 'This is not there any more.',
   tooLarge: 'This is too large for the service.',
   rateLimited: {

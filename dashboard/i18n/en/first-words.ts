@@ -2,13 +2,13 @@ import { age } from './age.ts';
 import { errors } from './errors.ts';
 import { alerts } from './first/alerts.ts';
 import { chart } from './first/chart.ts';
+import { map } from './first/map.ts';
 import { messages } from './first/messages.ts';
+import { shell } from './first/shell.ts';
 import { welcome } from './first/welcome.ts';
+import { common } from './first/words.ts';
 import { home } from './home.ts';
 import { live } from './live.ts';
-import { map } from './map.ts';
-import { shell } from './shell.ts';
-import { common } from './words.ts';
 
 /** What home and the frame of every screen say: part of the first load. */
 export const firstWords = {

@@ -2,10 +2,12 @@
 export const gateways = {
   one: 'Gateway',
   none: 'You have no gateways yet',
-  noneText: 'A gateway relays for devices that have no internet of their own. It shows here too.',
+  noneText:
+    'A gateway passes on the values of devices that have no internet of their own. It ' +
+    'shows here too.',
   add: 'Add a gateway',
   id: 'Id of the gateway',
-  idHint: 'As the gateway itself has it, for instance on its label.',
+  idHint: 'The id that the gateway itself uses, for instance on its label.',
   idBad: 'An id has no spaces and none of & ? / # + < > " \' = ; ( ) % \\',
   name: 'Name',
   connected: 'connected',
@@ -18,7 +20,7 @@ export const gateways = {
   heard: 'heard',
   silent: 'silent',
   notYet: 'not there yet',
-  noDevices: 'No device says that it is connected by this gateway.',
+  noDevices: 'No device is connected through this gateway.',
   delete: 'Delete this gateway',
   deleteText: '{name} is deleted. Its devices and their data stay.',
   saved: 'Gateway saved',

@@ -1,36 +1,18 @@
+import { map as first } from './first/map.ts';
+
 /** Maps and places. */
 export const map = {
+  ...first,
   title: 'Map',
-  label: 'Map of {count} places',
   loading: 'The map is being drawn…',
-  failed: 'The map could not be loaded.',
-  zoomIn: 'Closer',
-  zoomOut: 'Further away',
-  cluster: { one: '{count} device here', other: '{count} devices here' },
-  withoutPlace: {
-    one: '{count} device has no place yet',
-    other: '{count} devices have no place yet',
-  },
-  nobody: 'Nothing here has a place yet.',
-  fresh: 'fresh',
-  stale: 'no news',
-  alert: 'alert',
-  off: 'off',
-  open: 'Open',
   pick: 'Tap the map where the device stands, or type its coordinates.',
   latitude: 'Latitude',
   longitude: 'Longitude',
   latitudeBad: 'The latitude is a number from -90 to 90.',
   longitudeBad: 'The longitude is a number from -180 to 180.',
-  hereIAm: 'Where I am now',
   hereFailed: 'Your position could not be found. Type it, or tap the map.',
-  hereRefused: 'The browser may not tell your position. Allow it, type it, or tap the map.',
-  searching: 'Looking for your position…',
+  hereRefused:
+    'The browser is not allowed to give your position. Allow it, type it, or tap the map.',
   remove: 'Remove the place',
-  lake: 'Lake {name}',
-  search: 'Town, lake or country',
-  notFound: 'No place of that name is known here.',
-  positionFailed: 'Your position could not be found.',
-  positionRefused: 'The browser may not tell your position. Allow it, and try again.',
   picked: 'Picked: {latitude}, {longitude}',
 } as const;

@@ -16,7 +16,7 @@ export const messages = {
   deleteText: 'It disappears for both of you. What was sent by SMS or e-mail stays with them.',
   recipients: 'To',
   text: 'Message',
-  also: 'Send it also by (without, it is kept here for them to read)',
+  also: 'Also send it by (otherwise they read it only here)',
   send: 'Send',
   sent: 'The message is on its way',
 } as const;

@@ -14,8 +14,8 @@ export const projects = {
   choose: 'Choose devices and gateways',
   empty: 'Nothing belongs to this project yet.',
   hidden: {
-    one: '{count} more that you may not see, or that is gone',
-    other: '{count} more that you may not see, or that are gone',
+    one: '{count} more that you cannot see, or that is gone',
+    other: '{count} more that you cannot see, or that are gone',
   },
   chart: 'Together on one chart',
   quantity: 'What is shown',

@@ -11,9 +11,9 @@ export const refused = {
   unknown_sensor:
     'It was sent to the sensor “{sensor}”, which is not there. This device has: ' + '{sensors}.',
   wrong_path:
-    'It was sent to an address or topic that means nothing here. Compare it with the ' +
+    'It was sent to an address or topic that does not exist here. Compare it with the ' +
     'lines above, letter by letter.',
-  unreadable: 'The value cannot be read. Decimals have a point, and text stands between quotes.',
+  unreadable: 'The value cannot be read. Write decimals with a point, and text between quotes.',
   clock_ahead:
     'The time in it is more than a day ahead. Set the clock of the device, or send no ' + 'time.',
   too_large: 'What was sent is too large.',

@@ -1,7 +1,7 @@
 /** How a device sends its values: lines to copy, a key, a QR code. */
 export const send = {
   title: 'Send values',
-  text: 'Copy these lines into what you build. The ids are those of this device already.',
+  text: 'Copy these lines into your program. They already contain the ids of this device.',
   sensor: 'Sensor',
   way: 'With',
   public: 'This device is public: anybody who knows its id may send values to it.',
@@ -12,15 +12,16 @@ export const send = {
     'nothing else.',
   makeKey: 'Make a key for this device',
   keyName: 'device {name}',
-  keyMade: 'The key is in the lines below. It is shown this once: copy them now.',
+  keyMade: 'The key is in the lines below. It is shown only this once: copy them now.',
   qr: 'QR code',
   qrText: 'Opens this device on another phone. Print it and stick it on the box.',
-  noSensor: 'Add a sensor first; then the lines are here.',
-  keyNeeded: 'The lines are shown with a key in them, so that they work as they are.',
+  noSensor: 'Add a sensor first. Then the lines appear here.',
+  keyNeeded: 'The lines appear with a key in them, ready to use.',
   board: 'Board',
   wifi: 'Name of your Wi-Fi',
   wifiPassword: 'Its password',
-  wifiHint: 'Both stay on this page: they go into the lines.',
+  wifiHint: 'Both stay on this page. They only go into the lines.',
+  wifiFirst: 'Type the name of your Wi-Fi. Then the lines appear here.',
   noHttps:
     'This board cannot speak HTTPS: it needs an address of the service that begins with ' +
     'http://.',

@@ -6,7 +6,7 @@ export const start = {
   name: 'Name',
   nameHint: 'As you would call it: Field 3, tank of the school.',
   id: 'Id',
-  idHint: 'What the device calls itself when it sends. It cannot be changed later.',
+  idHint: 'A short name used in addresses and code. It cannot be changed later.',
   taken: 'There is a device with this id already. Choose another one.',
   next: 'Next',
   back: 'Back',
@@ -36,25 +36,31 @@ export const start = {
   howMany: 'How many',
   howManyHint: 'They are numbered: {first} to {last}.',
   howManyBad: 'A whole number from 1 to 50.',
-  made: { one: '{count} device is made', other: '{count} devices are made' },
-  madeSome: '{made} of {count} are made; then it broke off. Try again: these are not made twice.',
+  made: {
+    one: '{count} device is created',
+    other: '{count} devices are created',
+  },
+  madeSome:
+    '{made} of {count} are created, then it was interrupted. Try again: these are not ' +
+    'created twice.',
   whichLines: 'Lines for',
-  noSensorYet: 'It measures nothing yet. Say what it measures, then the lines that send are here.',
+  noSensorYet: 'It measures nothing yet. Choose what it measures, then the lines appear here.',
   addThese: 'Add these',
   nothing: 'Nothing comes?',
   whyLocal:
-    'The lines say {host}, and every machine calls itself so. On another machine, open this ' +
-    'page by the name or address of this one, and copy the lines anew.',
+    'The lines say {host}, a name that every computer uses for itself. For another ' +
+    'machine, open this page by the name or address of this computer, and copy the lines ' +
+    'again.',
   whyText:
-    'Look at what your device is answered: curl and Python print it, Arduino writes it to the ' +
-    'serial monitor.',
-  why401: 'The key is missing, or a letter of it is. Make a new one above.',
+    'Look at the answer that your device gets: curl and Python print it, Arduino writes ' +
+    'it to the serial monitor.',
+  why401: 'The key is missing or incomplete. Make a new one above.',
   why403: 'The key belongs to another device.',
   why404:
-    'The id of the device or the sensor is spelt otherwise. Small and large letters are not ' +
-    'the same.',
-  why400: 'The value cannot be read. Decimals have a point, and text stands between quotes.',
-  why429: 'It sends too often. Wait for as long as the answer says.',
+    'The id of the device or the sensor is spelled differently. Capital and small ' +
+    'letters are not the same.',
+  why400: 'The value cannot be read. Write decimals with a point, and text between quotes.',
+  why429: 'It sends too often. Wait as long as the answer says.',
   noAnswer: 'no answer',
-  whyNoAnswer: 'Your device cannot reach {origin}. Is it in the same network?',
+  whyNoAnswer: 'Your device cannot reach {origin}. Is it on the same network?',
 } as const;

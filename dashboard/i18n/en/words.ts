@@ -1,9 +1,8 @@
+import { common as first } from './first/words.ts';
+
 /** Words that many screens share. */
 export const common = {
-  loading: 'Loading…',
-  retry: 'Try again',
-  cancel: 'Cancel',
-  close: 'Close',
+  ...first,
   save: 'Save',
   delete: 'Delete',
   edit: 'Edit',
@@ -16,9 +15,6 @@ export const common = {
   copied: 'Copied',
   yes: 'Yes',
   no: 'No',
-  on: 'on',
-  off: 'off',
   nothing: 'none',
-  devices: { one: '{count} device', other: '{count} devices' },
   sensors: { one: '{count} sensor', other: '{count} sensors' },
 } as const;

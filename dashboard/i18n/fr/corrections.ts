@@ -10,8 +10,8 @@ export const corrections: Translation<'corrections'> = {
   stretch: 'Une période',
   which: 'Quelle valeur est fausse ?',
   rightValue: 'La bonne valeur',
-  takeAway: 'Retirer',
-  putRight: 'Corriger',
+  takeAway: 'La retirer',
+  putRight: 'La corriger',
   inStretch: {
     one: '{count} valeur sera retirée. Vous pouvez l’annuler pendant 30 jours.',
     many: '{count} valeurs seront retirées. Vous pouvez l’annuler pendant 30 jours.',
@@ -19,7 +19,7 @@ export const corrections: Translation<'corrections'> = {
   },
   tooMany:
     'Il y a beaucoup de valeurs ici. Agrandissez et touchez à nouveau, ou choisissez une période.',
-  unreachable: 'Tel que ce capteur est corrigé, aucune valeur ne s’affiche ainsi.',
+  unreachable: 'Avec l’étalonnage de ce capteur, aucune valeur ne peut s’afficher ainsi.',
   nothing: 'Il n’y a plus de valeur ici.',
   removed: {
     one: '{count} valeur retirée',

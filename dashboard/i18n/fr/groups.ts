@@ -5,14 +5,15 @@ export const groups: Translation<'groups'> = {
   title: 'Groupes',
   one: 'Groupe',
   text:
-    'Des personnes sous un même nom, comme une classe. Ce que vous partagez avec un ' +
-    'groupe vaut pour qui en fait partie, et prend fin pour qui le quitte.',
+    'Des personnes sous un même nom, par exemple une classe. Ce que vous partagez avec ' +
+    'un groupe est partagé avec tous ses membres, et ne l’est plus avec ceux qui le ' +
+    'quittent.',
   none: 'Vous n’avez pas encore de groupes',
   add: 'Nouveau groupe',
   name: 'Nom du groupe',
   nameMissing: 'Donnez un nom au groupe.',
   people: 'Noms d’utilisateur',
-  peopleHint: 'Un par ligne, ou séparés par des virgules : une liste peut être collée.',
+  peopleHint: 'Un par ligne, ou séparés par des virgules. Vous pouvez coller une liste.',
   members: { one: '{count} personne', other: '{count} personnes' },
   all: 'Tous les groupes',
   who: 'Qui en fait partie',

@@ -10,5 +10,6 @@ export const live: Translation<'live'> = {
   connectingHint: 'Connexion au service pour recevoir les nouvelles valeurs.',
   offlineHint: 'Pas de connexion : voici les dernières valeurs connues.',
   pollingHint:
-    'La connexion directe est impossible ; les nouvelles valeurs sont demandées toutes les 15 s.',
+    'La connexion en direct est impossible : les nouvelles valeurs sont demandées toutes ' +
+    'les 15 s.',
 };

@@ -5,6 +5,7 @@ export const profile: Translation<'profile'> = {
   title: 'Profil',
   contact: 'À propos de vous',
   saved: 'Votre profil est enregistré',
+  guides: 'Guides (en anglais)',
   look: 'Langue et apparence',
   language: 'Langue',
   theme: 'Couleurs',
@@ -12,7 +13,7 @@ export const profile: Translation<'profile'> = {
   light: 'clair',
   dark: 'sombre',
   password: 'Mot de passe',
-  browsers: 'Où vous restez connecté',
+  browsers: 'Navigateurs où vous restez connecté',
   browsersText:
     'Les navigateurs restent connectés 30 jours après leur dernière utilisation. ' +
     'Déconnectez celui que vous avez perdu.',
@@ -33,23 +34,23 @@ export const profile: Translation<'profile'> = {
   keysNone: 'Vous n’avez pas de clés.',
   keyName: 'À quoi elle sert',
   keyNameHint: 'Par exemple : passerelle sur le toit de l’école.',
-  keyNameNeeded: 'Dites à quoi elle sert.',
+  keyNameNeeded: 'Indiquez à quoi elle sert.',
   keyRights: 'Elle peut',
-  keyAll: 'faire tout ce que je peux, sauf pour mon compte',
+  keyAll: 'faire tout ce que je peux, sauf modifier mon compte',
   keySend: 'seulement envoyer des valeurs',
   keyRead: 'seulement lire',
   keyMake: 'Créer une clé',
-  keyShown: 'Voici la clé. Elle n’est montrée que cette fois : copiez-la maintenant.',
+  keyShown: 'Voici la clé. Elle n’est affichée qu’une fois : copiez-la maintenant.',
   keyMade: 'créée {age}',
   keyExpires: 'jusqu’au {date}',
   keyDelete: 'Supprimer',
   keyDeleteText: 'Tout ce qui utilise la clé {name} cesse aussitôt de fonctionner.',
   keyDeleted: 'La clé {name} est supprimée',
-  take: 'Emporter vos données',
+  take: 'Emporter mes données',
   takeText:
-    'Chaque appareil a ses valeurs en CSV sous CSV. Ce fichier contient tout le reste : ' +
-    'votre profil, vos appareils, vos alertes, vos clés sans leurs secrets, et qui ' +
-    'partage quoi.',
+    'Les valeurs d’un appareil sont sous CSV, sur sa page. Ce fichier contient tout le ' +
+    'reste : votre profil, vos appareils, vos alertes, vos clés sans leurs secrets, et ' +
+    'qui partage quoi.',
   takeDo: 'Télécharger mon compte',
   taking: 'Préparation…',
   delete: 'Supprimer mon compte',
@@ -59,20 +60,20 @@ export const profile: Translation<'profile'> = {
   deleteConfirm: 'Votre nom d’utilisateur',
   deleted: 'Votre compte est supprimé',
   proveText:
-    'Les alertes vont aux adresses dont vous avez prouvé qu’elles sont à vous : faites-y ' +
-    'envoyer un code et tapez-le ici.',
+    'Les alertes ne vont qu’aux adresses que vous avez confirmées. Faites-y envoyer un ' +
+    'code et saisissez-le ici.',
   prove: 'Envoyer un code',
   proveAgain: 'Envoyer un autre code',
-  proven: 'prouvée',
-  provenNow: '{address} est prouvée',
+  proven: 'confirmée',
+  provenNow: '{address} est confirmée',
   code: 'Le code',
   codeHint: 'Il est valable une demi-heure.',
   confirm: 'Confirmer',
   webhook: 'Webhook',
   webhookText:
-    'Les alertes par webhook sont envoyées en JSON à cette adresse, signées avec votre secret.',
-  webhookUrl: 'Adresse qui reçoit les envois',
-  webhookSecret: 'Montrer le secret',
+    'Les alertes par webhook sont envoyées en JSON à cette URL, signées avec votre ' + 'secret.',
+  webhookUrl: 'URL du webhook',
+  webhookSecret: 'Afficher le secret',
   storage: 'Vos appareils occupent {used} Mio sur le disque.',
   storageOf: 'Vos appareils occupent {used} des {quota} Mio sur le disque.',
   smsCredit: { one: '{count} SMS restant', other: '{count} SMS restants' },

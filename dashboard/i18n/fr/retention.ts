@@ -10,16 +10,16 @@ export const retention: Translation<'retention'> = {
     other: 'Les valeurs sont conservées {count} jours.',
   },
   hours: {
-    one: 'Le bilan de chaque heure est conservé {count} jour.',
-    many: 'Le bilan de chaque heure est conservé {count} jours.',
-    other: 'Le bilan de chaque heure est conservé {count} jours.',
+    one: 'Les résumés horaires sont conservés {count} jour.',
+    many: 'Les résumés horaires sont conservés {count} jours.',
+    other: 'Les résumés horaires sont conservés {count} jours.',
   },
-  hoursForEver: 'Le bilan de chaque heure est conservé sans limite.',
-  noHours: 'Des plus anciennes, il ne reste rien.',
-  sensor: 'C’est réglé pour le capteur.',
-  device: 'C’est réglé pour l’appareil.',
-  user: 'C’est réglé pour le compte du propriétaire.',
-  service: 'C’est réglé pour tout le service.',
+  hoursForEver: 'Les résumés horaires sont conservés sans limite.',
+  noHours: 'Rien de plus ancien n’est conservé.',
+  sensor: 'Ce réglage est celui du capteur.',
+  device: 'Ce réglage est celui de l’appareil.',
+  user: 'Ce réglage est celui du compte du propriétaire.',
+  service: 'Ce réglage est celui de tout le service.',
   nextNow: {
     one: '{count} valeur d’avant le {before} sera supprimée d’ici une heure.',
     many: '{count} valeurs d’avant le {before} seront supprimées d’ici une heure.',
@@ -33,13 +33,13 @@ export const retention: Translation<'retention'> = {
   nextNone: 'Rien n’est supprimé avant le {day}.',
   ownHolds: 'Les capteurs et appareils qui ont leur propre réglage le suivent.',
   rawDays: 'Jours de conservation des valeurs',
-  hourlyDays: 'Jours de conservation des heures',
+  hourlyDays: 'Jours de conservation des résumés horaires',
   empty: 'Vide : sans limite.',
   hourlyHint:
-    'Les graphiques de longues périodes continuent avec les heures : minimum, maximum et somme. ' +
-    'Vide : sans limite.',
-  badDays: 'Donnez un nombre entier de jours, {max} au plus, ou rien.',
-  tooShort: 'Les heures sont conservées au moins aussi longtemps que les valeurs.',
+    'Les graphiques de longues périodes utilisent les résumés horaires : minimum, ' +
+    'maximum et somme. Vide : sans limite.',
+  badDays: 'Saisissez un nombre entier de jours, {max} au plus, ou rien.',
+  tooShort: 'Les résumés horaires sont conservés au moins aussi longtemps que les valeurs.',
   askTitle: 'Supprimer les anciennes valeurs ?',
   ask: {
     one:
@@ -58,7 +58,7 @@ export const retention: Translation<'retention'> = {
     other: 'Aujourd’hui, cela concerne {count} valeurs.',
   },
   doDelete: 'Supprimer les anciennes valeurs',
-  outer: 'Ne rien régler ici',
+  outer: 'Utiliser le réglage général',
   outerAsk:
     'Le réglage de l’appareil, du compte ou de tout le service s’applique à nouveau. Cela peut ' +
     'supprimer d’anciennes valeurs.',

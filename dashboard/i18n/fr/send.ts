@@ -4,7 +4,7 @@ import type { Translation } from '../dictionary.ts';
 export const send: Translation<'send'> = {
   title: 'Envoyer des valeurs',
   text:
-    'Copiez ces lignes dans ce que vous construisez. Les identifiants sont déjà ceux de ' +
+    'Copiez ces lignes dans votre programme. Elles contiennent déjà les identifiants de ' +
     'cet appareil.',
   sensor: 'Capteur',
   way: 'Avec',
@@ -19,16 +19,17 @@ export const send: Translation<'send'> = {
   makeKey: 'Créer une clé pour cet appareil',
   keyName: 'appareil {name}',
   keyMade:
-    'La clé est dans les lignes ci-dessous. Elle n’est montrée que cette fois : ' +
-    'copiez-les maintenant.',
+    'La clé est dans les lignes ci-dessous. Elle n’est affichée qu’une fois : copiez-les ' +
+    'maintenant.',
   qr: 'Code QR',
   qrText: 'Ouvre cet appareil sur un autre téléphone. Imprimez-le et collez-le sur le boîtier.',
-  noSensor: 'Ajoutez d’abord un capteur ; les lignes seront ici.',
-  keyNeeded: 'Les lignes s’affichent avec une clé, pour fonctionner telles quelles.',
+  noSensor: 'Ajoutez d’abord un capteur. Les lignes apparaîtront ici.',
+  keyNeeded: 'Les lignes s’affichent avec une clé, prêtes à l’emploi.',
   board: 'Carte',
   wifi: 'Nom de votre Wi-Fi',
   wifiPassword: 'Son mot de passe',
-  wifiHint: 'Tous deux restent sur cette page : ils vont dans les lignes.',
+  wifiHint: 'Les deux restent sur cette page. Ils ne vont que dans les lignes.',
+  wifiFirst: 'Saisissez le nom de votre Wi-Fi. Les lignes apparaîtront ensuite ici.',
   noHttps: 'Cette carte ne parle pas HTTPS : il lui faut une adresse du service en http://.',
   addSensor: 'Ajouter un capteur',
   loginForKey: 'Connectez-vous pour créer une clé : il en faut une pour envoyer.',

@@ -18,8 +18,8 @@ export const shell: Translation<'shell'> = {
   signup: 'S’inscrire',
   logout: 'Se déconnecter',
   skip: 'Aller au contenu',
-  offline: 'Vous êtes hors ligne. Vous voyez les dernières valeurs connues.',
-  remembered: 'Pas actualisé : c’était ainsi {age}.',
+  offline: 'Vous êtes hors ligne. Vous voyez les dernières informations connues.',
+  remembered: 'Non actualisé : état {age}.',
   loggedInAs: 'Connecté en tant que {name}',
   ended: 'Votre session est terminée',
   endedText:

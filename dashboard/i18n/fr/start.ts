@@ -8,12 +8,12 @@ export const start: Translation<'start'> = {
   name: 'Nom',
   nameHint: 'Comme vous l’appelleriez : Champ 3, réservoir de l’école.',
   id: 'Identifiant',
-  idHint: 'Le nom que l’appareil se donne quand il envoie. Il ne peut plus être changé.',
+  idHint: 'Un nom court, utilisé dans les adresses et le code. Il ne pourra plus être changé.',
   taken: 'Un appareil a déjà cet identifiant. Choisissez-en un autre.',
   next: 'Suivant',
   back: 'Retour',
   sensorsTitle: 'Que mesure-t-il ?',
-  sensorsHint: 'Touchez tout ce qui convient. Vous pourrez en ajouter et les changer plus tard.',
+  sensorsHint: 'Touchez tout ce qui convient. Vous pourrez en ajouter et en changer plus tard.',
   airTemperature: 'Température de l’air',
   airHumidity: 'Humidité de l’air',
   soilMoisture: 'Humidité du sol',
@@ -40,25 +40,28 @@ export const start: Translation<'start'> = {
   howManyBad: 'Un nombre entier de 1 à 50.',
   made: { one: '{count} appareil est créé', other: '{count} appareils sont créés' },
   madeSome:
-    '{made} sur {count} sont créés, puis cela s’est interrompu. Réessayez : ceux-là ne ' +
-    'seront pas créés deux fois.',
+    '{made} sur {count} sont créés, puis la création a été interrompue. Réessayez : ' +
+    'ceux-là ne seront pas créés deux fois.',
   whichLines: 'Lignes pour',
-  noSensorYet: 'Il ne mesure encore rien. Dites ce qu’il mesure, et les lignes d’envoi seront ici.',
+  noSensorYet:
+    'Il ne mesure encore rien. Choisissez ce qu’il mesure ; les lignes apparaîtront ici.',
   addThese: 'Les ajouter',
-  nothing: 'Rien ne vient ?',
+  nothing: 'Rien n’arrive ?',
   whyLocal:
-    'Les lignes disent {host}, et chaque machine s’appelle ainsi. Sur une autre machine, ' +
-    'ouvrez cette page par le nom ou l’adresse de celle-ci, et copiez les lignes à nouveau.',
+    'Les lignes disent {host}, un nom que chaque ordinateur se donne à lui-même. Pour ' +
+    'une autre machine, ouvrez cette page par le nom ou l’adresse de cet ordinateur, et ' +
+    'copiez les lignes à nouveau.',
   whyText:
     'Regardez la réponse que reçoit votre appareil : curl et Python l’affichent, Arduino ' +
     'l’écrit dans le moniteur série.',
-  why401: 'La clé manque, ou une de ses lettres. Créez-en une nouvelle ci-dessus.',
+  why401: 'La clé manque ou est incomplète. Créez-en une nouvelle ci-dessus.',
   why403: 'La clé est celle d’un autre appareil.',
   why404:
-    'L’identifiant de l’appareil ou du capteur s’écrit autrement. Majuscules et minuscules ' +
-    'comptent.',
-  why400: 'La valeur est illisible. Les décimales ont un point, et un texte est entre guillemets.',
-  why429: 'Il envoie trop souvent. Attendez aussi longtemps que le dit la réponse.',
+    'L’identifiant de l’appareil ou du capteur s’écrit autrement. Les majuscules ' + 'comptent.',
+  why400:
+    'La valeur est illisible. Écrivez les décimales avec un point, et le texte entre ' +
+    'guillemets.',
+  why429: 'Il envoie trop souvent. Attendez le temps que la réponse indique.',
   noAnswer: 'pas de réponse',
-  whyNoAnswer: 'Votre appareil n’atteint pas {origin}. Est-il dans le même réseau ?',
+  whyNoAnswer: 'Votre appareil n’atteint pas {origin}. Est-il sur le même réseau ?',
 };

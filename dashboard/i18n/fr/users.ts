@@ -9,7 +9,9 @@ export const users: Translation<'users'> = {
   searchHint: 'Nom d’utilisateur, nom ou e-mail',
   count: { one: '{count} utilisateur', other: '{count} utilisateurs' },
   found: '{shown} sur {count}',
-  tooMany: 'Au-delà des {count} premiers, un compte se trouve par son nom d’utilisateur exact.',
+  tooMany:
+    'La recherche porte sur les {count} premiers comptes. Les plus récents se trouvent ' +
+    'par leur nom d’utilisateur exact.',
   nobody: 'Personne ne correspond',
   showMore: 'En afficher plus',
   new: 'Nouvel utilisateur',
@@ -24,13 +26,13 @@ export const users: Translation<'users'> = {
   contact: 'Coordonnées',
   credit: 'Messages par SMS ou téléphone',
   creditHint: 'Combien il en reste. Vide : sans limite.',
-  creditBad: 'Écrivez un nombre entier, ou rien.',
+  creditBad: 'Saisissez un nombre entier, ou rien.',
   creditLeft: { one: '{count} SMS restant', other: '{count} SMS restants' },
   saved: 'Enregistré',
-  newPassword: 'Donner un nouveau mot de passe',
+  newPassword: 'Définir un nouveau mot de passe',
   newPasswordText:
-    'Toutes les connexions de cette personne prennent fin. Dites-lui vous-même le nouveau.',
-  passwordSet: 'Le nouveau mot de passe est valable',
+    'Cette personne sera déconnectée partout. Donnez-lui vous-même le nouveau mot de ' + 'passe.',
+  passwordSet: 'Le nouveau mot de passe est en place',
   self: 'C’est vous : modifiez votre compte dans votre profil.',
   delete: 'Supprimer ce compte',
   deleteText:

@@ -11,6 +11,7 @@ export const welcome: Translation<'welcome'> = {
   name: 'Nom d’utilisateur ou e-mail',
   username: 'Nom d’utilisateur',
   usernameHint: 'Lettres, chiffres et . _ @ -, sans espaces. Les autres voient ce nom.',
+  usernameProposed: 'Un nom d’utilisateur n’a ni espaces ni accents. Que diriez-vous de {name} ?',
   password: 'Mot de passe',
   passwordHint: 'Au moins 8 caractères.',
   passwordShort: 'Le mot de passe doit avoir au moins 8 caractères.',
@@ -25,17 +26,18 @@ export const welcome: Translation<'welcome'> = {
   sendCode: 'M’envoyer un code',
   codeSent: 'Si un tel compte existe avec une adresse e-mail, un code est en route.',
   code: 'Code reçu par e-mail',
-  codeWrong: 'Le code est faux ou trop ancien. Demandez-en un nouveau.',
+  codeWrong: 'Le code est incorrect ou trop ancien. Demandez-en un nouveau.',
   codeAgain: 'Demander un autre code',
   firstTitle: 'Votre première connexion',
-  firstText: 'Choisissez un mot de passe d’administrateur. Celui affiché ne marchera plus.',
+  firstText:
+    'Choisissez un mot de passe d’administrateur. Celui qui a été affiché ne ' +
+    'fonctionnera plus.',
   firstSet: 'Le définir et se connecter',
   firstLater: 'Plus tard : garder celui affiché',
   firstWrong: 'Ce lien a servi ou date de plus d’une heure. Utilisez le mot de passe affiché.',
   haveAccount: 'Vous avez déjà un compte ?',
   noAccount: 'Pas encore de compte ?',
-  closed:
-    'Ce service n’accepte pas de nouveaux comptes. Demandez-en un à la personne qui s’en occupe.',
+  closed: 'Ce service n’accepte pas de nouveaux comptes. Demandez-en un à l’administrateur.',
   taken: 'Ce nom d’utilisateur est pris. Choisissez-en un autre.',
   nameNeeded: 'Saisissez un nom d’utilisateur.',
   passwordNeeded: 'Saisissez votre mot de passe.',
@@ -49,6 +51,6 @@ export const welcome: Translation<'welcome'> = {
   twitter: 'Twitter',
   twitterHint: 'Nom du compte sans le signe @.',
   contactHint: 'Seuls vous et les administrateurs voyez l’e-mail, le téléphone et l’adresse.',
-  moreAboutYou: 'Plus sur vous',
+  moreAboutYou: 'Plus d’informations sur vous',
   create: 'Créer le compte',
 };

@@ -2,7 +2,7 @@ import type { Translation } from '../dictionary.ts';
 
 /** Saying that values are wrong: taking them away, putting them right, undoing that. */
 export const corrections: Translation<'corrections'> = {
-  hint: 'Toque num valor se estiver errado.',
+  hint: 'Toque num valor, se estiver errado.',
   thisWrong: 'Isto está errado',
   stretchWrong: 'Um período está errado',
   title: 'O que está errado?',
@@ -10,15 +10,15 @@ export const corrections: Translation<'corrections'> = {
   stretch: 'Um período',
   which: 'Que valor está errado?',
   rightValue: 'O valor certo',
-  takeAway: 'Retirar',
-  putRight: 'Corrigir',
+  takeAway: 'Retirá-lo',
+  putRight: 'Corrigi-lo',
   inStretch: {
     one: '{count} valor será retirado. Pode desfazer durante 30 dias.',
     many: '{count} valores serão retirados. Pode desfazer durante 30 dias.',
     other: '{count} valores serão retirados. Pode desfazer durante 30 dias.',
   },
   tooMany: 'Há muitos valores aqui. Amplie e toque de novo, ou escolha um período.',
-  unreachable: 'Tal como este sensor é corrigido, nenhum valor aparece assim.',
+  unreachable: 'Com a calibração deste sensor, nenhum valor pode aparecer assim.',
   nothing: 'Já não há nenhum valor aqui.',
   removed: {
     one: '{count} valor retirado',

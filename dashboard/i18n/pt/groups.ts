@@ -5,18 +5,18 @@ export const groups: Translation<'groups'> = {
   title: 'Grupos',
   one: 'Grupo',
   text:
-    'Pessoas sob um nome, como uma turma. O que partilha com um grupo vale para quem está ' +
-    'nele, e acaba para quem sai.',
+    'Pessoas sob um nome, como uma turma. O que partilha com um grupo é partilhado com ' +
+    'todos os que estão nele, e acaba para quem sai.',
   none: 'Ainda não tem grupos',
   add: 'Novo grupo',
   name: 'Nome do grupo',
   nameMissing: 'Dê um nome ao grupo.',
   people: 'Nomes de utilizador',
-  peopleHint: 'Um por linha, ou separados por vírgulas: pode colar uma lista.',
+  peopleHint: 'Um por linha, ou separados por vírgulas. Pode colar uma lista.',
   members: { one: '{count} pessoa', other: '{count} pessoas' },
   all: 'Todos os grupos',
   who: 'Quem está nele',
-  nobody: 'Ainda não está ninguém.',
+  nobody: 'Ainda não está ninguém no grupo.',
   addPeople: 'Juntar ao grupo',
   remove: 'Tirar',
   removed: '{name} já não está no grupo',

@@ -8,7 +8,7 @@ export const messages: Translation<'messages'> = {
   out: 'Enviadas',
   'none-in': 'Ainda ninguém lhe escreveu.',
   'none-out': 'Ainda não escreveu a ninguém.',
-  newest: 'Entre as {count} mais recentes.',
+  newest: 'Estão entre as {count} mais recentes.',
   keptOnly: 'guardada só aqui',
   toWhom: 'para {name}',
   deleted: 'A mensagem foi apagada',
@@ -16,7 +16,7 @@ export const messages: Translation<'messages'> = {
   deleteText: 'Desaparece para ambos. O que seguiu por SMS ou e-mail fica com a pessoa.',
   recipients: 'Para',
   text: 'Mensagem',
-  also: 'Enviar também por (sem isso, lê-se só aqui)',
+  also: 'Enviar também por (se não, lê-se só aqui)',
   send: 'Enviar',
   sent: 'A mensagem vai a caminho',
 };

@@ -5,6 +5,7 @@ export const profile: Translation<'profile'> = {
   title: 'Perfil',
   contact: 'Sobre si',
   saved: 'O seu perfil foi guardado',
+  guides: 'Guias (em inglês)',
   look: 'Língua e aspeto',
   language: 'Língua',
   theme: 'Cores',
@@ -12,10 +13,10 @@ export const profile: Translation<'profile'> = {
   light: 'claro',
   dark: 'escuro',
   password: 'Palavra-passe',
-  browsers: 'Onde a sua sessão se mantém',
+  browsers: 'Navegadores onde a sessão se mantém',
   browsersText:
-    'Navegadores que mantêm a sessão durante 30 dias depois de usados. ' +
-    'Termine a de um que perdeu.',
+    'A sessão mantém-se durante 30 dias depois da última utilização. Termine a de um ' +
+    'navegador que perdeu.',
   browsersNone: 'A sua sessão não se mantém em lado nenhum.',
   browserUsed: 'usado {age} a partir de {address}',
   browserEnd: 'Terminar sessão',
@@ -35,19 +36,19 @@ export const profile: Translation<'profile'> = {
   keyNameHint: 'Por exemplo: gateway no telhado da escola.',
   keyNameNeeded: 'Diga para que serve.',
   keyRights: 'Pode',
-  keyAll: 'fazer tudo o que eu posso, exceto na minha conta',
+  keyAll: 'fazer tudo o que eu posso, exceto mudar a minha conta',
   keySend: 'só enviar valores',
   keyRead: 'só ler',
   keyMake: 'Criar uma chave',
-  keyShown: 'Esta é a chave. Só é mostrada desta vez: copie-a agora.',
+  keyShown: 'Esta é a chave. Só é mostrada uma vez: copie-a agora.',
   keyMade: 'criada {age}',
   keyExpires: 'até {date}',
   keyDelete: 'Apagar',
   keyDeleteText: 'Tudo o que usa a chave {name} deixa logo de funcionar.',
   keyDeleted: 'A chave {name} foi apagada',
-  take: 'Leve os seus dados consigo',
+  take: 'Levar os meus dados',
   takeText:
-    'Cada dispositivo tem os seus valores em CSV, em CSV. Este ficheiro tem tudo o ' +
+    'Os valores de um dispositivo estão em CSV, na página dele. Este ficheiro tem tudo o ' +
     'resto: o seu perfil, dispositivos, alertas, chaves sem os segredos, e quem partilha ' +
     'o quê.',
   takeDo: 'Descarregar a minha conta',
@@ -59,19 +60,19 @@ export const profile: Translation<'profile'> = {
   deleteConfirm: 'O seu nome de utilizador',
   deleted: 'A sua conta foi apagada',
   proveText:
-    'Os alertas vão para endereços que provou serem seus: peça um código e escreva-o aqui.',
+    'Os alertas só vão para endereços que confirmou. Peça que lhes seja enviado um ' +
+    'código e escreva-o aqui.',
   prove: 'Enviar um código',
   proveAgain: 'Enviar outro código',
-  proven: 'provado',
-  provenNow: '{address} está provado',
+  proven: 'confirmado',
+  provenNow: '{address} está confirmado',
   code: 'O código',
   codeHint: 'É válido durante meia hora.',
   confirm: 'Confirmar',
   webhook: 'Webhook',
   webhookText:
-    'Os alertas por webhook são enviados em JSON para este endereço, assinados com o seu ' +
-    'segredo.',
-  webhookUrl: 'Endereço que recebe os envios',
+    'Os alertas por webhook são enviados em JSON para este URL, assinados com o seu ' + 'segredo.',
+  webhookUrl: 'URL do webhook',
   webhookSecret: 'Mostrar o segredo',
   storage: 'Os seus dispositivos ocupam {used} MiB no disco.',
   storageOf: 'Os seus dispositivos ocupam {used} de {quota} MiB no disco.',

@@ -12,14 +12,14 @@ export const refused: Translation<'refused'> = {
   unknown_sensor:
     'Foi enviado ao sensor “{sensor}”, que não existe. Este dispositivo tem: ' + '{sensors}.',
   wrong_path:
-    'Foi enviado a um endereço ou tópico que nada significa aqui. Compare com as linhas ' +
+    'Foi enviado a um endereço ou tópico que não existe aqui. Compare com as linhas ' +
     'acima, letra a letra.',
-  unreadable: 'O valor não se consegue ler. Os decimais têm ponto, e o texto fica entre aspas.',
+  unreadable: 'Não se consegue ler o valor. Escreva os decimais com ponto, e o texto entre aspas.',
   clock_ahead:
     'A hora indicada está mais de um dia adiantada. Acerte o relógio do dispositivo, ou ' +
     'não envie hora.',
-  too_large: 'O que foi enviado é grande demais.',
-  too_often: 'Envia, ou tenta entrar, vezes demais. Espere um minuto e envie menos vezes.',
+  too_large: 'O que foi enviado é grande de mais.',
+  too_often: 'Envia, ou tenta entrar, vezes de mais. Espere um minuto e envie menos vezes.',
   no_room: 'Já não há espaço. Apague algo, ou peça a um administrador.',
   unavailable:
     'O serviço não o conseguiu guardar nesse momento. O dispositivo deve enviar de ' + 'novo.',

@@ -10,15 +10,15 @@ export const retention: Translation<'retention'> = {
     other: 'Os valores são guardados durante {count} dias.',
   },
   hours: {
-    one: 'O resumo de cada hora é guardado durante {count} dia.',
-    many: 'O resumo de cada hora é guardado durante {count} dias.',
-    other: 'O resumo de cada hora é guardado durante {count} dias.',
+    one: 'Os resumos horários são guardados durante {count} dia.',
+    many: 'Os resumos horários são guardados durante {count} dias.',
+    other: 'Os resumos horários são guardados durante {count} dias.',
   },
-  hoursForEver: 'O resumo de cada hora é guardado para sempre.',
-  noHours: 'Dos mais antigos não fica nada.',
+  hoursForEver: 'Os resumos horários são guardados para sempre.',
+  noHours: 'Nada mais antigo é guardado.',
   sensor: 'Está definido para o sensor.',
   device: 'Está definido para o dispositivo.',
-  user: 'Está definido para a conta do proprietário.',
+  user: 'Está definido para a conta do dono.',
   service: 'Está definido para todo o serviço.',
   nextNow: {
     one: '{count} valor anterior a {before} será apagado dentro de uma hora.',
@@ -31,34 +31,34 @@ export const retention: Translation<'retention'> = {
     other: '{count} valores anteriores a {before} serão apagados em {day}.',
   },
   nextNone: 'Antes de {day} nada é apagado.',
-  ownHolds: 'Os sensores e dispositivos com definição própria seguem essa definição.',
-  rawDays: 'Dias que os valores são guardados',
-  hourlyDays: 'Dias que as horas são guardadas',
+  ownHolds: 'Os sensores e dispositivos com definição própria seguem-na.',
+  rawDays: 'Dias durante os quais os valores são guardados',
+  hourlyDays: 'Dias durante os quais os resumos horários são guardados',
   empty: 'Vazio: para sempre.',
   hourlyHint:
-    'Os gráficos de períodos longos continuam a partir das horas: mínimo, máximo e soma. Vazio: ' +
-    'para sempre.',
+    'Os gráficos de períodos longos usam os resumos horários: mínimo, máximo e soma. ' +
+    'Vazio: para sempre.',
   badDays: 'Indique um número inteiro de dias, no máximo {max}, ou nada.',
-  tooShort: 'As horas são guardadas pelo menos tanto tempo como os valores.',
+  tooShort: 'Os resumos horários são guardados pelo menos tanto tempo como os valores.',
   askTitle: 'Apagar valores antigos?',
   ask: {
     one:
-      'Os valores com mais de {count} dia são apagados, agora e daqui em diante. Não há volta ' +
-      'atrás.',
+      'Os valores com mais de {count} dia são apagados, agora e daqui em diante. Não pode ' +
+      'ser desfeito.',
     many:
-      'Os valores com mais de {count} dias são apagados, agora e daqui em diante. Não há volta ' +
-      'atrás.',
+      'Os valores com mais de {count} dias são apagados, agora e daqui em diante. Não pode ' +
+      'ser desfeito.',
     other:
-      'Os valores com mais de {count} dias são apagados, agora e daqui em diante. Não há volta ' +
-      'atrás.',
+      'Os valores com mais de {count} dias são apagados, agora e daqui em diante. Não pode ' +
+      'ser desfeito.',
   },
   older: {
-    one: 'Hoje, {count} valor é tão antigo.',
-    many: 'Hoje, {count} valores são tão antigos.',
-    other: 'Hoje, {count} valores são tão antigos.',
+    one: 'Hoje, há {count} valor com essa idade.',
+    many: 'Hoje, há {count} valores com essa idade.',
+    other: 'Hoje, há {count} valores com essa idade.',
   },
   doDelete: 'Apagar valores antigos',
-  outer: 'Não definir nada aqui',
+  outer: 'Usar a definição geral',
   outerAsk:
     'Volta a valer o que está definido para o dispositivo, a conta ou todo o serviço. Isso pode ' +
     'apagar valores antigos.',

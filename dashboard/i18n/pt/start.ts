@@ -8,7 +8,7 @@ export const start: Translation<'start'> = {
   name: 'Nome',
   nameHint: 'Como lhe chamaria: Campo 3, tanque da escola.',
   id: 'Id',
-  idHint: 'O nome que o dispositivo usa quando envia. Não pode ser mudado depois.',
+  idHint: 'Um nome curto, usado em endereços e código. Não pode ser mudado depois.',
   taken: 'Já há um dispositivo com este id. Escolha outro.',
   next: 'Seguinte',
   back: 'Voltar',
@@ -34,30 +34,31 @@ export const start: Translation<'start'> = {
   later: 'Faço isto mais tarde',
   idTaken: '{id} já existe. {free} está livre.',
   useFree: 'Usar {id}',
-  several: 'Vários do mesmo género',
+  several: 'Vários do mesmo tipo',
   howMany: 'Quantos',
   howManyHint: 'São numerados: {first} a {last}.',
   howManyBad: 'Um número inteiro de 1 a 50.',
   made: { one: '{count} dispositivo foi criado', other: '{count} dispositivos foram criados' },
   madeSome:
-    '{made} de {count} estão criados; depois interrompeu-se. Tente de novo: estes não são ' +
-    'criados duas vezes.',
+    '{made} de {count} estão criados; depois houve uma interrupção. Tente de novo: estes ' +
+    'não são criados duas vezes.',
   whichLines: 'Linhas para',
-  noSensorYet: 'Ainda não mede nada. Diga o que mede, e as linhas de envio ficam aqui.',
-  addThese: 'Juntar estes',
+  noSensorYet: 'Ainda não mede nada. Escolha o que mede, e as linhas aparecem aqui.',
+  addThese: 'Adicionar estes',
   nothing: 'Não chega nada?',
   whyLocal:
-    'As linhas dizem {host}, e cada máquina chama-se assim. Noutra máquina, abra esta página ' +
-    'pelo nome ou endereço desta, e copie as linhas de novo.',
+    'As linhas dizem {host}, um nome que cada computador dá a si próprio. Para outra ' +
+    'máquina, abra esta página pelo nome ou endereço deste computador, e copie as linhas ' +
+    'de novo.',
   whyText:
     'Veja a resposta que o seu dispositivo recebe: o curl e o Python mostram-na, o Arduino ' +
     'escreve-a no monitor série.',
-  why401: 'Falta a chave, ou uma letra dela. Crie uma nova acima.',
+  why401: 'A chave falta ou está incompleta. Crie uma nova acima.',
   why403: 'A chave é de outro dispositivo.',
   why404:
     'O id do dispositivo ou do sensor escreve-se de outra forma. Maiúsculas e minúsculas contam.',
-  why400: 'Não se consegue ler o valor. Os decimais têm um ponto, e o texto fica entre aspas.',
+  why400: 'Não se consegue ler o valor. Escreva os decimais com ponto, e o texto entre aspas.',
   why429: 'Envia vezes de mais. Espere o tempo que a resposta diz.',
   noAnswer: 'sem resposta',
-  whyNoAnswer: 'O seu dispositivo não chega a {origin}. Está na mesma rede?',
+  whyNoAnswer: 'O seu dispositivo não consegue chegar a {origin}. Está na mesma rede?',
 };

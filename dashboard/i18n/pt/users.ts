@@ -9,7 +9,9 @@ export const users: Translation<'users'> = {
   searchHint: 'Nome de utilizador, nome ou e-mail',
   count: { one: '{count} utilizador', other: '{count} utilizadores' },
   found: '{shown} de {count}',
-  tooMany: 'Além dos primeiros {count}, uma conta encontra-se pelo nome de utilizador exato.',
+  tooMany:
+    'Só se procura nas primeiras {count} contas. As mais recentes encontram-se pelo nome ' +
+    'de utilizador exato.',
   nobody: 'Ninguém corresponde',
   showMore: 'Mostrar mais',
   new: 'Novo utilizador',
@@ -28,9 +30,9 @@ export const users: Translation<'users'> = {
   creditLeft: { one: '{count} SMS por usar', other: '{count} SMS por usar' },
   saved: 'Guardado',
   newPassword: 'Definir uma nova palavra-passe',
-  newPasswordText: 'Termina todas as sessões desta pessoa. Diga-lhe a nova pessoalmente.',
-  passwordSet: 'A nova palavra-passe já vale',
-  self: 'É a sua conta: altere-a no seu perfil.',
+  newPasswordText: 'A pessoa sai de todas as sessões. Diga-lhe você mesmo a nova palavra-passe.',
+  passwordSet: 'A nova palavra-passe está definida',
+  self: 'É você: altere a sua conta no seu perfil.',
   delete: 'Apagar esta conta',
   deleteText:
     'Apaga {name} com todos os dispositivos, valores, alertas e chaves desta conta. ' +

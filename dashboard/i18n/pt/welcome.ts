@@ -9,6 +9,7 @@ export const welcome: Translation<'welcome'> = {
   name: 'Nome de utilizador ou e-mail',
   username: 'Nome de utilizador',
   usernameHint: 'Letras, algarismos e . _ @ -, sem espaços. Os outros veem este nome.',
+  usernameProposed: 'Um nome de utilizador não tem espaços nem acentos. Que tal {name}?',
   password: 'Palavra-passe',
   passwordHint: 'Pelo menos 8 caracteres.',
   passwordShort: 'A palavra-passe precisa de pelo menos 8 caracteres.',
@@ -29,10 +30,11 @@ export const welcome: Translation<'welcome'> = {
   firstSet: 'Definir e entrar',
   firstLater: 'Mais tarde: manter a que apareceu',
   firstWrong:
-    'Este link foi usado ou tem mais de uma hora. Entre com a palavra-passe que apareceu.',
+    'Esta ligação já foi usada ou tem mais de uma hora. Entre com a palavra-passe que ' +
+    'apareceu.',
   haveAccount: 'Já tem conta?',
   noAccount: 'Ainda não tem conta?',
-  closed: 'Este serviço não aceita contas novas. Peça uma a quem o gere.',
+  closed: 'Este serviço não aceita contas novas. Peça uma ao administrador.',
   taken: 'Este nome de utilizador já existe. Escolha outro.',
   nameNeeded: 'Escreva um nome de utilizador.',
   passwordNeeded: 'Escreva a sua palavra-passe.',

@@ -4,7 +4,7 @@ import type { Translation } from '../dictionary.ts';
 export const errors: Translation<'errors'> = {
   offline: 'Huduma haifikiki. Angalia mtandao wako, kisha ujaribu tena.',
   unavailable: 'Huduma ina kazi nyingi. Jaribu tena baada ya muda mfupi.',
-  internal: 'Hitilafu imetokea kwenye huduma. Jaribu tena; ikiendelea, mwambie anayeiendesha.',
+  internal: 'Hitilafu imetokea kwenye huduma. Jaribu tena. Ikiendelea, mwambie msimamizi.',
   forbidden: 'Huruhusiwi kufanya hivi. Mwombe mmiliki ashiriki nawe.',
   notFound: 'Hiki hakipo tena.',
   tooLarge: 'Hiki ni kikubwa mno kwa huduma.',

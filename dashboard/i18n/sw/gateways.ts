@@ -2,12 +2,12 @@ import type { Translation } from '../dictionary.ts';
 
 /** Gateways: being heard from, devices, adding one. */
 export const gateways: Translation<'gateways'> = {
-  one: 'Lango',
-  none: 'Bado huna malango',
-  noneText: 'Lango hutuma kwa niaba ya vifaa visivyo na intaneti vyenyewe. Nalo huonekana hapa.',
+  one: 'Lango (gateway)',
+  none: 'Bado huna malango (gateway)',
+  noneText: 'Lango (gateway) hupitisha thamani za vifaa visivyo na intaneti. Nalo huonekana hapa.',
   add: 'Ongeza lango',
   id: 'Kitambulisho cha lango',
-  idHint: 'Kile ambacho lango lenyewe linacho, kwa mfano kwenye lebo yake.',
+  idHint: 'Kile ambacho lango lenyewe hutumia, kwa mfano kwenye lebo yake.',
   idBad: 'Kitambulisho hakina nafasi wala & ? / # + < > " \' = ; ( ) % \\',
   name: 'Jina',
   connected: 'limeunganishwa',
@@ -20,12 +20,12 @@ export const gateways: Translation<'gateways'> = {
   heard: 'lilisikika',
   silent: 'kimya',
   notYet: 'halikuwepo bado',
-  noDevices: 'Hakuna kifaa kinachosema kimeunganishwa na lango hili.',
+  noDevices: 'Hakuna kifaa kilichounganishwa kupitia lango hili.',
   delete: 'Futa lango hili',
   deleteText: '{name} litafutwa. Vifaa vyake na data zake zitabaki.',
   saved: 'Lango limehifadhiwa',
   deleted: 'Lango limefutwa',
-  all: 'Malango yote',
+  all: 'Malango yote (gateway)',
   place: 'Mahali lilipo',
   owner: 'ni la {name}',
 };

@@ -5,18 +5,18 @@ export const groups: Translation<'groups'> = {
   title: 'Vikundi',
   one: 'Kikundi',
   text:
-    'Watu chini ya jina moja, kama darasa. Unachoshiriki na kikundi ni cha waliomo, na ' +
-    'huisha kwa anayetoka.',
+    'Watu chini ya jina moja, kama darasa. Unachoshiriki na kikundi kinashirikiwa na ' +
+    'wote waliomo, na huisha kwa anayetoka.',
   none: 'Bado huna vikundi',
   add: 'Kikundi kipya',
   name: 'Jina la kikundi',
   nameMissing: 'Kipe kikundi jina.',
   people: 'Majina ya watumiaji',
-  peopleHint: 'Moja kwa kila mstari, au kwa mikato: orodha inaweza kubandikwa.',
+  peopleHint: 'Moja kwa kila mstari, au yatenganishwe kwa koma. Unaweza kubandika orodha.',
   members: { one: 'mtu {count}', other: 'watu {count}' },
   all: 'Vikundi vyote',
   who: 'Waliomo',
-  nobody: 'Bado hakuna mtu.',
+  nobody: 'Bado hakuna mtu ndani yake.',
   addPeople: 'Ongeza kwenye kikundi',
   remove: 'Ondoa',
   removed: '{name} hayumo tena kikundini',

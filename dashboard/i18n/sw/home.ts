@@ -2,16 +2,16 @@ import type { Translation } from '../dictionary.ts';
 
 /** The list of devices. */
 export const home: Translation<'home'> = {
-  morning: 'Asubuhi njema, {name}',
-  day: 'Mchana mwema, {name}',
-  evening: 'Jioni njema, {name}',
+  morning: 'Habari za asubuhi, {name}',
+  day: 'Habari za mchana, {name}',
+  evening: 'Habari za jioni, {name}',
   search: 'Tafuta vifaa',
   filter: 'Chuja',
   whose: 'Vya nani',
   mine: 'Vyangu',
   shared: 'Nilivyoshirikishwa',
   all: 'Vyote ninavyoweza kuona',
-  domain: 'Eneo la matumizi',
+  domain: 'Matumizi',
   gateway: 'Lango',
   visibility: 'Nani anaweza kukiona',
   any: 'yoyote',
@@ -43,5 +43,5 @@ export const home: Translation<'home'> = {
   look: 'Jinsi vifaa vinavyoonyeshwa',
   inAll: 'Kwa jumla: {count}',
   inAllWanting: { one: '{count} kinahitaji uangalizi', other: '{count} vinahitaji uangalizi' },
-  inAllWell: 'vyote vizuri',
+  inAllWell: 'vyote viko sawa',
 };

@@ -5,7 +5,7 @@ export const live: Translation<'live'> = {
   live: 'mubashara',
   connecting: 'inaunganisha…',
   offline: 'nje ya mtandao',
-  polling: 'kila sekunde 15',
+  polling: 'kila sek. 15',
   liveHint: 'Thamani mpya zinaonekana zenyewe.',
   connectingHint: 'Inajaribu kufikia huduma ili kupata thamani mpya.',
   offlineHint: 'Hakuna mtandao: hizi ni thamani za mwisho tunazojua.',

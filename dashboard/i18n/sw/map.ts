@@ -6,8 +6,8 @@ export const map: Translation<'map'> = {
   label: 'Ramani ya mahali {count}',
   loading: 'Ramani inachorwa…',
   failed: 'Ramani haikuweza kupakiwa.',
-  zoomIn: 'Karibu zaidi',
-  zoomOut: 'Mbali zaidi',
+  zoomIn: 'Kuza',
+  zoomOut: 'Punguza',
   cluster: { one: 'Kifaa {count} hapa', other: 'Vifaa {count} hapa' },
   withoutPlace: {
     one: 'Kifaa {count} bado hakina mahali',

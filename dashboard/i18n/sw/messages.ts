@@ -2,13 +2,13 @@ import type { Translation } from '../dictionary.ts';
 
 /** Ujumbe kati ya watu. */
 export const messages: Translation<'messages'> = {
-  in: 'Uliopokelewa',
+  in: 'Zilizopokelewa',
   title: 'Ujumbe',
   write: 'Ujumbe mpya',
-  out: 'Uliotumwa',
+  out: 'Zilizotumwa',
   'none-in': 'Bado hakuna aliyekuandikia.',
   'none-out': 'Bado hujamwandikia mtu.',
-  newest: 'Kati ya {count} za karibuni.',
+  newest: 'Hizi ni kati ya {count} za karibuni.',
   keptOnly: 'umehifadhiwa hapa tu',
   toWhom: 'kwa {name}',
   deleted: 'Ujumbe umefutwa',

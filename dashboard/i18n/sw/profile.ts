@@ -5,26 +5,27 @@ export const profile: Translation<'profile'> = {
   title: 'Wasifu',
   contact: 'Kukuhusu',
   saved: 'Wasifu wako umehifadhiwa',
+  guides: 'Miongozo (kwa Kiingereza)',
   look: 'Lugha na mwonekano',
   language: 'Lugha',
   theme: 'Rangi',
   system: 'kama kifaa',
-  light: 'nyeupe',
-  dark: 'nyeusi',
+  light: 'angavu',
+  dark: 'giza',
   password: 'Nenosiri',
-  browsers: 'Unapobaki umeingia',
+  browsers: 'Vivinjari ulivyobaki umeingia',
   browsersText:
-    'Vivinjari hubaki vimeingia kwa siku 30 baada ya kutumika. Toa kile ulichokipoteza.',
+    'Vivinjari hubaki vimeingia kwa siku 30 baada ya kutumika. Ondoa kile ulichopoteza.',
   browsersNone: 'Hujabaki umeingia popote.',
   browserUsed: 'kilitumika {age} kutoka {address}',
-  browserEnd: 'Toa',
-  browserEnded: '{name} kimetolewa',
+  browserEnd: 'Ondoa',
+  browserEnded: '{name} kimeondolewa',
   oldPassword: 'Nenosiri la sasa',
   oldPasswordNeeded: 'Andika nenosiri lako la sasa.',
   oldPasswordWrong: 'Hilo si nenosiri lako la sasa.',
   newPassword: 'Nenosiri jipya',
   changePassword: 'Badilisha nenosiri',
-  passwordChanged: 'Nenosiri limebadilishwa. Umetolewa mahali pengine pote.',
+  passwordChanged: 'Nenosiri limebadilishwa. Umeondolewa mahali pengine pote.',
   keys: 'Funguo',
   keysText:
     'Kwa malango, vifaa na programu, ambavyo haviwezi kuingia tena kila dakika kumi. ' +
@@ -34,7 +35,7 @@ export const profile: Translation<'profile'> = {
   keyNameHint: 'Kwa mfano: lango lililo juu ya paa la shule.',
   keyNameNeeded: 'Sema ni wa nini.',
   keyRights: 'Unaweza',
-  keyAll: 'kufanya yote ninayoweza, isipokuwa kwa akaunti yangu',
+  keyAll: 'kufanya yote ninayoweza, isipokuwa kubadilisha akaunti yangu',
   keySend: 'kutuma thamani tu',
   keyRead: 'kusoma tu',
   keyMake: 'Tengeneza ufunguo',
@@ -46,7 +47,7 @@ export const profile: Translation<'profile'> = {
   keyDeleted: 'Ufunguo {name} umefutwa',
   take: 'Chukua data yako',
   takeText:
-    'Kila kifaa kina thamani zake kama CSV chini ya CSV. Faili hii ina mengine yote: ' +
+    'Thamani za kifaa ziko chini ya CSV kwenye ukurasa wake. Faili hii ina mengine yote: ' +
     'wasifu wako, vifaa, tahadhari, funguo bila siri zake, na nani anashiriki nini.',
   takeDo: 'Pakua akaunti yangu',
   taking: 'Inakusanya…',
@@ -57,8 +58,8 @@ export const profile: Translation<'profile'> = {
   deleteConfirm: 'Jina lako la mtumiaji',
   deleted: 'Akaunti yako imefutwa',
   proveText:
-    'Tahadhari hutumwa kwa anwani ulizothibitisha kuwa ni zako: omba msimbo utumwe huko, ' +
-    'kisha uandike hapa.',
+    'Tahadhari hutumwa tu kwa anwani ulizothibitisha. Omba msimbo utumwe huko, kisha ' +
+    'uuandike hapa.',
   prove: 'Tuma msimbo',
   proveAgain: 'Tuma msimbo mwingine',
   proven: 'imethibitishwa',
@@ -67,12 +68,13 @@ export const profile: Translation<'profile'> = {
   codeHint: 'Hufanya kazi kwa nusu saa.',
   confirm: 'Thibitisha',
   webhook: 'Webhook',
-  webhookText:
-    'Tahadhari za webhook hutumwa kama JSON kwa anwani hii, zikiwa zimetiwa sahihi kwa siri ' +
-    'yako.',
-  webhookUrl: 'Anwani inayopokea',
+  webhookText: 'Tahadhari za webhook hutumwa kama JSON kwa URL hii, zikiwa na sahihi ya siri yako.',
+  webhookUrl: 'URL ya webhook',
   webhookSecret: 'Onyesha siri',
   storage: 'Vifaa vyako vimechukua MiB {used} kwenye diski.',
   storageOf: 'Vifaa vyako vimechukua MiB {used} kati ya {quota} kwenye diski.',
-  smsCredit: { one: 'Umebakiwa na ujumbe {count}', other: 'Umebakiwa na jumbe {count}' },
+  smsCredit: {
+    one: 'Umebakiwa na SMS {count}',
+    other: 'Umebakiwa na SMS {count}',
+  },
 };

@@ -27,5 +27,5 @@ export const projects: Translation<'projects'> = {
   deleted: 'Mradi umefutwa',
   all: 'Miradi yote',
   export: 'Pakua data zote',
-  chartFirst: 'Chati inaonyesha mistari {count} ya kwanza kati ya {all}.',
+  chartFirst: 'Grafu inaonyesha mistari {count} ya kwanza kati ya {all}.',
 };

@@ -15,10 +15,9 @@ export const refused: Translation<'refused'> = {
   unknown_device: 'Kilitumwa kwa kifaa “{device}”, ambacho hakipo. Hiki kinaitwa “{own}”.',
   unknown_sensor: 'Kilitumwa kwa kihisi “{sensor}”, ambacho hakipo. Kifaa hiki kina: {sensors}.',
   wrong_path:
-    'Kilitumwa kwa anwani au mada isiyojulikana hapa. Linganisha na mistari ya hapo juu, ' +
-    'herufi kwa herufi.',
-  unreadable:
-    'Thamani haisomeki. Desimali hutumia nukta, na maandishi huwa kati ya alama za ' + 'nukuu.',
+    'Kilitumwa kwa anwani au mada (topic) isiyokuwepo hapa. Linganisha na mistari ya ' +
+    'hapo juu, herufi kwa herufi.',
+  unreadable: 'Thamani haisomeki. Andika desimali kwa nukta, na maandishi kati ya alama za nukuu.',
   clock_ahead:
     'Wakati uliomo uko mbele kwa zaidi ya siku moja. Rekebisha saa ya kifaa, au usitume ' +
     'wakati.',

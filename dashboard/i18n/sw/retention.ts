@@ -13,10 +13,10 @@ export const retention: Translation<'retention'> = {
     other: 'Muhtasari wa kila saa unahifadhiwa kwa siku {count}.',
   },
   hoursForEver: 'Muhtasari wa kila saa unahifadhiwa milele.',
-  noHours: 'Za zamani zaidi hazibaki kabisa.',
+  noHours: 'Za zamani zaidi hazihifadhiwi.',
   sensor: 'Imewekwa kwa kihisi.',
   device: 'Imewekwa kwa kifaa.',
-  user: 'Imewekwa kwa akaunti ya mwenye kifaa.',
+  user: 'Imewekwa kwa akaunti ya mmiliki.',
   service: 'Imewekwa kwa huduma nzima.',
   nextNow: {
     one: 'Thamani {count} ya kabla ya {before} itafutwa ndani ya saa moja.',
@@ -27,13 +27,15 @@ export const retention: Translation<'retention'> = {
     other: 'Thamani {count} za kabla ya {before} zitafutwa tarehe {day}.',
   },
   nextNone: 'Kabla ya {day} hakuna kinachofutwa.',
-  ownHolds: 'Vihisi na vifaa vyenye mpangilio wao wenyewe vinaufuata huo.',
+  ownHolds: 'Vihisi na vifaa vyenye mpangilio wao vinafuata huo.',
   rawDays: 'Siku za kuhifadhi thamani',
-  hourlyDays: 'Siku za kuhifadhi saa',
+  hourlyDays: 'Siku za kuhifadhi muhtasari wa saa',
   empty: 'Tupu: milele.',
-  hourlyHint: 'Chati za muda mrefu zinaendelea kwa saa: ya chini, ya juu na jumla. Tupu: milele.',
+  hourlyHint:
+    'Grafu za vipindi virefu hutumia muhtasari wa kila saa: ya chini, ya juu na jumla. ' +
+    'Tupu: milele.',
   badDays: 'Andika idadi kamili ya siku, isiyozidi {max}, au acha tupu.',
-  tooShort: 'Saa zinahifadhiwa angalau muda sawa na thamani.',
+  tooShort: 'Muhtasari wa saa unahifadhiwa angalau muda sawa na thamani.',
   askTitle: 'Futa thamani za zamani?',
   ask: {
     one: 'Thamani za zaidi ya siku {count} zitafutwa, sasa na kuanzia sasa. Haziwezi kurudishwa.',
@@ -44,8 +46,8 @@ export const retention: Translation<'retention'> = {
     other: 'Leo thamani {count} ni za zamani hivyo.',
   },
   doDelete: 'Futa thamani za zamani',
-  outer: 'Usiweke kitu hapa',
+  outer: 'Tumia mpangilio wa jumla',
   outerAsk:
-    'Kilichowekwa kwa kifaa, akaunti au huduma nzima kitatumika tena. Hilo linaweza kufuta ' +
+    'Mpangilio wa kifaa, akaunti au huduma nzima utatumika tena. Hilo linaweza kufuta ' +
     'thamani za zamani.',
 };

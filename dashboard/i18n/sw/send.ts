@@ -3,7 +3,7 @@ import type { Translation } from '../dictionary.ts';
 /** How a device sends its values: lines to copy, a key, a QR code. */
 export const send: Translation<'send'> = {
   title: 'Tuma thamani',
-  text: 'Nakili mistari hii kwenye unachotengeneza. Vitambulisho tayari ni vya kifaa hiki.',
+  text: 'Nakili mistari hii kwenye programu yako. Tayari ina vitambulisho vya kifaa hiki.',
   sensor: 'Kihisi',
   way: 'Kwa',
   public: 'Kifaa hiki ni cha wote: yeyote anayejua kitambulisho chake anaweza kukitumia thamani.',
@@ -18,13 +18,14 @@ export const send: Translation<'send'> = {
   keyMade: 'Ufunguo uko kwenye mistari iliyo hapa chini. Unaonyeshwa mara hii tu: inakili sasa.',
   qr: 'Msimbo wa QR',
   qrText: 'Hufungua kifaa hiki kwenye simu nyingine. Uchapishe na uubandike kwenye boksi.',
-  noSensor: 'Ongeza kihisi kwanza; kisha mistari itakuwa hapa.',
-  keyNeeded: 'Mistari huonyeshwa ikiwa na ufunguo, ili ifanye kazi ilivyo.',
+  noSensor: 'Ongeza kihisi kwanza. Kisha mistari itaonekana hapa.',
+  keyNeeded: 'Mistari huonyeshwa ikiwa na ufunguo, tayari kutumika.',
   board: 'Bodi',
   wifi: 'Jina la Wi-Fi yako',
   wifiPassword: 'Nenosiri lake',
-  wifiHint: 'Vyote hubaki kwenye ukurasa huu: huwekwa kwenye mistari.',
-  noHttps: 'Bodi hii haiwezi HTTPS: inahitaji anwani ya huduma inayoanza na http://.',
+  wifiHint: 'Vyote hubaki kwenye ukurasa huu. Huwekwa kwenye mistari tu.',
+  wifiFirst: 'Andika jina la Wi-Fi yako. Kisha mistari itaonekana hapa.',
+  noHttps: 'Bodi hii haiwezi kutumia HTTPS: inahitaji anwani ya huduma inayoanza na http://.',
   addSensor: 'Ongeza kihisi',
   loginForKey: 'Ingia ili kutengeneza ufunguo: kutuma kwa kifaa hiki kunauhitaji.',
 };

@@ -8,7 +8,7 @@ export const start: Translation<'start'> = {
   name: 'Jina',
   nameHint: 'Jinsi ungekiita: Shamba 3, tangi la shule.',
   id: 'Kitambulisho',
-  idHint: 'Jina ambalo kifaa hujiita kinapotuma. Haliwezi kubadilishwa baadaye.',
+  idHint: 'Jina fupi linalotumika kwenye anwani na msimbo. Haliwezi kubadilishwa baadaye.',
   taken: 'Tayari kuna kifaa chenye kitambulisho hiki. Chagua kingine.',
   next: 'Endelea',
   back: 'Rudi',
@@ -40,23 +40,23 @@ export const start: Translation<'start'> = {
   howManyBad: 'Namba nzima kuanzia 1 hadi 50.',
   made: { one: 'Kifaa {count} kimetengenezwa', other: 'Vifaa {count} vimetengenezwa' },
   madeSome:
-    '{made} kati ya {count} vimetengenezwa, kisha ikakatika. Jaribu tena: hivi ' +
+    '{made} kati ya {count} vimetengenezwa, kisha ikakatizwa. Jaribu tena: hivi ' +
     'havitatengenezwa mara mbili.',
   whichLines: 'Mistari ya',
-  noSensorYet: 'Bado hakipimi chochote. Sema kinapima nini, kisha mistari ya kutuma itakuwa hapa.',
+  noSensorYet: 'Bado hakipimi chochote. Chagua kinachopima, kisha mistari itaonekana hapa.',
   addThese: 'Ongeza hivi',
   nothing: 'Hakuna kinachokuja?',
   whyLocal:
-    'Mistari inasema {host}, na kila mashine hujiita hivyo. Kwenye mashine nyingine, fungua ' +
-    'ukurasa huu kwa jina au anwani ya mashine hii, kisha nakili mistari upya.',
+    'Mistari inasema {host}, jina ambalo kila kompyuta hujiita. Kwa mashine nyingine, ' +
+    'fungua ukurasa huu kwa jina au anwani ya kompyuta hii, kisha nakili mistari upya.',
   whyText:
     'Angalia jibu ambalo kifaa chako kinapata: curl na Python huliandika, Arduino huliandika ' +
     'kwenye serial monitor.',
-  why401: 'Ufunguo haupo, au herufi yake moja haipo. Tengeneza mpya hapo juu.',
+  why401: 'Ufunguo haupo au haujakamilika. Tengeneza mpya hapo juu.',
   why403: 'Ufunguo ni wa kifaa kingine.',
   why404:
     'Kitambulisho cha kifaa au cha kihisi kimeandikwa tofauti. Herufi kubwa na ndogo si sawa.',
-  why400: 'Thamani haisomeki. Desimali huwa na nukta, na maandishi huwa kati ya alama za nukuu.',
+  why400: 'Thamani haisomeki. Andika desimali kwa nukta, na maandishi kati ya alama za nukuu.',
   why429: 'Kinatuma mara nyingi mno. Subiri kwa muda ambao jibu linasema.',
   noAnswer: 'hakuna jibu',
   whyNoAnswer: 'Kifaa chako hakifiki {origin}. Je, kiko kwenye mtandao huohuo?',

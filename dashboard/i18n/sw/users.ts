@@ -9,7 +9,9 @@ export const users: Translation<'users'> = {
   searchHint: 'Jina la mtumiaji, jina au barua pepe',
   count: { one: 'mtumiaji {count}', other: 'watumiaji {count}' },
   found: '{shown} kati ya {count}',
-  tooMany: 'Baada ya {count} wa kwanza, akaunti hupatikana kwa jina kamili la mtumiaji tu.',
+  tooMany:
+    'Akaunti {count} za kwanza tu ndizo hutafutwa. Mpya zaidi hupatikana kwa jina kamili ' +
+    'la mtumiaji.',
   nobody: 'Hakuna anayelingana',
   showMore: 'Onyesha zaidi',
   new: 'Mtumiaji mpya',
@@ -24,7 +26,7 @@ export const users: Translation<'users'> = {
   contact: 'Mawasiliano',
   credit: 'Ujumbe wa SMS au simu',
   creditHint: 'Zilizobaki. Tupu: bila kikomo.',
-  creditBad: 'Andika namba kamili, au usiandike kitu.',
+  creditBad: 'Andika namba nzima, au usiandike kitu.',
   creditLeft: { one: 'SMS {count} imebaki', other: 'SMS {count} zimebaki' },
   saved: 'Imehifadhiwa',
   newPassword: 'Weka nenosiri jipya',
@@ -34,6 +36,6 @@ export const users: Translation<'users'> = {
   delete: 'Futa akaunti hii',
   deleteText:
     'Hufuta {name} pamoja na vifaa, thamani, tahadhari na funguo zote za akaunti hii. ' +
-    'Haiwezi kurudishwa.',
+    'Haiwezi kutenduliwa.',
   deleted: '{name} amefutwa',
 };

@@ -4,8 +4,10 @@ import { type AlertForm, formExpression, gapOf, proposedMessage } from '../../al
 import { sensorOf } from '../../alerts/condition-words.ts';
 import { readSentence } from '../../alerts/read-sentence.ts';
 import { sensorsOf } from '../../alerts/sentence.ts';
+import { errorSentence } from '../../api/error-sentence.ts';
 import type { Device } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
+import { formatRate } from '../../i18n/formats.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
 import { TextField } from '../../ui/field.tsx';
@@ -64,7 +66,7 @@ export function AlertEditor(props: {
                     label={t('alerts.howOften')}
                     seconds={form.everySeconds}
                     none={t('alerts.everyTime')}
-                    around={(time) => t('alerts.everySpan', { time })}
+                    say={(ms) => t('alerts.everySpan', { often: formatRate(ms, t) })}
                     onSeconds={(everySeconds) => change({ ...form, everySeconds })}
                   />
                 ),
@@ -103,7 +105,7 @@ export function AlertEditor(props: {
 function Watching(props: Parts & { readonly error: unknown }): JSX.Element {
   const { form, onForm, error } = props;
   const { sentence } = form;
-  const refusal = isAboutExpression(error) ? error.message : undefined;
+  const refused = isAboutExpression(error) ? error : undefined;
   const canRead = readSentence(form.expression) !== undefined;
   const switchOver = (): void => {
     if (sentence !== undefined) {
@@ -131,7 +133,8 @@ function Watching(props: Parts & { readonly error: unknown }): JSX.Element {
           </p>
           <ExpressionField
             text={form.expression}
-            refusal={refusal}
+            refusal={refused && errorSentence(refused, t)}
+            at={refused?.exact?.params['at']}
             onText={(expression) => onForm({ ...form, expression, otherSensors: [] })}
           />
         </>

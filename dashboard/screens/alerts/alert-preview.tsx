@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { type AlertForm, conditionGap, draftOf } from '../../alerts/alert-form.ts';
+import { type AlertForm, conditionGap, draftOf, formExpression } from '../../alerts/alert-form.ts';
+import { listsOf } from '../../alerts/read-sentence.ts';
 import { sensorsOf } from '../../alerts/sentence.ts';
 import type { Preview } from '../../api/alert-types.ts';
 import { ApiError } from '../../api/api-error.ts';
@@ -8,7 +9,7 @@ import { errorSentence } from '../../api/error-sentence.ts';
 import type { Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
-import { t } from '../../i18n/i18n.ts';
+import { language, t } from '../../i18n/i18n.ts';
 import { api, username } from '../../state/session.ts';
 import { deviceName, sensorName } from '../../ui/value.tsx';
 import { lineOf } from './device-blank.tsx';
@@ -107,6 +108,11 @@ export function AlertPreview(props: {
           </>
         )}
       </p>
+      {listsOf(formExpression(form)).map((values) => (
+        <p key={values.join()} class="note">
+          {t('alerts.listed', { values: eitherOf(values) })}
+        </p>
+      ))}
       {preview?.firings[0]?.message !== undefined &&
         form.action.kind === 'message' &&
         form.action.message.trim() !== '' && (
@@ -116,6 +122,9 @@ export function AlertPreview(props: {
     </section>
   );
 }
+
+const eitherOf = (values: readonly string[]): string =>
+  new Intl.ListFormat(language.value, { type: 'disjunction' }).format(values);
 
 /** What an alert watches, with its line and the marks of when it would have fired. */
 export function PreviewChart(props: {

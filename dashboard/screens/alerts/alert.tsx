@@ -8,7 +8,7 @@ import { actionWords, conditionWords } from '../../alerts/words.ts';
 import type { Notification } from '../../api/alert-types.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
-import { formatDate, formatSpan } from '../../i18n/formats.ts';
+import { formatDate, formatRate } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
@@ -25,6 +25,7 @@ import { PreviewChart } from './alert-preview.tsx';
 import { AlertSwitch, Failure, historyWords } from './alerts.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Evaluations } from './evaluations.tsx';
+import { Lacks } from './lacks.tsx';
 
 /** Devices that are asked for by their ids, besides the own ones. */
 const namedMax = 20;
@@ -76,6 +77,7 @@ function Known(props: {
         <MoreWords alert={alert} naming={naming} />
         <p class="quiet small">{historyWords(alert)}</p>
         <Failure alert={alert} />
+        <Lacks alert={alert} hasLinks />
         {alert.expression_problem !== undefined && (
           <p class="note">{t('alerts.problem', { problem: alert.expression_problem })}</p>
         )}
@@ -102,7 +104,7 @@ function MoreWords(props: { readonly alert: Notification; readonly naming: Namin
     ...(clear === undefined
       ? []
       : [t('alerts.sayClear', { test: testWords(clear, condition.devices, naming) })]),
-    ...(throttling > 0 ? [t('alerts.sayEvery', { time: formatSpan(throttling * 1_000, t) })] : []),
+    ...(throttling > 0 ? [t('alerts.sayEvery', { often: formatRate(throttling * 1_000, t) })] : []),
     ...(expires === undefined
       ? []
       : [t(end < Date.now() ? 'alerts.ended' : 'alerts.sayUntil', { date })]),

@@ -5,6 +5,7 @@ import type { Notification } from '../../api/alert-types.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import { formatAge } from '../../i18n/formats.ts';
 import { t } from '../../i18n/i18n.ts';
+import { ofService } from '../../i18n/refusals.ts';
 import { useAction } from '../../state/action.ts';
 import { useAlertDevices, useAlerts, useNaming } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
@@ -14,6 +15,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Remembered } from '../../ui/remembered.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { Lacks } from './lacks.tsx';
 
 /** What is watched, and what came of it. */
 export function Alerts(): JSX.Element {
@@ -81,6 +83,7 @@ function AlertCard(props: {
           {alert.owner !== username.value && <> · {t('home.ownedBy', { name: alert.owner })}</>}
         </span>
         <Failure alert={alert} />
+        <Lacks alert={alert} />
       </a>
       <AlertSwitch
         alert={alert}
@@ -98,13 +101,18 @@ export function historyWords({ last_notification, times_sent }: Notification): s
   return `${t('alerts.fired', { age })} · ${t('alerts.timesSent', { count: times_sent })}`;
 }
 
-/** Why the last message did not go, when none has gone since. */
+/** Its devices that are gone, and why the last message did not go, when none has gone since. */
 export function Failure({ alert }: { readonly alert: Notification }): JSX.Element | null {
-  const { last_failure, last_failure_reason, last_success } = alert;
+  const { last_failure, last_failure_reason, last_success, gone_devices: gone } = alert;
+  if (gone !== undefined) {
+    return <span class="field-error">{t('alerts.gone', { devices: gone.join(', ') })}</span>;
+  }
   if (last_failure === undefined) return null;
   if (last_success !== undefined && last_success > last_failure) return null;
   return (
-    <span class="field-error">{t('alerts.lastFailed', { reason: last_failure_reason ?? '' })}</span>
+    <span class="field-error">
+      {t('alerts.lastFailed', { reason: ofService(last_failure_reason ?? '') })}
+    </span>
   );
 }
 

@@ -55,6 +55,8 @@ export function BlankSelect<Value extends string>(props: {
 
 const sizeMin = 4;
 const sizeMax = 24;
+/** A longer unit may break. */
+const unitMax = 24;
 
 /** A word or a number, within a sentence. */
 export function BlankText(props: {
@@ -65,7 +67,7 @@ export function BlankText(props: {
 }): JSX.Element {
   const { label, value, unit = '', onValue } = props;
   return (
-    <span class="blank-value">
+    <span class={unit.length > unitMax ? undefined : 'blank-value'}>
       <input
         class="blank"
         type="text"
@@ -95,11 +97,11 @@ export function BlankTime(props: {
   readonly label: string;
   readonly seconds: number;
   readonly none?: string;
-  /** What is said around a time; the time alone when absent. */
-  readonly around?: (time: string) => string;
+  /** Says a time of so many ms; its length alone when absent. */
+  readonly say?: (ms: number) => string;
   readonly onSeconds: (seconds: number) => void;
 }): JSX.Element {
-  const { label, seconds, none, around = (time) => time, onSeconds } = props;
+  const { label, seconds, none, say = (ms) => formatSpan(ms, t), onSeconds } = props;
   const offered = [...new Set([...times, ...(seconds > 0 ? [seconds] : [])])];
   return (
     <BlankSelect
@@ -109,7 +111,7 @@ export function BlankTime(props: {
         ...(none === undefined ? [] : [{ value: '0', label: none }]),
         ...offered
           .sort((a, b) => a - b)
-          .map((time) => ({ value: String(time), label: around(formatSpan(time * 1_000, t)) })),
+          .map((time) => ({ value: String(time), label: say(time * 1_000) })),
       ]}
       onValue={(text) => onSeconds(Number(text))}
     />

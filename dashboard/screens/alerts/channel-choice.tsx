@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { channelWord } from '../../alerts/words.ts';
 import { type ChannelName, type ChannelState, channelNames } from '../../api/alert-types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { ofService } from '../../i18n/refusals.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
 import { Icon } from '../../ui/icons.tsx';
@@ -86,7 +87,7 @@ function ChosenChannel({
     return (
       <p class="small">
         {t('alerts.notSetUpText', { channel: name })}
-        {state.reason !== undefined && <span class="quiet"> ({state.reason})</span>}
+        {state.reason !== undefined && <span class="quiet"> ({ofService(state.reason)})</span>}
       </p>
     );
   }
@@ -94,7 +95,7 @@ function ChosenChannel({
     <div class="stack-tight">
       {isToMe && state?.reachable === false && (
         <p class="small">
-          {t('alerts.notReachable', { channel: name })} <a href="/profile">{t('shell.profile')}</a>
+          {t(`alerts.reach-${channel}`)} <a href="/profile">{t('shell.profile')}</a>
         </p>
       )}
       {isToMe && state?.reachable === true && <TestMessage channel={channel} />}

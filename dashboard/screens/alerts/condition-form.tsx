@@ -4,6 +4,7 @@ import { sensorOf } from '../../alerts/condition-words.ts';
 import type { Comparison, Condition, Placing, Sentence } from '../../alerts/read-sentence.ts';
 import { opposites } from '../../alerts/sentence.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
+import { formatSpan } from '../../i18n/formats.ts';
 import { t } from '../../i18n/i18n.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { BlankSelect, Blanks, BlankText, BlankTime } from './blanks.tsx';
@@ -46,18 +47,12 @@ export function ConditionForm(parts: Parts & { readonly sentence: Sentence }): J
       ))}
       {first !== undefined && first.kind !== 'silent' && (
         <span class="blank-line">
-          <Blanks
-            text={t('alerts.formFor')}
-            blanks={{
-              time: (
-                <BlankTime
-                  label={t('alerts.howLong')}
-                  seconds={sentence.forSeconds}
-                  none={t('alerts.atOnce')}
-                  onSeconds={(forSeconds) => change({ ...sentence, forSeconds })}
-                />
-              ),
-            }}
+          <BlankTime
+            label={t('alerts.howLong')}
+            seconds={sentence.forSeconds}
+            none={t('alerts.atOnce')}
+            say={(ms) => t('alerts.forSpan', { time: formatSpan(ms, t) })}
+            onSeconds={(forSeconds) => change({ ...sentence, forSeconds })}
           />
         </span>
       )}

@@ -4,6 +4,7 @@ import type { Delivery, Notification } from '../../api/alert-types.ts';
 import { apiPaths } from '../../api/paths.ts';
 import { formatDate } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
+import { ofService } from '../../i18n/refusals.ts';
 import { useResource } from '../../state/resource.ts';
 import { api } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -76,7 +77,7 @@ function DeliveryLine({ delivery }: { readonly delivery: Delivery }): JSX.Elemen
         )}
       </span>
       {status !== 'sent' && reason !== undefined && (
-        <span class={status === 'failed' ? 'field-error' : 'quiet small'}>{reason}</span>
+        <span class={status === 'failed' ? 'field-error' : 'quiet small'}>{ofService(reason)}</span>
       )}
     </div>
   );

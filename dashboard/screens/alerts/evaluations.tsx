@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { thresholdOf } from '../../alerts/attention.ts';
 import type { Evaluation, Notification } from '../../api/alert-types.ts';
 import { apiPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
@@ -35,7 +36,7 @@ export function Evaluations(props: {
         <ul class="menu alert-events">
           {value.map((evaluation, index) => (
             <li key={`${evaluation.timestamp} ${index}`}>
-              <EvaluationLine evaluation={evaluation} devices={devices} />
+              <EvaluationLine alert={alert} evaluation={evaluation} devices={devices} />
             </li>
           ))}
         </ul>
@@ -45,6 +46,7 @@ export function Evaluations(props: {
 }
 
 function EvaluationLine(props: {
+  readonly alert: Notification;
   readonly evaluation: Evaluation;
   readonly devices: readonly Device[];
 }): JSX.Element {
@@ -55,7 +57,10 @@ function EvaluationLine(props: {
     device: deviceName(device ?? { id: device_id }),
     sensor: sensorName(sensor ?? { id: sensor_id }),
   };
-  const text = `${formatValue(value, language.value, t)}\u00a0${unitSymbol(sensor?.unit)}`.trim();
+  const of = { deviceId: device_id, owner: device?.owner ?? '', sensorId: sensor_id };
+  const line = thresholdOf([{ ...props.alert, status: 'active' }], of);
+  const text =
+    `${formatValue(value, language.value, t, line)}\u00a0${unitSymbol(sensor?.unit)}`.trim();
   return (
     <div class="stack-tight">
       <span class="row row-apart">

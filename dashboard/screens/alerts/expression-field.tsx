@@ -9,10 +9,12 @@ export function ExpressionField(props: {
   readonly text: string;
   /** What the service has against it. */
   readonly refusal: string | undefined;
+  /** The character that it stumbled at, from 1. */
+  readonly at: unknown;
   readonly onText: (text: string) => void;
 }): JSX.Element {
   const { text, refusal, onText } = props;
-  const spot = spotOf(refusal, text);
+  const spot = spotOf(props.at, text);
   return (
     <div class="stack-tight">
       <Field
@@ -44,7 +46,7 @@ export function ExpressionField(props: {
 }
 
 /** The place, from 0, that a refusal points at. */
-function spotOf(refusal: string | undefined, text: string): number | undefined {
-  const place = Number(/at character (\d+)/.exec(refusal ?? '')?.[1]);
+function spotOf(at: unknown, text: string): number | undefined {
+  const place = Number(at);
   return place >= 1 && place <= text.length + 1 ? place - 1 : undefined;
 }

@@ -15,6 +15,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AlertEditor } from './alert-editor.tsx';
 import { useChannels } from './channel-choice.tsx';
+import { Lacks } from './lacks.tsx';
 
 /** A new alert; the address may name the device and the sensor it is for. */
 export function NewAlert(): JSX.Element {
@@ -93,6 +94,8 @@ function usualChannels(states: readonly ChannelState[] = []): readonly string[] 
 }
 
 const firstThrottleSeconds = 6 * 3_600;
+/** What a device sends after an outage is not news. */
+const firstMaxAgeSeconds = 3_600;
 
 /** About the sensor that was looked at, to oneself, without a number yet. */
 function firstForm(
@@ -113,6 +116,7 @@ function firstForm(
     expression: '',
     otherSensors: [],
     action: { kind: 'message', usernames: [username.value ?? ''], channels, message: '' },
+    maxAge: firstMaxAgeSeconds,
     everySeconds: firstThrottleSeconds,
     until: '',
   };
@@ -142,13 +146,16 @@ export function EditAlert({ params }: ScreenProps): JSX.Element {
       <h1>{t('alerts.edit')}</h1>
       {error !== undefined && <ErrorBox error={error} onRetry={alert.reload} />}
       {alert.value !== undefined && devices.value !== undefined && isReady ? (
-        <AlertEditor
-          key={id}
-          first={formOf(alert.value)}
-          devices={devices.value}
-          submit={t('common.save')}
-          onSave={save}
-        />
+        <>
+          <Lacks alert={alert.value} hasLinks />
+          <AlertEditor
+            key={id}
+            first={formOf(alert.value)}
+            devices={devices.value}
+            submit={t('common.save')}
+            onSave={save}
+          />
+        </>
       ) : (
         error === undefined && <Skeleton height={460} />
       )}

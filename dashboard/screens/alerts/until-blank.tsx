@@ -36,7 +36,7 @@ export function UntilBlank(props: {
         }
       />{' '}
       <button type="button" class="button button-quiet" onClick={() => onUntil('')}>
-        {t('alerts.noEnd')}
+        {t('alerts.removeEnd')}
       </button>
       {Number.isNaN(at) && <span class="quiet small"> ({until})</span>}
       {!Number.isNaN(at) && at < Date.now() && (

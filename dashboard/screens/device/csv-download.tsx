@@ -15,6 +15,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { sensorName } from '../../ui/value.tsx';
 import { csvName, type RangeName, rangeNames, rangeQuery, sizeText } from './csv-range.ts';
+import { createCsvTable, type TableForm } from './csv-table.ts';
 
 /** As many datapoints as one read answers [contract 6]. */
 const rowsMax = 1_000_000;
@@ -26,6 +27,8 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
   const [chosen, setChosen] = useState<readonly string[]>(() => device.sensors.map(({ id }) => id));
   const [range, setRange] = useState<RangeName>('month');
   const [isRaw, setRaw] = useState(false);
+  const [isWide, setWide] = useState(false);
+  const [isLocal, setLocal] = useState(false);
   const [from, setFrom] = useState('');
   const [to, setTo] = useState('');
   // The end of a preset stands still while somebody looks at its count.
@@ -37,6 +40,8 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
     ...rangeQuery(range, { now: now.current, from, to, zone }),
     ...(isRaw && { calibrated: 'false' }),
   };
+  const sensors = chosen.map((sensor) => `${device.id}/${sensor}`);
+  const form: TableForm = { isWide, sensors, ...(isLocal && { zone }) };
   const count = useRowCount(query, chosen.length > 0);
   const rows = count.value;
   const isOff = chosen.length === 0 || rows === 0 || (rows ?? 0) > rowsMax;
@@ -71,22 +76,37 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
               {t('data.zone')} {describeZone(zone, now.current)}.{' '}
             </>
           )}
-          {t('data.utcNote')}
+          {t(isLocal ? 'data.localNote' : 'data.utcNote', { zone })}
         </p>
       </fieldset>
-      {device.sensors.some(({ calib }) => calib !== undefined) && (
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={isRaw}
-            onChange={(event) => setRaw(event.currentTarget.checked)}
-          />
-          {t('data.raw')}
-        </label>
-      )}
+      <div class="choices">
+        <Choice isChosen={isWide} onChosen={setWide} label={t('data.wide')} />
+        <Choice isChosen={isLocal} onChosen={setLocal} label={t('data.local', { zone })} />
+        {device.sensors.some(({ calib }) => calib !== undefined) && (
+          <Choice isChosen={isRaw} onChosen={setRaw} label={t('data.raw')} />
+        )}
+      </div>
       <Amount sensors={chosen.length} count={count} bytes={bytes} />
-      <SaveButton device={device} query={query} bytes={bytes} isOff={isOff} />
+      <SaveButton {...{ device, query, bytes, isOff, form }} />
     </div>
+  );
+}
+
+function Choice(props: {
+  readonly isChosen: boolean;
+  readonly onChosen: (isChosen: boolean) => void;
+  readonly label: string;
+}): JSX.Element {
+  const { isChosen, onChosen, label } = props;
+  return (
+    <label class="choice">
+      <input
+        type="checkbox"
+        checked={isChosen}
+        onChange={(event) => onChosen(event.currentTarget.checked)}
+      />
+      {label}
+    </label>
   );
 }
 
@@ -136,30 +156,21 @@ function SensorChoice(props: {
       <legend>{t('data.which')}</legend>
       <div class="choices">
         {all.length > 1 && (
-          <label class="choice">
-            <input
-              type="checkbox"
-              checked={chosen.length === all.length}
-              onChange={(event) => onChosen(event.currentTarget.checked ? all : [])}
-            />
-            {t('data.allSensors')}
-          </label>
+          <Choice
+            isChosen={chosen.length === all.length}
+            onChosen={(isChosen) => onChosen(isChosen ? all : [])}
+            label={t('data.allSensors')}
+          />
         )}
         {device.sensors.map((sensor) => (
-          <label class="choice" key={sensor.id}>
-            <input
-              type="checkbox"
-              checked={chosen.includes(sensor.id)}
-              onChange={(event) =>
-                onChosen(
-                  all.filter((id) =>
-                    id === sensor.id ? event.currentTarget.checked : chosen.includes(id),
-                  ),
-                )
-              }
-            />
-            {sensorName(sensor)}
-          </label>
+          <Choice
+            key={sensor.id}
+            isChosen={chosen.includes(sensor.id)}
+            onChosen={(isChosen) =>
+              onChosen(all.filter((id) => (id === sensor.id ? isChosen : chosen.includes(id))))
+            }
+            label={sensorName(sensor)}
+          />
         ))}
       </div>
     </fieldset>
@@ -171,8 +182,9 @@ function SaveButton(props: {
   readonly query: Query;
   readonly bytes: number;
   readonly isOff: boolean;
+  readonly form: TableForm;
 }): JSX.Element {
-  const { device, query, bytes, isOff } = props;
+  const { device, query, bytes, isOff, form } = props;
   const [received, setReceived] = useState<number>();
   const [error, setError] = useState<string>();
   const abort = useRef<AbortController>(undefined);
@@ -183,7 +195,7 @@ function SaveButton(props: {
     setError(undefined);
     setReceived(0);
     try {
-      const content = await fetchCsv(query, controller.signal, setReceived);
+      const content = await fetchCsv({ query, form }, controller.signal, setReceived);
       const name = csvName([device.id], Date.now());
       saveFile(name, content);
       showToast(t('data.done', { name, size: sizeText(content.size, language.value) }));
@@ -221,24 +233,31 @@ function SaveButton(props: {
   );
 }
 
+/** The file with a byte order mark, by which spreadsheets tell UTF-8. */
 async function fetchCsv(
-  query: Query,
+  { query, form }: { readonly query: Query; readonly form: TableForm },
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
 ): Promise<Blob> {
   const response = await api.request({
     path: '/sensors_data',
-    query: { ...query, format: 'csv', limit: rowsMax },
+    query: { ...query, format: 'csv' },
     signal,
   });
   const reader = response.body?.getReader();
-  if (reader === undefined) return response.blob();
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const pieces = ['\u{feff}'];
+  const decoder = new TextDecoder();
+  const isAsSent = !form.isWide && form.zone === undefined;
+  const table = isAsSent ? undefined : createCsvTable(form);
+  const put = (text: string) => pieces.push(table === undefined ? text : table.push(text));
   let bytes = 0;
   for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return new Blob(pieces, { type: 'text/csv' });
-    pieces.push(value);
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done) {
+      pieces.push(table?.end() ?? '');
+      return new Blob(pieces, { type: 'text/csv' });
+    }
+    put(decoder.decode(value, { stream: true }));
     bytes += value.length;
     onBytes(bytes);
   }

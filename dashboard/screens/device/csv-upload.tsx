@@ -1,13 +1,17 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { unnamedColumns } from '../../../src/lib/csv-datapoints.ts';
+import { CsvError } from '../../../src/lib/csv-reader.ts';
 import { errorSentence } from '../../api/error-sentence.ts';
 import type { Device } from '../../api/types.ts';
+import { isZone, usableZone } from '../../charts/zone.ts';
 import { t } from '../../i18n/i18n.ts';
 import { api } from '../../state/session.ts';
 import { Field, SelectField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { sensorName } from '../../ui/value.tsx';
-import { CsvFault, readCsvRows, type UploadRow } from './csv-rows.ts';
+import { readCsvRows, type UploadRow } from './csv-rows.ts';
+import { ZoneField } from './zone-field.tsx';
 
 const rowsPerRequest = 5_000;
 const shownRefusals = 5;
@@ -26,6 +30,7 @@ interface Outcome {
 /** Sends the rows of a file in parts, and says which were refused. */
 export function CsvUpload({ device }: { readonly device: Device }): JSX.Element {
   const [sensor, setSensor] = useState(device.sensors[0]?.id ?? '');
+  const [zone, setZone] = useState(usableZone(device.timezone));
   const [progress, setProgress] = useState<{ readonly done: number; readonly count: number }>();
   const [outcome, setOutcome] = useState<Outcome>();
   const [error, setError] = useState<string>();
@@ -38,17 +43,13 @@ export function CsvUpload({ device }: { readonly device: Device }): JSX.Element 
     setOutcome(undefined);
     setError(undefined);
     try {
-      const rows = readCsvRows(await file.text(), { device: device.id, sensor });
+      if (zone !== '' && !isZone(zone)) return setError(t('data.unknownZone'));
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const rows = readCsvRows(bytes, { device: device.id, sensor, zone });
       if (rows.length === 0) return setError(t('data.noRows'));
       setOutcome(await sendRows(rows, (done) => setProgress({ done, count: rows.length })));
     } catch (failure) {
-      setError(
-        failure instanceof CsvFault
-          ? failure.message === 'columns'
-            ? t('data.columns')
-            : t('data.badFile', { line: failure.line, reason: failure.message })
-          : errorSentence(failure, t),
-      );
+      setError(faultSentence(failure));
     } finally {
       setProgress(undefined);
     }
@@ -62,6 +63,12 @@ export function CsvUpload({ device }: { readonly device: Device }): JSX.Element 
         value={sensor}
         options={device.sensors.map((one) => ({ value: one.id, label: sensorName(one) }))}
         onValue={setSensor}
+      />
+      <ZoneField
+        label={t('data.timesOf')}
+        hint={t('data.timesHint')}
+        value={zone}
+        onValue={setZone}
       />
       <Field
         label={t('data.file')}
@@ -83,6 +90,14 @@ export function CsvUpload({ device }: { readonly device: Device }): JSX.Element 
       {outcome !== undefined && <OutcomeText outcome={outcome} />}
     </form>
   );
+}
+
+function faultSentence(failure: unknown): string {
+  if (!(failure instanceof CsvError)) return errorSentence(failure, t);
+  const { line, problem } = failure;
+  return problem === unnamedColumns
+    ? t('data.columns')
+    : t('data.badFile', { line, reason: problem });
 }
 
 function OutcomeText({ outcome }: { readonly outcome: Outcome }): JSX.Element {
@@ -107,13 +122,21 @@ async function sendRows(
   rows: readonly UploadRow[],
   onDone: (done: number) => void,
 ): Promise<Outcome> {
-  let outcome: Outcome = { stored: 0, refusedCount: 0, refused: [] };
-  for (let at = 0; at < rows.length; at += rowsPerRequest) {
-    const part = rows.slice(at, at + rowsPerRequest);
-    const body = part.map(({ line: _line, ...row }) => JSON.stringify(row)).join('\n');
+  const unread = rows.flatMap((row) =>
+    'refusal' in row ? { line: row.line, description: row.refusal } : [],
+  );
+  const sent = rows.flatMap((row) => ('refusal' in row ? [] : row));
+  let outcome: Outcome = {
+    ...{ stored: 0, refusedCount: unread.length },
+    refused: unread.slice(0, shownRefusals),
+  };
+  for (let at = 0; at < sent.length; at += rowsPerRequest) {
+    const part = sent.slice(at, at + rowsPerRequest);
+    const body = part.map(({ json }) => json).join('\n');
     const response = await api.request({
       method: 'POST',
       path: '/sensors_data',
+      query: { import: 'true' },
       body,
       type: 'application/x-ndjson',
     });
@@ -132,7 +155,7 @@ async function sendRows(
       refusedCount: outcome.refusedCount + answer.refused_count,
       refused: [...outcome.refused, ...refused].slice(0, shownRefusals),
     };
-    onDone(Math.min(rows.length, at + rowsPerRequest));
+    onDone(Math.min(sent.length, at + rowsPerRequest));
   }
   return outcome;
 }

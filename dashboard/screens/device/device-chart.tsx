@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { thresholdOf } from '../../alerts/alert-form.ts';
+import { thresholdOf } from '../../alerts/attention.ts';
 import { freshnessOf, instantOf } from '../../api/freshness.ts';
 import { shapeOf } from '../../api/sensor-shape.ts';
 import type { Device, Sensor } from '../../api/types.ts';
@@ -9,6 +9,7 @@ import type { ChartProps } from '../../charts/chart-props.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
 import { useAlerts } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
+import { useMeasures } from '../../state/measures.ts';
 import { sensorName } from '../../ui/value.tsx';
 
 /** How sensors of a device went, on one time axis. */
@@ -30,6 +31,8 @@ export function DeviceChart({
   }, [alerts, device.id, device.owner, ids.join()]);
   const instants = sensors.map(({ last_value }) => instantOf(last_value));
   const stale = instants.map((at) => freshnessOf(at, now.value) === 'stale');
+  const measured = sensors.map((sensor) => ({ deviceId: device.id, sensor }));
+  const measures = measured.map(useMeasures(measured));
   const described = JSON.stringify(
     sensors.map((sensor, index) => [
       sensor.id,
@@ -37,6 +40,7 @@ export function DeviceChart({
       sensor.unit,
       sensor.calib,
       shapeOf(sensor),
+      measures[index],
       stale[index],
       lines[index],
     ]),
@@ -52,7 +56,7 @@ export function DeviceChart({
           name: sensorName(sensor),
           ...(unit !== '' && { unit }),
           ...(sensor.calib !== undefined && { calib: sensor.calib }),
-          shape: shapeOf(sensor),
+          ...{ shape: shapeOf(sensor), measures: measures[index] },
           isStale: stale[index] === true,
           ...(lines[index] !== undefined && { threshold: lines[index] }),
         };

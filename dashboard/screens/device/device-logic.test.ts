@@ -9,7 +9,6 @@ import {
   textOfValue,
 } from './control-value.ts';
 import { csvName, rangeQuery, sizeText } from './csv-range.ts';
-import { CsvFault, readCsvRows } from './csv-rows.ts';
 
 test('a control follows the declared type, else the value', () => {
   assert.equal(controlKind({ actuator_value_type: 'bool' }), 'bool');
@@ -86,55 +85,6 @@ test('points that are there are in the form again', () => {
     { sensor_value: 9, real_value: 9.5 },
   ];
   assert.deepEqual(readPoints(draftPoints(points)), points);
-});
-
-const here = { device: 'pond', sensor: 'TC' };
-
-test('two columns are of the sensor that was chosen', () => {
-  assert.deepEqual(readCsvRows('timestamp,value\n2026-01-01T00:00:00Z,1.5\n', here), [
-    { line: 2, device_id: 'pond', sensor_id: 'TC', value: 1.5, timestamp: '2026-01-01T00:00:00Z' },
-  ]);
-});
-
-test('what the service writes comes back as it was', () => {
-  const text = [
-    'device_id,sensor_id,value,timestamp,date_received',
-    'p,A,"25",2026-01-01T00:00:00.000Z,2026-01-01T00:00:01.000Z',
-    'p,B,"{""a"":[1,2]}",,2026-01-01T00:00:02.000Z',
-    'p,C,open,,2026-01-01T00:00:03.000Z',
-    'p,D,null,,2026-01-01T00:00:04.000Z',
-    'p,E,"two\nlines, ""quoted""",,2026-01-01T00:00:05.000Z',
-    'p,F,true,,2026-01-01T00:00:06.000Z',
-  ].join('\r\n');
-  const rows = readCsvRows(text, here);
-  assert.deepEqual(
-    rows.map(({ sensor_id, value }) => [sensor_id, value]),
-    [
-      ['A', '25'],
-      ['B', { a: [1, 2] }],
-      ['C', 'open'],
-      ['D', null],
-      ['E', 'two\nlines, "quoted"'],
-      ['F', true],
-    ],
-  );
-  assert.equal(rows[1]?.timestamp, '2026-01-01T00:00:02.000Z');
-  assert.equal(rows[5]?.line, 8);
-});
-
-test('semicolons part cells too, empty lines and a byte order mark count for nothing', () => {
-  const rows = readCsvRows('\uFEFFvalue;timestamp\n\n7;2026-01-01T00:00:00Z\n;\n', here);
-  assert.deepEqual(
-    rows.map(({ line, value }) => [line, value]),
-    [[3, 7]],
-  );
-});
-
-test('a file without a column of values, or with a broken quote, says where', () => {
-  assert.throws(() => readCsvRows('a,b\n1,2', here), CsvFault);
-  assert.throws(() => readCsvRows('value\n"abc', here), { name: 'CsvFault', line: 2 });
-  assert.throws(() => readCsvRows('value\n1\n"a"b', here), { name: 'CsvFault', line: 3 });
-  assert.deepEqual(readCsvRows('', here), []);
 });
 
 test('ranges end now, or with the last of the days chosen', () => {

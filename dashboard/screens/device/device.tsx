@@ -1,15 +1,18 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { freshnessOf, instantOf } from '../../api/freshness.ts';
+import { isUnsaid } from '../../api/measures.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { DeviceRights } from '../../api/rights.ts';
 import { shapeOf } from '../../api/sensor-shape.ts';
 import type { Device, Gateway, Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
+import { useLine } from '../../state/alerts.ts';
 import { useAudience } from '../../state/audience.ts';
 import { now } from '../../state/clock.ts';
 import { useDevice } from '../../state/device.ts';
+import { useMeasures } from '../../state/measures.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
 import { Age } from '../../ui/age.tsx';
@@ -22,6 +25,7 @@ import { DeviceNotes } from './device-notes.tsx';
 import { DeviceOrWhy } from './device-part.tsx';
 import { DevicePlace } from './device-place.tsx';
 import { HandedOver } from './handed-over.tsx';
+import { MeasuresNote } from './measures-note.tsx';
 import { todayText, useToday } from './today.ts';
 
 /** One device: what it says now, how it went, and what can be done with it. */
@@ -41,9 +45,9 @@ export function DeviceScreen({ params }: ScreenProps): JSX.Element {
         {({ device, rights, reload }) => (
           <>
             <DeviceHead device={device} rights={rights} />
-            {device.pending === true && <HandedOver device={device} onAccepted={reload} />}
+            {device.pending === true && <HandedOver device={device} onDone={reload} />}
             {rights.seesData ? (
-              <SensorsAndChart device={device} rights={rights} />
+              <SensorsAndChart {...{ device, rights }} onChange={reload} />
             ) : (
               <p class="note">{t('device.hiddenData')}</p>
             )}
@@ -165,12 +169,16 @@ function Visibility({
 function SensorsAndChart({
   device,
   rights,
+  onChange,
 }: {
   readonly device: Device;
   readonly rights: DeviceRights;
+  readonly onChange: () => void;
 }): JSX.Element {
   const addPath = screenPaths.devicePart(device.id, 'new-sensor');
   const today = useToday(device);
+  const measured = device.sensors.map((sensor) => ({ deviceId: device.id, sensor }));
+  const measuresOf = useMeasures(measured);
   if (device.sensors.length === 0) {
     return (
       <div class="empty surface">
@@ -192,13 +200,15 @@ function SensorsAndChart({
             <li key={sensor.id} class={todayClass(sensor)}>
               <SensorTile {...{ device, sensor }} place={index} />
               {shapeOf(sensor) !== 'text' && (
-                <p class="tile-today">
-                  {today === undefined ? '\u00a0' : todayText(sensor, today.get(sensor.id))}
-                </p>
+                <TodayLine
+                  {...{ device, sensor, today }}
+                  measures={measuresOf({ deviceId: device.id, sensor })}
+                />
               )}
             </li>
           ))}
         </ul>
+        <MeasuresNotes {...{ device, rights, measuresOf, onChange }} />
         {rights.changes && (
           <a class="button button-quiet tiles-add" href={addPath}>
             <Icon name="plus" />
@@ -213,6 +223,32 @@ function SensorsAndChart({
   );
 }
 
+/** One question at a time. */
+function MeasuresNotes(props: {
+  readonly device: Device;
+  readonly rights: DeviceRights;
+  readonly measuresOf: ReturnType<typeof useMeasures>;
+  readonly onChange: () => void;
+}): JSX.Element | null {
+  const { device, rights, measuresOf, onChange } = props;
+  const sensor = device.sensors.find((one) => isUnsaid(one) && one.last_value !== undefined);
+  if (sensor === undefined) return null;
+  const measures = measuresOf({ deviceId: device.id, sensor });
+  return <MeasuresNote {...{ device, sensor, measures, onChange }} mayChange={rights.changes} />;
+}
+
+function TodayLine(props: {
+  readonly device: Device;
+  readonly sensor: Sensor;
+  readonly today: ReturnType<typeof useToday>;
+  readonly measures: Parameters<typeof todayText>[2];
+}): JSX.Element {
+  const { device, sensor, today, measures } = props;
+  const line = useLine({ deviceId: device.id, owner: device.owner, sensorId: sensor.id });
+  const text = today && todayText(sensor, today.get(sensor.id), measures, line);
+  return <p class="tile-today">{text ?? '\u00a0'}</p>;
+}
+
 const seriesMax = 6;
 
 function SensorTile(props: {
@@ -222,6 +258,8 @@ function SensorTile(props: {
 }): JSX.Element {
   const { device, sensor, place } = props;
   const at = instantOf(sensor.last_value);
+  const of = { deviceId: device.id, owner: device.owner, sensorId: sensor.id };
+  const line = useLine(of);
   const path = screenPaths.devicePart(device.id, `sensors/${encodeURIComponent(sensor.id)}`);
   const colour = { background: `var(--series-${(place % seriesMax) + 1})` };
   return (
@@ -231,7 +269,7 @@ function SensorTile(props: {
         {sensorName(sensor)}
       </span>
       <span class="tile-value">
-        <Value value={sensor.last_value?.value} unit={sensor.unit} />
+        <Value value={sensor.last_value?.value} unit={sensor.unit} line={line} />
       </span>
       <span class="tile-age">{at === undefined ? t('device.noValue') : <Age at={at} />}</span>
     </a>

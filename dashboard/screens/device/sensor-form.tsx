@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { idFromName, isId } from '../../api/id-check.ts';
+import type { Measures } from '../../api/measures.ts';
 import type { Sensor, Term } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useVocabulary } from '../../state/vocabulary.ts';
-import { TextField } from '../../ui/field.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { PickField } from '../../ui/pick-field.tsx';
 
@@ -14,6 +15,8 @@ export interface SensorDraft {
   readonly kind: string;
   readonly quantity: string;
   readonly unit: string;
+  /** Empty: nobody said. */
+  readonly measures: Measures | '';
 }
 
 const noTerms: readonly Term[] = [];
@@ -97,12 +100,29 @@ export function SensorForm(props: {
           onValue={set('unit')}
         />
       </div>
+      <SelectField
+        label={t('device.measures')}
+        value={draft.measures}
+        options={measuresOptions(sensor)}
+        onValue={(measures) => setDraft((before) => ({ ...before, measures }))}
+      />
       <FormError text={error} />
       <button type="submit" class="button button-main" disabled={isBusy}>
         {submit}
       </button>
     </form>
   );
+}
+
+/** Once it was said it can be said anew only. */
+function measuresOptions(sensor: Sensor | undefined) {
+  const unsaid = sensor?.measures === undefined ? [{ value: '', label: '–' } as const] : [];
+  return [
+    ...unsaid,
+    { value: 'gauge', label: t('device.measuresGauge') } as const,
+    { value: 'counter', label: t('device.measuresCounter') } as const,
+    { value: 'amount', label: t('device.measuresAmount') } as const,
+  ];
 }
 
 /** Those that go with what was picked before, or all of them. */
@@ -118,6 +138,7 @@ function draftOf(sensor: Sensor | undefined): SensorDraft {
     kind: sensor?.sensing_device ?? sensor?.sensor_kind ?? '',
     quantity: sensor?.quantity_kind ?? '',
     unit: sensor?.unit ?? '',
+    measures: sensor?.measures ?? '',
   };
 }
 
@@ -137,6 +158,7 @@ export function sensorMessage(draft: SensorDraft, sensor?: Sensor): object {
     sensor_kind: _k,
     quantity_kind: _q,
     unit: _u,
+    measures: _m,
     ...rest
   } = kept;
   return {
@@ -146,5 +168,6 @@ export function sensorMessage(draft: SensorDraft, sensor?: Sensor): object {
     ...(draft.kind.trim() !== '' && { [kindField]: draft.kind.trim() }),
     ...(draft.quantity.trim() !== '' && { quantity_kind: draft.quantity.trim() }),
     ...(draft.unit.trim() !== '' && { unit: draft.unit.trim() }),
+    ...(draft.measures !== '' && { measures: draft.measures }),
   };
 }

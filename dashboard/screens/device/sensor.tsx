@@ -7,6 +7,8 @@ import type { Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
+import { useLine } from '../../state/alerts.ts';
+import { useMeasures } from '../../state/measures.ts';
 import { api } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { Age } from '../../ui/age.tsx';
@@ -23,6 +25,7 @@ import { CorrectionList } from './correction-list.tsx';
 import { DeviceChart } from './device-chart.tsx';
 import { DevicePart, type KnownDevice } from './device-part.tsx';
 import { LatestValues } from './latest-values.tsx';
+import { MeasuresNote } from './measures-note.tsx';
 import { SensorForm, sensorMessage } from './sensor-form.tsx';
 
 /** One sensor: its value, its history, and all there is to set. */
@@ -54,11 +57,14 @@ function SensorParts({
 }): JSX.Element {
   const { device, rights, reload } = known;
   const at = instantOf(sensor.last_value);
+  const line = useLine({ deviceId: device.id, owner: device.owner, sensorId: sensor.id });
+  const measured = { deviceId: device.id, sensor };
+  const measures = useMeasures([measured])(measured);
   return (
     <>
       <div class="row row-apart">
         <p class="hero">
-          <Value value={sensor.last_value?.value} unit={sensor.unit} />{' '}
+          <Value value={sensor.last_value?.value} unit={sensor.unit} line={line} />{' '}
           <span class="quiet hero-age">
             {at === undefined ? t('device.latestNone') : <Age at={at} />}
           </span>
@@ -68,6 +74,13 @@ function SensorParts({
           {t('device.alert')}
         </a>
       </div>
+      {rights.seesData && (
+        <MeasuresNote
+          {...{ device, sensor, measures }}
+          mayChange={rights.changes}
+          onChange={reload}
+        />
+      )}
       {rights.seesData &&
         (rights.changes ? (
           <CorrectableChart device={device} sensor={sensor} onChange={reload} />

@@ -1,7 +1,8 @@
+import type { Measures } from '../../api/measures.ts';
 import { shapeOf } from '../../api/sensor-shape.ts';
 import type { Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
-import { amountAggregates, columnsOfBars, totalOf } from '../../charts/bars.ts';
+import { totalAggregates, totalIn } from '../../charts/bars.ts';
 import type { BucketPoint } from '../../charts/columns.ts';
 import { startOfDay, usableZone } from '../../charts/zone.ts';
 import { formatNumber, numberOf } from '../../i18n/formats.ts';
@@ -12,7 +13,6 @@ import { api } from '../../state/session.ts';
 
 type DayOfSensor = BucketPoint & { readonly sensor_id: string };
 
-const dayMs = 86_400_000;
 const refreshMs = 300_000;
 
 /** What each sensor of a device said today, on its clock; undefined while that is not known. */
@@ -25,7 +25,7 @@ export function useToday(device: Device): ReadonlyMap<string, DayOfSensor> | und
       const query = { device_id: device.id, dateFrom, timezone: zone, interval: '1d' };
       return api.getJson<readonly DayOfSensor[]>({
         path: '/sensors_data',
-        query: { ...query, aggregate: `avg,${amountAggregates}` },
+        query: { ...query, aggregate: `avg,min,max,${totalAggregates}` },
         signal,
       });
     },
@@ -34,14 +34,20 @@ export function useToday(device: Device): ReadonlyMap<string, DayOfSensor> | und
   return value && new Map(value.map((day) => [day.sensor_id, day]));
 }
 
-/** The lowest, highest and mean of today, or the sum of what is an amount, as a line of a tile. */
-export function todayText(sensor: Sensor, day: DayOfSensor | undefined): string {
-  const number = (value: number): string => formatNumber(value, language.value);
+/** The lowest, highest and mean of today, or the total, as a line of a tile. */
+export function todayText(
+  sensor: Sensor,
+  day: DayOfSensor | undefined,
+  measures: Measures | undefined,
+  line?: number,
+): string {
+  const number = (value: number): string => formatNumber(value, language.value, line);
   if (day?.min === undefined || day.max === undefined || day.avg === undefined) {
     return t('device.todayNone');
   }
   if (shapeOf(sensor) === 'sum') {
-    const sum = totalOf(columnsOfBars([day], dayMs)) ?? 0;
+    const sum = totalIn(day, measures);
+    if (sum === undefined) return '\u00a0';
     const total = `${number(sum)}\u00a0${unitSymbol(sensor.unit)}`.trim();
     return t('device.todayTotal', { total });
   }

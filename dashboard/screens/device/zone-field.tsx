@@ -8,17 +8,19 @@ import { Field } from '../../ui/field.tsx';
 
 /** The zone that the days of a device are cut in; empty: that of whoever looks. */
 export function ZoneField(props: {
+  readonly label?: string;
+  readonly hint?: string;
   readonly value: string;
   readonly onValue: (zone: string) => void;
 }): JSX.Element {
-  const { value, onValue } = props;
+  const { value, onValue, label = t('device.zone'), hint = zoneHint(value.trim()) } = props;
   const listId = useId();
   const own = ownZone();
   return (
     <>
       <Field
-        label={t('device.zone')}
-        hint={zoneHint(value.trim())}
+        label={label}
+        hint={hint}
         isOptional
         control={(ids) => (
           <>

@@ -4,6 +4,7 @@ import { freshnessOf, instantOf, lastHeardAt } from '../../api/freshness.ts';
 import { screenPaths } from '../../api/paths.ts';
 import type { Device, Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { useLine } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
 import { username } from '../../state/session.ts';
 import { Age } from '../../ui/age.tsx';
@@ -42,7 +43,7 @@ export function DeviceCard({
       </span>
       <span class="card-values">
         {shown.map((sensor) => (
-          <CardValue key={sensor.id} sensor={sensor} />
+          <CardValue key={sensor.id} device={device} sensor={sensor} />
         ))}
         {main === undefined && <span class="quiet">{t('home.noSensors')}</span>}
       </span>
@@ -80,12 +81,19 @@ function CardMarks({ device }: { readonly device: Device }): JSX.Element {
   );
 }
 
-function CardValue({ sensor }: { readonly sensor: Sensor }): JSX.Element {
+function CardValue({
+  device,
+  sensor,
+}: {
+  readonly device: Device;
+  readonly sensor: Sensor;
+}): JSX.Element {
+  const line = useLine({ deviceId: device.id, owner: device.owner, sensorId: sensor.id });
   const at = instantOf(sensor.last_value);
   const freshness = freshnessOf(at, now.value);
   return (
     <span class={`card-value is-${freshness}`}>
-      <Value value={sensor.last_value?.value} unit={sensor.unit} />
+      <Value value={sensor.last_value?.value} unit={sensor.unit} line={line} />
       <span class="card-label">{sensorName(sensor)}</span>
     </span>
   );

@@ -2,8 +2,9 @@ import type { JSX } from 'preact';
 import { notesOf } from '../../api/device-notes.ts';
 import { freshnessOf, lastHeardAt } from '../../api/freshness.ts';
 import { screenPaths } from '../../api/paths.ts';
-import type { Device } from '../../api/types.ts';
+import type { Device, Sensor } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { useLine } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
 import { username } from '../../state/session.ts';
 import { Age } from '../../ui/age.tsx';
@@ -56,8 +57,8 @@ function DeviceLine(props: {
         </span>
       )}
       <span class="line-values">
-        {heard.slice(0, valuesMax).map(({ id, last_value, unit }) => (
-          <Value key={id} value={last_value?.value} unit={unit} />
+        {heard.slice(0, valuesMax).map((sensor) => (
+          <LineValue key={sensor.id} device={device} sensor={sensor} />
         ))}
       </span>
       <span class="line-age small">
@@ -65,4 +66,15 @@ function DeviceLine(props: {
       </span>
     </a>
   );
+}
+
+function LineValue({
+  device: { id: deviceId, owner },
+  sensor: { id: sensorId, last_value, unit },
+}: {
+  readonly device: Device;
+  readonly sensor: Sensor;
+}): JSX.Element {
+  const line = useLine({ deviceId, owner, sensorId });
+  return <Value value={last_value?.value} unit={unit} line={line} />;
 }

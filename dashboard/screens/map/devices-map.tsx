@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { thresholdOf } from '../../alerts/attention.ts';
 import type { Notification } from '../../api/alert-types.ts';
 import { freshnessOf, instantOf, lastHeardAt } from '../../api/freshness.ts';
 import { screenPaths } from '../../api/paths.ts';
@@ -27,7 +28,9 @@ export function DevicesMap(props: {
 }): JSX.Element {
   const { devices, heightPx = defaultHeightPx, hasTools = false, homelessBesides = 0 } = props;
   const { concerns } = useAttention(devices, props.alerts);
-  const places = devices.flatMap((device) => placeOf(device, concerns.get(device.id)));
+  const places = devices.flatMap((device) =>
+    placeOf(device, concerns.get(device.id), props.alerts),
+  );
   const homeless = devices.length - places.length + homelessBesides;
   return (
     <div class="stack-tight">
@@ -40,17 +43,22 @@ export function DevicesMap(props: {
   );
 }
 
-function placeOf(device: Device, concern: string | undefined): readonly MapPlace[] {
-  const { id, location, sensors } = device;
+function placeOf(
+  device: Device,
+  concern: string | undefined,
+  alerts: readonly Notification[] = [],
+): readonly MapPlace[] {
+  const { id, owner, location, sensors } = device;
   if (location === undefined) return [];
   const heardAt = lastHeardAt(device);
   const freshness = freshnessOf(heardAt, now.value);
   const values = sensors
     .filter(({ last_value }) => instantOf(last_value) !== undefined)
     .slice(0, popupValuesMax)
-    .map(({ last_value, unit }) => {
+    .map(({ id: sensorId, last_value, unit }) => {
       const symbol = typeof last_value?.value === 'boolean' ? '' : ` ${unitSymbol(unit)}`;
-      return `${formatValue(last_value?.value, language.value, t)}${symbol}`.trim();
+      const line = thresholdOf(alerts, { deviceId: id, owner, sensorId });
+      return `${formatValue(last_value?.value, language.value, t, line)}${symbol}`.trim();
     });
   return [
     {

@@ -36,6 +36,12 @@ export function More(): JSX.Element {
           </li>
         )}
         <li>
+          <a href="/guides/" target="_blank" rel="noopener">
+            <Icon name="reference" />
+            {t('profile.guides')}
+          </a>
+        </li>
+        <li>
           <a href="/docs" target="_blank" rel="noopener">
             <Icon name="reference" />
             {t('shell.reference')}

@@ -30,6 +30,13 @@ export const made = signal<readonly string[]>([]);
 /** The id that was asked for when the network broke off: nobody knows whether it is made. */
 export const doubtful = signal<string | undefined>(undefined);
 
+let writer = username.peek();
+username.subscribe((now) => {
+  // The draft of a guest is taken along into the account; that of an account is nobody else's.
+  if (writer !== undefined && now !== writer) clearDraft();
+  writer = now;
+});
+
 /** Takes up the draft of before, in the same tab. */
 export function readDraft(): void {
   const kept = readKept();

@@ -6,6 +6,7 @@ import { unitSymbol } from '../../api/unit-symbol.ts';
 import type { ChartSensor } from '../../charts/chart-props.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
 import { t } from '../../i18n/i18n.ts';
+import { useMeasures } from '../../state/measures.ts';
 import { useVocabulary } from '../../state/vocabulary.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { deviceName, sensorName } from '../../ui/value.tsx';
@@ -21,15 +22,17 @@ export function ProjectChart({
   const kinds = useVocabulary('quantity_kinds');
   const quantities = quantitiesOf(devices);
   const shown = quantities.find(({ key }) => key === wanted) ?? quantities[0];
+  const drawn = (shown?.sensors ?? []).slice(0, linesMax);
+  const measured = drawn.map(({ device, sensor }) => ({ deviceId: device.id, sensor }));
+  const measures = measured.map(useMeasures(measured));
   if (shown === undefined) return null;
   const label = (key: string): string => kinds.value?.find(({ id }) => id === key)?.label ?? key;
-  const drawn = shown.sensors.slice(0, linesMax);
   const sensors = drawn.map(
-    ({ device, sensor }): ChartSensor => ({
+    ({ device, sensor }, index): ChartSensor => ({
       ...{ deviceId: device.id, sensorId: sensor.id },
       name: `${deviceName(device)}: ${sensorName(sensor)}`,
       unit: unitSymbol(sensor.unit),
-      shape: shapeOf(sensor),
+      ...{ shape: shapeOf(sensor), measures: measures[index] },
     }),
   );
   return (

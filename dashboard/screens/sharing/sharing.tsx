@@ -33,7 +33,7 @@ export function Sharing(): JSX.Element {
           <GrantList title={t('sharing.received')} empty={t('sharing.receivedNone')}>
             {value.received.map(({ kind, resource, owner, scopes, group, name }) => ({
               ...{ kind, resource, part: '' as const },
-              sentence: grantSentence(t('sharing.you'), scopes, kindOf(kind)),
+              sentence: grantSentence(undefined, scopes, kindOf(kind)),
               note: [
                 t('home.ownedBy', { name: owner }),
                 ...(group === undefined ? [] : [t('sharing.byGroup', { name: name ?? group })]),

@@ -73,10 +73,7 @@ function BudgetLine({ budget }: { readonly budget: Budget }): JSX.Element {
   ];
   return (
     <div class="stack-tight">
-      <div class="row row-apart">
-        <strong>{label}</strong>
-        <code class="quiet small">{name}</code>
-      </div>
+      <strong title={name}>{label}</strong>
       <meter
         class="usage-meter"
         aria-label={label}

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { ApiError } from '../../api/api-error.ts';
 import { errorSentence } from '../../api/error-sentence.ts';
+import { usernameFrom } from '../../api/id-check.ts';
 import { emptyProfile, profileMessage } from '../../api/profile.ts';
 import { t } from '../../i18n/i18n.ts';
 import { pageSettings } from '../../state/page-settings.ts';
@@ -46,6 +47,11 @@ function SignupForm(): JSX.Element {
     if (isBusy) return;
     const name = username.trim();
     if (name === '') return setFaults({ username: t('welcome.nameNeeded') });
+    const proposal = usernameFrom(name);
+    if (!/^[\w.@-]+$/.test(name) && proposal !== '') {
+      setUsername(proposal);
+      return setFaults({ username: t('welcome.usernameProposed', { name: proposal }) });
+    }
     if (password.length < passwordCharactersMin) {
       return setFaults({ password: t('welcome.passwordShort') });
     }

@@ -51,10 +51,13 @@ async function becomeDemo(
     );
   }
   if (outcome === 'made' && given === undefined) {
-    print(`Made the user ${demoUsername} with password ${password} (shown this once).`);
+    print(createdSentence(demoUsername, password));
   }
   await client.logIn(demoUsername, password);
 }
+
+const createdSentence = (username: string, password: string): string =>
+  `Created user "${username}" with password ${password} (write it down, it is not shown again).`;
 
 /**
  * A second user to share with; undefined where none can be made. Its password, made up and shown
@@ -74,7 +77,7 @@ export async function ensureFriend(
   const password = generatePassword();
   const outcome = await signUp(client, { username, password });
   if (outcome === 'made') {
-    print(`Made the user ${username} with password ${password} (shown this once).`);
+    print(createdSentence(username, password));
     return username;
   }
   print('No second user could be made, so nothing is shared.');

@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requireEncryption } from './login-options.ts';
+import { loadConfig } from '../../config/config.ts';
+import { addressOf } from './login-options.ts';
 
-test('a password travels without encryption to this machine only', () => {
-  const isRefused = (url: string) => {
-    try {
-      requireEncryption(url, false);
-      return false;
-    } catch (error) {
-      assert.match(String(error), /--allow-http/);
-      return true;
-    }
-  };
-  const near = ['http://127.0.0.1:8080', 'http://127.1', 'http://localhost', 'http://[::1]:8080'];
-  for (const url of [...near, 'https://example.org', 'http://kipimo.localhost:1']) {
-    assert.equal(isRefused(url), false, url);
-  }
-  const far = ['http://10.0.0.1', 'http://example.org', 'http://localhost.example.org'];
-  for (const url of [...far, 'HTTP://128.0.0.1/', 'http://[::2]', 'http://127.0.0.1.example.org']) {
-    assert.equal(isRefused(url), true, url);
-    assert.doesNotThrow(() => requireEncryption(url, true));
-  }
+const addressWith = (settings: Readonly<Record<string, string>>): string =>
+  addressOf(loadConfig(settings).config.listen);
+
+test('a command asks the service where its settings let it listen', () => {
+  assert.equal(addressWith({}), 'http://127.0.0.1:8080');
+  assert.equal(addressWith({ KIPIMO_HTTP_PORT: '81' }), 'http://127.0.0.1:81');
+  assert.equal(addressWith({ KIPIMO_HOST: '::' }), 'http://[::1]:8080');
+  assert.equal(addressWith({ KIPIMO_HOST: '::1' }), 'http://[::1]:8080');
+  assert.equal(addressWith({ KIPIMO_HOST: '10.0.0.7' }), 'http://10.0.0.7:8080');
+});
+
+test('a command asks for the name that the certificate is for', () => {
+  const tls = { KIPIMO_TLS_CERT: import.meta.filename, KIPIMO_TLS_KEY: import.meta.filename };
+  const publicUrl = { KIPIMO_PUBLIC_URL: 'https://sensors.example.org' };
+  assert.equal(addressWith({ ...tls, ...publicUrl }), 'https://sensors.example.org');
+  assert.equal(addressWith(tls), 'https://127.0.0.1:8080');
+  assert.equal(addressWith(publicUrl), 'http://127.0.0.1:8080', 'behind a proxy');
 });

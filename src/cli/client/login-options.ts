@@ -3,7 +3,8 @@ import { BlockList, isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandKey } from '../../config/command-keys.ts';
-import { readCommandKey } from '../../config/environment-file.ts';
+import type { ListenConfig } from '../../config/config.ts';
+import { loadConfigHere, readCommandKey } from '../../config/environment-file.ts';
 import { invalid } from '../../domain/errors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { askPassword } from './password-prompt.ts';
@@ -52,16 +53,29 @@ export function addServiceOptions(
   command: Command,
   username = 'log in as this user; otherwise as a guest',
 ): Command {
-  command
-    .addOption(
-      new Option('--url <url>', 'where the service is')
-        .argParser(readUrl)
-        .default('http://127.0.0.1:8080'),
-    )
-    .option('--username <name>', username);
+  addUrlOption(command, 'url', 'where the service is').option('--username <name>', username);
   return addPasswordOptions(command)
     .addOption(tokenOption())
     .option(...allowHttpOption);
+}
+
+/** Adds an option for an address, which is that of the service with the settings of here. */
+export function addUrlOption(command: Command, name: 'url' | 'to', meaning: string): Command {
+  return command
+    .option(`--${name} <url>`, `${meaning}; otherwise where the settings say`, readUrl)
+    .hook('preAction', (_parent, action) => {
+      if (action.getOptionValue(name) !== undefined) return;
+      action.setOptionValue(name, addressOf(loadConfigHere().config.listen));
+    });
+}
+
+/** Address of a service as seen from its machine; a certificate is for its public name. */
+export function addressOf({ host, httpPort, publicUrl, tls }: ListenConfig): string {
+  if (tls !== undefined && publicUrl !== undefined) return publicUrl;
+  if (httpPort === 0) throw invalid('KIPIMO_HTTP_PORT is 0, any free port: give the address');
+  const name =
+    { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (isIP(host) === 6 ? `[${host}]` : host);
+  return tls === undefined ? `http://${name}:${httpPort}` : `https://${name}:${httpPort}`;
 }
 
 /** An option for a token, which goes with no username. */

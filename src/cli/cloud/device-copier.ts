@@ -16,7 +16,9 @@ export interface ResourceCopier {
 }
 
 const deviceFields = ['id', 'name', 'gateway_id', 'domain', 'visibility', 'location', 'meta'];
-const sensorFields = ['id', 'name', 'sensing_device', 'sensor_kind', 'quantity_kind', 'unit'];
+const sensorFields = [
+  ...['id', 'name', 'sensing_device', 'sensor_kind', 'quantity_kind', 'unit', 'measures'],
+];
 const actuatorFields = ['id', 'name', 'actuator_kind', 'actuator_value_type', 'value_type'];
 const gatewayFields = ['id', 'name', 'visibility', 'location'];
 

@@ -121,7 +121,7 @@ async function stillValid(
 }
 
 async function pushLines(target: ApiClient, lines: string): Promise<BulkAnswer> {
-  const answer = await target.call({ method: 'POST', path: '/sensors_data', lines });
+  const answer = await target.call({ method: 'POST', path: '/sensors_data?import=true', lines });
   if (answer.status === 200 && isRecord(answer.json)) return answer.json as unknown as BulkAnswer;
   throw new Error(`${target.url} does not take the values: ${reasonOf(answer)}`);
 }

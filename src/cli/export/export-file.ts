@@ -1,6 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -30,6 +29,35 @@ export async function writeExport(file: string, lines: AsyncIterable<ExportLine>
   }
 }
 
+/** A line holds some thousand values, or one that is long. */
+const lineBytesMax = 64 * 1_024 * 1_024;
+
+async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let number = 1;
+  const add = (part: Buffer): void => {
+    length += part.length;
+    if (length > lineBytesMax) {
+      throw invalid(
+        `line ${number} has more than ${lineBytesMax} bytes: no export has such a line`,
+      );
+    }
+    parts.push(part);
+  };
+  for await (const chunk of source) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      add(chunk.subarray(from, end));
+      yield Buffer.concat(parts).toString();
+      [parts, length, from] = [[], 0, end + 1];
+      number += 1;
+    }
+    if (from < chunk.length) add(chunk.subarray(from));
+  }
+  if (length > 0) yield Buffer.concat(parts).toString();
+}
+
 /** The lines of such a file, one at a time. Throws invalid for what is none. */
 export async function* readExport(file: string): AsyncGenerator<ExportLine> {
   const source = createReadStream(file);
@@ -37,12 +65,11 @@ export async function* readExport(file: string): AsyncGenerator<ExportLine> {
   const flow = pipeline(source, inflated);
   // Whoever reads the lines is told by the loop below; this one ends with it.
   flow.catch(() => undefined);
-  const texts = createInterface({ input: inflated, crlfDelay: Infinity });
   // Reading may end before the file does: then nobody else hears that the rest is cut off.
-  texts.on('error', () => undefined);
+  inflated.on('error', () => undefined);
   try {
     // Every line was written by writeExport: what it holds is checked by whoever takes it in.
-    for await (const text of texts) {
+    for await (const text of linesOf(inflated)) {
       const line = parseJson(text, depthMax);
       if (!isJsonObject(line)) throw new JsonError('an object is expected', 0);
       yield line as unknown as ExportLine;

@@ -14,7 +14,7 @@ import type { User } from '../../domain/users/user.ts';
 import type { JsonValue } from '../../lib/json.ts';
 
 /** The version that is written; older ones are read for ever (docs/export-format.md). */
-export const exportVersion = 3;
+export const exportVersion = 4;
 
 /** One datapoint: value, timestamp or null, time of receipt; milliseconds since 1970. */
 export type ExportedDatapoint = readonly [
@@ -24,8 +24,9 @@ export type ExportedDatapoint = readonly [
 ];
 
 /**
- * One hour; its sum is null where it is more than a double holds. The last is for hours with both
- * kinds of numbers alone: `listOfKinds`, with null for such sums.
+ * One hour; its sum is null where it is more than a double holds. Behind it for hours with both
+ * kinds of numbers `listOfKinds`, with null for such sums, and since version 4 for hours with three
+ * numbers or more `listOfEdges`, with null for what there is none of.
  */
 export type ExportedHour = readonly [
   begin: number,
@@ -39,7 +40,8 @@ export type ExportedHour = readonly [
   last: number,
   rise: number,
   fall: number,
-  kinds?: readonly (number | null)[],
+  kinds?: readonly (number | null)[] | null,
+  edges?: readonly (number | null)[],
 ];
 
 /** One line of an export. What a line names stands in a line before it. */

@@ -13,7 +13,6 @@ import {
   type Username,
 } from '../../domain/ids.ts';
 import { silentReporter } from '../../domain/reporter.ts';
-import { createManualClock } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json.ts';
 import { silentLog } from '../../lib/log.ts';
 import {
@@ -45,15 +44,12 @@ async function withStorages(
   work: (storages: readonly Storage[], directory: string) => Promise<void>,
 ): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-export-'));
-  const clock = createManualClock(noon);
   const log = silentLog;
   const opened: Storage[] = [];
   try {
     for (const [index, kind] of kinds.entries()) {
       const place = join(directory, String(index));
-      opened.push(
-        await openStorage({ kind, directory: place, clock, log, reporter: silentReporter }),
-      );
+      opened.push(await openStorage({ kind, directory: place, log, reporter: silentReporter }));
     }
     await work(opened, directory);
   } finally {

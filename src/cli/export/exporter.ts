@@ -1,6 +1,7 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import { listOfEdges } from '../../domain/datapoints/growth.ts';
 import { type HourTally, hoursOf } from '../../domain/datapoints/retention/hours.ts';
 import { hourMs, type RetentionScope } from '../../domain/datapoints/retention/retention.ts';
 import { listOfKinds } from '../../domain/datapoints/stretch-kinds.ts';
@@ -145,8 +146,14 @@ const asExportedHour = (hour: HourTally): ExportedHour => [
   ...([hour.begin, hour.count, hour.numbers, hour.textNumbers, hour.min, hour.max] as const),
   orNull(hour.sum),
   ...([hour.first, hour.last, hour.rise, hour.fall] as const),
-  ...(hour.kinds === undefined ? ([] as const) : ([listOfKinds(hour.kinds).map(orNull)] as const)),
+  ...listsBehind(hour),
 ];
+
+function listsBehind({ kinds, edges }: HourTally) {
+  const ofKinds = kinds && listOfKinds(kinds).map(orNull);
+  if (edges !== undefined) return [ofKinds ?? null, listOfEdges(edges).map(orNull)] as const;
+  return ofKinds === undefined ? ([] as const) : ([ofKinds] as const);
+}
 
 /** The values of a sensor as they were pushed, oldest first; its last value stands last, alone. */
 async function* valueLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportLine> {

@@ -1,4 +1,5 @@
 import { createBatchBuilder } from '../../domain/datapoints/column-batch.ts';
+import { edgesCount, edgesOfList } from '../../domain/datapoints/growth.ts';
 import { type HourTally, startOfHour } from '../../domain/datapoints/retention/hours.ts';
 import { kindsOfList } from '../../domain/datapoints/stretch-kinds.ts';
 import { conflict, invalid } from '../../domain/errors.ts';
@@ -13,6 +14,7 @@ import {
 import { createSigningKey } from '../../lib/secret-token.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { countLine, type ExportedHour, type ExportLine, exportVersion } from './export-format.ts';
+import { requireTakeable } from './import-checks.ts';
 
 /** What an import did. */
 export interface ImportOutcome {
@@ -38,6 +40,7 @@ export async function importLines(
     if (read === 0) requireVersion(line);
     if (line.kind === 'end') isComplete = line.lines === read;
     read += 1;
+    requireTakeable(line, read);
     leftOut += await take(storage, line);
     countLine(counts, line);
   }
@@ -47,6 +50,9 @@ export async function importLines(
 
 function requireVersion(line: ExportLine): void {
   if (line.kind !== 'kipimo-export') throw invalid('this is no export of kipimo');
+  if (!Number.isSafeInteger(line.version) || line.version < 1) {
+    throw invalid(`line 1, version: ${JSON.stringify(line.version)} must be a whole number from 1`);
+  }
   if (line.version > exportVersion) {
     throw invalid(`the export has version ${line.version}: it needs a newer kipimo`);
   }
@@ -137,17 +143,22 @@ async function takeHours({ retaining }: Storage, line: LineOf<'hours'>): Promise
 }
 
 function hourFrom(exported: ExportedHour): HourTally {
-  const [begin, count, numbers, textNumbers, min, max, sum, first, last, rise, fall, list] =
+  const [begin, count, numbers, textNumbers, min, max, sum, first, last, rise, fall, ...lists] =
     exported;
   const hour = { begin, count, numbers, textNumbers, min, max, first, last, rise, fall };
-  const kinds = list && kindsOfList(list.map((one) => one ?? Number.NaN));
+  const [list = null, listOfEdges] = lists;
+  const kinds = list === null ? undefined : kindsOfList(list.map(numberOf));
+  const edges = listOfEdges && edgesOfList(listOfEdges.map(numberOf));
   const isHour =
     Object.values(hour).every(Number.isFinite) &&
     startOfHour(begin) === begin &&
-    (list === undefined || kinds !== undefined);
+    (list === null || kinds !== undefined) &&
+    (listOfEdges === undefined || listOfEdges.length === edgesCount);
   if (!isHour) throw invalid(`an hour cannot be read: ${JSON.stringify(exported)}`);
-  return { ...hour, sum: sum ?? Number.NaN, ...(kinds && { kinds }) };
+  return { ...hour, sum: sum ?? Number.NaN, ...(kinds && { kinds }), ...(edges && { edges }) };
 }
+
+const numberOf = (one: number | null): number => one ?? Number.NaN;
 
 async function takeProject(storage: Storage, line: LineOf<'project'>): Promise<number> {
   const { project, unshared } = line;

@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { JsonValue } from '../../lib/json.ts';
+import { createEncodingFinder, type TextEncoding } from '../../lib/text-encoding.ts';
+import type { TimeZone } from '../../lib/time-zone.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
-import { type CsvRow, createCsvDatapoints } from '../../wire/csv-datapoints.ts';
+import { type CsvRow, createCsvRowReader } from '../../wire/csv-datapoints.ts';
 import type { ApiClient, BulkAnswer } from '../client/api-client.ts';
 import { importLimits } from './import-limits.ts';
 import { createSensorMaker } from './sensor-maker.ts';
@@ -14,6 +16,8 @@ export interface CsvImport {
   readonly sensorId?: string;
   /** Makes devices and sensors that are not there. */
   readonly isCreating: boolean;
+  /** The clocks of times without an offset; absent: UTC. */
+  readonly zone?: TimeZone | undefined;
 }
 
 /** What the import tells while it runs. */
@@ -51,9 +55,11 @@ export async function importCsv(
   listener: ImportListener,
 ): Promise<ImportReport> {
   const sensors = work.isCreating ? createSensorMaker(client) : undefined;
-  const csv = createCsvDatapoints();
-  const { size } = await stat(work.file);
-  const input = createReadStream(work.file, { encoding: 'utf8' });
+  const file = await stat(work.file);
+  // What is no file can be read once.
+  const encoding = file.isFile() ? await encodingOf(work.file) : 'utf-8';
+  const csv = createCsvRowReader({ encoding, zone: work.zone });
+  const input = createReadStream(work.file);
   let stored = 0;
   let refused = 0;
   let waiting: Sendable[] = [];
@@ -65,7 +71,7 @@ export async function importCsv(
 
   function take(rows: readonly CsvRow[]): void {
     for (const row of rows) {
-      const sendable = 'refusal' in row ? row.refusal.message : toSendable(row, work);
+      const sendable = 'refusal' in row ? row.refusal : toSendable(row, work);
       if (typeof sendable === 'string') refuse(row.line, sendable);
       else waiting.push(sendable);
     }
@@ -74,7 +80,7 @@ export async function importCsv(
   async function push(batch: readonly Sendable[]): Promise<void> {
     for (const { message } of batch) await sensors?.require(message.device_id, message.sensor_id);
     const json = batch.map(({ message }) => message);
-    const request = { method: 'POST', path: '/sensors_data', json } as const;
+    const request = { method: 'POST', path: '/sensors_data?import=true', json } as const;
     const answer: { readonly json: unknown } = await client.need(request, 200);
     const report = answer.json as BulkAnswer;
     stored += report.stored;
@@ -101,12 +107,12 @@ export async function importCsv(
     for (let start = 0; start < rows.length; start += importLimits.rowsPerRequest) {
       await push(rows.slice(start, start + importLimits.rowsPerRequest));
     }
-    listener.onProgress(input.bytesRead, size);
+    listener.onProgress(input.bytesRead, file.size);
   }
 
   try {
-    for await (const text of input) {
-      take(csv.push(String(text)));
+    for await (const piece of input) {
+      take(csv.push(piece as Uint8Array));
       if (waiting.length >= importLimits.rowsPerRequest) await pushAll();
     }
     take(csv.end());
@@ -117,6 +123,12 @@ export async function importCsv(
   }
   await pushAll();
   return { stored, refused, devicesMade: sensors?.devicesMade() ?? 0 };
+}
+
+async function encodingOf(file: string): Promise<TextEncoding> {
+  const finder = createEncodingFinder();
+  for await (const piece of createReadStream(file)) finder.push(piece as Uint8Array);
+  return finder.end();
 }
 
 const adviceFor = ({ error }: { readonly error: string }, { isCreating }: CsvImport): string =>

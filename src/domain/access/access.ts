@@ -20,6 +20,12 @@ export interface Access {
    * granted to push. That it is public opens its sensors only [contract 13].
    */
   allowsSetting(actor: Actor, resource: Resource): Promise<boolean>;
+  /**
+   * Whether the actor is a stranger to this device: one who may push to it only because it is
+   * public. What belongs to nobody knows no strangers.
+   */
+  tryStranger(actor: Actor, resource: Resource): Verdict;
+  isStranger(actor: Actor, resource: Resource): Promise<boolean>;
   /** Throws DomainError forbidden when the actor may not set its actuators. */
   requireSetting(actor: Actor, resource: Resource): Promise<void>;
   /** Sharing and handing over are for the owner and admins, never for a grant or a key. */
@@ -37,13 +43,21 @@ export function createAccess(options: {
 }): Access {
   const { grants, settings } = options;
 
-  const tryAllow: Access['tryAllow'] = (actor, scope, resource) => {
+  function tryAllowed(
+    actor: Actor,
+    scope: Scope,
+    resource: Resource,
+    settings: PolicySettings,
+  ): Verdict {
     if (may(actor, scope, resource, noGrants, settings)) return 'yes';
     if (actor.kind !== 'user') return 'no';
     const granted = grants.peek(resource, actor.username);
     if (granted === undefined) return 'unknown';
     return may(actor, scope, resource, granted, settings) ? 'yes' : 'no';
-  };
+  }
+
+  const tryAllow: Access['tryAllow'] = (actor, scope, resource) =>
+    tryAllowed(actor, scope, resource, settings);
 
   async function allowed(
     actor: Actor,
@@ -68,6 +82,11 @@ export function createAccess(options: {
     tryAllow,
     allows,
     allowsSetting,
+    tryStranger(actor, resource) {
+      const known = tryAllowed(actor, 'devices-data:create', resource, forActuators);
+      return known === 'unknown' ? known : known === 'no' ? 'yes' : 'no';
+    },
+    isStranger: async (actor, resource) => !(await allowsSetting(actor, resource)),
     async requireSetting(actor, resource) {
       if (await allowsSetting(actor, resource)) return;
       throw forbidden(

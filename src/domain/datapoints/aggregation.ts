@@ -13,6 +13,7 @@ import {
   type Tally,
 } from './bucket-tally.ts';
 import { type DatapointColumns, timeIn } from './datapoint-columns.ts';
+import { createGrowth, type Growth } from './growth.ts';
 import { isStretchRun, type StretchRun, type SummarisedPart } from './stretches.ts';
 
 export { type Aggregate, aggregates };
@@ -47,13 +48,17 @@ export interface TallyStep {
 
 /**
  * Puts datapoints, oldest first, into buckets. Text that is a number counts as one [contract 6];
- * count, first and last take every datapoint. A stretch lies in one bucket.
+ * count, first and last take every datapoint. A stretch lies in one bucket. `growth` knows the
+ * numbers before them, and is told the one after them before the parts end.
  */
 export async function* aggregate(
   parts: AsyncIterable<SummarisedPart>,
   plan: AggregationPlan,
+  growth?: Growth,
 ): AsyncGenerator<AggregationStep, undefined> {
-  for await (const { made, skipped } of walk(parts, plan, (one) => toBucket(one, plan))) {
+  for await (const { made, skipped } of walk({ parts, plan, growth }, (one) =>
+    toBucket(one, plan),
+  )) {
     yield { buckets: made, skipped };
   }
 }
@@ -65,10 +70,10 @@ export async function* aggregate(
 export async function* aggregateInto(
   columns: BucketColumnsBuilder,
   parts: AsyncIterable<SummarisedPart>,
-  plan: AggregationPlan,
+  { plan, growth }: { readonly plan: AggregationPlan; readonly growth?: Growth | undefined },
 ): AsyncGenerator<number, undefined> {
   const add = (one: Tally): undefined => void columns.add(one);
-  for await (const { skipped } of walk(parts, plan, add)) yield skipped;
+  for await (const { skipped } of walk({ parts, plan, growth }, add)) yield skipped;
 }
 
 /** The bucket of a tally; undefined: it has nothing to say. */
@@ -84,19 +89,27 @@ const isAbsent = (value: unknown): boolean => value === undefined;
 export async function* tally(
   parts: AsyncIterable<SummarisedPart>,
   plan: AggregationPlan,
+  growth?: Growth,
 ): AsyncGenerator<TallyStep, undefined> {
-  for await (const { made, skipped } of walk(parts, plan, (one) => one)) {
+  for await (const { made, skipped } of walk({ parts, plan, growth }, (one) => one)) {
     yield { tallies: made, skipped };
   }
 }
 
 /** Puts datapoints into buckets, and makes of each one that is complete what is asked for. */
 async function* walk<Made>(
-  parts: AsyncIterable<SummarisedPart>,
-  plan: AggregationPlan,
+  options: {
+    readonly parts: AsyncIterable<SummarisedPart>;
+    readonly plan: AggregationPlan;
+    readonly growth: Growth | undefined;
+  },
   make: (tallied: Tally) => Made | undefined,
 ): AsyncGenerator<{ readonly made: readonly Made[]; readonly skipped: number }, undefined> {
-  const buckets = createTallyList(plan, make);
+  const { parts, plan } = options;
+  const growth = plan.aggregates.includes('increase')
+    ? (options.growth ?? createGrowth())
+    : undefined;
+  const buckets = createTallyList(plan, make, growth);
   for await (const part of parts) {
     if (isStretchRun(part)) buckets.addRun(part);
     else buckets.addColumns(part);
@@ -106,23 +119,43 @@ async function* walk<Made>(
 }
 
 /** The buckets of one pass: what those came to that are complete, and the one under way. */
-function createTallyList<Made>(plan: AggregationPlan, make: (tallied: Tally) => Made | undefined) {
+function createTallyList<Made>(
+  plan: AggregationPlan,
+  make: (tallied: Tally) => Made | undefined,
+  growth: Growth | undefined,
+) {
   const { bucketOf } = plan;
+  const follow = growth === undefined ? {} : { growth };
   const needsNumbers = plan.aggregates.some((name) => numeric.has(name));
   let current: Tally | undefined;
   let made: Made[] = [];
   let skipped = 0;
+  // What the last number of a bucket grew by is known when the next number is.
+  let waiting: Tally[] = [];
+
+  function finish(tallied: Tally): void {
+    const one = make(tallied);
+    if (one !== undefined) made.push(one);
+  }
 
   function close(): void {
-    const one = current && make(current);
-    if (one !== undefined) made.push(one);
+    if (current === undefined) return;
+    if (growth === undefined) finish(current);
+    else waiting.push(current);
+  }
+
+  function finishJudged(): void {
+    const open = waiting.indexOf(growth?.waitsFor as Tally);
+    const end = open < 0 ? waiting.length : open;
+    for (let at = 0; at < end; at += 1) finish(waiting[at] as Tally);
+    waiting = waiting.slice(end);
   }
 
   function tallyAt(time: Instant): Tally {
     if (current !== undefined && time < current.end) return current;
     close();
     const bucket = bucketOf?.(time) ?? { start: time, end: Number.POSITIVE_INFINITY };
-    current = openTally(bucket, current);
+    current = openTally(bucket);
     return current;
   }
 
@@ -133,7 +166,7 @@ function createTallyList<Made>(plan: AggregationPlan, make: (tallied: Tally) => 
         const from = row;
         const open = tallyAt(timeIn(step, row));
         const end = rowOfTime(step, row, open.end);
-        if (needsNumbers) skipped += addRows(open, step, row, end);
+        if (needsNumbers) skipped += addRows(open, step, { from: row, to: end, ...follow });
         open.count += end - row;
         if (open.first === undefined) open.first = step.at(from).value;
         if (end > row) open.last = step.at(end - 1).value;
@@ -143,17 +176,19 @@ function createTallyList<Made>(plan: AggregationPlan, make: (tallied: Tally) => 
     addRun({ stretches, from, to }: StretchRun): void {
       for (let at = from; at < to; at += 1) {
         const open = tallyAt(stretches.starts[at] ?? 0);
-        skipped += addStretch(open, stretches, at);
+        skipped += addStretch(open, stretches, at, growth);
       }
     },
     /** What is complete since the last time. */
     take(): { readonly made: readonly Made[]; readonly skipped: number } {
+      if (growth !== undefined) finishJudged();
       const step = { made, skipped: needsNumbers ? skipped : 0 };
       made = [];
       skipped = 0;
       return step;
     },
     takeLast() {
+      growth?.end();
       close();
       return this.take();
     },

@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
 import { type Caller, createGroupCommit } from '../../lib/group-commit.ts';
 import type { Payer } from '../budgets/payer.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
@@ -44,6 +44,8 @@ export function createAppender(options: {
   readonly consequences?: Consequences;
   /** The look that is filed with a push, where several processes serve the same data. */
   readonly newLook?: ((push: SensorRef) => NewLook | undefined) | undefined;
+  /** The store failed, or had no room. */
+  readonly onUnstored?: () => void;
 }): Appender {
   const { store, feed, clock, reporter, consequences } = options;
 
@@ -90,6 +92,7 @@ export function createAppender(options: {
       );
     } catch (reason) {
       reporter.commitFailed();
+      if (reason instanceof DomainError && isFailureToStore(reason)) options.onUnstored?.();
       throw reason;
     }
   }
@@ -231,7 +234,7 @@ function notesOf(
     const outcome = outcomes[index];
     if (outcome?.kind !== 'stored') return;
     if (outcome.fresh.count > 0) {
-      const look = newLook?.(push);
+      const look = push.publishContext?.isImport === true ? undefined : newLook?.(push);
       if (look !== undefined) lookIds.set(push, look.id);
       looks.push(look);
       told.push({ ...push, batch: outcome.fresh });

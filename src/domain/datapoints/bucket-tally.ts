@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../lib/json.ts';
 import type { TimeBucket } from '../../lib/time-bucket.ts';
 import { type DatapointColumns, numberIn } from './datapoint-columns.ts';
+import { addGrown, type Grown, type Growth, increaseOf, noGrowth, significant } from './growth.ts';
 import type { Stretches } from './stretches.ts';
 
 /** What may be asked of the datapoints of a bucket, in the order of the reference. */
@@ -16,7 +17,7 @@ export const numeric: ReadonlySet<Aggregate> = new Set<Aggregate>([
 ]);
 
 /** What is known of the bucket under way. */
-export interface Tally extends TimeBucket {
+export interface Tally extends TimeBucket, Grown {
   /** Undefined: retention left no value of it. */
   first: JsonValue | undefined;
   last: JsonValue | undefined;
@@ -30,14 +31,10 @@ export interface Tally extends TimeBucket {
   scale: number;
   min: number;
   max: number;
-  /** The last number, also of the buckets before; NaN: none yet. */
-  lastNumber: number;
-  /** The sum of all steps upwards to a number of the bucket from the number before it. */
-  rise: number;
 }
 
-/** A bucket with nothing in it yet, after another one. */
-export function openTally({ start, end }: TimeBucket, before: Tally | undefined): Tally {
+/** A bucket with nothing in it yet. */
+export function openTally({ start, end }: TimeBucket): Tally {
   return {
     start,
     end,
@@ -48,10 +45,9 @@ export function openTally({ start, end }: TimeBucket, before: Tally | undefined)
     sum: 0,
     lost: 0,
     scale: 1,
-    rise: 0,
     min: Number.POSITIVE_INFINITY,
     max: Number.NEGATIVE_INFINITY,
-    lastNumber: before?.lastNumber ?? Number.NaN,
+    ...noGrowth(),
   };
 }
 
@@ -59,8 +55,12 @@ export function openTally({ start, end }: TimeBucket, before: Tally | undefined)
 const scaleOfHugeSums = 2 ** -60;
 
 /** Adds the numbers of some rows; answers how many rows have none. */
-export function addRows(tally: Tally, step: DatapointColumns, from: number, to: number): number {
-  let { min, max, lastNumber, rise } = tally;
+export function addRows(
+  tally: Tally,
+  step: DatapointColumns,
+  { from, to, growth }: { readonly from: number; readonly to: number; readonly growth?: Growth },
+): number {
+  let { min, max } = tally;
   const sums = { sum: tally.sum, lost: tally.lost, scale: tally.scale };
   let skipped = 0;
   for (let row = from; row < to; row += 1) {
@@ -72,16 +72,20 @@ export function addRows(tally: Tally, step: DatapointColumns, from: number, to: 
     addToSum(sums, number);
     if (number < min) min = number;
     if (number > max) max = number;
-    if (number > lastNumber) rise += number - lastNumber;
-    lastNumber = number;
+    growth?.add(number, tally);
   }
-  Object.assign(tally, { min, max, lastNumber, rise }, sums);
+  Object.assign(tally, { min, max }, sums);
   tally.numbers += to - from - skipped;
   return skipped;
 }
 
 /** Adds what a stretch comes to; answers how many of its datapoints are no numbers. */
-export function addStretch(tally: Tally, stretches: Stretches, at: number): number {
+export function addStretch(
+  tally: Tally,
+  stretches: Stretches,
+  at: number,
+  growth?: Growth,
+): number {
   const count = stretches.counts[at] ?? 0;
   const numbers = (stretches.numbers[at] ?? 0) + (stretches.textNumbers[at] ?? 0);
   tally.count += count;
@@ -95,9 +99,7 @@ export function addStretch(tally: Tally, stretches: Stretches, at: number): numb
   addToSum(tally, stretches.sum[at] ?? 0);
   tally.min = Math.min(tally.min, stretches.min[at] ?? 0);
   tally.max = Math.max(tally.max, stretches.max[at] ?? 0);
-  tally.rise += stretches.rise[at] ?? 0;
-  if (first > tally.lastNumber) tally.rise += first - tally.lastNumber;
-  tally.lastNumber = last;
+  growth?.addStretch(stretches, at, tally);
   return count - numbers;
 }
 
@@ -107,7 +109,7 @@ export function addTally(into: Tally, other: Tally): void {
   into.numbers += other.numbers;
   into.min = Math.min(into.min, other.min);
   into.max = Math.max(into.max, other.max);
-  into.rise += other.rise;
+  addGrown(into, other);
   addToSum(into, (other.sum + other.lost) / other.scale);
 }
 
@@ -126,21 +128,15 @@ function addToSum(sums: Pick<Tally, 'sum' | 'lost' | 'scale'>, number: number): 
   sums.sum = next;
 }
 
-/** Differences of decimals have fewer digits than doubles show. */
-const digitsOfIncrease = 12;
-
 /** Undefined: no datapoint of the bucket is a number, or the result is none. */
 export function aggregateOf(tally: Tally, name: Aggregate): JsonValue | undefined {
   if (name === 'count') return tally.count;
   if (name === 'first' || name === 'last') return tally[name];
   if (tally.numbers === 0) return undefined;
   if (name === 'min' || name === 'max') return tally[name];
-  if (name === 'increase') {
-    const rise = Number(tally.rise.toPrecision(digitsOfIncrease));
-    return Number.isFinite(rise) ? rise : undefined;
-  }
+  if (name === 'increase') return increaseOf(tally);
   const sum = tally.sum + tally.lost;
   const value = (name === 'sum' ? sum : sum / tally.numbers) / tally.scale;
   // Sums beyond the range of a double have no JSON.
-  return Number.isFinite(value) ? value : undefined;
+  return Number.isFinite(value) ? significant(value) : undefined;
 }

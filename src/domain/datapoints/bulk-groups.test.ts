@@ -15,6 +15,7 @@ const gates = new Map<ReturnType<typeof parseDeviceId>, Gate>([
     parseDeviceId('open'),
     {
       kind: 'open',
+      isStranger: false,
       owner: guestUsername,
       sensors: new Set([parseSensorId('a'), parseSensorId('b')]),
     },

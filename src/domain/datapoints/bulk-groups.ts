@@ -14,6 +14,8 @@ export type Gate =
   | {
       readonly kind: 'open';
       readonly owner: Username;
+      /** The actor may push to it only because it is public. */
+      readonly isStranger: boolean;
       readonly sensors: ReadonlySet<SensorId>;
     }
   | { readonly kind: 'closed'; readonly refusal: DomainError };

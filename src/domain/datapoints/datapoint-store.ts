@@ -9,7 +9,9 @@ import type { Stretches, SummarisedPart } from './stretches.ts';
 /** The datapoints one request hands over for one sensor, in the order given. */
 export interface Push extends SensorRef {
   readonly batch: ColumnBatch;
-  /** For those who watch; never stored. */
+  /** By one who may push to the device only because it is public. */
+  readonly isByStranger?: boolean;
+  /** For those who watch; never stored, but for the id of a message. */
   readonly publishContext?: PublishContext;
 }
 
@@ -105,11 +107,13 @@ export interface DatapointStore {
   /**
    * Makes a whole batch durable in one commit: when it resolves, every datapoint is synced to disk.
    * A datapoint whose sensor already has one with the same timestamp and value is not stored again;
-   * those without a timestamp always are. Each push moves its sensor's last value to its newest
-   * datapoint by timestamp, or to its last one when none has a timestamp; unless that datapoint was
-   * stored already. A sensor that does not exist: 'missing', and nothing of that push is kept.
-   * `notesOf` says what other processes are told, and which looks are filed, in the same commit; it
-   * is asked more than once when a commit has to be tried again.
+   * those without a timestamp always are, unless their push came under a packet id (`receivedAs`)
+   * that its session has kept: a push that brings something new keeps its id in the same commit,
+   * and fails where the session is of another process. Each push moves its sensor's last value to
+   * its newest datapoint by timestamp, or to its last one when none has a timestamp; unless that
+   * datapoint was stored already. A sensor that does not exist: 'missing', and nothing of that push
+   * is kept. `notesOf` says what other processes are told, and which looks are filed, in the same
+   * commit; it is asked more than once when a commit has to be tried again.
    * Throws DomainError unavailable when nothing of the batch was kept.
    */
   append(batch: readonly Push[], notesOf?: NotesOf): Promise<readonly AppendOutcome[]>;

@@ -79,5 +79,5 @@ export async function searchDevices(
   return { devices, total };
 }
 
-const headOf = ({ id, owner, visibility }: Device): DeviceHead =>
-  visibility === undefined ? { id, owner } : { id, owner, visibility };
+const headOf = ({ id, owner, visibility, createdAt }: Device): DeviceHead =>
+  visibility === undefined ? { id, owner, createdAt } : { id, owner, visibility, createdAt };

@@ -50,12 +50,9 @@ export function createHistory(options: {
   readonly access: Access;
   readonly longWork: Pick<LongWork, 'paceOf'>;
 }): ReadHistory {
-  const { devices, access, longWork } = options;
+  const { longWork } = options;
   return async (actor, ref, query) => {
-    const device = await requireDevice(devices, ref.deviceId);
-    await access.require(actor, 'devices-data:view', deviceResource(device));
-    const sensor = sensorOf(device, ref.sensorId);
-    if (sensor === undefined) throw noSensor(ref.deviceId, ref.sensorId);
+    const sensor = await viewableSensor(options, actor, ref);
     const datapoints = storeFor(options, query);
     const total = await datapoints.count(ref, query);
     const standsFrom = await datapoints.standsFrom([ref], query);
@@ -66,6 +63,19 @@ export function createHistory(options: {
     const columns = readColumnSteps({ datapoints, ref, page, calibration, pace, room: columnRoom });
     return { total, standsFrom, steps: calibrated(steps, sensor, query), columns };
   };
+}
+
+/** The sensor, for those who may view its data. Throws DomainError. */
+export async function viewableSensor(
+  { devices, access }: { readonly devices: DeviceStore; readonly access: Access },
+  actor: Actor,
+  { deviceId, sensorId }: SensorRef,
+): Promise<Sensor> {
+  const device = await requireDevice(devices, deviceId);
+  await access.require(actor, 'devices-data:view', deviceResource(device));
+  const sensor = sensorOf(device, sensorId);
+  if (sensor === undefined) throw noSensor(deviceId, sensorId);
+  return sensor;
 }
 
 const columnRoom = {

@@ -3,14 +3,19 @@ import type { Actor } from '../actor.ts';
 import type { ArrivingWork, LongWork } from '../budgets/long-work.ts';
 import { payerOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
-import { noSensor } from '../devices/devices.ts';
+import { deviceResource, noSensor } from '../devices/devices.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type BulkGroup, type Gate, type Gates, groupStep } from './bulk-groups.ts';
 import type { BulkStep } from './bulk-step.ts';
 import type { SensorRef } from './datapoint.ts';
-import { countForAddress, type IngestOptions, requirePushable } from './ingest.ts';
+import {
+  appendOfStranger,
+  countForAddress,
+  type IngestOptions,
+  requirePushable,
+} from './ingest.ts';
 
 export interface RefusedLine {
   readonly line: number;
@@ -44,7 +49,7 @@ export interface BulkIngest {
 /**
  * The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line by itself.
  */
-export type IngestMany = (actor: Actor) => BulkIngest;
+export type IngestMany = (actor: Actor, options?: { readonly isImport?: boolean }) => BulkIngest;
 
 export function createIngestMany(
   options: IngestOptions & {
@@ -55,7 +60,7 @@ export function createIngestMany(
 ): IngestMany {
   const { clock, valueBytesMax } = options;
 
-  return (actor) => {
+  return (actor, { isImport = false } = {}) => {
     const work = options.longWork.arriving(actor);
     const gateOf = createGates(options, actor, work.pace);
     const payer = payerOf(actor);
@@ -68,18 +73,26 @@ export function createIngestMany(
     let failure: unknown;
     let pending: Promise<unknown> = Promise.resolve();
 
-    async function append(group: BulkGroup, lines: () => number[]): Promise<void> {
+    async function append(
+      group: BulkGroup,
+      isByStranger: boolean,
+      lines: () => number[],
+    ): Promise<void> {
       const { deviceId, sensorId } = group.sensor;
       try {
-        const outcome = await options.appender.append({
-          ...{ deviceId, sensorId, payer },
-          batch: group.builder.finish(),
-        });
+        const batch = group.builder.finish();
+        const about = isImport ? { publishContext: { isImport } } : {};
+        const push = { deviceId, sensorId, payer, isByStranger, batch, ...about };
+        const outcome = isByStranger
+          ? await appendOfStranger(options, actor, group.owner, push)
+          : await options.appender.append(push);
         if (actor.kind === 'guest') countForAddress(options.room, actor, group.owner, outcome);
         if (outcome.kind === 'stored') stored += group.builder.count;
         else refusals.add(lines(), noSensor(deviceId, sensorId));
       } catch (reason) {
-        failure ??= reason;
+        const isFull = reason instanceof DomainError && reason.code === 'storage_full';
+        if (isByStranger && isFull) refusals.add(lines(), reason);
+        else failure ??= reason;
       }
     }
 
@@ -99,7 +112,9 @@ export function createIngestMany(
         await settle();
         const appending: Promise<void>[] = [];
         for (const group of groups) {
-          appending.push(append(group, () => linesOf(group)));
+          const gate = gates.get(group.sensor.deviceId);
+          const isByStranger = gate?.kind === 'open' && gate.isStranger;
+          appending.push(append(group, isByStranger, () => linesOf(group)));
           if (work.pace.isOver()) await work.pace.rest();
         }
         pending = Promise.all(appending);
@@ -131,7 +146,8 @@ function createGates(
     try {
       const device = await requirePushable(options, actor, deviceId);
       const sensors = new Set(device.sensors.map(({ id }) => id));
-      return { kind: 'open', owner: device.owner, sensors };
+      const isStranger = await options.access.isStranger(actor, deviceResource(device));
+      return { kind: 'open', owner: device.owner, isStranger, sensors };
     } catch (reason) {
       const isAboutDevice = reason instanceof DomainError && reason.code !== 'unavailable';
       if (!isAboutDevice) throw reason;

@@ -1,6 +1,8 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { runInSteps } from '../../lib/event-loop.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { writeJson } from '../../lib/long-json.ts';
+import { withoutStackTraces } from '../../lib/stackless.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
@@ -24,7 +26,8 @@ import {
 import type { SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
 import { createPushLine } from './push-line.ts';
-import { bytesPerWeight } from './weight.ts';
+import type { RefusedElements } from './refused-elements.ts';
+import { bytesPerWeight, weightOfBatch } from './weight.ts';
 
 /** A datapoint as a client hands it over: not yet received. */
 export interface NewDatapoint {
@@ -34,13 +37,16 @@ export interface NewDatapoint {
 
 /**
  * The one ingest path: every server hands its datapoints over here. When it resolves they are
- * synced to disk, the sensor's last value shows them, and those who watch were told.
+ * synced to disk, the sensor's last value shows them, and those who watch were told. With
+ * `refused`, what cannot be taken is put there, unless it is all that there is: the push is an
+ * array then [contract 15].
  */
 export type Ingest = (
   actor: Actor,
   sensor: SensorRef,
   datapoints: readonly NewDatapoint[],
   publishContext?: PublishContext,
+  refused?: RefusedElements,
 ) => Promise<void>;
 
 export interface IngestOptions {
@@ -64,7 +70,10 @@ export function createIngest(options: IngestOptions): Ingest {
     if (sensorOf(device, sensor.sensorId) === undefined) {
       throw noSensor(sensor.deviceId, sensor.sensorId);
     }
-    if (datapoints.length === 0) return false;
+    if (datapoints.length === 0) {
+      if (push.refused?.first !== undefined) throw push.refused.first;
+      return false;
+    }
     room.require(actor, device.owner);
     return true;
   }
@@ -73,14 +82,18 @@ export function createIngest(options: IngestOptions): Ingest {
     { actor, sensor, publishContext }: NewPush,
     { owner }: Device,
     batch: ColumnBatch,
+    isByStranger: boolean,
   ): Promise<void> {
     const { deviceId, sensorId } = sensor;
     const payer = payerFor(actor);
     const push: QueuedPush =
       publishContext === undefined
-        ? { deviceId, sensorId, batch, payer }
-        : { deviceId, sensorId, batch, payer, publishContext };
-    return appender.append(push).then((outcome) => {
+        ? { deviceId, sensorId, batch, payer, isByStranger }
+        : { deviceId, sensorId, batch, payer, isByStranger, publishContext };
+    const stored = isByStranger
+      ? appendOfStranger({ appender, room }, actor, owner, push)
+      : appender.append(push);
+    return stored.then((outcome) => {
       if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
       if (actor.kind === 'guest') countForAddress(room, actor, owner, outcome);
     });
@@ -88,16 +101,17 @@ export function createIngest(options: IngestOptions): Ingest {
 
   /** A push whose rights have to be looked up first, or a long one, or one behind such a push. */
   function ingestInSteps(push: NewPush): Promise<void> {
-    const { actor, sensor, datapoints } = push;
+    const { actor, sensor } = push;
     const { deviceId } = sensor;
     return line.add(payerFor(actor), deviceId, async (turn) => {
       const device =
         peekPushable(options, actor, deviceId) ?? (await requirePushable(options, actor, deviceId));
       if (!requireStorable(push, device)) return undefined;
       const rules = { now: clock.now(), valueBytesMax };
-      const batch = await runInSteps(receiveSteps(actor, datapoints, rules));
+      const batch = await runInSteps(receiveSteps(push, rules));
+      const isByStranger = await options.access.isStranger(actor, deviceResource(device));
       await turn;
-      return { isStored: store(push, device, batch) };
+      return { isStored: store(push, device, batch, isByStranger) };
     });
   }
 
@@ -108,14 +122,16 @@ export function createIngest(options: IngestOptions): Ingest {
       return ingestInSteps(push);
     }
     if (!line.isEmpty() && line.has(payerFor(actor), sensor.deviceId)) return ingestInSteps(push);
+    const stranger = options.access.tryStranger(actor, deviceResource(device));
+    if (stranger === 'unknown') return ingestInSteps(push);
     if (!requireStorable(push, device)) return Promise.resolve();
     const rules = { now: clock.now(), valueBytesMax };
-    return store(push, device, receive(actor, datapoints, rules));
+    return store(push, device, receive(push, rules), stranger === 'yes');
   }
 
-  return (actor, sensor, datapoints, publishContext) => {
+  return (actor, sensor, datapoints, publishContext, refused) => {
     try {
-      return ingestAtOnce({ actor, sensor, datapoints, publishContext });
+      return ingestAtOnce({ actor, sensor, datapoints, publishContext, refused });
     } catch (reason) {
       return Promise.reject(reason);
     }
@@ -128,6 +144,7 @@ interface NewPush {
   readonly sensor: SensorRef;
   readonly datapoints: readonly NewDatapoint[];
   readonly publishContext: PublishContext | undefined;
+  readonly refused: RefusedElements | undefined;
 }
 
 /** `payerOf`, which spells the name of an account once for all pushes of one login. */
@@ -142,6 +159,24 @@ function createPayerMemory(): (actor: Actor) => Payer {
     payers.set(actor, payer);
     return payer;
   };
+}
+
+/** Stores what a stranger pushes, within what strangers may store. Throws storage_full. */
+export async function appendOfStranger(
+  { appender, room }: Pick<IngestOptions, 'appender' | 'room'>,
+  actor: Actor,
+  owner: Username,
+  push: QueuedPush,
+): Promise<AppendOutcome> {
+  const done = room.hold(actor, owner, bytesPerWeight * weightOfBatch(push.batch));
+  let stored = 0;
+  try {
+    const outcome = await appender.append(push);
+    if (outcome.kind === 'stored') stored = bytesPerWeight * (outcome.weight ?? 0);
+    return outcome;
+  } finally {
+    done(stored);
+  }
 }
 
 /** Counts what a guest's push took for the share of the guest's address. */
@@ -211,67 +246,83 @@ interface ReceiveRules {
   readonly valueBytesMax: number;
 }
 
-/** Throws too_large and invalid for a datapoint, the one at `at` of `total`, that is not taken. */
-function requireTakeable(
-  actor: Actor,
-  datapoint: NewDatapoint,
+/** The refusal of the datapoint at `position`, too_large or invalid; undefined: it is taken. */
+function refusalAt(
+  { actor, datapoints, refused }: NewPush,
   { now, valueBytesMax }: ReceiveRules,
-  at: number,
-  total: number,
-): void {
-  if (isTooLarge(actor, datapoint.value, valueBytesMax)) {
-    throw valueTooLarge(valueBytesMax, whereOf(at, total));
-  }
-  if (isAhead(datapoint, now)) throw aheadOfClock(now, whereOf(at, total));
+  position: number,
+): DomainError | undefined {
+  // Below its length the array has no holes.
+  const datapoint = datapoints[position] as NewDatapoint;
+  const isLarge = isTooLarge(actor, datapoint.value, valueBytesMax);
+  if (!isLarge && !isAhead(datapoint, now)) return undefined;
+  const isOnly = datapoints.length + (refused?.count ?? 0) === 1;
+  const where = isOnly ? '' : ` of datapoint ${(refused?.indexOf(position) ?? position) + 1}`;
+  return isLarge ? valueTooLarge(valueBytesMax, where) : aheadOfClock(now, where);
 }
 
-const whereOf = (at: number, total: number): string =>
-  total === 1 ? '' : ` of datapoint ${at + 1}`;
+/** Puts a refused datapoint beside the others, or throws where there are no others. */
+function refuse({ datapoints, refused }: NewPush, position: number, refusal: DomainError): void {
+  if (refused === undefined) throw refusal;
+  const datapoint = datapoints[position] as NewDatapoint;
+  refused.refuse(datapoint, position, refusal, () => excerptOf(datapoint, refusal));
+}
+
+const excerptOf = ({ value, timestamp }: NewDatapoint, refusal: DomainError): string =>
+  refusal.code === 'too_large' || timestamp === undefined
+    ? writeJson(value)
+    : formatTimestamp(timestamp);
 
 /** The datapoints with the time of their receipt. */
-function receive(
-  actor: Actor,
-  datapoints: readonly NewDatapoint[],
-  rules: ReceiveRules,
-): ColumnBatch {
+function receive(push: NewPush, rules: ReceiveRules): ColumnBatch {
+  const { datapoints } = push;
   const [only] = datapoints;
   if (datapoints.length === 1 && only !== undefined) {
-    requireTakeable(actor, only, rules, 0, 1);
-    return singleBatch(only.value, only.timestamp, rules.now);
+    const refusal = refusalAt(push, rules, 0);
+    if (refusal === undefined) return singleBatch(only.value, only.timestamp, rules.now);
+    refuse(push, 0, refusal);
+    throw push.refused?.first ?? refusal;
   }
   const builder = createBatchBuilder(datapoints.length);
-  receiveInto(builder, actor, datapoints, rules, datapoints.length);
-  return builder.finish();
+  receiveInto(builder, push, rules, { from: 0, end: datapoints.length });
+  return finish(builder, push);
 }
 
 /** Adds datapoints up to the one at `end`, which is excluded. */
 function receiveInto(
   builder: BatchBuilder,
-  actor: Actor,
-  datapoints: readonly NewDatapoint[],
+  push: NewPush,
   rules: ReceiveRules,
-  end: number,
+  { from, end }: { readonly from: number; readonly end: number },
 ): void {
-  for (let at = builder.count; at < end; at += 1) {
-    // Below its length the array has no holes.
-    const datapoint = datapoints[at] as NewDatapoint;
-    requireTakeable(actor, datapoint, rules, at, datapoints.length);
-    builder.put(datapoint.value, datapoint.timestamp, rules.now);
-  }
+  withoutStackTraces(() => {
+    for (let at = from; at < end; at += 1) {
+      const refusal = refusalAt(push, rules, at);
+      if (refusal !== undefined) {
+        refuse(push, at, refusal);
+        continue;
+      }
+      const { value, timestamp } = push.datapoints[at] as NewDatapoint;
+      builder.put(value, timestamp, rules.now);
+    }
+  });
+}
+
+/** The columns of what was taken. Throws when that is nothing. */
+function finish(builder: BatchBuilder, { refused }: NewPush): ColumnBatch {
+  if (builder.count === 0 && refused?.first !== undefined) throw refused.first;
+  return builder.finish();
 }
 
 /** The same for an array so long that others must have their turn meanwhile. */
-function* receiveSteps(
-  actor: Actor,
-  datapoints: readonly NewDatapoint[],
-  rules: ReceiveRules,
-): Generator<void, ColumnBatch> {
-  if (datapoints.length === 1) return receive(actor, datapoints, rules);
-  const builder = createBatchBuilder(datapoints.length);
-  while (builder.count < datapoints.length) {
-    const end = Math.min(builder.count + limits.datapointsPerTurn, datapoints.length);
-    receiveInto(builder, actor, datapoints, rules, end);
+function* receiveSteps(push: NewPush, rules: ReceiveRules): Generator<void, ColumnBatch> {
+  const { length } = push.datapoints;
+  if (length === 1) return receive(push, rules);
+  const builder = createBatchBuilder(length);
+  for (let from = 0; from < length; from += limits.datapointsPerTurn) {
+    const end = Math.min(from + limits.datapointsPerTurn, length);
+    receiveInto(builder, push, rules, { from, end });
     yield;
   }
-  return builder.finish();
+  return finish(builder, push);
 }

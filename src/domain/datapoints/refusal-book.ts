@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Payer } from '../budgets/payer.ts';
+import type { RefusedElement } from './refused-elements.ts';
 
 /** What was wrong with a push, as plainly as its sender can be told. */
 export type PushProblem =
@@ -16,7 +17,7 @@ export type PushProblem =
   | 'no_room'
   | 'unavailable';
 
-/** One push that was refused, or several alike. Nothing of what was in it. */
+/** One push that was refused, or several alike; of what was in it the refused elements alone. */
 export interface RefusedPush {
   /** The last time. */
   readonly at: Instant;
@@ -26,9 +27,12 @@ export interface RefusedPush {
   readonly deviceId?: string;
   readonly sensorId?: string;
   readonly count: number;
+  /** Of an array: where it was sent the last time, and the first elements that were refused. */
+  readonly path?: string;
+  readonly elements?: readonly RefusedElement[];
 }
 
-export type NewRefusal = Omit<RefusedPush, 'count'>;
+export type NewRefusal = Omit<RefusedPush, 'count'> & { readonly count?: number };
 
 /** How much is remembered. */
 export interface RefusalBookLimits {
@@ -128,9 +132,10 @@ export function createRefusalBook(limits: RefusalBookLimits) {
       const sheet = open(where, sender);
       const alike = sheet.refusals.find((one) => isAlike(one, refusal));
       const others = sheet.refusals.filter((one) => one !== alike);
-      sheet.refusals = [...others, { ...refusal, count: (alike?.count ?? 0) + 1 }].slice(
-        -limits.perSheetMax,
-      );
+      sheet.refusals = [
+        ...others,
+        { ...refusal, count: (alike?.count ?? 0) + (refusal.count ?? 1) },
+      ].slice(-limits.perSheetMax);
       const size = sizeOf(name, sheet.refusals);
       bytes += size - sheet.bytes;
       const writer = writers.put(sheet, size);
@@ -232,7 +237,11 @@ export const isAlike = (one: RefusedPush, other: NewRefusal): boolean =>
 /** Two bytes for each character, and what objects take around them. */
 function sizeOf(name: string, refusals: readonly RefusedPush[]): number {
   const texts = refusals.reduce(
-    (sum, { deviceId = '', sensorId = '' }) => sum + deviceId.length + sensorId.length,
+    (sum, { deviceId = '', sensorId = '', path = '', elements = [] }) =>
+      elements.reduce(
+        (shown, { description, excerpt }) => shown + 50 + description.length + excerpt.length,
+        sum + deviceId.length + sensorId.length + path.length,
+      ),
     name.length,
   );
   return sheetBytes + refusals.length * refusalBytes + 2 * texts;

@@ -9,7 +9,14 @@ import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { ClockAheadError } from './ingest.ts';
 import { isNear } from './near-ids.ts';
-import { createRefusalBook, isAlike, type PushProblem, type RefusedPush } from './refusal-book.ts';
+import {
+  createRefusalBook,
+  isAlike,
+  type NewRefusal,
+  type PushProblem,
+  type RefusedPush,
+} from './refusal-book.ts';
+import { type RefusedElements, refusedElementsOf } from './refused-elements.ts';
 
 /** A push that was refused, as the edge that it came by knows it. */
 export interface SeenRefusal {
@@ -23,6 +30,9 @@ export interface SeenRefusal {
   readonly address?: string;
   readonly deviceId?: DeviceId;
   readonly sensorId?: SensorId;
+  /** Where an array was sent, some of whose elements were refused; with them. */
+  readonly path?: string | undefined;
+  readonly refused?: RefusedElements;
   /** What a client that was not let in called itself. */
   readonly username?: string;
 }
@@ -57,10 +67,14 @@ export function createRefusedPushes(options: {
     bytesMax: limits.refusalBytesMax,
   });
 
-  async function write(seen: SeenRefusal, problem: PushProblem): Promise<void> {
+  async function write(
+    seen: SeenRefusal,
+    problem: PushProblem,
+    elements: Pick<NewRefusal, 'path' | 'elements' | 'count'> = {},
+  ): Promise<void> {
     const { via, actor, deviceId, sensorId, username } = seen;
     const refusal = {
-      ...{ at: clock.now(), problem, via },
+      ...{ at: clock.now(), problem, via, ...elements },
       ...(deviceId !== undefined && { deviceId }),
       ...(sensorId !== undefined && { sensorId }),
     };
@@ -87,10 +101,16 @@ export function createRefusedPushes(options: {
 
   return {
     async note(seen) {
+      const refused = seen.refused ?? refusedElementsOf(seen.error);
       const problem = problemOf(seen);
       if (problem === undefined) return;
       try {
-        await write(seen, problem);
+        if (refused === undefined) return await write(seen, problem);
+        const path = seen.path?.slice(0, 4 * limits.refusedExcerptMax);
+        for (const { refusal, elements, count } of refused.kinds()) {
+          const kind = problemOf({ ...seen, code: refusal.code, error: refusal }) ?? problem;
+          await write(seen, kind, { ...(path !== undefined && { path }), elements, count });
+        }
       } catch {
         // It helps people; the refusal itself was answered.
       }

@@ -16,6 +16,10 @@ export interface SensorSelection {
   readonly deviceIds: readonly DeviceId[];
   /** Absent: all sensors of the devices. Each must be a sensor of one of the devices at least. */
   readonly sensorIds?: readonly SensorId[];
+  /** Instead of sensorIds: an id that no device has is a list with commas [contract 15]. */
+  readonly listedSensorIds?: readonly SensorId[];
+  /** A device id without a device is a list with commas [contract 15]. */
+  readonly areDevicesListed?: boolean;
   /** Nobody named the devices: those whose data the actor may not view are passed over. */
   readonly areFound?: boolean;
   /** Absent: as many as one read merges. */
@@ -69,27 +73,56 @@ export function createSourceOpening(options: {
     return maySee ? device : undefined;
   }
 
+  /** The devices that a list names: one whose id has commas comes before those between them. */
+  async function namedDevices(ids: readonly DeviceId[]): Promise<readonly DeviceId[]> {
+    const found: DeviceId[] = [];
+    for (const id of ids) {
+      const isOne = !id.includes(',') || (await devices.find(id)) !== undefined;
+      found.push(...(isOne ? [id] : partsOf(id)));
+    }
+    if (found.length === 0) throw invalid('device_id is missing: name one device or more');
+    return [...new Set(found)];
+  }
+
   return async (actor, selection, pace, hold) => {
-    const { deviceIds, sensorIds, areFound = false } = selection;
-    refuseTooMany('devices', deviceIds.length, selection.devicesMax ?? limits.mergedDevicesMax);
+    const { sensorIds, listedSensorIds, areFound = false } = selection;
+    const devicesMax = selection.devicesMax ?? limits.mergedDevicesMax;
+    refuseTooMany('devices', selection.deviceIds.length, devicesMax);
+    const isList = selection.areDevicesListed === true;
+    const deviceIds = isList ? await namedDevices(selection.deviceIds) : selection.deviceIds;
+    refuseTooMany('devices', deviceIds.length, devicesMax);
+    const wanted = sensorIds ?? candidatesOf(listedSensorIds);
     const sources: Source[] = [];
     let bytes = 0;
     for (const deviceId of deviceIds) {
       const device = await view(actor, deviceId, areFound);
-      const ofDevice = device === undefined ? [] : sourcesOf(device, sensorIds);
+      const ofDevice = device === undefined ? [] : sourcesOf(device, wanted);
       sources.push(...ofDevice);
       refuseTooMany('sensors', sources.length, limits.mergedSensorsMax);
       bytes += bytesOfSources(ofDevice);
       hold(bytes);
       if (pace.isOver()) await pace.rest();
     }
+    if (wanted === undefined) return sources;
     const found = new Set(sources.map(({ sensor }) => sensor.id));
-    const missing = sensorIds?.find((id) => !found.has(id));
+    const named = sensorIds ?? listedSensorIds?.flatMap((id) => (found.has(id) ? id : partsOf(id)));
+    if (named?.length === 0) throw invalid('sensor_id names no sensor: name one, or leave it out');
+    const missing = named?.find((id) => !found.has(id));
     if (missing !== undefined) {
       throw notFound(`none of these devices has a sensor with id ${missing}`);
     }
-    return sources;
+    const kept = new Set(named);
+    return sources.filter(({ sensor }) => kept.has(sensor.id));
   };
+}
+
+/** The ids between commas. */
+export const partsOf = <Id extends string>(text: Id): readonly Id[] =>
+  text.split(',').filter((part) => part !== '') as Id[];
+
+/** The sensors that a list may name. */
+function candidatesOf(ids: readonly SensorId[] | undefined): readonly SensorId[] | undefined {
+  return ids && [...new Set(ids.flatMap((id) => [id, ...partsOf(id)]))];
 }
 
 function sourcesOf(device: Device, ids: readonly SensorId[] | undefined): readonly Source[] {

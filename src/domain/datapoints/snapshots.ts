@@ -1,6 +1,7 @@
 import type { Pace } from '../../lib/fair-turns.ts';
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
+import { knowsOffer } from '../access/handing-over.ts';
 import { createViewer, type Viewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
@@ -66,12 +67,13 @@ export interface Snapshots {
   ): Promise<SensorSnapshot>;
 }
 
-/** That it waits to be accepted is told to its owner alone [contract 14]. */
+/** That it waits to be accepted is told to its owner and to whom it was offered [contract 15]. */
 function shownTo(actor: Actor, device: Device): Device {
-  if (device.isPending !== true) return device;
-  if (actor.kind !== 'guest' && actor.username === device.owner) return device;
-  const { isPending: _, ...shown } = device;
-  return shown;
+  if (device.isPending !== true && device.offeredTo === undefined) return device;
+  const { isPending, offeredTo: _, ...shown } = device;
+  const isOwner = actor.kind !== 'guest' && actor.username === device.owner;
+  const isTold = knowsOffer(actor, device) || (isPending === true && isOwner);
+  return isTold ? device : shown;
 }
 
 const absent = { lastValueOf: () => undefined, largeValueOf: async () => undefined } as const;

@@ -9,15 +9,17 @@ import {
 } from '../devices/calibration.ts';
 import { type Aggregate, numeric } from './bucket-tally.ts';
 import type { SummariseOptions } from './datapoint-store.ts';
+import { textBits } from './growth.ts';
 import { joinKinds, type KindFigures, type StretchKinds } from './stretch-kinds.ts';
-import type { Stretches, StretchRun } from './stretches.ts';
+import type { StretchEdges, Stretches, StretchRun } from './stretches.ts';
 
 /** Larger numbers may add up to what no double holds. */
 const magnitudeMax = 1e290;
 
 /**
  * Whether a stretch may stand for its datapoints: it lies in one bucket, what is asked of them is
- * known of it, and a calibration draws one line through its numbers. Without an interval the first
+ * known of it, and a calibration draws one line through its numbers. Of the growth of a counter it
+ * is known where the numbers only go up. Without an interval the first
  * stretch may not, since the time of the first datapoint is asked for.
  */
 export function mayStandFor(
@@ -27,6 +29,7 @@ export function mayStandFor(
   const { bucketOf } = plan;
   const wantsEnds = plan.aggregates.some((name) => name === 'first' || name === 'last');
   const wantsNumbers = plan.aggregates.some((name) => numeric.has(name));
+  const wantsGrowth = plan.aggregates.includes('increase');
   let isFirst = true;
   let bucket: TimeBucket | undefined;
 
@@ -48,7 +51,8 @@ export function mayStandFor(
     if (isCounted || (stretches.numbers[at] ?? 0) + (stretches.textNumbers[at] ?? 0) === 0)
       return true;
     if (Number.isNaN(stretches.sum[at] ?? 0)) return false;
-    return isShownExactly(stretches, at, calibration);
+    if (!isShownExactly(stretches, at, calibration)) return false;
+    return !wantsGrowth || goesUp(stretches, at, calibration);
   };
 }
 
@@ -69,6 +73,19 @@ export function isShownExactly(
   );
 }
 
+/** Whether the numbers of a stretch only go up as a calibration shows them, or all are known. */
+function goesUp(stretches: Stretches, at: number, calibration: Calibration | undefined): boolean {
+  const numbers = stretches.numbers[at] ?? 0;
+  if (numbers + (stretches.textNumbers[at] ?? 0) <= 2) return true;
+  // Of one instant other stretches may have datapoints, too.
+  if (stretches.starts[at] === stretches.ends[at]) return false;
+  const isTurned =
+    isApplied(calibration) &&
+    numbers > 0 &&
+    (lineOf(calibration, stretches.min[at] ?? 0, stretches.max[at] ?? 0)?.slope ?? 0) < 0;
+  return (isTurned ? stretches.rise[at] : stretches.fall[at]) === 0;
+}
+
 /** The line through what both raw values really were. */
 function lineBetween(calibration: Calibration, min: number, max: number): CalibrationLine {
   const realValue = Number(calibrate(calibration, min));
@@ -84,17 +101,22 @@ const sumOn = (line: CalibrationLine, count: number, sum: number): number =>
 export function calibratedRun(run: StretchRun, calibration: Calibration | undefined): StretchRun {
   if (!isApplied(calibration)) return run;
   const { stretches, from, to } = run;
-  const { kinds: allKinds, ...raw } = stretches;
+  const { kinds: allKinds, edges: allEdges, ...raw } = stretches;
   const shown = {
     ...raw,
     ...{ min: stretches.min.slice(), max: stretches.max.slice(), sum: stretches.sum.slice() },
     ...{ first: stretches.first.slice(), last: stretches.last.slice() },
     ...{ rise: stretches.rise.slice(), fall: stretches.fall.slice() },
+    ...(allEdges && { edges: allEdges.slice() }),
   };
   for (let at = from; at < to; at += 1) {
     const numbers = stretches.numbers[at] ?? 0;
     if (numbers === 0) continue;
     const kinds = allKinds?.[at];
+    if (shown.edges) {
+      const raw = kinds?.numbers ?? figuresOf(stretches, at);
+      shown.edges[at] = shownEdges(calibration, shown.edges[at], raw);
+    }
     const figures =
       kinds === undefined
         ? shownNumbers(calibration, numbers, figuresOf(stretches, at))
@@ -138,6 +160,25 @@ function shownNumbers(calibration: Calibration, count: number, raw: KindFigures)
     sum: sumOn(line, count, raw.sum),
     rise: Math.abs(line.slope) * (isFalling ? raw.fall : raw.rise),
     fall: Math.abs(line.slope) * (isFalling ? raw.rise : raw.fall),
+  };
+}
+
+/** Undefined: on a line that falls the ends are not what they were. */
+function shownEdges(
+  calibration: Calibration,
+  edges: StretchEdges | undefined,
+  numbers: KindFigures,
+): StretchEdges | undefined {
+  const line = lineThrough(calibration, numbers);
+  if (edges === undefined || line.slope < 0) return undefined;
+  const real = (name: keyof typeof textBits): number =>
+    (edges.texts & textBits[name]) === 0
+      ? Number(calibrate(calibration, edges[name]))
+      : edges[name];
+  return {
+    ...{ second: real('second'), penult: real('penult'), from: real('from'), to: real('to') },
+    ...{ up: edges.up * line.slope, restarts: edges.restarts, texts: edges.texts },
+    restartSum: sumOn(line, edges.restarts, edges.restartSum),
   };
 }
 

@@ -28,6 +28,8 @@ export interface Stretches {
   readonly hasNumbersAtEnds: Uint8Array;
   /** Of hours of which retention took the datapoints: those that have numbers of both kinds. */
   readonly kinds?: readonly (StretchKinds | undefined)[];
+  /** Of hours of which retention took the datapoints, and of nothing else. */
+  readonly edges?: readonly (StretchEdges | undefined)[];
 }
 
 /** Some stretches, from one to before another. */
@@ -41,3 +43,20 @@ export interface StretchRun {
 export type SummarisedPart = DatapointColumns | StretchRun;
 
 export const isStretchRun = (part: SummarisedPart): part is StretchRun => 'stretches' in part;
+
+/** What is known of an hour with three numbers or more, so that its ends can still be judged. */
+export interface StretchEdges {
+  /** The second number, and the one before the last. */
+  second: number;
+  penult: number;
+  /** Of the numbers between the ends: the first and the last that are no glitches; NaN: none. */
+  from: number;
+  to: number;
+  /** The sum of the steps upwards from `from` to `to`, without those that begin at zero. */
+  up: number;
+  /** How often the counter began again there, and the sum of where, as far as above zero. */
+  restarts: number;
+  restartSum: number;
+  /** Which of the first four are text, which no calibration changes: bits, the first the least. */
+  texts: number;
+}

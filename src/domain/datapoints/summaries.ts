@@ -19,8 +19,8 @@ import {
 } from './bucket-page.ts';
 import { readColumnSteps } from './column-steps.ts';
 import { orderTime } from './datapoint.ts';
-import { calibratedColumns, type DatapointColumns } from './datapoint-columns.ts';
-import type { DatapointStore, Page, SummarisedStep, SummariseOptions } from './datapoint-store.ts';
+import type { DatapointColumns } from './datapoint-columns.ts';
+import type { DatapointStore } from './datapoint-store.ts';
 import { createDownsampling } from './downsampling.ts';
 import { type HistoryQuery, pageOf, standsFromOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
@@ -31,8 +31,7 @@ import {
   type SensorSelection,
   type Source,
 } from './sensor-selection.ts';
-import { calibratedRun, mayStandFor } from './standing.ts';
-import { isStretchRun, type SummarisedPart } from './stretches.ts';
+import { createReader, type SourceRead, summarised } from './summary-reader.ts';
 import { readTotals, type Totals } from './totals.ts';
 
 /** What datapoints of some sensors come to, for those who may view the data of their devices. */
@@ -100,18 +99,6 @@ export function createSummaries(options: {
   const { longWork } = options;
   const open = createSourceOpening(options);
 
-  /** What the datapoints of one sensor come to, from its beginning. */
-  const createReader = (query: HistoryQuery, plan: AggregationPlan, pace: Pace) =>
-    async function* (source: Source, room: StepRoom): AsyncGenerator<SummarisedPart> {
-      const datapoints = storeFor(options, query);
-      const total = query.lastN === undefined ? 0 : await datapoints.count(source.ref, query);
-      const all = { ...query, order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY } as const;
-      const page = pageOf(all, total);
-      const calibration = query.isCalibrated ? source.sensor.calibration : undefined;
-      const mayStand = mayStandFor(plan, calibration);
-      yield* summarised({ datapoints, source, page, query, pace, room, mayStand });
-    };
-
   async function downsampleOne(one: {
     readonly source: Source;
     readonly query: HistoryQuery;
@@ -166,21 +153,25 @@ export function createSummaries(options: {
   return {
     aggregate: (actor, selection, query, plan) =>
       onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
-        const parts = createReader(query, plan, pace);
-        const read = (source: Source, room: StepRoom) => aggregate(parts(source, room), plan);
+        const on = createReader({ stores: options, query, plan, pace });
+        const read = (source: Source, room: StepRoom) =>
+          on({ source, room }, (parts, growth) => aggregate(parts, plan, growth));
         return readBucketPage({ sources, read, page: query, pace, hold });
       }),
     aggregateOne: (actor, selection, query, plan) =>
       onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
         const columns = createBucketColumns(plan);
-        const parts = createReader(query, plan, pace)(onlyOne(sources), wholeStep);
-        const steps = aggregateInto(columns, parts, plan);
+        const on = createReader({ stores: options, query, plan, pace });
+        const steps = on({ source: onlyOne(sources), room: wholeStep }, (parts, growth) =>
+          aggregateInto(columns, parts, { plan, growth }),
+        );
         return readBucketColumns({ columns, steps, order: query.order, hold });
       }),
     totals: (actor, selection, query, plan) =>
       onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
-        const parts = createReader(query, plan, pace);
-        const read = (source: Source) => tally(parts(source, wholeStep), plan);
+        const on = createReader({ stores: options, query, plan, pace });
+        const read = (source: Source) =>
+          on({ source, room: wholeStep }, (parts, growth) => tally(parts, plan, growth));
         return readTotals({ sources, read, plan, page: query, pace, hold });
       }),
     downsample: (actor, selection, query, pointsMax) =>
@@ -253,36 +244,6 @@ function refuseTooManyPoints(sensors: number, pointsMax: number): void {
     `${sensors} sensors of ${pointsMax} points are more than ${limits.downsampledAnswerMax}: ` +
       'ask for fewer points',
   );
-}
-
-interface SourceRead {
-  readonly datapoints: DatapointStore;
-  readonly source: Source;
-  readonly page: Page;
-  readonly query: HistoryQuery;
-  readonly pace: Pace;
-  readonly room: StepRoom;
-}
-
-/** What a page comes to, in stretches where the store knows them. */
-async function* summarised({
-  mayStand,
-  ...read
-}: SourceRead & Pick<SummariseOptions, 'mayStand'>): AsyncGenerator<SummarisedPart, undefined> {
-  const { datapoints, query, pace, room } = read;
-  const { ref, sensor } = read.source;
-  const calibration = query.isCalibrated ? sensor.calibration : undefined;
-  const options = { ...room, mayStand };
-  for (let page: Page | undefined = read.page; page !== undefined; ) {
-    const step: SummarisedStep = await datapoints.summarise(ref, page, options);
-    for (const part of step.parts) {
-      yield isStretchRun(part)
-        ? calibratedRun(part, calibration)
-        : calibratedColumns(part, calibration);
-    }
-    page = step.next;
-    if (pace.isOver()) await pace.rest();
-  }
 }
 
 /** The columns of a page as they are shown. A summary of years is long work. */

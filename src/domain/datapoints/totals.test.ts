@@ -17,7 +17,7 @@ const sourceOf = (id: string): Source => ({
 });
 
 function tallyAt(at: number, sum: number): Tally {
-  const tally = openTally({ start: at * hour, end: (at + 1) * hour }, undefined);
+  const tally = openTally({ start: at * hour, end: (at + 1) * hour });
   return { ...tally, count: 1, numbers: 1, sum };
 }
 

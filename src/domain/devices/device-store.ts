@@ -8,8 +8,8 @@ import type { Sensor, SensorChanges } from './sensor.ts';
 
 export type { VisibleTo };
 
-/** What rights are asked about. */
-export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility'>;
+/** Fields that rights are asked about, and the date that tells it from another under its id. */
+export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility' | 'createdAt'>;
 
 /** Which devices a page of a list has; `readSome` reads them. */
 export interface DeviceListing {
@@ -71,6 +71,12 @@ export interface DeviceStore {
   storedBytes(id: DeviceId, sensorId?: SensorId): Promise<number>;
   /** The same for all devices of each owner. */
   storedByOwner(): Promise<ReadonlyMap<Username, number>>;
+  /** Bytes that strangers pushed to the device, of its stored ones. */
+  strangerBytes(id: DeviceId): Promise<number>;
+  /** The same for all devices of each owner who has any. */
+  strangersByOwner(): Promise<ReadonlyMap<Username, number>>;
+  /** Counts what strangers pushed to devices; a negative number gives back. */
+  addStrangerBytes(added: ReadonlyMap<DeviceId, number>): Promise<void>;
   update(id: DeviceId, changes: DeviceChanges, at: Instant): Promise<'updated' | 'missing'>;
   /** Removes the device with its sensors, actuators, datapoints and grants, in one step. */
   remove(id: DeviceId): Promise<'removed' | 'missing'>;

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import type { ActuatorId, DeviceId, SensorId, Username } from '../ids.ts';
+import type { ActuatorId, DeviceId, SensorId, UserId, Username } from '../ids.ts';
 import { type Actuator, withoutSetting } from './actuator.ts';
 import type { Sensor } from './sensor.ts';
 
@@ -27,8 +27,10 @@ export interface Device {
   readonly isDeployed?: boolean;
   /** An IANA name, for its days and hours; absent: the reader's. */
   readonly timezone?: string;
-  /** It was handed over, and its owner has not accepted it yet [contract 14]. */
+  /** Handed over by an earlier version, and not accepted: alerts without devices leave it out. */
   readonly isPending?: true;
+  /** Whose it is to be once that account accepts it [contract 15]. */
+  readonly offeredTo?: UserId;
   /** In order of creation. */
   readonly sensors: readonly Sensor[];
   /** In order of creation. */
@@ -49,6 +51,7 @@ export interface DeviceChanges {
   readonly isDeployed?: boolean | undefined;
   readonly timezone?: string | undefined;
   readonly isPending?: true | undefined;
+  readonly offeredTo?: UserId | undefined;
 }
 
 /** The sensor of a device, or undefined. */

@@ -1,5 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
+import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Access } from '../access/access.ts';
+import type { GrantStore } from '../access/grant-store.ts';
+import { acceptorOf, handingOver } from '../access/handing-over.ts';
 import type { Resource } from '../access/policy.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
@@ -27,9 +30,9 @@ export interface Devices {
   /** As many of these devices as fit into memory; those that its viewer may view. */
   readSome(viewer: Viewer, ids: readonly DeviceId[]): Promise<SomeDevices>;
   update(actor: Actor, id: DeviceId, changes: DeviceChanges): Promise<void>;
-  /** Hands the device over to another user; for its owner and admins. */
+  /** Offers the device to another user, or takes it back; admins hand it over at once. */
   handOver(actor: Actor, id: DeviceId, owner: Username): Promise<void>;
-  /** Takes what was handed over: from then on alerts that name no device watch it too. */
+  /** Takes what was offered to the actor: from then on it is the actor's, with its bytes. */
   accept(actor: Actor, id: DeviceId): Promise<void>;
   remove(actor: Actor, id: DeviceId): Promise<void>;
 
@@ -47,9 +50,10 @@ export interface Devices {
 
 /** The device as the policy sees it. */
 export function deviceResource(device: DeviceHead): Resource {
-  return device.visibility === undefined
-    ? { kind: 'device', id: device.id, owner: device.owner }
-    : { kind: 'device', id: device.id, owner: device.owner, visibility: device.visibility };
+  const { id, owner, visibility, createdAt } = device;
+  return visibility === undefined
+    ? { kind: 'device', id, owner, createdAt }
+    : { kind: 'device', id, owner, createdAt, visibility };
 }
 
 /** The device with this id. Throws not_found. */
@@ -66,12 +70,16 @@ export const noSensor = (id: DeviceId, sensorId: SensorId) =>
 export function createDevices(options: {
   readonly store: DeviceStore;
   readonly users: UserStore;
+  readonly grants: Pick<GrantStore, 'find' | 'put' | 'remove'>;
   readonly access: Access;
   readonly clock: Clock;
   readonly room: StorageRoom;
 }): Devices {
-  const { store, users, access, clock, room } = options;
+  const { store, access, clock, room } = options;
   const shares = createGuestShares();
+  const inTurn = createKeyedSequence();
+  /** Bound from below for what is made from now on: made again it is younger, always. */
+  let removedAt = 0;
 
   async function requireRight(
     actor: Actor,
@@ -81,6 +89,10 @@ export function createDevices(options: {
     const device = await requireDevice(store, id);
     await access.require(actor, scope, deviceResource(device));
     return device;
+  }
+
+  async function change(id: DeviceId, changes: DeviceChanges): Promise<void> {
+    if ((await store.update(id, changes, clock.now())) === 'missing') throw noDevice(id);
   }
 
   async function insert(actor: Actor, device: Device): Promise<'inserted' | 'duplicate'> {
@@ -95,7 +107,7 @@ export function createDevices(options: {
   return {
     async create(actor, device) {
       requireCreation(actor, device.id);
-      const now = clock.now();
+      const now = Math.max(clock.now(), removedAt + 1);
       const owner = actor.kind === 'guest' ? guestUsername : actor.username;
       room.require(actor, owner);
       const outcome = await insert(actor, {
@@ -120,31 +132,28 @@ export function createDevices(options: {
         throw invalid('a device without an owner is always public: set its owner first');
       }
       if (changes.meta !== undefined) room.require(actor, device.owner);
-      if ((await store.update(id, changes, clock.now())) === 'missing') throw noDevice(id);
+      await change(id, changes);
     },
-    async handOver(actor, id, owner) {
-      const before = await requireDevice(store, id);
-      access.requireOwner(actor, deviceResource(before));
-      const user = await users.findByUsername(owner);
-      if (user === undefined) throw notFound(`there is no user ${owner}`);
-      if (user.username === before.owner) return;
-      // Nobody is made to pay for alerts on what somebody else gave them [contract 14].
-      const isAccepted =
-        actor.kind === 'admin' || (actor.kind !== 'guest' && actor.userId === user.id);
-      const isPending = isAccepted ? undefined : (true as const);
-      // The store ends the grants in the same step.
-      const outcome = await store.update(id, { owner: user.username, isPending }, clock.now());
-      if (outcome === 'missing') throw noDevice(id);
-    },
-    async accept(actor, id) {
-      const device = await requireDevice(store, id);
-      access.requireOwner(actor, deviceResource(device));
-      if (device.isPending !== true) return;
-      const outcome = await store.update(id, { isPending: undefined }, clock.now());
-      if (outcome === 'missing') throw noDevice(id);
-    },
+    handOver: (actor, id, owner) =>
+      inTurn(id, async () => {
+        const { offeredTo, ...device } = await requireDevice(store, id);
+        const resource = deviceResource(device);
+        const changes = await handingOver(options, actor, { resource, offeredTo }, owner);
+        // The store ends the grants in the same step.
+        await change(id, { ...changes, isPending: undefined });
+      }),
+    accept: (actor, id) =>
+      inTurn(id, async () => {
+        const { offeredTo, ...device } = await requireDevice(store, id);
+        const owner = acceptorOf(access, actor, { resource: deviceResource(device), offeredTo });
+        if (owner !== undefined) {
+          room.require(actor, owner, await store.storedBytes(id));
+          await change(id, { owner, offeredTo: undefined, isPending: undefined });
+        } else if (device.isPending === true) await change(id, { isPending: undefined });
+      }),
     async remove(actor, id) {
-      await requireRight(actor, 'devices:delete', id);
+      const { createdAt } = await requireRight(actor, 'devices:delete', id);
+      removedAt = Math.max(removedAt, createdAt, clock.now());
       if ((await store.remove(id)) === 'missing') throw noDevice(id);
     },
     async getSensor(actor, id, sensorId) {
@@ -156,8 +165,11 @@ export function createDevices(options: {
     async putSensor(actor, id, sensor) {
       const device = await requireRight(actor, 'devices:update', id);
       room.require(actor, device.owner);
-      requireRoomOn(actor, device, sensor.id, sensor);
-      const outcome = await store.putSensor(id, sensor, clock.now());
+      // A program that describes its sensors at each start knows nothing of it [contract 15].
+      const measures = sensor.measures ?? sensorOf(device, sensor.id)?.measures;
+      const kept = measures === undefined ? sensor : { ...sensor, measures };
+      requireRoomOn(actor, device, sensor.id, kept);
+      const outcome = await store.putSensor(id, kept, clock.now());
       if (outcome === 'missing') throw noDevice(id);
       if (outcome === 'too_many') {
         throw invalid(`a device may have ${limits.sensorsPerDeviceMax} sensors`);

@@ -22,9 +22,9 @@ const wide = { makesDevices: true, sensorsMax: 100 };
 /** `wrap` puts something between the domain and its store. */
 function setUp(wrap: (store: DeviceStore) => DeviceStore = (store) => store) {
   const { storage, access } = openServiceStorage();
-  const { devices: kept, users } = storage;
+  const { devices: kept, users, grants } = storage;
   const store = wrap(kept);
-  const devices = createDevices({ store, users, access, clock, room: endlessRoom() });
+  const devices = createDevices({ store, users, grants, access, clock, room: endlessRoom() });
   const missingSensors = createMissingSensors({ store, devices, access });
   const sensors = async () => (await kept.find(id))?.sensors.map((sensor) => sensor.id);
   return { kept, missingSensors, sensors };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { JsonValue } from '../../lib/json.ts';
+import { type JsonValue, parseJson } from '../../lib/json.ts';
 import { passes, passesInTime } from './query-evaluation.ts';
 import { type FieldTest, parseTests } from './query-parser.ts';
 
@@ -91,4 +91,14 @@ test('moments compare in time, and as text with what is no moment', () => {
   assert.equal(passesInTime(aTest('f~=T12:'), noon), true);
   assert.equal(passesInTime(aTest('f>2023'), noon), true);
   assert.equal(passesInTime(aTest('f>2025'), noon), false);
+});
+
+test('numbers that a double cannot hold are compared digit by digit', () => {
+  const value = parseJson('840380235174088835');
+  assert.equal(passes(aTest('tag == 840380235174088834'), value), false);
+  assert.equal(passes(aTest('tag != 840380235174088834'), value), true);
+  assert.equal(passes(aTest('tag > 840380235174088834'), value), true);
+  assert.equal(passes(aTest('tag == 840380235174088830..840380235174088834'), value), false);
+  assert.equal(passes(aTest('tag == 840380235174088835.0'), '840380235174088835'), true);
+  assert.equal(passes(aTest('tag <= 840380235174088834'), '840380235174088835'), false);
 });

@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { compareNumbers } from '../../lib/decimal-compare.ts';
 import { asNumber, isBigNumber, type JsonValue } from '../../lib/json.ts';
 import { LongJson } from '../../lib/long-json.ts';
 import type { Pattern } from '../../lib/pattern.ts';
@@ -11,15 +12,38 @@ import type { Criterion, FieldTest, Operand } from './query-parser.ts';
  * compares as a number and with numbers only, all else as text. An array passes when one of its
  * elements does; an object equals nothing.
  */
-export function passes(test: FieldTest, value: JsonValue | undefined): boolean {
-  if (value === undefined) return test.operator === 'absent';
+export const passes = (test: FieldTest, value: JsonValue | undefined): boolean =>
+  value === undefined ? test.operator === 'absent' : passesBy(plain, test, value);
+
+/** Passes as `passes` does, but texts, though they may look like numbers, compare as text. */
+export const passesAsWritten = (test: FieldTest, value: JsonValue): boolean =>
+  passesBy(asWritten, test, value);
+
+function passesBy(reading: Reading<JsonValue>, test: FieldTest, value: JsonValue): boolean {
   const elements = elementsOf(value);
-  if (elements === undefined || test.operator === 'exists') return passesOne(plain, test, value);
+  if (elements === undefined || test.operator === 'exists') return passesOne(reading, test, value);
   if (test.operator === '!=') {
-    return elements.every((element) => passesOne(plain, test, element));
+    return elements.every((element) => passesOne(reading, test, element));
   }
   if (test.operator === '~=') return isFoundInOne(test.pattern, elements);
-  return elements.some((element) => passesOne(plain, test, element));
+  return elements.some((element) => passesOne(reading, test, element));
+}
+
+/** Whether the test compares with numbers alone: what is no number says nothing to it. */
+export function comparesNumbers(test: FieldTest): boolean {
+  const isNumber = (operand: Operand): boolean => operand.number !== undefined;
+  if ('operand' in test) return isNumber(test.operand);
+  if (!('anyOf' in test)) return false;
+  return test.anyOf.every((criterion) =>
+    isNumber('from' in criterion ? criterion.from : criterion),
+  );
+}
+
+/** Whether the value counts as a number, or an element of it does. */
+export function hasNumber(value: JsonValue): boolean {
+  const elements = elementsOf(value);
+  if (elements === undefined) return asNumber(value) !== undefined;
+  return elements.some((element) => asNumber(element) !== undefined);
 }
 
 /** What is looked at of an array; undefined: it is none. */
@@ -62,8 +86,19 @@ const plain: Reading<JsonValue> = {
   order(value, operand) {
     if (operand.number === undefined) return orderOf(textOf(value), operand.text);
     // Text that is no number is neither above 30 nor below: "error" must not raise an alarm.
-    return orderOf(asNumber(value), operand.number);
+    const order = orderOf(asNumber(value), operand.number);
+    // Equal doubles may stand for numbers that differ.
+    return order === 0 ? compareNumbers(value, operand.text) : order;
   },
+};
+
+const isText = (value: JsonValue): boolean =>
+  typeof value === 'string' || (value instanceof LongJson && value.isString);
+
+const asWritten: Reading<JsonValue> = {
+  text: textOf,
+  order: (value, operand) =>
+    isText(value) ? orderOf(textOf(value), operand.text) : plain.order(value, operand),
 };
 
 const inTime: Reading<Instant> = {

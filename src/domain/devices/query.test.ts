@@ -221,7 +221,8 @@ test('only single texts of narrow fields are required to be equal', () => {
     ['domain', 'd'],
     ['id', 'x'],
   ]);
-  assert.deepEqual(required('owner==a,b;domain==a..b;gateway_id==7;id!=x;id~=x;owner'), []);
+  assert.deepEqual(required('owner==a,b;domain==a..b;id!=x;id~=x;owner;name==7'), []);
+  assert.deepEqual(required('gateway_id==7'), [['gateway_id', '7']]);
   assert.deepEqual(required('owner==ada;owner==eve'), [['owner', 'ada']]);
 });
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../../lib/json.ts';
 import type { Device } from './device.ts';
-import { passes, passesInTime } from './query-evaluation.ts';
+import { passes, passesAsWritten, passesInTime } from './query-evaluation.ts';
 import { type FieldTest, parseTests } from './query-parser.ts';
 
 /**
@@ -41,21 +41,20 @@ export function matches(filter: Filter, device: Device, lastValueOf: LastValueOf
   return filter.tests.every((test) => {
     const instantOf = moments.get(test.name);
     if (instantOf !== undefined) return passesInTime(test, instantOf(device));
-    return passes(test, lookUp(test.name, device, lastValueOf));
+    const own = ownValue(test.name, device);
+    if (own !== undefined) return passesAsWritten(test, own);
+    return passes(test, fields.has(test.name) ? undefined : lastValueOf(test.name));
   });
 }
 
-/**
- * Fields that must equal exactly one text, so that an index can narrow the search. Text that is a
- * number is left out, as 25 equals "25.0"; so is what needs more than a look at one column.
- */
+/** Fields that must equal exactly one text, so that an index can narrow the search. */
 export function requiredEquals(filter: Filter): ReadonlyMap<string, string> {
   const required = new Map<string, string>();
   for (const test of filter.tests) {
     if (test.operator !== '==' || !indexed.has(test.name)) continue;
     const [only, ...others] = test.anyOf;
     if (only === undefined || others.length > 0 || 'from' in only) continue;
-    if (only.number === undefined && !required.has(test.name)) required.set(test.name, only.text);
+    if (!required.has(test.name)) required.set(test.name, only.text);
   }
   return required;
 }
@@ -96,17 +95,14 @@ function isField(name: string): boolean {
   return dot > 0 && nested.has(name.slice(0, dot));
 }
 
-/** A field of the device comes first, then a place inside its objects, then a sensor. */
-function lookUp(name: string, device: Device, lastValueOf: LastValueOf): JsonValue | undefined {
+/** A field of the device, or a place inside its objects; undefined where a sensor is meant. */
+function ownValue(name: string, device: Device): JsonValue | undefined {
   const field = fields.get(name);
   if (field !== undefined) return field(device);
   const dot = name.indexOf('.');
   const head = name.slice(0, dot);
-  if (dot > 0 && nested.has(head)) {
-    const inside = valueAt(fields.get(head)?.(device), name.slice(dot + 1));
-    if (inside !== undefined) return inside;
-  }
-  return lastValueOf(name);
+  if (dot < 0 || !nested.has(head)) return undefined;
+  return valueAt(fields.get(head)?.(device), name.slice(dot + 1));
 }
 
 /** The value at a dotted path. A key that holds dots itself is found where it ends the path. */

@@ -2,6 +2,11 @@ import type { JsonValue } from '../../lib/json.ts';
 import type { SensorId } from '../ids.ts';
 import type { Calibration } from './calibration.ts';
 
+/** What its values are: readings, the standing of a meter, or what came since the value before. */
+export const measuresWords = ['gauge', 'counter', 'amount'] as const;
+
+export type Measures = (typeof measuresWords)[number];
+
 /** One measured quantity of a device: exactly what its owner said about it. */
 export interface Sensor {
   readonly id: SensorId;
@@ -12,6 +17,8 @@ export interface Sensor {
   readonly kindSpelling?: 'sensor_kind';
   readonly quantityKind?: string;
   readonly unit?: string;
+  /** Absent: nobody said; totals are those of a gauge, none [contract 15]. */
+  readonly measures?: Measures;
   readonly calibration?: Calibration;
   readonly meta?: JsonValue;
 }

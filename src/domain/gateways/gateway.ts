@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Location, Visibility } from '../devices/device.ts';
-import type { GatewayId, Username } from '../ids.ts';
+import type { GatewayId, UserId, Username } from '../ids.ts';
 
 /** A relay that pushes for devices and was declared as such. */
 export interface Gateway {
@@ -11,6 +11,8 @@ export interface Gateway {
   readonly visibility?: Visibility;
   readonly name?: string;
   readonly location?: Location;
+  /** Whose it is to be once that account accepts it [contract 15]. */
+  readonly offeredTo?: UserId;
   /** The JSON object of the last heartbeat that had one. */
   readonly status?: JsonValue;
   /** When its last heartbeat came; absent: never. */
@@ -25,4 +27,5 @@ export interface GatewayChanges {
   readonly visibility?: Visibility | undefined;
   readonly name?: string | undefined;
   readonly location?: Location | undefined;
+  readonly offeredTo?: UserId | undefined;
 }

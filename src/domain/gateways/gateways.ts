@@ -1,7 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import { type Access, requireCreation } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
+import { acceptorOf, handingOver, knowsOffer } from '../access/handing-over.ts';
 import type { Resource } from '../access/policy.ts';
 import { createViewer, type Viewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
@@ -26,8 +28,10 @@ export interface Gateways {
   /** Those of these gateways that exist and the actor may view, in order of creation. */
   getMany(actor: Actor, ids: readonly GatewayId[]): Promise<readonly Gateway[]>;
   update(actor: Actor, id: GatewayId, changes: GatewayChanges): Promise<void>;
-  /** Hands the gateway over to another user; for its owner and admins. */
+  /** Offers the gateway to another user, or takes it back; admins hand it over at once. */
   handOver(actor: Actor, id: GatewayId, owner: Username): Promise<void>;
+  /** Takes what was offered to the actor. */
+  accept(actor: Actor, id: GatewayId): Promise<void>;
   /** Records a sign of life, for those who may update the gateway; durable when it resolves. */
   heartbeat(actor: Actor, id: GatewayId, status?: JsonValue): Promise<void>;
   remove(actor: Actor, id: GatewayId): Promise<void>;
@@ -47,15 +51,23 @@ export async function requireGateway(store: GatewayStore, id: GatewayId): Promis
 
 const noGateway = (id: GatewayId) => notFound(`there is no gateway with id ${id}`);
 
+/** Whether it waits to be accepted is for its owner and the receiver. */
+function shownTo(actor: Actor, gateway: Gateway): Gateway {
+  if (gateway.offeredTo === undefined || knowsOffer(actor, gateway)) return gateway;
+  const { offeredTo: _, ...shown } = gateway;
+  return shown;
+}
+
 export function createGateways(options: {
   readonly store: GatewayStore;
   readonly users: UserStore;
-  readonly grants: Pick<GrantStore, 'listReaching'>;
+  readonly grants: Pick<GrantStore, 'listReaching' | 'find' | 'put' | 'remove'>;
   readonly access: Access;
   readonly clock: Clock;
 }): Gateways {
-  const { store, users, grants, access, clock } = options;
+  const { store, grants, access, clock } = options;
   const shares = createGuestShares();
+  const inTurn = createKeyedSequence();
 
   async function requireRight(
     actor: Actor,
@@ -65,6 +77,10 @@ export function createGateways(options: {
     const gateway = await requireGateway(store, id);
     await access.require(actor, scope, gatewayResource(gateway));
     return gateway;
+  }
+
+  async function change(id: GatewayId, changes: GatewayChanges): Promise<void> {
+    if ((await store.update(id, changes, clock.now())) === 'missing') throw noGateway(id);
   }
 
   async function insert(actor: Actor, gateway: Gateway): ReturnType<typeof store.insert> {
@@ -90,29 +106,38 @@ export function createGateways(options: {
       });
       if (outcome === 'duplicate') throw conflict(`the gateway id ${gateway.id} is taken`);
     },
-    get: (actor, id) => requireRight(actor, 'gateways:view', id),
-    list: async (actor, page) =>
-      store.list({ ...page, visibleTo: (await viewerOf(actor)).visibleTo }),
+    get: async (actor, id) => shownTo(actor, await requireRight(actor, 'gateways:view', id)),
+    async list(actor, page) {
+      const { visibleTo } = await viewerOf(actor);
+      const { gateways, total } = await store.list({ ...page, visibleTo });
+      return { gateways: gateways.map((gateway) => shownTo(actor, gateway)), total };
+    },
     async getMany(actor, ids) {
       if (ids.length === 0) return [];
       const visibleTo = within((await viewerOf(actor)).visibleTo, ids);
-      return (await store.list({ visibleTo, limit: ids.length, offset: 0 })).gateways;
+      const { gateways } = await store.list({ visibleTo, limit: ids.length, offset: 0 });
+      return gateways.map((gateway) => shownTo(actor, gateway));
     },
     async update(actor, id, changes) {
       const gateway = await requireRight(actor, 'gateways:update', id);
       if (changes.visibility === 'private' && gateway.owner === guestUsername) {
         throw invalid('a gateway without an owner is always public: set its owner first');
       }
-      if ((await store.update(id, changes, clock.now())) === 'missing') throw noGateway(id);
+      await change(id, changes);
     },
-    async handOver(actor, id, owner) {
-      access.requireOwner(actor, gatewayResource(await requireGateway(store, id)));
-      const user = await users.findByUsername(owner);
-      if (user === undefined) throw notFound(`there is no user ${owner}`);
-      // The store ends the grants in the same step.
-      const outcome = await store.update(id, { owner: user.username }, clock.now());
-      if (outcome === 'missing') throw noGateway(id);
-    },
+    handOver: (actor, id, owner) =>
+      inTurn(id, async () => {
+        const { offeredTo, ...gateway } = await requireGateway(store, id);
+        const resource = gatewayResource(gateway);
+        // The store ends the grants in the same step.
+        await change(id, await handingOver(options, actor, { resource, offeredTo }, owner));
+      }),
+    accept: (actor, id) =>
+      inTurn(id, async () => {
+        const { offeredTo, ...gateway } = await requireGateway(store, id);
+        const owner = acceptorOf(access, actor, { resource: gatewayResource(gateway), offeredTo });
+        if (owner !== undefined) await change(id, { owner, offeredTo: undefined });
+      }),
     async heartbeat(actor, id, status) {
       await requireRight(actor, 'gateways:update', id);
       const beat = { at: clock.now(), ...(status !== undefined && { status }) };

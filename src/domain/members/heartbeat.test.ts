@@ -25,6 +25,7 @@ function world(...others: readonly number[]) {
       move(1);
       return [...rows.values()];
     },
+    now: async () => 0,
     async giveUp(id, beat) {
       const row = rows.get(id);
       if (row?.state !== 'serving' || row.beat !== beat) return 'moved';

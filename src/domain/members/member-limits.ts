@@ -2,6 +2,8 @@
 export const memberLimits = {
   /** How often a process tells the others that it lives. */
   beatMs: 1_000,
+  /** For how long a process that has joined may load before it serves; then it falls silent. */
+  startMs: 300_000,
   /** Own beats during which another member did not move; then it is given up. */
   silentBeats: 5,
   /** How often what others wrote is looked at although nobody said that there is something. */

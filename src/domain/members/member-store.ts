@@ -1,3 +1,4 @@
+import type { Instant } from '../../lib/clock.ts';
 import type { FeedLog } from './feed-log.ts';
 
 /** A process that serves this installation, or did a moment ago. */
@@ -20,6 +21,8 @@ export interface MemberStore {
    * unavailable when the database is away.
    */
   beat(): Promise<'lost' | readonly Member[]>;
+  /** The time of the database, which holds for all members [contract 15]. Throws like `beat`. */
+  now(): Promise<Instant>;
   /**
    * Gives a member up that still has this beat: nothing that it commits from then on is kept.
    * Resolves when that is durable; 'moved': it lives, or has ended already.

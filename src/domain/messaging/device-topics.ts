@@ -1,7 +1,7 @@
 import type { Access, Verdict } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
-import { deviceResource } from '../devices/devices.ts';
+import { deviceResource, noDevice } from '../devices/devices.ts';
 import type { GatewayStore } from '../gateways/gateway-store.ts';
 import { gatewayResource } from '../gateways/gateways.ts';
 import type { DeviceId, GatewayId } from '../ids.ts';
@@ -10,6 +10,11 @@ import type { TopicOwner } from './topic-owner.ts';
 /** Whether an actor may talk with others below a device or gateway: who may update it may. */
 export interface DeviceTopics {
   may(actor: Actor, place: TopicOwner): Promise<boolean>;
+  /**
+   * Throws forbidden for an actor who may not clear what is retained of the device's values: that
+   * takes the right to push to it, but not because everybody may push to a public device.
+   */
+  requireClearing(actor: Actor, deviceId: DeviceId): Promise<void>;
   /** The fast path of deliveries: answers at once, from what is at hand. */
   tryMay(actor: Actor, place: TopicOwner): Verdict;
 }
@@ -33,6 +38,12 @@ export function createDeviceTopics(options: {
       const device = await devices.find(id as DeviceId);
       if (device === undefined) return false;
       return access.allows(actor, scope, deviceResource(device));
+    },
+    async requireClearing(actor, deviceId) {
+      const device = await devices.find(deviceId);
+      if (device === undefined) throw noDevice(deviceId);
+      const closed = { ...deviceResource(device), visibility: 'private' } as const;
+      await access.require(actor, 'devices-data:create', closed);
     },
     tryMay(actor, { kind, id }) {
       const device = kind === 'device' ? devices.peek(id as DeviceId) : undefined;

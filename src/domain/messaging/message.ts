@@ -24,6 +24,8 @@ export interface Message {
   readonly publisher?: SessionKey;
   /** Who pays for the room it takes while it is retained. */
   readonly payer?: Payer;
+  /** Of a QoS 2 publish of a session that is kept, for the commit that stores it; not kept. */
+  readonly packetId?: number;
   /** A last will: in which turn its client connected, of all processes; not kept. */
   readonly willTurn?: number;
   /** Set when other processes are told of it; not kept. */

@@ -52,7 +52,7 @@ export type SessionChange =
   | { readonly kind: 'released'; readonly key: SessionKey; readonly packetId: number }
   /** The receiver is done with the message, or it was dropped. */
   | { readonly kind: 'settled'; readonly key: SessionKey; readonly packetId: number }
-  /** The session published a QoS 2 message under this id: a repetition is the same message. */
+  /** The QoS 2 message that the session published under this id was handed on. */
   | { readonly kind: 'received'; readonly key: SessionKey; readonly packetId: number }
   /** The publisher released that id: it may be used for another message. */
   | { readonly kind: 'completed'; readonly key: SessionKey; readonly packetId: number }
@@ -119,7 +119,7 @@ export interface StoredSession extends SessionRecord {
   readonly subscriptions: readonly Subscription[];
   /** In the order in which they were queued. */
   readonly queue: readonly StoredEntry[];
-  /** Ids of QoS 2 messages that it published and did not release. */
+  /** Ids of QoS 2 messages that it published and did not release, and that were handed on. */
   readonly received: readonly number[];
 }
 

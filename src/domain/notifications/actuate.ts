@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import type { ActuatorId, DeviceId, Username } from '../ids.ts';
@@ -15,18 +15,20 @@ export interface Actuation {
 export const actuationText = ({ deviceId, actuatorId, value }: Actuation): string =>
   JSON.stringify({ device_id: deviceId, actuator_id: actuatorId, actuator_value: value });
 
+const skewMs = 1_000;
+
 /** Sets an actuator as the text of a delivery says. */
-export type Actuate = (message: string, by: Username) => Promise<Outcome>;
+export type Actuate = (message: string, by: Username, firedAt: Instant) => Promise<Outcome>;
 
 /** For notifications whose right was asked when they fired. */
 export function createActuate(parts: {
-  readonly devices: Pick<DeviceStore, 'stepActuator'>;
+  readonly devices: Pick<DeviceStore, 'find' | 'stepActuator'>;
   readonly publish: (actuation: Actuation) => void;
   /** Resolves when all who watch will hear of it; absent: they did. */
   readonly told?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
 }): Actuate {
-  return async (message, by) => {
+  return async (message, by, firedAt) => {
     // Written when the notification fired.
     const written = parseJson(message) as {
       readonly device_id: DeviceId;
@@ -35,7 +37,11 @@ export function createActuate(parts: {
     };
     const { device_id: deviceId, actuator_id: actuatorId, actuator_value: value } = written;
     const setting = { kind: 'set', value, by, at: parts.clock.now() } as const;
-    if ((await parts.devices.stepActuator(deviceId, actuatorId, setting)) === 'missing') {
+    const device = await parts.devices.find(deviceId);
+    // One that was made since the firing is another one; clocks of two processes differ a little.
+    const isThere = device !== undefined && device.createdAt <= firedAt + skewMs;
+    const step = isThere && (await parts.devices.stepActuator(deviceId, actuatorId, setting));
+    if (step === false || step === 'missing') {
       return { kind: 'refused', reason: `there is no actuator ${actuatorId} on ${deviceId}` };
     }
     parts.publish({ deviceId, actuatorId, value });

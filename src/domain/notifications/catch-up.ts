@@ -52,9 +52,7 @@ export async function catchUp(parts: {
         pushes.push({ deviceId, sensorId, datapoints });
       }
       const earlier = read.filter(({ receivedAt }) => receivedAt < since);
-      const newest = earlier.reduce((max, { receivedAt }) => Math.max(max, receivedAt), 0);
-      const known = earlier.find(({ receivedAt }) => receivedAt === newest);
-      before.push({ deviceId, sensorId, datapoints: known === undefined ? [] : [known] });
+      before.push({ deviceId, sensorId, datapoints: earlier });
     } catch (error) {
       // What one sensor has on disk must not keep the others from being looked at.
       log.error({ err: error, deviceId, sensorId }, 'datapoints cannot be looked at again');

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { DeviceId, NotificationId, SocialId } from '../ids.ts';
+import type { DeviceId, NotificationId, SocialId, UserId } from '../ids.ts';
 import type { ChannelName, DeviceState } from './notification.ts';
 
 /** Where a delivery goes: to a user, or to an actuator. */
@@ -26,6 +26,8 @@ export type DeliveryProgress =
 export interface NewDelivery {
   /** Whom it reaches; the owner, for an actuator. */
   readonly username: string;
+  /** The account that had the name when the notification was saved. */
+  readonly accountId?: UserId;
   readonly channel: DeliveryTarget;
   /** The text, or what the actuator is set to as JSON. */
   readonly message: string;
@@ -35,7 +37,7 @@ export interface NewDelivery {
 }
 
 /** A delivery of a notification, as it is listed. */
-export interface FiledDelivery extends Omit<NewDelivery, 'isUnderWay'> {
+export interface FiledDelivery extends Omit<NewDelivery, 'isUnderWay' | 'accountId'> {
   readonly attempts: number;
   readonly createdAt: Instant;
 }
@@ -45,6 +47,8 @@ export interface ClaimedDelivery {
   readonly id: string;
   readonly source: DeliverySource;
   readonly username: string;
+  /** The account that it is for, whoever has the name now; absent: filed by an earlier version. */
+  readonly accountId?: UserId;
   readonly channel: DeliveryTarget;
   readonly message: string;
   readonly createdAt: Instant;

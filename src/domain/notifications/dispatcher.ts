@@ -7,7 +7,8 @@ import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import { notConfigured } from '../socials/social.ts';
-import type { UserStore } from '../users/user-store.ts';
+import type { User, UserStore } from '../users/user-store.ts';
+import type { Actuate } from './actuate.ts';
 import type { Channel, Outcome } from './channel.ts';
 import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts';
 import { createHostTurns, createNetworkShares, type HostTurns, hostOf } from './host-turns.ts';
@@ -33,7 +34,7 @@ export interface DispatcherOptions {
   /** Those that are configured. */
   readonly channels: ReadonlyMap<string, Channel>;
   /** Sets an actuator as the message of the delivery says. */
-  readonly actuate: (message: string, by: Username) => Promise<Outcome>;
+  readonly actuate: Actuate;
   readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
@@ -186,15 +187,15 @@ function createTry(options: DispatcherOptions, turns: HostTurns) {
     const { id, channel: target, username, message: text, createdAt, source } = delivery;
     try {
       // An actuation is filed for the owner of its notification.
-      if (target === 'actuation') return await actuate(text, username as Username);
+      if (target === 'actuation') return await actuate(text, username as Username, createdAt);
       if (delivery.unpaid !== undefined) {
         return { kind: 'refused', reason: unpaidReason(target, delivery.unpaid) };
       }
       const channel = channels.get(target);
       if (channel === undefined) return { kind: 'refused', reason: notConfigured(target) };
-      const to = recipientOf(await users.findByUsername(username), username, target, {
-        mustBeProven,
-      });
+      const user = await users.findByUsername(username);
+      const known = user && isRecipient(user, delivery) ? user : undefined;
+      const to = recipientOf(known, username, target, { mustBeProven });
       if ('refusal' in to) return { kind: 'refused', reason: to.refusal };
       const from = source.kind === 'notification' ? { notificationId: source.id } : {};
       const send = () => {
@@ -213,6 +214,10 @@ function createTry(options: DispatcherOptions, turns: HostTurns) {
     }
   };
 }
+
+/** Whether the account is the one that the delivery is for: another may have its name since. */
+const isRecipient = (user: User, { accountId, createdAt }: ClaimedDelivery): boolean =>
+  accountId === undefined ? user.createdAt <= createdAt : user.id === accountId;
 
 const busyHost = 'many messages wait for the server of this webhook: it is tried again';
 

@@ -11,6 +11,8 @@ export const evaluationOutcomes = {
   waiting: 'The condition holds, but not yet as long as `for` asks for.',
   raised: 'It fired before, and `clear` does not hold yet.',
   cleared: '`clear` holds: it may fire again from now on.',
+  passed_over: 'What came is no number, and the condition compares numbers.',
+  late: 'What came is older than the newest of its sensor, or than `max_age` allows.',
   throttled: 'The condition held too soon after the last sending.',
   expired: 'The notification has expired.',
   inactive: 'The notification is inactive.',

@@ -16,9 +16,9 @@ import {
 const now = Date.UTC(2026, 10, 20, 12);
 
 function readingOf(values: Readonly<Record<string, JsonValue>>, age = 0): DeviceView {
+  const value = (id: string) => (Object.hasOwn(values, id) ? values[id] : undefined);
   return {
-    now,
-    value: (id) => (Object.hasOwn(values, id) ? values[id] : undefined),
+    ...{ now, value, number: value },
     seenAt: (id) => (Object.hasOwn(values, id) ? now - age : undefined),
   };
 }
@@ -135,7 +135,7 @@ test('a text without the new words means what it means as a filter', () => {
         const written = tests.map((parts) => parts.join(' ')).join(';');
         const filter = parseTests(written, { label: 'q', isField: () => false });
         const expected = filter.every((each) => passes(each, value));
-        const reading = { ...readingOf({}), value: () => value };
+        const reading = { ...readingOf({}), value: () => value, number: () => value };
         assert.equal(holds(parseExpression(written), reading, now), expected);
       },
     ),

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import { passes } from '../devices/query-evaluation.ts';
+import { comparesNumbers, hasNumber, passes } from '../devices/query-evaluation.ts';
 import { type FieldTest, type ParseOptions, parseCondition } from '../devices/query-parser.ts';
 import { DomainError, invalid } from '../errors.ts';
 import { parseSensorId, type SensorId } from '../ids.ts';
@@ -26,9 +26,13 @@ export interface Expression {
 /** What is known of a device's sensors at one moment. */
 export interface DeviceView {
   readonly now: Instant;
-  value(sensorId: string): JsonValue | undefined;
+  value(sensorId: string, maxAgeMs?: number): JsonValue | undefined;
+  /** The last value of the sensor that is a number, or has one. */
+  number(sensorId: string, maxAgeMs?: number): JsonValue | undefined;
   /** When the sensor was last heard of. */
   seenAt(sensorId: string): Instant | undefined;
+  /** Since when the service hears what comes; absent: always. */
+  readonly listensSince?: Instant;
 }
 
 const label = 'expression';
@@ -68,6 +72,27 @@ function sensorNamed(name: string): SensorId {
   }
 }
 
+/** How lists of numbers in an expression are read: `T == 8,5` is no decimal comma. */
+export function listsIn(text: string): string | undefined {
+  if (!text.includes(',')) return undefined;
+  try {
+    const { tests, clear } = parseExpression(text);
+    const notes = [...tests, ...clear].flatMap((test) => {
+      if (!('anyOf' in test) || test.anyOf.length < 2) return [];
+      const numbers = test.anyOf.flatMap((one) => ('text' in one ? [one.text] : []));
+      if (numbers.length < test.anyOf.length || !comparesNumbers(test)) return [];
+      const { name, operator } = test;
+      const verb = operator === '==' ? 'holds at each of' : 'holds at none of';
+      return [`${name} ${operator} ${numbers.join(',')} ${verb} ${numbers.join(' and ')}`];
+    });
+    if (notes.length === 0) return undefined;
+    return `${notes.join('; ')}: a comma lists values, a decimal point is a full stop`;
+  } catch (reason) {
+    if (reason instanceof DomainError) return undefined;
+    throw reason;
+  }
+}
+
 /** What is wrong with an expression that an earlier version took; undefined: nothing. */
 export function problemOf(text: string): string | undefined {
   try {
@@ -83,21 +108,46 @@ export function problemOf(text: string): string | undefined {
  * Whether every test and silence holds; true for an empty expression. A sensor that was never heard
  * of is silent since `silentSince`.
  */
-export function holds(
-  { tests, silences }: Expression,
+export const holds = (expression: Expression, view: DeviceView, silentSince: Instant): boolean =>
+  expression.tests.every((test) => passesOn(view, test)) &&
+  silentFrom(expression, view, silentSince) <= view.now;
+
+/** Since when all silences hold, or from when on they will; always where there are none. */
+export function silentFrom(
+  { silences }: Expression,
   view: DeviceView,
   silentSince: Instant,
-): boolean {
-  for (const test of tests) if (!passes(test, view.value(test.name))) return false;
-  for (const { sensorId, durationMs } of silences) {
-    if (view.now - (view.seenAt(sensorId) ?? silentSince) < durationMs) return false;
-  }
-  return true;
+): Instant {
+  const { listensSince = Number.NEGATIVE_INFINITY } = view;
+  return silences.reduce((latest, { sensorId, durationMs }) => {
+    const since = Math.max(view.seenAt(sensorId) ?? silentSince, listensSince);
+    return Math.max(latest, since + durationMs);
+  }, Number.NEGATIVE_INFINITY);
 }
 
 /** Whether the condition under which it may fire again holds. */
 export function isCleared({ clear }: Expression, view: DeviceView): boolean {
-  return clear.every((test) => passes(test, view.value(test.name)));
+  return clear.every((test) => passesOn(view, test));
+}
+
+/** Numbers are compared with the last number of the sensor: what is none is passed over. */
+const passesOn = (view: DeviceView, test: FieldTest): boolean =>
+  passes(test, comparesNumbers(test) ? view.number(test.name) : view.value(test.name));
+
+/**
+ * Whether a value that was pushed says nothing to the expression: it is no number, numbers of its
+ * sensor are compared, and every other test of the sensor passes.
+ */
+export function isPassedOver(
+  { tests, clear }: Expression,
+  sensorId: string,
+  value: JsonValue,
+): boolean {
+  const own = [...tests, ...clear].filter(({ name }) => name === sensorId);
+  if (!own.some(comparesNumbers) || hasNumber(value)) return false;
+  return tests.every(
+    (test) => test.name !== sensorId || comparesNumbers(test) || passes(test, value),
+  );
 }
 
 /** Whether time alone makes it true, and no push can. */

@@ -217,7 +217,7 @@ function complete(planned: PlannedFiring | undefined, outcome: FiringOutcome): v
 
 /** Actuations are done when the push is answered [contract 6]. */
 async function actuate(
-  { outbox, clock, log }: FireParts,
+  { outbox, log }: FireParts,
   { firing }: PlannedFiring,
   ids: readonly string[],
 ): Promise<void> {
@@ -226,7 +226,7 @@ async function actuate(
     if (delivery.isUnderWay !== true || id === undefined) continue;
     const { username, channel, message } = delivery;
     const claimed: ClaimedDelivery = {
-      ...{ id, username, channel, message, createdAt: clock.now(), attempts: 1 },
+      ...{ id, username, channel, message, createdAt: firing.at, attempts: 1 },
       // An actuation reaches the owner's own device, or one that is granted: the owner pays.
       payer: username,
       source: { kind: 'notification', id: firing.notificationId },

@@ -12,6 +12,7 @@ import { actuationText } from './actuate.ts';
 import type { Channel } from './channel.ts';
 import type { Firing, NewDelivery } from './delivery.ts';
 import { fillMessage, fillValue, type Variables } from './message.ts';
+import { isAnother, isAnotherTarget } from './named-devices.ts';
 import type { Rule } from './rule.ts';
 import type { Reading, RuleState } from './step.ts';
 
@@ -37,10 +38,12 @@ export async function mayFire(
   if (owner === undefined) return false;
   if (!(await access.allows(owner, 'devices-data:view', deviceResource(device)))) return false;
   const { action } = notification;
+  if (isAnother(notification, device)) return false;
   if (action.kind === 'message') return true;
   const target = await devices.find(action.deviceId);
   // One that does not exist is told by the delivery.
   if (target === undefined) return true;
+  if (isAnotherTarget(notification, target)) return false;
   return access.allowsSetting(owner, deviceResource(target));
 }
 
@@ -83,19 +86,24 @@ export function firingAt(
     };
   }
   const message = fillMessage(action.message, variables);
-  const deliveries = action.usernames.flatMap((username) =>
-    action.channels.map((channel): NewDelivery => {
-      const progress = after.channels.has(channel)
-        ? ({ status: 'pending', dueAt: at } as const)
-        : ({ status: 'failed', reason: notConfigured(channel) } as const);
-      return { username, channel, message, progress };
-    }),
-  );
+  const ids = new Map(action.accounts?.map(({ username, id }) => [username, id]));
+  const deliveries = action.usernames.flatMap((username) => {
+    const accountId = ids.get(username);
+    const missing = accountId === undefined ? `there is no user ${username}` : undefined;
+    return action.channels.map((channel): NewDelivery => {
+      const reason = after.channels.has(channel) ? missing : notConfigured(channel);
+      const progress =
+        reason === undefined
+          ? ({ status: 'pending', dueAt: at } as const)
+          : ({ status: 'failed', reason } as const);
+      return { username, ...(accountId && { accountId }), channel, message, progress };
+    });
+  });
   return { ...fields, deliveries };
 }
 
-const variablesAt = (device: Device, { sensorId, value }: Reading): Variables => ({
-  deviceId: device.id,
-  sensorId,
-  value,
+const variablesAt = (device: Device, { sensorId, value, now, time }: Reading): Variables => ({
+  ...{ deviceId: device.id, sensorId, value },
+  measuredAt: time,
+  ageMs: now - time,
 });

@@ -27,4 +27,13 @@ export const lookLimits = {
   valuesTriesMax: 20,
   /** A value received so much later than what was looked at last was not looked at. */
   reorderMsMax: 10_000,
+  /** Datapoints that are gone through for the newest of a sensor before a push. */
+  newestSearchedMax: 20_000,
+  newestSearchCharactersMax: 524_288,
+  /** The same for the last one that is a number. */
+  lastNumberSearchedMax: 20,
+  /** Receipts of one sensor that a preview remembers to tell what came late. */
+  lateCountMax: 10_000,
+  /** Of `max_age`: longer ago means no end. */
+  maxAgeSecondsMax: 366 * 86_400,
 } as const;

@@ -8,6 +8,7 @@ import type { InTurn, LookMaking, PushInTurn } from './in-turn.ts';
 import { countHad } from './look.ts';
 import type { EndOutcome, LookedValue, LookStore, WaitingLook } from './look-store.ts';
 import type { LookValues } from './look-values.ts';
+import { inOrderOfTime, type NewestTimes } from './newest-times.ts';
 import { createPushLooks, ownerFor, type PushLookParts } from './push-looks.ts';
 import type { Rule } from './rule.ts';
 import type { StateBook } from './state-book.ts';
@@ -47,15 +48,17 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
         [...rules].filter((rule) => !isKnown(rule)),
       );
       const known = await values.forPushes(device, rules, some, rest);
-      if (known.has(deviceId)) looked = lastOf(pushes);
+      const times = values.timesBefore(some, rest);
       const looking = lookAtPushes(pushes, {
         isAgain: false,
         isLate: () => false,
         isRepeatedByCaller: true,
         known,
+        times,
         had: hadBefore(states, some, rest),
       });
       await looking.run();
+      if (known.has(deviceId)) looked = lastOf(pushes, times);
       outcomes = await Promise.allSettled(pushes.map(looking.firingsOf));
       const unstored = outcomes.find(isUnstored);
       if (unstored !== undefined) throw unstored.reason;
@@ -127,14 +130,18 @@ function hadBefore(states: StateBook, some: readonly PushInTurn[], rest: readonl
   };
 }
 
-/** What of each sensor is looked at last. */
-function lastOf(pushes: readonly StoredPush[]): ReadonlyMap<SensorId, LookedValue> {
+/** What of each sensor was evaluated last; what was history when it came is not among it. */
+function lastOf(
+  pushes: readonly StoredPush[],
+  times: Pick<NewestTimes, 'peek'>,
+): ReadonlyMap<SensorId, LookedValue> {
   const found = new Map<SensorId, LookedValue>();
-  for (const { sensorId, datapoints } of pushes) {
-    const last = datapoints.at(-1);
-    if (last === undefined) continue;
+  for (const push of pushes) {
+    const newest = times.peek(push) ?? Number.NEGATIVE_INFINITY;
+    const last = inOrderOfTime(push.datapoints).at(-1);
+    if (last === undefined || (last.timestamp ?? newest) < newest) continue;
     const value = compacted(last.value, limits.otherValueCharactersMax);
-    found.set(sensorId, { value, receivedAt: last.receivedAt });
+    found.set(push.sensorId, { value, receivedAt: last.receivedAt });
   }
   return found;
 }

@@ -1,19 +1,21 @@
+import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
-import type { Datapoint } from '../datapoints/datapoint.ts';
+import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
-import type { DeviceId } from '../ids.ts';
+import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { PushInTurn } from './in-turn.ts';
 import { lookLimits } from './look-limits.ts';
 import type { LookedValue, LookStore, WaitingLook } from './look-store.ts';
+import { type NewestTimes, newestWhere } from './newest-times.ts';
 import type { Rule } from './rule.ts';
 import {
   createSensorValues,
   type SeenValues,
   type SensorValues,
-  seenOf,
+  setInOrder,
   type ValueReads,
 } from './sensor-values.ts';
 
@@ -44,6 +46,11 @@ export interface LookValues {
     some: readonly PushInTurn[],
     rest: readonly WaitingLook[],
   ): Promise<SensorValues>;
+  /** The newest times of the sensors as they were before these looks. */
+  timesBefore(
+    some: readonly PushInTurn[],
+    rest: readonly WaitingLook[],
+  ): Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'>;
 }
 
 export function createLookValues(parts: LookValueParts): LookValues {
@@ -79,10 +86,11 @@ export function createLookValues(parts: LookValueParts): LookValues {
     for (const [sensorId, some] of bySensor) {
       const sensor = sensorOf(device, sensorId);
       if (sensor === undefined) continue;
-      const received = await lastBefore(parts.datapoints, device.id, some);
-      const last = lookedAtOr(looked.get(sensorId), received);
-      if (last === undefined) found.delete(sensorId);
-      else found.set(sensorId, seenOf(sensor, last));
+      const count = some.reduce((sum, { datapoints }) => sum + datapoints.length, 0);
+      const limit = Math.min(count, limits.catchUpDatapointsMax) + lookLimits.lastNumberSearchedMax;
+      const page = { order: 'desc', skip: 0, limit } as const;
+      const read = await parts.datapoints.read({ deviceId: device.id, sensorId }, page);
+      setInOrder(found, sensor, withLooked(looked.get(sensorId), read.filter(isBefore(some))));
     }
     return found;
   }
@@ -107,7 +115,28 @@ export function createLookValues(parts: LookValueParts): LookValues {
     return asKnown(await before(device, made, { behind, rest, isOther }));
   }
 
-  return { before, forPushes };
+  function timesBefore(
+    some: readonly PushInTurn[],
+    rest: readonly WaitingLook[],
+  ): Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'> {
+    const known = new Map<SensorId, Instant>();
+    return {
+      mayReorder: true,
+      peek: ({ sensorId }) => known.get(sensorId),
+      async before(push) {
+        const own = some.map((one) => one.push);
+        const ahead = [...own, ...parts.pushesOf(rest)].filter(
+          ({ sensorId }) => sensorId === push.sensorId,
+        );
+        const receivedAt = push.datapoints[0]?.receivedAt;
+        const newest = await newestWhere(parts.datapoints, push, isBefore(ahead, receivedAt));
+        return newest === undefined ? Number.NEGATIVE_INFINITY : orderTime(newest);
+      },
+      keep: ({ sensorId }, time) => void known.set(sensorId, time),
+    };
+  }
+
+  return { before, forPushes, timesBefore };
 }
 
 const isSame = (some: readonly WaitingLook[], others: readonly WaitingLook[]): boolean =>
@@ -127,35 +156,27 @@ function asKnown(found: SeenValues | undefined): SensorValues {
   };
 }
 
-/** Processes receive in another order than they commit; rules may not have looked for long. */
-function lookedAtOr(
+/**
+ * Puts the value that was evaluated last before datapoints that were received at about its time:
+ * processes receive in another order than they commit. What clients timed is in order anyway.
+ */
+function withLooked(
   looked: LookedValue | undefined,
-  received: Datapoint | undefined,
-): Datapoint | undefined {
-  const until = (looked?.receivedAt ?? Number.NEGATIVE_INFINITY) + lookLimits.reorderMsMax;
-  return received !== undefined && received.receivedAt > until ? received : (looked ?? received);
+  newestFirst: readonly Datapoint[],
+): readonly Datapoint[] {
+  const [newest] = newestFirst;
+  if (looked === undefined || newest?.timestamp !== undefined) return newestFirst;
+  const isAfter = newest && newest.receivedAt > looked.receivedAt + lookLimits.reorderMsMax;
+  return isAfter ? newestFirst : [looked, ...newestFirst];
 }
 
-/** The datapoint that was received last before these of the same sensor. */
-async function lastBefore(
-  datapoints: Pick<DatapointStore, 'read'>,
-  deviceId: DeviceId,
-  pushes: readonly StoredPush[],
-): Promise<Datapoint | undefined> {
-  const [push] = pushes;
-  if (push === undefined) return undefined;
-  const ahead = new Set(pushes.flatMap((one) => one.datapoints.map(keyOf)));
-  const limit = Math.min(ahead.size + 1, limits.catchUpDatapointsMax);
-  const page = { order: 'desc', skip: 0, limit } as const;
-  const read = await datapoints.read({ deviceId, sensorId: push.sensorId }, page);
-  let last: Datapoint | undefined;
-  for (const datapoint of read) {
-    const isBefore = !ahead.has(keyOf(datapoint));
-    if (isBefore && datapoint.receivedAt > (last?.receivedAt ?? Number.NEGATIVE_INFINITY)) {
-      last = datapoint;
-    }
-  }
-  return last;
+/** Whether a datapoint is none of these pushes, and was not received after them. */
+function isBefore(
+  ahead: readonly StoredPush[],
+  receivedAt = Number.POSITIVE_INFINITY,
+): (datapoint: Datapoint) => boolean {
+  const keys = new Set(ahead.flatMap((push) => push.datapoints.map(keyOf)));
+  return (datapoint) => datapoint.receivedAt <= receivedAt && !keys.has(keyOf(datapoint));
 }
 
 const keyOf = ({ timestamp, receivedAt, value }: Datapoint): string =>

@@ -8,8 +8,9 @@ import type { Firing } from './delivery.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
 import type { PlannedFiring } from './fire.ts';
 import { type FiringParts, firingAt, mayFire } from './firing.ts';
+import { inOrderOfTime } from './newest-times.ts';
 import type { Rule } from './rule.ts';
-import { type SeenValues, seenOf } from './sensor-values.ts';
+import { type SeenValues, seenOf, viewOf } from './sensor-values.ts';
 import type { Silences } from './silences.ts';
 import type { StateBook } from './state-book.ts';
 import { hadItsTurn, lookAgainAt, type Reading, type RuleState, type Step, step } from './step.ts';
@@ -43,22 +44,25 @@ export function lookAtDatapoint(
   parts: LookParts,
   { push: { lookId }, device, sensor, rules, values, had }: PushLook,
   datapoint: Datapoint,
-  place: number,
+  { place, isHistory }: { readonly place: number; readonly isHistory: boolean },
 ): readonly FiringLook[] {
   const seen = seenOf(sensor, datapoint);
-  const { value, at: now } = seen;
-  values?.set(sensor.id, seen);
-  const find = (sensorId: string) => (sensorId === sensor.id ? seen : values?.get(sensorId));
+  const { value, at: now, ageMs } = seen;
+  if (isHistory) values?.heard(sensor.id, now);
+  else values?.set(sensor.id, seen);
   const reading: Reading = {
     ...{ now, sensorId: sensor.id, datapoint, time: orderTime(datapoint) },
-    value: (sensorId) => find(sensorId)?.value,
-    seenAt: (sensorId) => find(sensorId)?.at,
+    ...viewOf((sensorId) => (sensorId === sensor.id ? seen : values?.get(sensorId))),
   };
   const about = { at: now, deviceId: device.id, sensorId: sensor.id, value };
   const note = createNote(parts.evaluations, about);
   let firing = none;
   for (const [index, rule] of rules.entries()) {
     if (place < (had[index] ?? 0)) continue;
+    if (isHistory || ageMs > rule.maxAgeMs) {
+      note(rule.notification.id, 'late');
+      continue;
+    }
     const look = { rule, device, reading, note, lookId };
     const { firing: found } = lookOnce(parts, look);
     if (found !== undefined) firing = [...firing, { ...look, ...found }];
@@ -88,8 +92,7 @@ export function readingAt(
     ...about,
     now: at,
     time: at,
-    value: (sensorId) => values.get(sensorId)?.value,
-    seenAt: (sensorId) => values.get(sensorId)?.at,
+    ...viewOf((sensorId) => values.get(sensorId)),
   };
 }
 
@@ -100,7 +103,10 @@ export function lookOnce(
 ): Step {
   const { id } = rule.notification;
   const before = states.peek(id, device.id);
-  const result = step(rule, before, reading);
+  const { silences: waited } = rule.expression;
+  const heard =
+    waited.length === 0 ? reading : { ...reading, listensSince: silences().listensSince() };
+  const result = step(rule, before, heard);
   const { state, outcome, firing } = result;
   if (state !== before) states.set(id, device.id, state.device);
   // A datapoint that came late may tell that it has held for longer.
@@ -134,14 +140,14 @@ export function proposeFiring(
   return { rule, firing: filed, proposal, evaluation: note(id, 'sent') };
 }
 
-/** How many datapoints of a push, from its first, went into the state before the start. */
+/** How many datapoints of a push, in order of time, went into the state before the start. */
 export function countHad(
   states: StateBook,
   { notification }: Rule,
   { deviceId, sensorId, datapoints }: StoredPush,
 ): number {
   const { device } = states.peek(notification.id, deviceId);
-  const last = datapoints.findLastIndex(
+  const last = inOrderOfTime(datapoints).findLastIndex(
     (datapoint) =>
       datapoint.receivedAt <= notification.modifiedAt || hadItsTurn(device, sensorId, datapoint),
   );

@@ -11,6 +11,7 @@ const variables = {
   deviceId: parseDeviceId('pump'),
   sensorId: parseSensorId('TC1'),
   value: (id: string) => (Object.hasOwn(values, id) ? values[id] : undefined),
+  ...{ measuredAt: Date.UTC(2026, 10, 20, 12), ageMs: 180_061_000 },
 };
 
 const fill = (template: string) => fillMessage(template, variables);
@@ -19,6 +20,19 @@ test('ids and last values are filled in, and what is unknown stays as it was', (
   assert.equal(fill('{id} {TC1} {name}'), 'TC1 21.5 x');
   assert.equal(fill(`$\{id} $\{TC1} $\{no}`), `pump 21.5 $\{no}`);
   assert.equal(fill('{no} {} {{TC1}} {constructor}'), '{no} {} {21.5} {constructor}');
+});
+
+test('a message says when it was measured, and how long ago', () => {
+  assert.equal(fill('{time} {age}'), '2026-11-20T12:00:00.000Z 2d 2h');
+  for (const [ageMs, text] of [
+    [0, '0s'],
+    [59_999, '59s'],
+    [3_600_000, '1h'],
+    [90_000, '1m 30s'],
+  ]) {
+    assert.equal(fillMessage('{age}', { ...variables, ageMs: Number(ageMs) }), text);
+  }
+  assert.equal(fillMessage('{time}', { ...variables, value: () => 7 }), '7');
 });
 
 test('values are cut, and what they hold is not filled in again', () => {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import type { ActuatorId, DeviceId, NotificationId, SensorId, Username } from '../ids.ts';
+import type { ActuatorId, DeviceId, NotificationId, SensorId, UserId, Username } from '../ids.ts';
 import { channels, type SocialChannel } from '../socials/social.ts';
 
 /** The channels of notifications; `none` is for social messages. */
@@ -15,20 +15,40 @@ export interface Condition {
   readonly sensors: readonly SensorId[];
   /** As the client wrote it; empty: every push counts. */
   readonly expression: string;
+  /** Datapoints that were measured longer ago when they come are passed over; absent: none is. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** Named devices that were there when it was written; absent: written by an earlier version. */
+  readonly bound?: readonly BoundDevice[];
+}
+
+/** A device as one of those that had its id: made again under the id it is another one. */
+export interface BoundDevice {
+  readonly id: DeviceId;
+  readonly createdAt: Instant;
+}
+
+/** A name of a recipient, and the account that had it at that time. */
+export interface BoundAccount {
+  readonly username: string;
+  readonly id: UserId;
 }
 
 /** What happens when the condition holds. */
 export type Action =
   | {
       readonly kind: 'message';
-      /** As the client wrote them; one who does not exist is told by the delivery. */
+      /** As the client wrote them. */
       readonly usernames: readonly string[];
+      /** Whose accounts they were when they were written; absent: stored before, or new. */
+      readonly accounts?: readonly BoundAccount[];
       readonly channels: readonly ChannelName[];
       readonly message: string;
     }
   | {
       readonly kind: 'actuation';
       readonly deviceId: DeviceId;
+      /** When the device was made; null: there was none. Absent: of an earlier version. */
+      readonly deviceMadeAt?: Instant | null;
       readonly actuatorId: ActuatorId;
       readonly value: JsonValue;
     };

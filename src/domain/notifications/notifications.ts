@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts';
-import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
@@ -11,14 +10,15 @@ import type { LongWork } from '../budgets/long-work.ts';
 import { type Payer, payerOf } from '../budgets/payer.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
-import { deviceResource } from '../devices/devices.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';
-import { type NotificationId, parseNotificationId, type Username } from '../ids.ts';
+import { type DeviceId, type NotificationId, parseNotificationId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
+import type { UserStore } from '../users/user-store.ts';
 import type { FiledDelivery } from './delivery.ts';
 import type { Evaluation, Evaluations } from './evaluations.ts';
 import { parseExpression } from './expression.ts';
+import { createNamedDevices } from './named-devices.ts';
 import type {
   Condition,
   Notification,
@@ -29,6 +29,7 @@ import type {
 import type { NotificationStore } from './notification-store.ts';
 import type { Notifier } from './notifier.ts';
 import { createReadable, isInCharge } from './readable.ts';
+import { bound, createAccountOf, type Reach, type Unreachable } from './recipients.ts';
 import { createRule, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { createRuleRoom, limitReached } from './rule-room.ts';
@@ -61,12 +62,23 @@ export interface Notifications {
     id: NotificationId,
     page: Page,
   ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }>;
+  /** What each of them lacks; told to their owners and admins alone. */
+  lacks(actor: Actor, some: readonly TalliedNotification[]): Promise<readonly Lacks[]>;
   /** The last evaluations, newest first; for its owner and admins. */
   why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]>;
 }
 
+/** What keeps a notification from doing what it says. */
+export interface Lacks {
+  readonly unreachable: readonly Unreachable[];
+  /** Devices that it names and that are gone, whoever has their ids since. */
+  readonly goneDevices: readonly DeviceId[];
+}
+
 export interface NotificationParts {
   readonly store: NotificationStore;
+  readonly users: Pick<UserStore, 'findByUsername'>;
+  readonly reach: Reach;
   readonly devices: Pick<DeviceStore, 'find' | 'list' | 'existing'>;
   readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly access: Access;
@@ -80,7 +92,8 @@ export interface NotificationParts {
 }
 
 export function createNotifications(parts: NotificationParts): Notifications {
-  const { store, devices, access, book, notifier, clock } = parts;
+  const { store, book, notifier, clock } = parts;
+  const { requireRights, goneDevices } = createNamedDevices(parts);
   const readable = createReadable({ ...parts, index: book.index });
   const room = createRuleRoom(parts);
   /** Changes of one owner's notifications: what one looked at, another must not have changed. */
@@ -97,21 +110,6 @@ export function createNotifications(parts: NotificationParts): Notifications {
     const found = await require(id);
     if (isInCharge(actor, found.notification)) return found;
     throw forbidden('only its owner or an admin may do this with a notification');
-  }
-
-  /** Nobody may watch data that is not theirs to see, or set what is not theirs to set. */
-  async function requireRights(actor: Actor, draft: NotificationDraft): Promise<void> {
-    for (const [index, id] of draft.condition.devices.entries()) {
-      if (index % devicesPerTurn === devicesPerTurn - 1) await yieldToEventLoop();
-      const device = await devices.find(id);
-      // One that does not exist hinders nobody [contract 4].
-      if (device === undefined) continue;
-      await access.require(actor, 'devices-data:view', deviceResource(device));
-    }
-    if (draft.action.kind !== 'actuation') return;
-    const target = await devices.find(draft.action.deviceId);
-    if (target === undefined) return;
-    await access.requireSetting(actor, deviceResource(target));
   }
 
   async function evaluateNow(rule: Rule): Promise<void> {
@@ -145,22 +143,25 @@ export function createNotifications(parts: NotificationParts): Notifications {
     { condition, ...others }: NotificationPatch,
   ): Promise<void> {
     const { id } = notification;
-    const changes: NotificationChanges =
-      condition === undefined
-        ? others
-        : { ...others, condition: { ...notification.condition, ...condition } };
-    const changed = { ...notification, ...changes, modifiedAt: clock.now() };
-    const { expression } = changed.condition;
+    const action = others.action && (await bound(createAccountOf(parts.users), others.action));
+    const asked = { ...notification.condition, ...condition };
+    const { expression } = asked;
     // One that is stored keeps its meaning until somebody changes it.
     if (expression !== notification.condition.expression) {
       parseExpression(expression, { isStrict: true });
     }
     const payer = book.index.find(id)?.payer ?? payerOf(actor);
+    const draft = { condition: asked, action: action ?? notification.action };
+    const mayBeRefused = condition !== undefined || action !== undefined;
+    const named = mayBeRefused ? await requireRights(actor, draft) : { found: [], ...draft };
+    const changes: NotificationChanges = {
+      ...others,
+      ...(condition !== undefined && { condition: { ...asked, bound: named.found } }),
+      ...(action !== undefined && { action: named.action }),
+    };
+    const changed = { ...notification, ...changes, modifiedAt: clock.now() };
     const drafted = requireSound(changed, payer);
     if (condition !== undefined) await room.requirePlaces(drafted);
-    if (condition !== undefined || changes.action !== undefined) {
-      await requireRights(actor, changed);
-    }
     const release = await room.reserve(drafted);
     try {
       if ((await store.update(id, changes, changed.modifiedAt)) === 'missing') {
@@ -178,11 +179,14 @@ export function createNotifications(parts: NotificationParts): Notifications {
       const { username: owner } = requirePerson(actor);
       const now = clock.now();
       const id = parseNotificationId(createHexId());
-      const notification = { ...draft, id, owner, createdAt: now, modifiedAt: now };
+      const action = await bound(createAccountOf(parts.users), draft.action);
+      const drafted = { ...draft, action, id, owner, createdAt: now, modifiedAt: now };
       const payer = payerOf(actor);
       parseExpression(draft.condition.expression, { isStrict: true });
-      requireSound(notification, payer);
-      await requireRights(actor, draft);
+      requireSound(drafted, payer);
+      const named = await requireRights(actor, drafted);
+      const condition = { ...draft.condition, bound: named.found };
+      const notification = { ...drafted, condition, action: named.action };
       const rule = await inTurn(ownerKey(owner), () => insert(notification, payer));
       if (parts.evaluateOnCreate) await evaluateNow(rule);
       return id;
@@ -214,15 +218,24 @@ export function createNotifications(parts: NotificationParts): Notifications {
       await requireOwn(actor, id);
       return store.deliveries(id, page);
     },
+    async lacks(actor, some) {
+      const reachOf = parts.reach();
+      const found: Lacks[] = [];
+      for (const { notification } of some) {
+        const isOwn = isInCharge(actor, notification);
+        found.push({
+          unreachable: isOwn ? await reachOf(notification) : [],
+          goneDevices: isOwn ? await goneDevices(notification) : [],
+        });
+      }
+      return found;
+    },
     async why(actor, id) {
       await requireOwn(actor, id);
       return parts.evaluations.of(id);
     },
   };
 }
-
-/** Devices that are asked for before others have their turn. */
-const devicesPerTurn = 50;
 
 /** Refuses what can never fire or be kept; answers the rule that it makes. */
 export function requireSound(notification: Notification, payer: Payer): Rule {

@@ -8,10 +8,11 @@ import { limits } from '../limits.ts';
 import { createNote } from './evaluations.ts';
 import { createFire, type FireParts } from './fire.ts';
 import { type Look, type LookParts, lookOnce, planFiring, readingAt } from './look.ts';
+import { createNewestTimes } from './newest-times.ts';
 import { createPushLooks, handled } from './push-looks.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { createSensorValues, seenOf, type ValueReads } from './sensor-values.ts';
+import { createSensorValues, setInOrder, type ValueReads } from './sensor-values.ts';
 import type { Silent } from './silences.ts';
 import { lookAgainAt } from './step.ts';
 
@@ -50,6 +51,7 @@ export interface Missed {
 export function createNotifier(parts: NotifierParts): Notifier {
   const { book, devices, clock, evaluations, silences } = parts;
   const known = createSensorValues(parts.datapoints);
+  const times = createNewestTimes(parts.datapoints);
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
   const lookAtPushes = createPushLooks({ ...parts, fire });
   const sequence = createDeviceSequence();
@@ -61,9 +63,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       const sensor = device && sensorOf(device, sensorId);
       if (device === undefined || sensor === undefined) continue;
       const values = known.peek(device) ?? (await known.fetch(device));
-      const [last] = datapoints;
-      if (last === undefined) values.delete(sensorId);
-      else values.set(sensorId, seenOf(sensor, last));
+      setInOrder(values, sensor, datapoints);
     }
   }
 
@@ -92,17 +92,30 @@ export function createNotifier(parts: NotifierParts): Notifier {
     return { nextAt: lookAgainAt(rule, result), stored };
   }
 
+  const forgetValues = (deviceId: DeviceId): Promise<void> =>
+    sequence.run(deviceId, async () => {
+      known.drop(deviceId);
+      times.forget(deviceId);
+    });
+
   return {
     consequences(pushes) {
-      const concerned = pushes.filter(
-        (push) => book.index.concerns(push.deviceId, push.sensorId) || known.has(push.deviceId),
-      );
+      const concerned = pushes.filter((push) => {
+        const { deviceId, sensorId, publishContext } = push;
+        const isImport = publishContext?.isImport === true;
+        const isKnown = known.has(deviceId);
+        if (!isImport && (isKnown || book.index.concerns(deviceId, sensorId))) return true;
+        // What is not looked at may be newer than what was.
+        if (!times.isEmpty()) times.forget(deviceId, sensorId);
+        if (isKnown) void forgetValues(deviceId);
+        return false;
+      });
       if (concerned.length === 0) return undefined;
       const waits = new Map<StoredPush, Promise<void>>();
       const startedAt = performance.now();
       const isLate = () => performance.now() - startedAt > limits.turnMs;
       for (const [deviceId, some] of byDevice(concerned)) {
-        const looks = lookAtPushes(some, { isAgain: false, isLate, known });
+        const looks = lookAtPushes(some, { isAgain: false, isLate, known, times });
         const looked = sequence.run(deviceId, looks.run);
         if (looks.isOverWithNothing()) continue;
         for (const push of some) waits.set(push, handled(looked.then(() => looks.firingsOf(push))));
@@ -125,7 +138,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     async catchUp({ before, pushes }) {
       // Nothing is pushed yet.
       await goBackTo(before);
-      const looks = lookAtPushes(pushes, { isAgain: true, isLate: () => false, known });
+      const looks = lookAtPushes(pushes, { isAgain: true, isLate: () => false, known, times });
       await looks.run();
       known.clear();
       await Promise.all(pushes.map(looks.firingsOf));
@@ -135,7 +148,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       await stored;
       return nextAt;
     },
-    forgetValues: (deviceId) => sequence.run(deviceId, async () => known.drop(deviceId)),
+    forgetValues,
     retry: fire.retry,
     async drain() {
       await sequence.drain();

@@ -18,7 +18,9 @@ import { type DeviceId, parseNotificationId, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import { compacted } from './compact-value.ts';
+import { parseExpression } from './expression.ts';
 import { messageAt } from './firing.ts';
+import { createLateCount } from './late-count.ts';
 import { readingAt } from './look.ts';
 import type { DeviceState, NotificationDraft } from './notification.ts';
 import { requireSound } from './notifications.ts';
@@ -44,6 +46,8 @@ export interface Previewed {
   readonly throttled: number;
   /** Datapoints that were looked at. */
   readonly datapoints: number;
+  /** Those of them that came so late that the rule would not have been evaluated for them. */
+  readonly cameLate: number;
 }
 
 /** Runs a draft over stored history: when would it have fired? Nothing is sent or kept. */
@@ -84,6 +88,7 @@ export function createPreview(parts: {
     if (range.from > range.to) throw invalid('from must not be after to');
     const id = parseNotificationId('0'.repeat(24));
     const dates = { createdAt: range.from, modifiedAt: range.from };
+    parseExpression(draft.condition.expression, { isStrict: true });
     const rule = requireSound({ ...draft, id, owner, ...dates, status: 'active' }, payerOf(actor));
     const names = new Set<string>([...rule.triggers, ...rule.named]);
     const devices: Device[] = [];
@@ -219,6 +224,7 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
   const devices = new Map<DeviceId, { readonly values: SeenValues; state: DeviceState }>();
   const triggers = new Set<SensorId>(rule.triggers);
   const counts = { fired: 0, throttled: 0, datapoints: 0 };
+  const late = createLateCount(rule.maxAgeMs);
   let window: Pick<RuleState, 'lastFiredAt'> = {};
   let moment = 0;
   for await (const { time, device, sensorId, datapoint, silence } of moments) {
@@ -228,7 +234,8 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
     devices.set(device.id, known);
     if (datapoint !== undefined) {
       counts.datapoints += 1;
-      known.values.set(sensorId, { value: datapoint.value, at: time });
+      if (triggers.has(sensorId)) late.add(device.id, sensorId, datapoint);
+      known.values.set(sensorId, { value: datapoint.value, at: time, ageMs: 0 });
     }
     if (silence === undefined && !triggers.has(sensorId)) continue;
     const reading: Reading = {
@@ -253,5 +260,5 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
       ...(message !== undefined && { message }),
     });
   }
-  return { firings, ...counts };
+  return { firings, ...counts, cameLate: late.count() };
 }

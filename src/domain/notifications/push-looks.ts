@@ -1,5 +1,6 @@
 import { createFairTurns } from '../../lib/fair-turns.ts';
 import type { Payer } from '../budgets/payer.ts';
+import { orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import { type DeviceId, type SensorId, sameUsername, type Username } from '../ids.ts';
@@ -14,6 +15,7 @@ import {
   planFiring,
   proposeFiring,
 } from './look.ts';
+import { inOrderOfTime, type NewestTimes } from './newest-times.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { SensorValues } from './sensor-values.ts';
@@ -43,6 +45,7 @@ export interface LookOptions {
   /** How many datapoints of a push had their turn for a rule; absent: none, or `isAgain` says. */
   readonly had?: (rule: Rule, push: StoredPush) => number;
   readonly known: SensorValues;
+  readonly times: Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'>;
   /** Whether looks whose firing cannot be stored are made again. */
   readonly isRepeatedByCaller?: boolean;
 }
@@ -65,7 +68,7 @@ export function createPushLooks(parts: PushLookParts) {
   }
 
   return (pushes: readonly StoredPush[], options: LookOptions): PushLooks => {
-    const { isAgain, isLate, known, isRepeatedByCaller = false } = options;
+    const { isAgain, isLate, known, times, isRepeatedByCaller = false } = options;
     const hadOf = options.had ?? (isAgain ? countHadBefore : undefined);
     const firings = new Map<StoredPush, Promise<void>>();
     let isOver = false;
@@ -73,7 +76,8 @@ export function createPushLooks(parts: PushLookParts) {
     async function run(): Promise<void> {
       for (const push of pushes) {
         try {
-          const { deviceId, sensorId, datapoints } = push;
+          const { deviceId, sensorId } = push;
+          const datapoints = inOrderOfTime(push.datapoints);
           const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
           const sensor = device && sensorOf(device, sensorId);
           if (device === undefined || sensor === undefined) continue;
@@ -86,11 +90,17 @@ export function createPushLooks(parts: PushLookParts) {
           const had = hadOf === undefined ? [] : rules.map((rule) => hadOf(rule, push));
           const look = { push, device, sensor, rules, values, had };
           const fired = createFired(parts, device, isRepeatedByCaller);
+          let newest = times.peek(push) ?? (await times.before(push));
           for (const [place, datapoint] of datapoints.entries()) {
+            const time = orderTime(datapoint);
+            const isOrdered = datapoint.timestamp !== undefined || times.mayReorder !== true;
+            const isHistory = isOrdered && time < newest;
+            newest = Math.max(newest, time);
+            times.keep(push, newest);
             // Where no rule looks, what is known of the sensor is its last one.
             if (rules.length === 0 && place < datapoints.length - 1) continue;
             if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
-            for (const firing of lookAtDatapoint(parts, look, datapoint, place)) {
+            for (const firing of lookAtDatapoint(parts, look, datapoint, { place, isHistory })) {
               const planned = fired.add(firing);
               if (planned !== undefined) await planned;
               if (pace.isOver()) await pace.rest();

@@ -6,6 +6,7 @@ import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { type DeviceId, sameUsername } from '../ids.ts';
+import { isAnother } from './named-devices.ts';
 import type { Notification } from './notification.ts';
 import type { Rule } from './rule.ts';
 import type { SensorIndex } from './sensor-index.ts';
@@ -19,7 +20,7 @@ export interface Readable {
 
 export interface ReadableParts {
   readonly index: SensorIndex;
-  readonly devices: Pick<DeviceStore, 'list' | 'existing'>;
+  readonly devices: Pick<DeviceStore, 'find' | 'list' | 'existing'>;
   readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly access: Pick<Access, 'settings'>;
   readonly longWork: Pick<LongWork, 'run'>;
@@ -31,35 +32,43 @@ const devicesPerStep = 500;
 export function createReadable(parts: ReadableParts): Readable {
   const { index, devices, grants, access, longWork } = parts;
 
-  /** Those of the devices that hinder nobody from reading: seen by the actor, or not there. */
-  async function unhidden(
-    actor: Actor,
-    ids: readonly DeviceId[],
-    pace: Pace,
-  ): Promise<ReadonlySet<DeviceId>> {
-    const found = new Set<DeviceId>();
+  /** Those that hinder nobody, with whether they are there: seen by the actor, or not there. */
+  async function unhidden(actor: Actor, ids: readonly DeviceId[], pace: Pace): Promise<Unhidden> {
+    const found = new Map<DeviceId, boolean>();
     if (ids.length === 0) return found;
     const { settings } = access;
     const { visibleTo } = await createViewer({ actor, kind: 'device', grants, settings });
     for (let from = 0; from < ids.length; from += devicesPerStep) {
       const step = ids.slice(from, from + devicesPerStep);
       const page = { visibleTo: within(visibleTo, step), limit: step.length, offset: 0 };
-      for (const { id } of (await devices.list(page)).devices) found.add(id);
+      for (const { id } of (await devices.list(page)).devices) found.set(id, true);
       const others = step.filter((id) => !found.has(id));
       const exist = await devices.existing(others.map((deviceId) => ({ deviceId })));
-      for (const [place, id] of others.entries()) if (exist[place] === false) found.add(id);
+      for (const [place, id] of others.entries()) if (exist[place] === false) found.set(id, false);
       if (pace.isOver()) await pace.rest();
     }
     return found;
   }
 
+  /**
+   * Whether a condition may be read by who sees these devices: all that it names, and one at least.
+   * Without devices it watches every one of its owner: nobody else may view them all.
+   */
+  async function isOpen(notification: Notification, seen: Unhidden): Promise<boolean> {
+    const { condition } = notification;
+    if (!condition.devices.every((id) => seen.has(id))) return false;
+    for (const id of condition.devices) {
+      const device = seen.get(id) === true ? await devices.find(id) : undefined;
+      if (device !== undefined && !isAnother(notification, device)) return true;
+    }
+    return false;
+  }
+
   return {
     async may(actor, notification) {
       if (isInCharge(actor, notification)) return true;
-      const ids = notification.condition.devices;
-      // Without devices it watches every one of its owner: nobody else may view them all.
-      if (ids.length === 0) return false;
-      return (await unhidden(actor, ids, ownPace())).size === new Set(ids).size;
+      const { condition } = notification;
+      return await isOpen(notification, await unhidden(actor, condition.devices, ownPace()));
     },
     async rulesOf(actor) {
       if (actor.kind === 'admin' && actor.key === undefined) return index.all();
@@ -67,16 +76,22 @@ export function createReadable(parts: ReadableParts): Readable {
       const rules = new Set<Rule>(isPerson ? index.rulesBy(actor.username) : []);
       // Of all that is named in the installation: work that whoever asks pays for.
       const named = index.namedDevices();
-      const seen = await longWork.run(actor, (pace) => unhidden(actor, named, pace));
-      for (const deviceId of seen) {
-        for (const rule of index.rulesNaming(deviceId)) {
-          if (rule.notification.condition.devices.every((id) => seen.has(id))) rules.add(rule);
+      const judged = new Set<Rule>(rules);
+      await longWork.run(actor, async (pace) => {
+        const seen = await unhidden(actor, named, pace);
+        for (const rule of [...seen.keys()].flatMap((id) => index.rulesNaming(id))) {
+          if (judged.has(rule)) continue;
+          judged.add(rule);
+          if (await isOpen(rule.notification, seen)) rules.add(rule);
+          if (pace.isOver()) await pace.rest();
         }
-      }
+      });
       return index.inOrder(rules);
     },
   };
 }
+
+type Unhidden = ReadonlyMap<DeviceId, boolean>;
 
 /** Its owner or an admin, in person. */
 export function isInCharge(actor: Actor, { owner }: Notification): boolean {

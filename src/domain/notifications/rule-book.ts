@@ -9,8 +9,9 @@ import type { NotificationId, SensorId, Username } from '../ids.ts';
 import type { Reporter } from '../reporter.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Evaluations } from './evaluations.ts';
-import type { Notification } from './notification.ts';
+import type { Action, Notification } from './notification.ts';
 import type { NotificationStore } from './notification-store.ts';
+import { createAccountOf, stillBound, withoutAccount } from './recipients.ts';
 import { bytesOf, createRule, type Rule } from './rule.ts';
 import { createRuleDevices, type RuleDevices, type WatchedDevices } from './rule-devices.ts';
 import { createSensorIndex, type SensorIndex } from './sensor-index.ts';
@@ -31,10 +32,12 @@ export interface RuleBook extends RuleDevices {
   remove(id: NotificationId): void;
   /** Removes what an account made that is gone: its store took the notifications along. */
   removeOf(payer: Payer): void;
+  /** Takes an account that is gone from all rules that send to it. */
+  removeRecipient(id: string): Promise<void>;
 }
 
 export function createRuleBook(options: {
-  readonly store: Pick<NotificationStore, 'load'>;
+  readonly store: Pick<NotificationStore, 'load' | 'update'>;
   readonly states: StateBook;
   readonly evaluations: Evaluations;
   readonly devices: WatchedDevices;
@@ -110,6 +113,16 @@ export function createRuleBook(options: {
     }
   }
 
+  async function withAction(notification: Notification, action: Action): Promise<Notification> {
+    if (action === notification.action) return notification;
+    const { id, modifiedAt } = notification;
+    // What could not be stored holds until the next start, which comes to the same.
+    await store.update(id, { action }, modifiedAt).catch((error: unknown) => {
+      log.warn({ err: error, notificationId: id }, 'the recipients could not be stored');
+    });
+    return { ...notification, action };
+  }
+
   function enter(rule: Rule): Rule {
     index.put(rule);
     room.add(rule.payer, bytesOf(rule));
@@ -134,9 +147,12 @@ export function createRuleBook(options: {
     index,
     async load() {
       const payers = new Map<Username, Payer>();
-      for (const { notification, tally, states: stored } of await store.load()) {
-        const { id, owner } = notification;
+      const accountOf = createAccountOf(options.users);
+      for (const { notification: loaded, tally, states: stored } of await store.load()) {
+        const { id, owner } = loaded;
         try {
+          const action = await stillBound(accountOf, loaded.action);
+          const notification = await withAction(loaded, action);
           const rule = enter(createRule(notification, await payerOfOwner(payers, owner)));
           states.open(id, { states: stored, lastFiredAt: tally.lastFiredAt });
           await watchSilences(rule);
@@ -162,6 +178,17 @@ export function createRuleBook(options: {
     removeOf(payer) {
       for (const rule of index.all()) {
         if (rule.payer === payer) remove(rule.notification.id);
+      }
+    },
+    async removeRecipient(userId) {
+      for (const rule of index.all()) {
+        const { notification, payer } = rule;
+        const action = withoutAccount(notification.action, userId);
+        if (action === notification.action) continue;
+        const changed = await withAction(notification, action);
+        leave(notification.id);
+        enter(createRule(changed, payer));
+        await watchSilences(index.find(notification.id) ?? rule);
       }
     },
     devicesOf,

@@ -16,6 +16,8 @@ export interface Rule {
   readonly named: readonly string[];
   readonly expiresAt: Instant;
   readonly throttlingMs: number;
+  /** How long before its receipt a datapoint may have been measured. */
+  readonly maxAgeMs: number;
   /** Whose room it takes up: its owner's. */
   readonly payer: Payer;
 }
@@ -28,7 +30,7 @@ export function createRule(
   const { condition, action, expires, throttlingSeconds = 0 } = notification;
   const expression = parseExpression(condition.expression);
   const template = action.kind === 'message' ? action.message : action.value;
-  const expiresAt = expires === undefined ? undefined : parseTimestamp(expires);
+  const expiresAt = expires === undefined ? undefined : endOf(expires);
   const triggers = [...new Set([...condition.sensors, ...expression.sensors])];
   // What it remembers of a device comes from all that it was looked at for.
   const remembered = expression.forMs > 0 || expression.clear.length > 0 ? triggers : [];
@@ -39,8 +41,16 @@ export function createRule(
     named: [...new Set<string>([...expression.sensors, ...remembered, ...variablesIn(template)])],
     expiresAt: expiresAt ?? Number.POSITIVE_INFINITY,
     throttlingMs: throttlingSeconds * 1_000,
+    maxAgeMs: (condition.maxAgeSeconds ?? Number.POSITIVE_INFINITY) * 1_000,
     payer,
   };
+}
+
+/** A date alone holds to the end of that day in UTC. */
+function endOf(expires: string): Instant | undefined {
+  const at = parseTimestamp(expires);
+  const isDay = /^\s*\d{4}-?\d{2}-?\d{2}\s*$/.test(expires);
+  return at !== undefined && isDay ? at + 86_400_000 - 1 : at;
 }
 
 const bytesOfRule = 1_024;
@@ -52,7 +62,8 @@ const bytesOfSensor = 64;
 export function bytesOf({ notification, triggers, named }: Rule): number {
   const { condition, action, description = '' } = notification;
   const texts = [...condition.devices, ...triggers, ...named, condition.expression, description];
-  if (action.kind === 'message') texts.push(...action.usernames, action.message);
+  if (action.kind === 'message')
+    texts.push(...action.usernames, ...action.usernames, action.message);
   else texts.push(JSON.stringify(action.value));
   const characters = texts.reduce((sum, text) => sum + text.length, 0);
   const parts = condition.devices.length * bytesOfDevice + triggers.length * bytesOfSensor;

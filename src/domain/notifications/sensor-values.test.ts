@@ -15,13 +15,14 @@ test('large values are read one by one, and so many of them', async () => {
   let [read, underWay, most] = [0, 0, 0];
   const values = await createSensorValues({
     briefLastValues: async (ids) => new Map(ids.map((id) => [id, found])),
+    readPart: async () => ({ datapoints: [], isCut: false }),
     async lastValue() {
       read += 1;
       underWay += 1;
       most = Math.max(most, underWay);
       await Promise.resolve();
       underWay -= 1;
-      return { value: 'x'.repeat(60_000), receivedAt: 2 };
+      return { value: ['x'.repeat(60_000), 5], receivedAt: 2 };
     },
   }).fetch(device);
   assert.deepEqual([read, most], [limits.otherLargeValuesMax, 1]);

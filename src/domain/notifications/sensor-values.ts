@@ -2,19 +2,28 @@ import type { Instant } from '../../lib/clock.ts';
 import { createBreather } from '../../lib/event-loop.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
-import type { Datapoint } from '../datapoints/datapoint.ts';
+import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../datapoints/history.ts';
 import type { Device } from '../devices/device.ts';
+import { hasNumber } from '../devices/query-evaluation.ts';
 import type { Sensor } from '../devices/sensor.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { charactersOf, compacted } from './compact-value.ts';
+import { lookLimits } from './look-limits.ts';
 
-/** The last value of a sensor, calibrated as people see it, and when it was received. */
-export interface Seen {
+/** A value, calibrated as people see it, and how long before its receipt it was measured. */
+export interface Aged {
   readonly value: JsonValue;
+  readonly ageMs: number;
+}
+
+/** The newest value of a sensor, and when the sensor was heard of last. */
+export interface Seen extends Aged {
   readonly at: Instant;
+  /** The last one that is a number, where the newest is none. */
+  readonly number?: Aged | undefined;
 }
 
 /** What is known of the sensors of one device, by sensor id. */
@@ -28,22 +37,48 @@ export class SeenValues {
   }
 
   /** Takes of the value what rules look at. */
-  set(sensorId: string, { value, at }: Seen): void {
+  set(sensorId: string, { value, at, ageMs }: Seen): void {
     const kept = compacted(value, limits.otherValueCharactersMax);
+    const former = this.#values.get(sensorId);
+    const number = former === undefined || hasNumber(kept) ? undefined : numberOf(former);
     this.delete(sensorId);
-    this.characters += charactersPerSensor + charactersOf(kept);
-    this.#values.set(sensorId, { value: kept, at });
+    const seen = { value: kept, at, ageMs, number };
+    this.characters += weightOf(seen);
+    this.#values.set(sensorId, seen);
+  }
+
+  /** Something older than its value came: the sensor was heard of. */
+  heard(sensorId: string, at: Instant): void {
+    const former = this.#values.get(sensorId);
+    if (former !== undefined && at > former.at) this.#values.set(sensorId, { ...former, at });
   }
 
   delete(sensorId: string): void {
     const former = this.#values.get(sensorId);
     if (former === undefined) return;
-    this.characters -= charactersPerSensor + charactersOf(former.value);
+    this.characters -= weightOf(former);
     this.#values.delete(sensorId);
   }
 }
 
 const charactersPerSensor = 96;
+
+const weightOf = ({ value, number }: Seen): number =>
+  charactersPerSensor + charactersOf(value) + (number ? charactersOf(number.value) : 0);
+
+/** What rules see of sensors; `maxAgeMs`: nothing that was measured longer before its receipt. */
+export const viewOf = (find: (sensorId: string) => Seen | undefined) => ({
+  value: (sensorId: string, maxAgeMs?: number) => young(find(sensorId), maxAgeMs)?.value,
+  number: (sensorId: string, maxAgeMs?: number) => young(numberOf(find(sensorId)), maxAgeMs)?.value,
+  seenAt: (sensorId: string) => find(sensorId)?.at,
+});
+
+const young = (one: Aged | undefined, maxAgeMs = Number.POSITIVE_INFINITY): Aged | undefined =>
+  one === undefined || one.ageMs > maxAgeMs ? undefined : one;
+
+/** The last number of the sensor; undefined: none is known. */
+export const numberOf = (seen: Seen | undefined): Aged | undefined =>
+  seen === undefined || hasNumber(seen.value) ? seen : seen.number;
 
 /**
  * Last values as they were after each datapoint: within a batch the store is ahead of the
@@ -70,7 +105,7 @@ interface Known {
 }
 
 /** How last values are read: one after the other where they are large. */
-export type ValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
+export type ValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue' | 'readPart'>;
 
 /** Nothing is known yet. */
 export function createSensorValues(datapoints: ValueReads): SensorValues {
@@ -85,6 +120,22 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
     // Small changes are not worth a place in front.
     if (known.get(id)?.values === values && characters <= weighed) return;
     known.set(id, { modifiedAt, values, weighed: characters + Math.ceil(characters / 4) });
+  }
+
+  /** The newest by time is not the one that was pushed last where that came late. */
+  async function setNewest(
+    values: SeenValues,
+    { deviceId, sensor, last }: { deviceId: DeviceId; sensor: Sensor; last: Datapoint },
+  ): Promise<void> {
+    const seen = seenOf(sensor, last);
+    const isLate = orderTime(last) < last.receivedAt;
+    if (isLate || !hasNumber(seen.value)) {
+      const ref = { deviceId, sensorId: sensor.id };
+      const page = { order: 'desc', skip: 0, limit: lookLimits.lastNumberSearchedMax } as const;
+      const read = await datapoints.readPart(ref, page, lookLimits.newestSearchCharactersMax);
+      setInOrder(values, sensor, read.datapoints);
+    } else values.set(sensor.id, seen);
+    values.heard(sensor.id, last.receivedAt);
   }
 
   return {
@@ -106,7 +157,9 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
         if (sensor === undefined || isOneTooMany) continue;
         const datapoint =
           found === 'large' ? await datapoints.lastValue({ deviceId: device.id, sensorId }) : found;
-        if (datapoint !== undefined) values.set(sensorId, seenOf(sensor, datapoint));
+        if (datapoint !== undefined) {
+          await setNewest(values, { deviceId: device.id, sensor, last: datapoint });
+        }
         const pause = breathe();
         if (pause !== undefined) await pause;
       }
@@ -121,5 +174,34 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
 
 export function seenOf(sensor: Sensor, datapoint: Datapoint): Seen {
   const { value, receivedAt } = calibratedDatapoint(sensor, datapoint);
-  return { value, at: receivedAt };
+  return { value, at: receivedAt, ageMs: receivedAt - orderTime(datapoint) };
+}
+
+/**
+ * Sets the newest of these datapoints, newest first, and the last number before it: as they were
+ * evaluated, so one that was received after something newer is no last number.
+ */
+export function setInOrder(
+  values: SeenValues,
+  sensor: Sensor,
+  newestFirst: readonly Datapoint[],
+): void {
+  values.delete(sensor.id);
+  const [newest] = newestFirst;
+  if (newest === undefined) return;
+  let firstReceived = Number.POSITIVE_INFINITY;
+  let lastReceived = newest.receivedAt;
+  let number: Seen | undefined;
+  for (const datapoint of newestFirst) {
+    const { receivedAt } = datapoint;
+    if (number === undefined && receivedAt <= firstReceived) {
+      const seen = seenOf(sensor, datapoint);
+      if (hasNumber(seen.value)) number = seen;
+    }
+    firstReceived = Math.min(firstReceived, receivedAt);
+    lastReceived = Math.max(lastReceived, receivedAt);
+  }
+  if (number !== undefined) values.set(sensor.id, number);
+  values.set(sensor.id, seenOf(sensor, newest));
+  values.heard(sensor.id, lastReceived);
 }

@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Budget } from '../budgets/budget.ts';
 import type { Payer } from '../budgets/payer.ts';
+import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Evaluations } from './evaluations.ts';
@@ -27,6 +28,10 @@ export interface Silences {
   seen(deviceId: DeviceId, sensorId: SensorId, at: Instant): void;
   /** Time alone may change at `at` what a look of the rule came to: it is looked at then. */
   lookAgain(rule: Rule, deviceId: DeviceId, at: Instant): void;
+  /** Silences count from then on at the earliest. */
+  listensSince(): Instant;
+  /** Values that come now cannot be stored, for no fault of their devices. */
+  unheard(): void;
   /** Looks at the clock now; resolves when every silence that is due was told. */
   tick(): Promise<void>;
   start(): void;
@@ -48,16 +53,19 @@ interface Sensor {
   watched: Watched[];
 }
 
-export function createSilences(options: {
+interface SilenceParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly budget: Budget;
   readonly evaluations: Evaluations;
   /** Answers when to look again; undefined: when it was heard again. */
   readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
-}): Silences {
+}
+
+export function createSilences(options: SilenceParts): Silences {
   const { clock, log, budget, onSilence } = options;
   const sensors = new Map<string, Sensor>();
+  const hearing = createHearing(clock);
   /** Where each rule waits, so that one that goes is found without looking at all others. */
   const placesOf = new Map<NotificationId, Set<string>>();
   // A bound from below: datapoints only move deadlines away, so they need not touch it.
@@ -68,7 +76,8 @@ export function createSilences(options: {
 
   function deadlineOf(sensor: Sensor, watched: Watched): Instant {
     if (watched.isTold) return Number.POSITIVE_INFINITY;
-    return Math.max(sensor.seenAt + watched.durationMs, watched.notBefore);
+    const since = Math.max(sensor.seenAt, hearing.since());
+    return Math.max(since + watched.durationMs, watched.notBefore);
   }
 
   async function tell(sensor: Sensor, watched: Watched): Promise<void> {
@@ -80,6 +89,7 @@ export function createSilences(options: {
       watched.notBefore = nextAt;
     } catch (error) {
       log.error({ err: error }, 'a silence could not be told and is tried again');
+      if (error instanceof DomainError && isFailureToStore(error)) hearing.lose();
       watched.notBefore = clock.now() + limits.silenceRetryMs;
     }
     watched.isTold = false;
@@ -123,20 +133,12 @@ export function createSilences(options: {
     await ticking;
   }
 
-  /** Told rather than refused: a device may get the sensor long after the rule was made. */
-  function tellFull({ rule, deviceId, sensorId }: Silent): void {
-    const { id } = rule.notification;
-    const outcome = 'not_watched';
-    options.evaluations.note(id, { at: clock.now(), deviceId, sensorId, outcome });
-    log.warn({ notificationId: id, deviceId, sensorId }, 'too many silences are waited for');
-  }
-
   return {
     watch({ rule, deviceId, sensorId, seenAt }, { isTold, notBefore = seenAt }) {
       for (const silence of rule.expression.silences) {
         if (silence.sensorId !== sensorId) continue;
         if (budget.take(rule.payer, 1) !== undefined) {
-          tellFull({ rule, deviceId, sensorId, seenAt });
+          tellFull(options, { rule, deviceId, sensorId, seenAt });
           return;
         }
         const key = keyOf(deviceId, sensorId);
@@ -191,9 +193,12 @@ export function createSilences(options: {
         }
       }
     },
+    listensSince: hearing.since,
+    unheard: hearing.lose,
     tick,
     start() {
       timer = setInterval(() => {
+        hearing.check();
         if (clock.now() >= nextAt && ticking === undefined) void tick();
       }, limits.clockCheckMs);
       timer.unref();
@@ -202,6 +207,33 @@ export function createSilences(options: {
       isStopped = true;
       clearInterval(timer);
       await ticking;
+    },
+  };
+}
+
+/** Told rather than refused: a device may get the sensor long after the rule was made. */
+function tellFull(parts: SilenceParts, { rule, deviceId, sensorId }: Silent): void {
+  const { id } = rule.notification;
+  const at = parts.clock.now();
+  parts.evaluations.note(id, { at, deviceId, sensorId, outcome: 'not_watched' });
+  parts.log.warn({ notificationId: id, deviceId, sensorId }, 'too many silences are waited for');
+}
+
+/** Since when sensors are heard: before, the service was away, stood still, or stored nothing. */
+function createHearing(clock: Clock) {
+  let since = clock.now();
+  let checkedAt = performance.now();
+  function lose(): void {
+    since = clock.now();
+  }
+  return {
+    since: () => since,
+    lose,
+    check(): void {
+      // Elapsed time: a clock that was set is no outage.
+      const now = performance.now();
+      if (now - checkedAt > limits.silenceRetryMs) lose();
+      checkedAt = now;
     },
   };
 }

@@ -24,6 +24,7 @@ const TC1 = parseSensorId('TC1');
 const readingOf = (value: number, time = noon, now = noon): Reading => ({
   ...{ now, time, sensorId: TC1, datapoint: { value, timestamp: time, receivedAt: now } },
   value: () => value,
+  number: () => value,
   seenAt: () => now,
 });
 
@@ -201,4 +202,35 @@ test('a look that time has to repeat says when', () => {
   assert.equal(throttled.outcome, 'throttled');
   assert.equal(lookAgainAt(rule, throttled), noon + 125 * minute);
   assert.equal(lookAgainAt(rule, step(rule, waiting.state, later)), undefined);
+});
+
+test('what was heard meanwhile breaks the hold of a silence', () => {
+  const rule = ruleOf('silent(TC1, 2h) for 1h');
+  const silentAt = (hours: number, heardAt = noon): Reading => {
+    const { datapoint: _, ...reading } = readingOf(1);
+    const now = noon + hours * 60 * minute;
+    return { ...reading, now, time: now, silentSince: heardAt, seenAt: () => heardAt };
+  };
+  const waiting = step(rule, freshState, silentAt(2));
+  assert.equal(waiting.outcome, 'waiting');
+  const heardAt = noon + 150 * minute;
+  const again = step(rule, waiting.state, silentAt(4.5, heardAt));
+  assert.equal(again.outcome, 'waiting');
+  assert.equal(lookAgainAt(rule, again), noon + 330 * minute);
+  // The service did not hear what came in the meantime.
+  const restarted = { ...silentAt(3.5), listensSince: noon + 90 * minute };
+  assert.equal(step(rule, waiting.state, restarted).outcome, 'waiting');
+  assert.equal(step(rule, again.state, silentAt(5.5, heardAt)).outcome, 'sent');
+});
+
+test('a value clears a rule that only time can raise', () => {
+  const rule = ruleOf('silent(TC1, 2h) clear TC1 < 5');
+  const raised = { device: { isRaised: true } } as const;
+  assert.equal(step(rule, raised, readingOf(6)).outcome, 'raised');
+  const cleared = step(rule, raised, readingOf(4));
+  assert.equal(cleared.outcome, 'cleared');
+  const { datapoint: _, ...reading } = readingOf(4);
+  const now = reading.now + 121 * minute;
+  const silent = { ...reading, now, time: now, silentSince: noon };
+  assert.equal(step(rule, cleared.state, silent).outcome, 'sent');
 });

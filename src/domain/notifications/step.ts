@@ -6,7 +6,14 @@ import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { beginningOf } from './compact-value.ts';
 import type { EvaluationOutcome } from './evaluations.ts';
-import { type DeviceView, holds, isCleared, isSilenceOnly } from './expression.ts';
+import {
+  type DeviceView,
+  holds,
+  isCleared,
+  isPassedOver,
+  isSilenceOnly,
+  silentFrom,
+} from './expression.ts';
 import type { DeviceState } from './notification.ts';
 import type { Rule } from './rule.ts';
 
@@ -47,10 +54,16 @@ export interface Step {
 export function step(rule: Rule, state: RuleState, reading: Reading): Step {
   const { expression, notification } = rule;
   const { now, datapoint, silentSince } = reading;
-  if (datapoint !== undefined && isSilenceOnly(expression)) return { state, outcome: 'skipped' };
+  // A silence is found by the clock; a value only clears it.
+  const isByClock = isSilenceOnly(expression) && state.device.isRaised !== true;
+  if (datapoint !== undefined && isByClock) return { state, outcome: 'skipped' };
   if (notification.status !== 'active') return { state, outcome: 'inactive' };
   if (now > rule.expiresAt) return { state, outcome: 'expired' };
-  const { verdict, device: judged } = judge(rule, state.device, reading);
+  const pushed = datapoint === undefined ? undefined : reading.value(reading.sensorId);
+  if (pushed !== undefined && isPassedOver(expression, reading.sensorId, pushed)) {
+    return { state, outcome: 'passed_over' };
+  }
+  const { verdict, device: judged } = judge(rule, state.device, youngOf(rule, reading));
   const outcome =
     verdict !== 'holds' ? verdict : isThrottled(rule, state, now) ? 'throttled' : 'sent';
   const isTold = silentSince !== undefined && outcome !== 'throttled' && outcome !== 'waiting';
@@ -64,6 +77,16 @@ export function step(rule: Rule, state: RuleState, reading: Reading): Step {
   const fired = { device: withTurns(raised, rule, reading), lastFiredAt };
   return { state: next, outcome, firing: { state: fired } };
 }
+
+/** The reading without what was measured longer before its receipt than the rule allows. */
+const youngOf = ({ maxAgeMs }: Rule, reading: Reading): Reading =>
+  maxAgeMs === Number.POSITIVE_INFINITY
+    ? reading
+    : {
+        ...reading,
+        value: (sensorId) => reading.value(sensorId, maxAgeMs),
+        number: (sensorId) => reading.number(sensorId, maxAgeMs),
+      };
 
 /** What the condition comes to, the window aside. */
 type Verdict = 'holds' | 'false' | 'waiting' | 'raised' | 'cleared';
@@ -83,7 +106,8 @@ function judge(
     return { verdict: 'cleared', device: cleared };
   }
   // A sensor that never sent anything is silent since the rule was made.
-  if (!holds(expression, reading, notification.createdAt)) {
+  const { createdAt } = notification;
+  if (!holds(expression, reading, createdAt)) {
     if (device.holdsSince === undefined) return { verdict: 'false', device };
     const { holdsSince: _, ...others } = device;
     return { verdict: 'false', device: others };
@@ -91,7 +115,10 @@ function judge(
   if (expression.forMs === 0) return { verdict: 'holds', device };
   const { time } = reading;
   const { holdsSince } = device;
-  const since = Math.min(holdsSince ?? time, time);
+  // A value that came meanwhile ended the silence, and so does a time in which none could come.
+  const silent = Math.min(silentFrom(expression, reading, createdAt), time);
+  const held = isSilenceOnly(expression) ? silent : Math.min(holdsSince ?? time, time);
+  const since = Math.max(held, silent);
   const holding = since === holdsSince ? device : { ...device, holdsSince: since };
   return { verdict: time - since < expression.forMs ? 'waiting' : 'holds', device: holding };
 }

@@ -1,17 +1,18 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
+import { createLruCache } from '../../lib/lru-cache.ts';
 import { createId, createSigningKey } from '../../lib/secret-token.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
 import { createTokenBucket } from '../../lib/token-bucket.ts';
 import { requireAccount } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import { networkOf } from '../budgets/payer.ts';
+import { wideNetworkOf } from '../budgets/payer.ts';
 import { conflict, forbidden, invalid, notFound, tooMany } from '../errors.ts';
 import { parseUserId, type UserId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requireAdmin, requirePerson, requireSelfOrAdmin } from './account-access.ts';
 import { vouchedProofs } from './address-proofs.ts';
 import type { Logins } from './logins.ts';
-import type { PasswordWork } from './password-work.ts';
+import type { PasswordPlace, PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
 import type { NewUser, Profile, User, UserChanges } from './user.ts';
 import type { UserListing, UserStore } from './user-store.ts';
@@ -43,7 +44,11 @@ export interface Accounts {
    * Creates an account. Throws conflict when the username is taken, forbidden when closed,
    * rate_limited when too many come from one address.
    */
-  signUp(actor: Actor, account: NewAccount, address: string): Promise<User>;
+  signUp(
+    actor: Actor,
+    account: NewAccount,
+    client: { readonly address: string; readonly signal?: AbortSignal },
+  ): Promise<User>;
   list(page: AccountsPage): Promise<UserListing>;
   get(id: UserId): Promise<User>;
   me(actor: Actor): Promise<User>;
@@ -81,12 +86,22 @@ export function createAccounts(options: {
     entriesMax: limits.loginFailureEntriesMax,
     clock,
   });
+  const latestSignUps = createLruCache<string, Instant>(limits.loginFailureEntriesMax);
   const admins = createSemaphore({ parallelMax: 1, waitingMax: limits.adminChangesWaitingMax });
 
   async function get(id: UserId): Promise<User> {
     const user = await users.find(id);
     if (user === undefined) throw noUser(id);
     return user;
+  }
+
+  /** Where a sign-up waits: a network from which none came lately comes before others. */
+  function signUpPlace(payer: string): PasswordPlace {
+    const waitMs = signUps.take(payer);
+    if (waitMs > 0) throw tooMany('accounts were made from your network', waitMs);
+    const isNew = (latestSignUps.get(payer) ?? 0) + limits.loginFailureWindowMs <= clock.now();
+    latestSignUps.set(payer, clock.now());
+    return { lane: isNew ? 'sign-up' : 'further sign-up', payer };
   }
 
   /**
@@ -118,7 +133,7 @@ export function createAccounts(options: {
     async me(actor) {
       return get(requirePerson(actor).userId);
     },
-    async signUp(actor, { username, password, profile }, address) {
+    async signUp(actor, { username, password, profile }, { address, signal }) {
       requireAccount(actor);
       if (options.signUpNow() === 'closed' && actor.kind !== 'admin') {
         throw forbidden('sign-up is closed here: ask an admin for an account');
@@ -136,15 +151,17 @@ export function createAccounts(options: {
         isDisabled: false,
         webhookSecret: createSigningKey(),
         ...(actor.kind === 'admin' && { proofs: vouchedProofs(profile, clock.now()) }),
+        ...(actor.kind !== 'admin' && { isSignUp: true as const }),
         ...(actor.kind !== 'admin' && smsCreditNew !== 'unlimited' && { smsCredit: smsCreditNew }),
       };
-      const network = networkOf(address);
-      const waitMs = actor.kind === 'admin' ? 0 : signUps.take(network);
-      if (waitMs > 0) throw tooMany('accounts were made from your address', waitMs);
-      const passwordHash =
+      const place =
         actor.kind === 'admin'
-          ? await work.hash({ lane: 'known', payer: actor.userId }, password)
-          : await work.hashNew(network, password);
+          ? ({ lane: 'known', payer: actor.userId } as const)
+          : signUpPlace(wideNetworkOf(address));
+      const passwordHash = await work.hash(
+        { ...place, ...(signal && { signals: [signal] }) },
+        password,
+      );
       const outcome = await users.insert(user, passwordHash);
       if (outcome === 'duplicate') throw usernameTaken(username);
       return user;

@@ -13,6 +13,8 @@ export interface Presented {
   readonly username?: string;
   readonly password?: string;
   readonly address: string;
+  /** Aborts when the client leaves before it is let in. */
+  readonly signal?: AbortSignal;
 }
 
 /** Somebody who was let in, and may stay as long as the credential is good. */
@@ -54,11 +56,9 @@ export function createAuthenticateClient(options: {
   }
 
   async function byPassword(
-    username: string,
-    password: string,
-    address: string,
+    login: Omit<Parameters<Logins['logIn']>[0], 'comesBack'>,
   ): Promise<ClientLogin> {
-    const { user, passwordHash } = await logins.logIn({ username, password, address });
+    const { user, passwordHash } = await logins.logIn({ ...login, comesBack: true });
     const proof = hashSecret(passwordHash);
     return {
       actor: actorOf(user),
@@ -70,7 +70,7 @@ export function createAuthenticateClient(options: {
     };
   }
 
-  return async ({ username = '', password = '', address }) => {
+  return async ({ username = '', password = '', address, signal }) => {
     if (isGuest(username, password)) return guestLogin(address);
     if (password.startsWith(accessKeyPrefix)) return bySecret(password);
     if (looksLikeToken.test(password)) {
@@ -80,7 +80,7 @@ export function createAuthenticateClient(options: {
     if (username === '' || password === '') {
       throw unauthenticated('give a username and a password, or a key or token as the password');
     }
-    return byPassword(username, password, address);
+    return byPassword({ username, password, address, ...(signal && { signal }) });
   };
 }
 

@@ -5,6 +5,7 @@ import type { Actor, KeyLimits } from '../actor.ts';
 import type { ChangeSource } from '../changes.ts';
 import { unauthenticated } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { Person } from './account-access.ts';
 import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
 
 /** Access keys start with this, so that they are told from tokens and found by secret scanners. */
@@ -53,7 +54,7 @@ export function createCredentialDirectory(options: {
     if (secret.startsWith(accessKeyPrefix)) {
       const key = await credentials.findKey(hash);
       if (key === undefined) return undefined;
-      const actor = { ...actorOf(key.bearer), key: keyLimitsOf(key) };
+      const actor = actorOfKey(actorOf(key.bearer), key);
       return { actor, expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY, recheckAt };
     }
     const token = await credentials.findToken(hash);
@@ -87,15 +88,21 @@ function isAboutCredentials(kind: string): boolean {
 }
 
 /** What a key narrows its owner to. */
-export function keyLimitsOf({ id, scopes, devices }: AccessKeyRecord): KeyLimits {
+function keyLimitsOf({ id, scopes, devices, createdAt }: AccessKeyRecord): KeyLimits {
   return {
-    keyId: id,
+    ...{ keyId: id, createdAt },
     ...(scopes && { scopes: new Set(scopes) }),
     ...(devices && { devices: new Set(devices) }),
   };
 }
 
-function actorOf(bearer: Bearer): Extract<Actor, { kind: 'user' | 'admin' }> {
+/** Whom a key stands for: one that is narrowed has no administrator's rights [contract 15]. */
+export function actorOfKey(person: Person, record: AccessKeyRecord): Person {
+  const isNarrowed = record.scopes !== undefined || record.devices !== undefined;
+  return { ...person, ...(isNarrowed && { kind: 'user' }), key: keyLimitsOf(record) };
+}
+
+function actorOf(bearer: Bearer): Person {
   const { userId, username } = bearer;
   return { kind: bearer.isAdmin ? 'admin' : 'user', userId, username };
 }

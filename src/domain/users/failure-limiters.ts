@@ -138,6 +138,7 @@ const forgiven: FailureWindow = { failures: 0, endsAt: 0 };
 function underSignedKeys(limiter: FailureLimiter, signed: (key: string) => string): FailureLimiter {
   return {
     blockedForMs: (key) => limiter.blockedForMs(signed(key)),
+    hasFailed: (key) => limiter.hasFailed(signed(key)),
     recordFailure: (key) => limiter.recordFailure(signed(key)),
     forgive: (key) => limiter.forgive(signed(key)),
     hear: (key, failures) => limiter.hear(signed(key), failures),

@@ -15,3 +15,13 @@ test('of processes that start at once one makes the first admin, and none compla
   assert.equal(told.length, 1);
   assert.equal(await users.countAdmins(), 1);
 });
+
+test('where imported data has an admin, a start makes none and says so', async () => {
+  const { users } = openServiceStorage().storage;
+  const [username, another] = [parseUsername('admin'), parseUsername('root')];
+  const made = await ensureAdmin({ users, clock, username: another, password: 'p', passwordCost });
+  assert.deepEqual(made, {});
+  const outcome = await ensureAdmin({ users, clock, username, password: 'q', passwordCost });
+  assert.deepEqual(outcome, { isThere: true });
+  assert.equal(await users.findByUsername('admin'), undefined);
+});

@@ -6,7 +6,7 @@ import type { UserStore } from './user-store.ts';
 
 /**
  * Makes the first admin where there is none. Answers the password if it was generated: the only
- * time anybody can see it.
+ * time anybody can see it; or that an admin is there already.
  */
 export async function ensureAdmin(options: {
   readonly users: UserStore;
@@ -15,9 +15,9 @@ export async function ensureAdmin(options: {
   readonly password?: string;
   /** Of the hash of the password; absent: the usual one. */
   readonly passwordCost?: PasswordCost | undefined;
-}): Promise<{ readonly generatedPassword?: string }> {
+}): Promise<{ readonly generatedPassword?: string; readonly isThere?: true }> {
   const { users, clock, username } = options;
-  if ((await users.countAdmins()) > 0) return {};
+  if ((await users.countAdmins()) > 0) return { isThere: true };
   const password = options.password ?? createSecret();
   const admin = {
     id: parseUserId(createId()),
@@ -30,7 +30,7 @@ export async function ensureAdmin(options: {
   };
   const outcome = await users.insert(admin, await hashPassword(password, options.passwordCost));
   // Another process that started at the same time may have made it meanwhile.
-  if (outcome === 'duplicate' && (await users.countAdmins()) > 0) return {};
+  if (outcome === 'duplicate' && (await users.countAdmins()) > 0) return { isThere: true };
   if (outcome === 'duplicate') {
     throw new Error(
       `there is no admin, and the name ${username} belongs to a plain user: ` +

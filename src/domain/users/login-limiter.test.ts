@@ -52,14 +52,22 @@ test('invented names block strangers at the address, not those who are known the
   assert.ok(!isBlocked(known('10.0.0.1', 'ana')));
 });
 
-test('guessing from many addresses ends, and the owner is served from where she is known', () => {
-  const { fail, isBlocked } = aLimiter();
+test('guessing from many addresses slows strangers down, and closes the account to nobody', () => {
+  const { fail, isBlocked, limiter, clock } = aLimiter();
+  assert.equal(limiter.standingOf(at('10.1.0.0')), 'strange');
   for (let address = 0; address < limits.loginFailuresOfStrangers; address += 1) {
     fail(at(`10.1.0.${address}`), 1);
   }
-  assert.ok(isBlocked(at('10.2.0.1')));
-  assert.ok(!isBlocked(known('10.0.0.1')));
-  assert.ok(!isBlocked({ ...at('10.2.0.1'), acquaintance: 'device/n' }));
+  assert.ok(!isBlocked(at('10.2.0.1')));
+  assert.ok(limiter.isSlow(at('10.2.0.1', 'ANA')));
+  assert.ok(!limiter.isSlow(at('10.2.0.1', 'bob')));
+  assert.ok(!limiter.isSlow(known('10.0.0.1')));
+  assert.ok(!limiter.isSlow({ ...at('10.2.0.1'), acquaintance: 'device/n' }));
+  assert.equal(limiter.standingOf(at('10.1.0.0')), 'suspect');
+  assert.equal(limiter.standingOf(at('10.2.0.1')), 'strange');
+  assert.equal(limiter.standingOf(known('10.1.0.0')), 'known');
+  clock.advance(limits.loginFailureWindowMs);
+  assert.ok(!limiter.isSlow(at('10.2.0.1')));
 });
 
 test('guessing from where the owner is known blocks there, but not her browser', () => {

@@ -1,6 +1,8 @@
+import { hashSecret } from '../../lib/secret-token.ts';
 import { tooMany } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
+import type { Standing } from './password-work.ts';
 
 /** One try to log in, as far as it is counted. */
 export interface LoginAttempt {
@@ -19,14 +21,25 @@ export interface LoginAttempt {
 export interface LoginLimiter {
   /** Throws rate_limited with the time to wait. */
   requireUnblocked(attempt: LoginAttempt): void;
+  /** Whether so many strangers failed at the account that strangers take turns at it, slowly. */
+  isSlow(attempt: LoginAttempt): boolean;
+  standingOf(attempt: LoginAttempt): Standing;
+  /** What the account is counted by. */
+  nameOf(attempt: LoginAttempt): string;
   failed(attempt: LoginAttempt): void;
+  /** Counts a try whose client left before its answer, for its account and network. */
+  abandoned(attempt: LoginAttempt): void;
   succeeded(attempt: LoginAttempt): void;
 }
 
+/** A longer name is nobody's. */
+const nameCharactersMax = 320;
+
 /**
- * Failures count for an account and a network together. Strangers are also counted by network, and
- * all of them together by account; who is known to the account has a lane of its own, which no
- * stranger can fill [OWASP Authentication Cheat Sheet: device cookies].
+ * Failures count for an account and a network together, which then have to wait. Strangers are also
+ * counted by network, and all of them together by account: that closes it to nobody, it slows
+ * strangers down. Who is known to the account has a lane of its own, which no stranger can fill
+ * [OWASP Authentication Cheat Sheet: device cookies].
  */
 export function createLoginLimiter(failures: FailureLimiters): LoginLimiter {
   const limiterOf = (name: string, failuresMax: number) =>
@@ -36,27 +49,42 @@ export function createLoginLimiter(failures: FailureLimiters): LoginLimiter {
   const byLogin = limiterOf('account', limits.loginFailuresOfStrangers);
   const acquainted = limiterOf('acquainted', limits.loginFailuresPerUser);
 
-  /** What counts this try, with its key. */
-  function countersOf({ login, network, acquaintance }: LoginAttempt) {
-    const name = login.toLowerCase();
+  const nameOf = ({ login }: LoginAttempt): string =>
+    login.length > nameCharactersMax ? hashSecret(login) : login.toLowerCase();
+
+  /** What counts this try and may refuse it, with its key. */
+  function countersOf(attempt: LoginAttempt) {
+    const { network, acquaintance } = attempt;
+    const name = nameOf(attempt);
     if (acquaintance !== undefined) {
       return [{ limiter: acquainted, key: `${acquaintance} ${name}` }] as const;
     }
     return [
       { limiter: byPair, key: `${network} ${name}` },
       { limiter: byNetwork, key: network },
-      { limiter: byLogin, key: name },
     ] as const;
   }
 
   return {
+    nameOf,
     requireUnblocked(attempt) {
       const waits = countersOf(attempt).map(({ limiter, key }) => limiter.blockedForMs(key));
       const waitMs = Math.max(...waits);
       if (waitMs > 0) throw tooMany('failed logins', waitMs);
     },
+    isSlow: (attempt) =>
+      attempt.acquaintance === undefined && byLogin.blockedForMs(nameOf(attempt)) > 0,
+    standingOf({ acquaintance, network }) {
+      if (acquaintance !== undefined) return 'known';
+      return byNetwork.hasFailed(network) ? 'suspect' : 'strange';
+    },
     failed(attempt) {
       for (const { limiter, key } of countersOf(attempt)) limiter.recordFailure(key);
+      if (attempt.acquaintance === undefined) byLogin.recordFailure(nameOf(attempt));
+    },
+    abandoned(attempt) {
+      const [{ limiter, key }] = countersOf(attempt);
+      limiter.recordFailure(key);
     },
     succeeded(attempt) {
       // The network goes on being counted: one account of a guesser must not forgive the others.

@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
-import { verifyPassword } from '../../lib/password-hash.ts';
-import { networkOf } from '../budgets/payer.ts';
+import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
 import { forbidden, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -10,7 +9,8 @@ import type { DeviceCookies } from './device-cookies.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
 import { findLoginCandidates } from './login-candidates.ts';
 import { createLoginLimiter, type LoginAttempt } from './login-limiter.ts';
-import type { PasswordWork } from './password-work.ts';
+import { createPasswordChecks } from './password-checks.ts';
+import { hasLeft, type PasswordPlace, type PasswordWork } from './password-work.ts';
 import type { User } from './user.ts';
 import type { StoredLogin, UserStore } from './user-store.ts';
 
@@ -29,7 +29,22 @@ export interface Login {
   readonly address: string;
   /** The device cookie of a browser, as it was sent. */
   readonly deviceCookie?: string;
+  /** A client that comes back again and again: a password that was right is not hashed again. */
+  readonly comesBack?: true;
+  /** Aborts when the client leaves: it waits no longer then. */
+  readonly signal?: AbortSignal;
 }
+
+/** One try to log in, with what is checked for it. */
+interface Asked {
+  readonly attempt: LoginAttempt;
+  readonly candidates: readonly StoredLogin[];
+  readonly password: string;
+  readonly comesBack: boolean;
+}
+
+/** So many strangers failed meanwhile that the others of the account take turns. */
+class SlowedDownError extends Error {}
 
 export interface Logins {
   /** The account, if the password is right. Throws unauthenticated, rate_limited, unavailable. */
@@ -58,8 +73,11 @@ export function createLogins(options: {
 }): Logins {
   const { users, work, deviceCookies, failures, clock, reporter } = options;
   const limiter = createLoginLimiter(failures);
+  const checks = createPasswordChecks(work);
   // When a network was last written down, so that it is not at every login.
   const remembered = createLruCache<string, number>(limits.loginFailureEntriesMax);
+  /** Logins whose clients have left, by network, account and password: each waits once. */
+  const abandoned = new Set<string>();
 
   /** Why the client is no stranger to one of the accounts, if it is none. */
   async function acquaintanceOf(
@@ -82,26 +100,45 @@ export function createLogins(options: {
     remembered.set(name, now);
   }
 
-  /** The account whose password this is; in turn with others, and counted. */
-  async function verify(
-    attempt: LoginAttempt,
-    candidates: readonly StoredLogin[],
-    password: string,
+  /** The account whose password this is, of those that the name may mean. */
+  async function find(
+    { attempt, candidates, password }: Asked,
+    turn: Parameters<typeof checks.isRight>[2],
   ): Promise<StoredLogin | undefined> {
-    const nobody = await work.nobodysHash();
-    const lane = attempt.acquaintance === undefined ? 'strange' : 'known';
-    const found = await work.sequential({ lane, payer: attempt.network }, async () => {
-      // Asked again: those who waited in line must not get more tries than the limit.
-      limiter.requireUnblocked(attempt);
-      if (candidates.length === 0) await verifyPassword(password, nobody);
-      for (const candidate of candidates) {
-        if (await verifyPassword(password, candidate.passwordHash)) return candidate;
-      }
-      return undefined;
-    });
-    const isRight = found !== undefined && !found.user.isDisabled;
-    if (isRight) {
+    if (candidates.length === 0) await checks.isRight(attempt.login, password, turn);
+    for (const candidate of candidates) {
+      if (await checks.isRight(candidate, password, turn)) return candidate;
+    }
+    return undefined;
+  }
+
+  /** The same in turn with others. */
+  async function findInTurn(asked: Asked, place: PasswordPlace): Promise<StoredLogin | undefined> {
+    const { attempt } = asked;
+    // Asked again: those who waited in line must not get more tries than the limit.
+    const mayBegin = () => limiter.requireUnblocked(attempt);
+    const mustBeFast = () => {
+      mayBegin();
+      if (limiter.isSlow(attempt)) throw new SlowedDownError();
+    };
+    try {
+      if (!limiter.isSlow(attempt)) return await find(asked, { place, mayBegin: mustBeFast });
+    } catch (error) {
+      if (!(error instanceof SlowedDownError)) throw error;
+    }
+    const lane = limiter.standingOf(attempt) === 'strange' ? 'strange' : 'suspect';
+    const slow = { ...place, lane } as const;
+    return work.slowly(limiter.nameOf(attempt), slow, () => find(asked, { place, mayBegin }));
+  }
+
+  /** The account whose password this is; in turn with others, and counted. */
+  async function verify(asked: Asked, place: PasswordPlace): Promise<StoredLogin | undefined> {
+    const { attempt, password, comesBack } = asked;
+    const found = await findInTurn(asked, place);
+    if (found !== undefined && !found.user.isDisabled) {
       limiter.succeeded(attempt);
+      if (comesBack) checks.remember(found, password);
+      await remember(found.user.id, attempt.network);
       return found;
     }
     limiter.failed(attempt);
@@ -109,19 +146,58 @@ export function createLogins(options: {
     return undefined;
   }
 
+  /** Checks the password of a client that left when nobody waits: it is in as it comes back. */
+  function finish(asked: Asked, place: PasswordPlace): void {
+    const { attempt, candidates, password } = asked;
+    const name = `${attempt.network} ${candidates.map(({ user }) => user.id)} ${password}`;
+    if (candidates.length === 0 || abandoned.has(name)) return;
+    // A guesser who leaves has no more tries than one who waits.
+    limiter.abandoned(attempt);
+    if (limiter.isSlow(attempt)) return;
+    abandoned.add(name);
+    void verify(asked, { lane: 'abandoned', payer: place.payer })
+      .catch(() => undefined)
+      .finally(() => abandoned.delete(name));
+  }
+
+  async function verifyUnlessLeft(
+    asked: Asked,
+    place: PasswordPlace,
+  ): Promise<StoredLogin | undefined> {
+    const { attempt, candidates, password, comesBack } = asked;
+    const known = comesBack && candidates.find((one) => checks.isRemembered(one, password));
+    if (known && !known.user.isDisabled) {
+      await remember(known.user.id, attempt.network);
+      return known;
+    }
+    try {
+      return await verify(asked, place);
+    } catch (error) {
+      if (comesBack && hasLeft(error)) finish(asked, place);
+      throw error;
+    }
+  }
+
   return {
-    async logIn({ username, password, address, deviceCookie }) {
+    async logIn({ username, password, address, deviceCookie, comesBack = false, signal }) {
       const network = networkOf(address);
-      const candidates = await findLoginCandidates(users, username);
+      const isPossible = password.length <= limits.passwordCharactersMax;
+      const candidates = isPossible ? await findLoginCandidates(users, username) : [];
       const acquaintance = await acquaintanceOf(candidates, network, deviceCookie);
       const attempt = { login: username, network, ...(acquaintance && { acquaintance }) };
       limiter.requireUnblocked(attempt);
-      const found = await verify(attempt, candidates, password);
+      const standing = limiter.standingOf(attempt);
+      const place = {
+        lane: comesBack ? (`${standing} device` as const) : standing,
+        payer: wideNetworkOf(address),
+        ...(signal && { signals: [signal] }),
+      };
+      const asked = { attempt, candidates, comesBack, password: isPossible ? password : '' };
+      const found = await verifyUnlessLeft(asked, place);
       if (found === undefined) {
         reporter.loginFailed();
         throw unauthenticated('the username or the password is wrong');
       }
-      await remember(found.user.id, network);
       reporter.loginSucceeded();
       return found;
     },
@@ -129,11 +205,11 @@ export function createLogins(options: {
       if (password === undefined) throw forbidden('send your present password as old_password');
       const login = await users.findLogin(user.username);
       const network = networkOf(address);
-      const acquaintance = `confirm/${network}`;
-      const attempt = { login: user.username, network, acquaintance };
+      const attempt = { login: user.username, network, acquaintance: `confirm/${network}` };
       limiter.requireUnblocked(attempt);
       const candidates = login === undefined ? [] : [login];
-      const found = await verify(attempt, candidates, password);
+      const place = { lane: 'known', payer: wideNetworkOf(address) } as const;
+      const found = await verify({ attempt, candidates, password, comesBack: false }, place);
       if (found === undefined) throw forbidden('old_password is not your present password');
     },
     deviceCookieOf: ({ id }) => deviceCookies.issue(id),

@@ -3,7 +3,7 @@ import { createReadThroughCache } from '../../lib/read-through-cache.ts';
 import type { Actor } from '../actor.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type CredentialDirectory, keyLimitsOf } from './credential-directory.ts';
+import { actorOfKey, type CredentialDirectory } from './credential-directory.ts';
 import type { CredentialStore } from './credential-store.ts';
 import type { UserStore } from './user-store.ts';
 
@@ -50,7 +50,7 @@ export function createOfflineActors(options: {
     const key = (await credentials.listKeys(userId)).find(({ id }) => id === keyId);
     if (key === undefined) return undefined;
     if (key.expiresAt !== undefined && key.expiresAt <= clock.now()) return undefined;
-    return { ...person, key: keyLimitsOf(key) };
+    return actorOfKey(person, key);
   }
 
   async function readNow(account: Account): Promise<Known> {

@@ -30,7 +30,7 @@ async function aWorld({ canSend = true } = {}) {
     deviceCookies: createDeviceCookies('secret'),
   });
   const sessions = createSessions({ credentials, clock, changes: feed });
-  const passwordHash = await work.hashNew('test', 'old password');
+  const passwordHash = await work.hash({ lane: 'sign-up', payer: 'test' }, 'old password');
   for (const [name, profile] of [
     ['ama', { email: 'ama@example.org' }],
     ['kofi', {}],

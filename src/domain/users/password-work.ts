@@ -1,29 +1,52 @@
-import { createFairQueue, ShareFullError } from '../../lib/fair-queue.ts';
+import {
+  createFairQueue,
+  type FairQueue,
+  LeftQueueError,
+  type QueuePlace,
+  ShareFullError,
+} from '../../lib/fair-queue.ts';
 import { hashPassword, type PasswordCost } from '../../lib/password-hash.ts';
 import { TooManyWaitingError } from '../../lib/semaphore.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** Who waits for a password to be checked or hashed. */
-export interface PasswordQueue {
-  /** known: of somebody who has logged in before; strange: of anybody. */
-  readonly lane: 'known' | 'strange';
-  /** Whose turn it is: the network of the client, or the account. */
-  readonly payer: string;
-}
+/**
+ * What is known of who logs in: `known` has logged in to the account from there before, `strange`
+ * has not, nor failed, and from the network of a `suspect` somebody failed a moment ago.
+ */
+export type Standing = 'known' | 'strange' | 'suspect';
+
+/** Lanes of persons (over HTTP), of devices (over MQTT), and of new accounts. */
+const lanes = [
+  ...(['known', 'strange', 'suspect'] as const),
+  ...(['known device', 'strange device', 'suspect device'] as const),
+  ...(['sign-up', 'further sign-up'] as const),
+] as const;
+/** Logins whose clients have left: they are checked when nobody waits. */
+const idleLanes = ['abandoned'] as const;
+
+/** Where a password waits to be checked or hashed; the payer is the network, or the account. */
+export type PasswordPlace = QueuePlace<(typeof lanes)[number] | (typeof idleLanes)[number]>;
 
 /**
  * Checks and hashes passwords, which costs a processor 30 ms and more each. A few at a time, in
- * turn by payer; those of sign-ups wait in a line of their own, so that no flood of new accounts
- * makes logins wait. Throws rate_limited when the payer's share of the line is full, unavailable
- * when the line is.
+ * turn by lane and then by payer, so that no flood of strangers, devices or new accounts makes
+ * others wait. Throws rate_limited when the payer's share of the lane is full, unavailable when the
+ * lane is, or a signal took it out of the queue: see `hasLeft`.
  */
 export interface PasswordWork {
   /** Runs what checks passwords. */
-  sequential<Result>(place: PasswordQueue, task: () => Promise<Result>): Promise<Result>;
-  hash(place: PasswordQueue, password: string): Promise<string>;
-  /** Hashes the password of a new account. */
-  hashNew(payer: string, password: string): Promise<string>;
+  sequential<Result>(place: PasswordPlace, task: () => Promise<Result>): Promise<Result>;
+  /**
+   * Runs what checks the passwords of an account at which many strangers failed: one at a time,
+   * with a pause before each; networks that have not failed alternate with those that have.
+   */
+  slowly<Result>(
+    account: string,
+    place: QueuePlace<'strange' | 'suspect'>,
+    task: () => Promise<Result>,
+  ): Promise<Result>;
+  hash(place: PasswordPlace, password: string): Promise<string>;
   /** The hash of a password that nobody has: checking it takes as long as that of somebody. */
   nobodysHash(): Promise<string>;
 }
@@ -31,23 +54,34 @@ export interface PasswordWork {
 /** `cost` is of new hashes; absent: the usual one. Old ones are checked at their own. */
 export function createPasswordWork(cost?: PasswordCost): PasswordWork {
   let nobodysHash: Promise<string> | undefined;
-  const logins = createFairQueue({
-    lanes: ['known', 'strange'],
-    parallelMax: limits.loginsInParallelMax,
-    waitingMax: limits.loginsWaitingMax,
-  });
-  const signUps = createFairQueue({
-    lanes: ['strange'],
-    parallelMax: limits.signUpsInParallelMax,
-    waitingMax: limits.signUpsWaitingMax,
+  const waitingMax = limits.loginsWaitingMax;
+  const parallelMax = limits.loginsInParallelMax;
+  const queue = createFairQueue({ lanes, idleLanes, parallelMax, waitingMax });
+  const slow = new Map<string, { queue: FairQueue<'strange' | 'suspect'>; users: number }>();
+  const openSlow = () => ({
+    queue: createFairQueue({ lanes: ['strange', 'suspect'], parallelMax: 1, waitingMax }),
+    users: 0,
   });
   return {
-    sequential: (place, task) => refusing('logins', () => logins.run(place, task)),
+    sequential: (place, task) => refusing('logins', () => queue.run(place, task)),
+    async slowly(account, place, task) {
+      const own = slow.get(account) ?? openSlow();
+      slow.set(account, own);
+      own.users += 1;
+      const paced = async () => {
+        await new Promise((resolve) => setTimeout(resolve, limits.slowLoginPauseMs).unref());
+        return task();
+      };
+      try {
+        return await refusing('logins', () => own.queue.run(place, paced));
+      } finally {
+        own.users -= 1;
+        if (own.users === 0) slow.delete(account);
+      }
+    },
     hash: (place, password) =>
-      refusing('logins', () => logins.run(place, () => hashPassword(password, cost))),
-    hashNew: (payer, password) =>
-      refusing('sign-ups', () =>
-        signUps.run({ lane: 'strange', payer }, () => hashPassword(password, cost)),
+      refusing(place.lane.endsWith('sign-up') ? 'sign-ups' : 'logins', () =>
+        queue.run(place, () => hashPassword(password, cost)),
       ),
     nobodysHash() {
       nobodysHash ??= hashPassword('nobody has this password', cost);
@@ -56,13 +90,20 @@ export function createPasswordWork(cost?: PasswordCost): PasswordWork {
   };
 }
 
+/** Whether this was thrown because a signal took a task out of the queue. */
+export const hasLeft = (error: unknown): boolean =>
+  error instanceof DomainError && error.cause instanceof LeftQueueError;
+
 async function refusing<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
   } catch (cause) {
+    if (cause instanceof LeftQueueError) {
+      throw new DomainError('unavailable', 'the client left before its turn', { cause });
+    }
     if (!(cause instanceof TooManyWaitingError)) throw cause;
     const isOwn = cause instanceof ShareFullError;
-    const whose = isOwn ? ' from your address' : '';
+    const whose = isOwn ? ' from your network' : '';
     const message = `too many ${what} at once${whose}: try again in a moment`;
     const code = isOwn ? 'rate_limited' : 'unavailable';
     throw new DomainError(code, message, { cause, retryAfterSeconds: 5 });

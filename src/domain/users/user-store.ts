@@ -55,6 +55,8 @@ export interface UserStore {
    * step. The answer names the devices and gateways that went.
    */
   remove(id: UserId): Promise<RemovedThings | 'missing'>;
+  /** Accounts that were made by themselves, since such have a quota of their own. */
+  signUps(): Promise<readonly Username[]>;
   /** Admins who can log in: those that are not disabled. */
   countAdmins(): Promise<number>;
 }

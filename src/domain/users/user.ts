@@ -36,6 +36,8 @@ export interface User {
   readonly isAdmin: boolean;
   /** A disabled account keeps its things, and can neither log in nor use tokens or keys. */
   readonly isDisabled: boolean;
+  /** Made by itself, since such accounts have a quota of their own [contract 15]. */
+  readonly isSignUp?: true;
   /** Deliveries by sms or voice left; absent: without limit. */
   readonly smsCredit?: number;
   /** Of addresses that are in the profile; absent: none. */

@@ -11,12 +11,14 @@ import type { Clients } from '../clients.ts';
 import { answerErrors, type Refuse, refuseAsUsual } from '../error-handler.ts';
 import type { EdgeErrorCode } from '../errors.ts';
 import { mountRoutes, type Route } from '../route.ts';
-import { acceptingTokens, influxRoute, influxV1Route } from './influx-routes.ts';
+import { mountInfluxQueries } from './influx-queries.ts';
+import { acceptingTokens, influxRoute, influxV1Route, influxV3Route } from './influx-routes.ts';
 import { createWriteLines } from './line-writes.ts';
-import { type ThingSpeakParts, thingSpeakRoutes } from './thing-speak-routes.ts';
+import { type ChannelParts, channelRoutes } from './thing-speak-channels.ts';
+import { thingSpeakRoutes } from './thing-speak-routes.ts';
 
 /** What the compatibility endpoints are built on. */
-export type EndpointServices = Omit<ThingSpeakParts, 'authenticate'>;
+export type EndpointServices = Omit<ChannelParts, 'authenticate'>;
 
 /** The routes of other protocols that are below /api/v2, for the reference. */
 export function compatibleV2Routes(services: EndpointServices): readonly Route[] {
@@ -63,7 +65,14 @@ export function mountCompatibilityEndpoints(
   mount('/api/v2', compatibleV2Routes(services), tokens, refuseForInflux);
   const v1Route = influxV1Route(createWriteLines(services), authenticate);
   mount('', [v1Route], tokens, refuseForInfluxV1);
-  const updates = thingSpeakRoutes({ ...services, authenticate });
+  mount('', [influxV3Route(createWriteLines(services))], tokens, refuseForInflux);
+  fastify.register((scope, _options, done) => {
+    answerErrors(scope, { reporter, log, refuse: refuseForInfluxV1 });
+    mountInfluxQueries(scope, tokens);
+    done();
+  });
+  const parts = { ...services, authenticate };
+  const updates = thingSpeakRoutes(parts);
   mount(
     '',
     updates.filter(({ path }) => path === '/update'),
@@ -72,7 +81,7 @@ export function mountCompatibilityEndpoints(
   );
   mount(
     '',
-    updates.filter(({ path }) => path !== '/update'),
+    [...updates.filter(({ path }) => path !== '/update'), ...channelRoutes(parts)],
     authenticate,
     refuseAsUsual,
   );
@@ -87,7 +96,8 @@ const influxCodes: Partial<Readonly<Record<ErrorCode | EdgeErrorCode, string>>> 
 
 /** Clients of InfluxDB 2 log `message`; those of this API read the other two. */
 const refuseForInflux: Refuse = ({ code, body }) => {
-  const words = { ...body, code: influxCodes[code] ?? code, message: body.description };
+  const { error, description } = body;
+  const words = { error, description, code: influxCodes[code] ?? code, message: description };
   return { type: jsonType, text: JSON.stringify(words) };
 };
 

@@ -1,18 +1,20 @@
 import Type from 'typebox';
+import { payerOf } from '../../domain/budgets/payer.ts';
+import { countFor } from '../../lib/connection-guard.ts';
 import { OneOf, Text } from '../../wire/fields.ts';
 import { type Precision, precisions } from '../../wire/line-points.ts';
 import { done } from '../answer.ts';
 import { type Authenticate, basicCredentials } from '../authentication.ts';
-import { defineRoute, type Route, type RouteRequest } from '../route.ts';
+import { bounded } from '../content-encoding.ts';
+import { defineRoute, type Route } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
-import type { StreamBody } from '../stream-body.ts';
-import { inflated } from './inflation.ts';
-import type { WriteLines } from './line-writes.ts';
+import { endpointLimits } from './endpoint-limits.ts';
+import { readableLines, type WriteLines } from './line-writes.ts';
 
 const body = streamBody(
   Type.String({
     description:
-      'Line protocol: measurement,tag=value field=value,field=value timestamp. May be gzip.',
+      'Line protocol: measurement,tag=value field=value timestamp. May be gzip or deflate.',
   }),
   asSent,
   { contentType: 'text/plain' },
@@ -53,8 +55,8 @@ export function influxRoute(writeLines: WriteLines): Route {
     refusal,
     summary: 'Push datapoints in the line protocol of InfluxDB',
     query: Type.Object({ org: ignored, bucket: ignored, precision }),
-    handle: async ({ actor, body, query, headers }) => {
-      await writeLines(lineWrite({ actor, body, query, headers }));
+    handle: async ({ actor, body, query }) => {
+      await writeLines({ actor, pieces: body.pieces, precision: query.precision });
       return done;
     },
   });
@@ -67,32 +69,69 @@ export function influxV1Route(writeLines: WriteLines, authenticate: Authenticate
     ...common,
     summary: 'Push datapoints as clients of InfluxDB 1 do',
     query: Type.Object({ precision, u: Type.Optional(Text('Ignored.')), p: secret }),
-    handle: async ({ actor, body, query, headers }) => {
+    handle: async ({ actor, body, query, raw }) => {
       const { p } = query;
       const writer = p === undefined || p === '' ? actor : await authenticate(`Bearer ${p}`);
-      await writeLines(lineWrite({ actor: writer, body, query, headers }));
+      countFor(raw.socket, payerOf(writer));
+      await writeLines({ actor: writer, pieces: body.pieces, precision: query.precision });
       return done;
     },
   });
 }
 
-function lineWrite({
-  actor,
-  body,
-  query,
-  headers,
-}: Pick<RouteRequest, 'actor' | 'headers'> & {
-  readonly body: StreamBody;
-  readonly query: { readonly precision?: Precision };
-}) {
-  const pieces = inflated(body.pieces, headers['content-encoding']);
-  return { actor, pieces, precision: query.precision ?? 'ns' };
+const wholeWords = {
+  nanosecond: 'ns',
+  microsecond: 'us',
+  millisecond: 'ms',
+  second: 's',
+} as const satisfies Readonly<Record<string, Precision>>;
+
+const precisionsOfV3 = [
+  'auto',
+  'nanosecond',
+  'microsecond',
+  'millisecond',
+  'second',
+  ...precisions,
+] as const;
+
+/** Where clients of InfluxDB 3 write. */
+export function influxV3Route(writeLines: WriteLines): Route {
+  return defineRoute({
+    ...common,
+    refusal,
+    path: '/api/v3/write_lp',
+    summary: 'Push datapoints as clients of InfluxDB 3 do',
+    query: Type.Object({
+      db: ignored,
+      precision: Type.Optional(OneOf(precisionsOfV3, 'What timestamps count; else auto.')),
+      accept_partial: Type.Optional(OneOf(['true', 'false'], 'false: all lines, or none.')),
+      no_sync: ignored,
+    }),
+    handle: async ({ actor, body: { pieces }, query }) => {
+      const given = query.precision ?? 'auto';
+      const precision = Object.hasOwn(wholeWords, given)
+        ? wholeWords[given as keyof typeof wholeWords]
+        : (given as Precision | 'auto');
+      const isWhole = query.accept_partial === 'false';
+      const write = { actor, precision };
+      if (!isWhole) await writeLines({ ...write, pieces });
+      else {
+        const kept = bounded(pieces, endpointLimits.wholeWriteBytesMax);
+        await writeLines({ ...write, pieces: await readableLines(kept, precision) });
+      }
+      return done;
+    },
+  });
 }
 
-/** Besides Bearer what clients of InfluxDB send: Token, and Basic with the key as the password. */
+/**
+ * Besides Bearer what clients of InfluxDB send: Token, with a username before it or without, and
+ * Basic with the key as the password.
+ */
 export function acceptingTokens(authenticate: Authenticate): Authenticate {
   return (authorization) => {
-    const token = /^token\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1];
+    const token = /^token\s+(?:[^\s:]*:)?([^\s:]+)\s*$/i.exec(authorization ?? '')?.[1];
     if (token !== undefined) return authenticate(`Bearer ${token}`);
     const basic = basicCredentials(authorization);
     if (basic === undefined) return authenticate(authorization);

@@ -5,19 +5,22 @@ import type { MissingSensors, SensorMaker, Unmade } from '../../domain/devices/m
 import { DomainError, invalid } from '../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import { createBreather } from '../../lib/event-loop.ts';
 import type { Pace } from '../../lib/fair-turns.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
 import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
 import { readLinePoint } from '../../wire/line-protocol.ts';
-import { type BodyElement, createLineSplitter, textOfElement } from '../body-elements.ts';
+import { type BodyElement, textOfElement } from '../body-elements.ts';
 import { feedBulk } from '../bulk-feed.ts';
 import { endpointLimits } from './endpoint-limits.ts';
+import { createPointSplitter } from './point-splitter.ts';
 
 /** A body of line protocol, for the ingest path. */
 export interface LineWrite {
   readonly actor: Actor;
   readonly pieces: AsyncIterable<Uint8Array>;
-  readonly precision: Precision;
+  /** undefined: nobody said; auto: each time says by its size. */
+  readonly precision: Precision | 'auto' | undefined;
 }
 
 /**
@@ -39,7 +42,7 @@ export function createWriteLines(services: {
     try {
       await feedBulk({
         pieces: write.pieces,
-        splitter: createLineSplitter(limits.bulkLineBytesMax),
+        splitter: createPointSplitter(limits.bulkLineBytesMax),
         read: (element, line, step) => {
           for (const one of linesOf(element, line, write.precision)) step.put(one);
         },
@@ -53,13 +56,52 @@ export function createWriteLines(services: {
   };
 }
 
+/**
+ * The pieces of a body all of whose lines can be read. Throws DomainError with the first line that
+ * cannot.
+ */
+export async function readableLines(
+  pieces: LineWrite['pieces'],
+  precision: LineWrite['precision'],
+): Promise<LineWrite['pieces']> {
+  const kept: Uint8Array[] = [];
+  const splitter = createPointSplitter(limits.bulkLineBytesMax);
+  const breathe = createBreather();
+  let line = 0;
+  const check = async (elements: readonly BodyElement[]): Promise<void> => {
+    for (const element of elements) {
+      line += 1;
+      for (const one of linesOf(element, line, precision)) {
+        if ('refusal' in one) {
+          throw invalid(`line ${line}: ${one.refusal.message}; nothing is stored`);
+        }
+      }
+      if ('bytes' in element) line += element.feeds ?? 0;
+      const pause = breathe();
+      if (pause !== undefined) await pause;
+    }
+  };
+  for await (const piece of pieces) {
+    kept.push(piece);
+    await check(splitter.push(piece));
+  }
+  await check(splitter.end());
+  return (async function* () {
+    yield* kept;
+  })();
+}
+
 const noLines: readonly BulkLine[] = [];
 
 /** The datapoints of a line, or why it has none: that of thousands costs little. */
-const linesOf = (element: BodyElement, line: number, precision: Precision) =>
+const linesOf = (element: BodyElement, line: number, precision: LineWrite['precision']) =>
   withoutStackTraces(() => readLine(element, line, precision));
 
-function readLine(element: BodyElement, line: number, precision: Precision): readonly BulkLine[] {
+function readLine(
+  element: BodyElement,
+  line: number,
+  precision: LineWrite['precision'],
+): readonly BulkLine[] {
   if ('bytes' in element && element.start === element.end) return noLines;
   try {
     const text = textOfElement(element);
@@ -79,7 +121,11 @@ const brokenLine = (problem: 'too large' | 'not UTF-8'): DomainError =>
     : invalid('the line is not valid UTF-8');
 
 /** The lines, those refused whose sensor is not there and cannot be made. */
-async function withSensors(step: BulkStep, maker: SensorMaker, pace: Pace): Promise<BulkStep> {
+export async function withSensors(
+  step: BulkStep,
+  maker: SensorMaker,
+  pace: Pace,
+): Promise<BulkStep> {
   const lines = step.others;
   const wanted = new Map<DeviceId, Set<SensorId>>();
   for (const line of lines) {

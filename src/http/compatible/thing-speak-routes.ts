@@ -1,30 +1,35 @@
 import Type from 'typebox';
-import type { Actor } from '../../domain/actor.ts';
+import { type Actor, onlyDeviceOf } from '../../domain/actor.ts';
+import { payerOf } from '../../domain/budgets/payer.ts';
 import { bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
+import type { NewDatapoint } from '../../domain/datapoints/ingest.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
 import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, type SensorId } from '../../domain/ids.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { countFor } from '../../lib/connection-guard.ts';
 import { gatherBytes } from '../../lib/gathered-bytes.ts';
 import type { Wire } from '../../wire/fields.ts';
 import {
-  given,
+  readForm,
   readUpdate,
   readUpdateBody,
   UpdateMessage,
   type UpdateParameters,
   updateToWire,
+  updateToXml,
+  xmlType,
 } from '../../wire/thing-speak.ts';
 import { type JsonAnswer, json, type TextAnswer, text, textType } from '../answer.ts';
 import type { Authenticate } from '../authentication.ts';
+import { bounded } from '../content-encoding.ts';
 import { EdgeError } from '../errors.ts';
 import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 import type { StreamBody } from '../stream-body.ts';
 import { endpointLimits } from './endpoint-limits.ts';
-import { inflated } from './inflation.ts';
 
 export interface ThingSpeakParts {
   readonly authenticate: Authenticate;
@@ -43,8 +48,12 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
     summary: 'Push up to eight fields as sketches for ThingSpeak do',
     answer: {
       status: 200,
-      description: 'The number of the entry; of `.json` what was stored.',
-      content: { 'text/plain': Type.String(), 'application/json': UpdateMessage },
+      description: 'The number of the entry; of `.json` and `.xml` what was stored.',
+      content: {
+        'text/plain': Type.String(),
+        'application/json': UpdateMessage,
+        'application/xml': Type.String(),
+      },
     },
     errors: [
       'invalid',
@@ -56,7 +65,7 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
       'unavailable',
     ],
   } as const;
-  return ['/update', '/update.json'].flatMap((path) => [
+  return ['/update', '/update.json', '/update.xml'].flatMap((path) => [
     defineRoute({
       ...{ ...common, method: 'GET', path },
       handle: (request) => update(parts, request, queryOf(request.url)),
@@ -65,13 +74,11 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
       ...{ ...common, method: 'POST', path, body },
       handle: async (request) => {
         const ofAddress = queryOf(request.url);
-        const sent = await readBody(request.body, request.headers['content-encoding']).catch(
-          async (reason: unknown) => {
-            const known = await knownOfAddress(parts, request, ofAddress);
-            note(parts, reason, { ...known, address: request.address });
-            throw reason;
-          },
-        );
+        const sent = await readBody(request.body).catch(async (reason: unknown) => {
+          const known = await knownOfAddress(parts, request, ofAddress);
+          note(parts, reason, { ...known, address: request.address });
+          throw reason;
+        });
         return update(parts, request, new Map([...ofAddress, ...sent]));
       },
     }),
@@ -83,7 +90,7 @@ const noStore = { 'cache-control': 'no-store' };
 
 async function update(
   parts: ThingSpeakParts,
-  request: Pick<RouteRequest, 'actor' | 'address' | 'headers' | 'url'>,
+  request: Pick<RouteRequest, 'actor' | 'address' | 'headers' | 'raw' | 'url'>,
   parameters: UpdateParameters,
 ): Promise<TextAnswer | JsonAnswer<Wire<typeof UpdateMessage>>> {
   const now = parts.clock.now();
@@ -102,9 +109,10 @@ async function update(
   }
   if (refusal !== undefined) throw refusal;
   const entry = { deviceId, entryId: entryIdOf(now), now };
-  const isJson = /^[^?]*\.json\/?(\?|$)/.test(request.url);
-  return isJson
-    ? json(updateToWire(entry, parameters), noStore)
+  const shape = /^[^?]*\.(json|xml)\/?(?:\?|$)/.exec(request.url)?.[1];
+  if (shape === 'json') return json(updateToWire(entry, parameters), noStore);
+  return shape === 'xml'
+    ? text(xmlType, updateToXml(updateToWire(entry, parameters)), noStore)
     : text(textType, String(entry.entryId), noStore);
 }
 
@@ -131,19 +139,26 @@ function knownOf(actor: Actor | undefined, parameters: UpdateParameters): KnownO
 }
 
 /** Who sends: the key may be among the fields, or in the head as the Arduino library has it. */
-async function senderOf(
+export async function senderOf(
   { authenticate }: ThingSpeakParts,
-  { actor, headers }: Pick<RouteRequest, 'actor' | 'headers'>,
+  { actor, headers, raw }: Pick<RouteRequest, 'actor' | 'headers' | 'raw'>,
   parameters: UpdateParameters,
 ): Promise<Actor> {
-  const key = parameters.get('api_key') ?? parameters.get('key') ?? keyOf(headers);
-  return key === undefined ? actor : authenticate(`Bearer ${key.trim()}`);
+  const key =
+    parameters.get('api_key') ??
+    parameters.get('write_api_key') ??
+    parameters.get('key') ??
+    keyOf(headers);
+  if (key === undefined) return actor;
+  const sender = await authenticate(`Bearer ${key.trim()}`);
+  countFor(raw.socket, payerOf(sender));
+  return sender;
 }
 
 /** Of an update whose body cannot be read: what its address and its head say. */
 async function knownOfAddress(
   parts: ThingSpeakParts,
-  request: Pick<RouteRequest, 'actor' | 'headers'>,
+  request: Pick<RouteRequest, 'actor' | 'headers' | 'raw'>,
   ofAddress: UpdateParameters,
 ): Promise<KnownOfUpdate> {
   let known = knownOf(undefined, ofAddress);
@@ -168,8 +183,8 @@ function note(
 }
 
 /**
- * All fields, or none when one of their sensors cannot be had. Answers the first refusal, of which
- * the owner has been told.
+ * All fields but failed probes, or none when one of their sensors cannot be had. Answers the first
+ * refusal, of which the owner has been told.
  */
 async function store(
   parts: ThingSpeakParts,
@@ -178,7 +193,12 @@ async function store(
   parameters: UpdateParameters,
 ): Promise<DomainError | undefined> {
   const { ingestMany, missingSensors } = parts;
-  const datapoints = readUpdate(parameters);
+  const fields = readUpdate(parameters);
+  const datapoints = new Map<SensorId, NewDatapoint>();
+  for (const [sensorId, field] of fields) {
+    if (field instanceof DomainError) note(parts, field, { actor, deviceId, sensorId });
+    else datapoints.set(sensorId, field);
+  }
   const maker = missingSensors(actor, { makesDevices: false, sensorsMax: datapoints.size });
   const [unmade] = await maker.makeOn(deviceId, new Set(datapoints.keys()));
   if (unmade !== undefined) {
@@ -201,9 +221,8 @@ async function store(
 function deviceOf(actor: Actor, parameters: UpdateParameters): DeviceId {
   const named = namedDevice(parameters);
   if (named !== undefined) return parseDeviceId(named);
-  const ofKey = actor.kind === 'guest' ? undefined : actor.key?.devices;
-  const [only, ...others] = ofKey ?? [];
-  if (only !== undefined && others.length === 0) return only;
+  const only = onlyDeviceOf(actor);
+  if (only !== undefined) return only;
   throw invalid('which device? give device_id, or an api_key that is limited to one device');
 }
 
@@ -211,19 +230,17 @@ const namedDevice = (parameters: UpdateParameters): string | undefined =>
   (parameters.get('device_id') ?? parameters.get('channel_id'))?.trim();
 
 function keyOf(headers: RouteRequest['headers']): string | undefined {
-  const header = headers['x-thingspeakapikey'];
+  const header = headers['x-thingspeakapikey'] ?? headers['thingspeakapikey'];
   return typeof header === 'string' && header.trim() !== '' ? header : undefined;
 }
 
-function queryOf(url: string): UpdateParameters {
+export function queryOf(url: string): UpdateParameters {
   const mark = url.indexOf('?');
-  return given(new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)).entries());
+  // Node hands the bytes of an address over as characters.
+  return mark < 0 ? new Map() : readForm(Buffer.from(url.slice(mark + 1), 'latin1'));
 }
 
-async function readBody(
-  { pieces, contentType = '' }: StreamBody,
-  contentEncoding: string | undefined,
-): Promise<UpdateParameters> {
+async function readBody({ pieces, contentType = '' }: StreamBody): Promise<UpdateParameters> {
   const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
   const isJson = type === 'application/json';
   // Old sketches send their form as text, or do not say what it is.
@@ -234,17 +251,15 @@ async function readBody(
         'application/x-www-form-urlencoded or application/json',
     );
   }
-  const gathered = gatherBytes();
-  for await (const piece of inflated(pieces, contentEncoding, endpointLimits.updateBytesMax)) {
-    gathered.add(piece);
-  }
-  return readUpdateBody(decoded(gathered.take()), isJson);
+  return readUpdateBody(await gatheredBody(pieces, endpointLimits.updateBytesMax), isJson);
 }
 
-function decoded(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new DomainError('invalid', 'the body is not valid UTF-8', { cause });
-  }
+/** A body of so many bytes at most. */
+export async function gatheredBody(
+  pieces: StreamBody['pieces'],
+  bytesMax: number,
+): Promise<Buffer> {
+  const gathered = gatherBytes();
+  for await (const piece of bounded(pieces, bytesMax)) gathered.add(piece);
+  return gathered.take();
 }

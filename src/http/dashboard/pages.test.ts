@@ -20,19 +20,20 @@ async function setUp(
   files: Readonly<Record<string, string>> = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'kipimo-pages-'));
-  mkdirSync(join(folder, 'assets'));
+  for (const part of ['assets', 'guides']) mkdirSync(join(folder, part));
   writeFileSync(join(folder, 'index.html'), '<head><!--settings--></head>');
   writeFileSync(join(folder, 'service-worker.js'), 'work();');
   writeFileSync(join(folder, 'assets', 'app-1.js'), 'plain();');
   writeFileSync(join(folder, 'assets', 'app-1.js.br'), 'as brotli');
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const fastify = Fastify();
+  const fastify = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
   fastify.setErrorHandler((_error, _request, reply) => reply.code(404).send('refused'));
   let signUp: 'open' | 'closed' = 'open';
   await mountDashboard(fastify, {
     settings: { ...settings, ...given },
     signUpNow: () => signUp,
     folder,
+    isHttpsOnly: false,
   });
   return {
     setSignUp: (now: 'open' | 'closed') => {
@@ -192,10 +193,36 @@ test('a page that has not changed is not sent again', async () => {
   assert.equal((await pages.get('/', { 'if-none-match': tag })).statusCode, 200);
 });
 
+test('guides are pages of their own, and one that is not there is no screen', async () => {
+  await using pages = await setUp(
+    {},
+    { 'guides/index.html': 'list', 'guides/esp32.html': 'board' },
+  );
+  for (const [url, body] of [
+    ['/guides', 'list'],
+    ['/guides/', 'list'],
+    ['/guides/esp32', 'board'],
+  ] as const) {
+    const reply = await pages.get(url);
+    assert.deepEqual([reply.statusCode, reply.body], [200, body]);
+    assert.match(String(reply.headers['content-type']), /^text\/html/);
+    assert.equal(reply.headers['cache-control'], 'no-cache');
+    assert.match(String(reply.headers['content-security-policy']), /^default-src 'none';/);
+  }
+  for (const url of ['/guides/nothing', '/guides/..%2findex', '/guides/%2e%2e%2findex.html']) {
+    assert.equal((await pages.get(url)).statusCode, 404, url);
+  }
+});
+
 test('where nothing was built, the page says how to build it', async () => {
   const fastify = Fastify();
   const empty = mkdtempSync(join(tmpdir(), 'kipimo-pages-'));
-  await mountDashboard(fastify, { settings, signUpNow: () => 'open', folder: empty });
+  await mountDashboard(fastify, {
+    settings,
+    signUpNow: () => 'open',
+    folder: empty,
+    isHttpsOnly: false,
+  });
   const headers = { accept: 'text/html' };
   const reply = await fastify.inject({ url: '/anything', headers });
   assert.equal(reply.statusCode, 200);

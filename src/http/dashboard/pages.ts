@@ -27,6 +27,7 @@ const html = 'text/html; charset=utf-8';
 const ownPaths: ReadonlySet<string> = new Set([
   'api',
   'docs',
+  'guides',
   'healthz',
   'readyz',
   'metrics',
@@ -56,6 +57,8 @@ export async function mountDashboard(
     readonly settings: Omit<DashboardSettings, 'signup'>;
     readonly signUpNow: () => SignUp;
     readonly folder?: string | undefined;
+    /** People reach the service over HTTPS alone: its public URL says so. */
+    readonly isHttpsOnly: boolean;
   },
 ): Promise<void> {
   const folder = findFolder(options.folder);
@@ -66,12 +69,14 @@ export async function mountDashboard(
     const { accept } = request.headers;
     if (!isScreen(request.url, accept)) throw nothingAt(request.url);
     const page = pages[options.signUpNow()].pageAt(pathOf(request.url));
+    if (options.isHttpsOnly) reply.header('strict-transport-security', `max-age=${yearSeconds}`);
     return sendPage(request, reply, { page, policy });
   };
   fastify.get('/', answer);
   fastify.get('/*', answer);
   if (folder === undefined) return;
   for (const [name, type] of Object.entries(fileTypes)) mountFile(fastify, folder, name, type);
+  await mountGuides(fastify, join(folder, 'guides'));
   await fastify.register(fastifyStatic, {
     root: join(folder, 'assets'),
     prefix: '/assets/',
@@ -80,6 +85,28 @@ export async function mountDashboard(
     preCompressed: true,
     immutable: true,
     maxAge: yearSeconds * 1_000,
+  });
+}
+
+const guidesPolicy =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
+  "frame-ancestors 'none'";
+
+/** The manual below `/guides/`, as the build rendered it. */
+async function mountGuides(fastify: FastifyInstance, root: string): Promise<void> {
+  if (!existsSync(join(root, 'index.html'))) return;
+  const headers = { 'cache-control': 'no-cache', 'content-security-policy': guidesPolicy };
+  const list = readFileSync(join(root, 'index.html'));
+  fastify.get('/guides', (_request, reply) => reply.headers(headers).type(html).send(list));
+  await fastify.register(fastifyStatic, {
+    root,
+    prefix: '/guides/',
+    decorateReply: false,
+    extensions: ['html'],
+    cacheControl: false,
+    setHeaders: (reply) => {
+      reply.headers(headers);
+    },
   });
 }
 

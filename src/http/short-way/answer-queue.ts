@@ -107,7 +107,6 @@ export class AnswerQueue {
       this.#begun.shift();
     }
     const socket = this.#socket;
-    // Who ended their side gets no answer, as from node.
     if (source === undefined || !socket.writable) return;
     socket.write(answers, 'latin1');
     this.#isIdle = false;

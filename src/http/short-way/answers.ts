@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.ts';
-import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Answer, TextAnswer } from '../answer.ts';
 import { commonHeaders, emptyAnswerHeaders, textHeaders } from '../answer-headers.ts';
 import type { ErrorAnswer } from '../errors.ts';
@@ -32,7 +32,7 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http');
 const secondMs = 1_000;
 const commonText = fieldsText(Object.entries(commonHeaders).flat());
 
-export function createAnswerWriter(keepAliveMs: number): AnswerWriter {
+export function createAnswerWriter(keepAliveMs: number, clock: Clock): AnswerWriter {
   const seconds = Math.floor(keepAliveMs / secondMs);
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`;
   let second = -1;
@@ -41,7 +41,7 @@ export function createAnswerWriter(keepAliveMs: number): AnswerWriter {
 
   /** What node:http says of time and connection, made anew each second. */
   function now(): number {
-    const current = Math.floor(systemClock.now() / secondMs);
+    const current = Math.floor(clock.now() / secondMs);
     if (current !== second) {
       second = current;
       connectionText = `Date: ${new Date(current * secondMs).toUTCString()}\r\n${keepAlive}`;
@@ -67,7 +67,10 @@ export function createAnswerWriter(keepAliveMs: number): AnswerWriter {
   return {
     answer(answer, read) {
       if (answer.kind === 'empty' && answer.cookies === undefined) {
-        return emptyAnswer(answer.status);
+        if (answer.headers === undefined) return emptyAnswer(answer.status);
+        const { status } = answer;
+        const about = [...emptyAnswerHeaders(status), ...Object.entries(answer.headers).flat()];
+        return { status, bytes: `${head(status)}${fieldsText(about)}\r\n` };
       }
       if (answer.kind !== 'text' || answer.text.length > limits.freeAnswerBytes) return undefined;
       return { status: 200, bytes: head(200) + restOf(answer, read) };

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RequestSource } from '../clients.ts';
+import type { NotComing } from '../request-gate.ts';
 import { AnswerQueue } from './answer-queue.ts';
-import type { NodeHttp, NotComing } from './hand-over.ts';
+import type { NodeHttp } from './hand-over.ts';
 import { type HotHead, type HotLine, type HotRequest, readHotRequest } from './reader.ts';
 import { type IntakeOwner, type IntakeParts, RequestIntake } from './request-intake.ts';
 
@@ -41,6 +42,7 @@ function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): 
 }
 
 const noQuery = {};
+const nothing = Buffer.alloc(0);
 
 /** One connection on the short way, until it is handed over or closed. */
 export class ShortConnection implements IntakeOwner {
@@ -53,6 +55,10 @@ export class ShortConnection implements IntakeOwner {
   #isHeld = false;
   /** What is to become of it when all answers have left; a refusal is owed to half a request. */
   #exit: 'handed over' | NotComing | undefined;
+  /** What node is to read first. */
+  #left: Buffer = nothing;
+  /** The client sends no more. */
+  #hasEnded = false;
 
   constructor(parts: ShortWayParts, socket: Socket) {
     this.#parts = parts;
@@ -72,7 +78,7 @@ export class ShortConnection implements IntakeOwner {
       this.#intake.take(chunk);
       return;
     }
-    if (!isWaiting) this.#isHeld = true;
+    this.#isHeld ||= !isWaiting;
     this.#intake.putBack(chunk);
   };
 
@@ -93,7 +99,7 @@ export class ShortConnection implements IntakeOwner {
       // A read has the connection for itself: then it can still be handed over.
       const isAlone = this.#answers.due === 0 && request?.end === bytes.length;
       if (request === undefined || !(request.line.hasBody || isAlone)) {
-        this.#leave(bytes.subarray(at));
+        this.#leave('handed over', bytes.subarray(at));
         return;
       }
       this.#head = request.head;
@@ -101,44 +107,38 @@ export class ShortConnection implements IntakeOwner {
         this.#intake.keep(bytes.subarray(at), request.end - at);
         return;
       }
-      this.#begin(request, bytes, at);
+      if (!this.#begin(request, bytes, at)) return;
       at = request.end;
     }
   }
 
-  #begin(request: HotRequest<HotTarget>, bytes: Buffer, at: number): void {
+  /** false: there is no room; it waits in the socket until those before it are answered. */
+  #begin(request: HotRequest<HotTarget>, bytes: Buffer, at: number): boolean {
     const call = callOf(request, bytes, this.#socket);
     const begun = this.#answers.begin(call.raw);
-    if (begun === undefined) return void this.#socket.destroy();
+    if (begun === undefined) {
+      this.#isHeld = true;
+      this.#intake.putBack(bytes.subarray(at));
+      return false;
+    }
     this.#intake.source = call.raw;
     if (!request.line.hasBody) this.#isHeld = true;
     void request.line.target.answer(call).then((text) => {
-      if (text === undefined) this.#giveUp(bytes.subarray(at, request.end));
-      else this.#answers.answer(begun, text);
+      if (text !== undefined) return this.#answers.answer(begun, text);
+      // A read whose answer is none for the short way: node asks for it again.
+      this.#answers.drop();
+      if (this.#socket.writable) this.#leave('handed over', bytes.subarray(at, request.end));
     });
+    return true;
   }
 
-  /** A read whose answer is none for the short way: node asks for it again. */
-  #giveUp(bytes: Buffer): void {
-    this.#answers.drop();
-    if (this.#socket.writable) this.#leave(bytes);
-  }
-
-  /** To node, with these bytes and all that follow, once every answer before them has left. */
-  #leave(bytes: Buffer): void {
-    this.#exit = 'handed over';
+  /** When all answers have left: to node with these bytes and all that follow, or refused. */
+  #leave(exit: 'handed over' | NotComing, bytes: Buffer = nothing): void {
+    this.#exit = exit;
+    this.#left = bytes;
     this.#isHeld = true;
     this.#intake.end();
-    // At once: the end of the connection is not told before they are read.
-    this.#intake.putBack(bytes);
-    this.#goOn();
-  }
-
-  /** After the answers to the requests before it. */
-  #refuse(why: NotComing): void {
-    this.#intake.end();
-    this.#isHeld = true;
-    this.#exit = why;
+    this.#socket.pause();
     this.#goOn();
   }
 
@@ -149,13 +149,15 @@ export class ShortConnection implements IntakeOwner {
     if (this.#exit === undefined) {
       if (this.#intake.isWaiting) return;
       if (this.#parts.isClosing) this.close();
+      if (this.#hasEnded) socket.end();
       this.#isHeld = false;
       if (socket.isPaused()) socket.resume();
       return;
     }
     this.#letGo();
-    if (this.#exit === 'handed over') this.#parts.node.takePaused(socket);
-    else this.#parts.node.refuse(socket, this.#exit);
+    const { node } = this.#parts;
+    if (this.#exit === 'handed over') node.takeOver(socket, this.#left, this.#hasEnded);
+    else node.refuse(socket, this.#exit);
   }
 
   #letGo(): void {
@@ -167,8 +169,9 @@ export class ShortConnection implements IntakeOwner {
   }
 
   readonly #ended = (): void => {
-    if (this.#intake.partialSince === undefined) this.#socket.end();
-    else this.#refuse('cut off');
+    this.#hasEnded = true;
+    if (this.#intake.partialSince === undefined) this.#goOn();
+    else this.#leave('cut off');
   };
 
   readonly #closed = (): void => {
@@ -180,15 +183,14 @@ export class ShortConnection implements IntakeOwner {
   sweep(now: number): void {
     const { requestMs, idleMs } = this.#parts;
     const { isUnderWay, partialSince } = this.#intake;
-    const hasTimedOut = partialSince !== undefined && now - partialSince > requestMs;
-    if (hasTimedOut) this.#refuse('too slow');
+    if (partialSince !== undefined && now - partialSince > requestMs) this.#leave('too slow');
     if (isUnderWay || this.#isHeld || this.#answers.due > 0 || this.#answers.isUnread) return;
     if (this.#answers.idleMs(now) > idleMs) this.#socket.destroy();
   }
 
   /** Ends it, unless a request is under way: then when that is answered. */
   close(): void {
-    const isUnderWay = this.#intake.isUnderWay || this.#answers.due > 0;
-    if (!isUnderWay && this.#exit === undefined) this.#socket.destroySoon();
+    if (this.#intake.isUnderWay || this.#answers.due > 0) return;
+    if (this.#exit === undefined) this.#socket.destroySoon();
   }
 }

@@ -57,6 +57,7 @@ export class RequestIntake {
   readonly #owner: IntakeOwner;
   #part: PartialRequest | undefined;
   #isWaiting = false;
+  #hasTurn = false;
   #hasEnded = false;
   /** Who asked last pays for what waits. */
   source: RequestSource | undefined;
@@ -83,6 +84,10 @@ export class RequestIntake {
 
   /** Hands a chunk to the reader, at once or in its turn. */
   take(chunk: Buffer): void {
+    if (this.#hasTurn) {
+      this.#hand(chunk);
+      return;
+    }
     const turn =
       chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;
     if (turn === undefined) this.#hand(chunk);
@@ -109,11 +114,15 @@ export class RequestIntake {
   /** Many requests came at once, on other connections as well: these are begun in their turn. */
   #wait(turn: Promise<void>, chunk: Buffer): void {
     this.#isWaiting = true;
-    this.#socket.pause();
+    // In the socket: its end is not told before they are read.
+    this.putBack(chunk);
     void turn.then(() => {
       this.#isWaiting = false;
       if (this.#socket.destroyed || this.#hasEnded) return;
-      this.#hand(chunk);
+      // These bytes come as any other chunk does, and are begun now; more stay in the socket.
+      this.#hasTurn = true;
+      this.#socket.read(chunk.length);
+      this.#hasTurn = false;
       this.#owner.flowOn();
     });
   }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Reporter } from '../../domain/reporter.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { FairTurns } from '../../lib/fair-turns.ts';
 import type { Log } from '../../lib/log.ts';
 import type { AnswerRoom } from '../answer-room.ts';
@@ -42,6 +43,7 @@ export interface ShortWayOptions {
     readonly keepAliveBufferMs: number;
     readonly checkMs: number;
   };
+  readonly clock: Clock;
   readonly reporter: Reporter;
   readonly onRefused: OnRefused;
   readonly log: Log;
@@ -50,7 +52,7 @@ export interface ShortWayOptions {
 /** Opens the short way before `node`, which gets whatever is not exactly a hot request. */
 export function createShortWay(options: ShortWayOptions, node: NodeHttp): ShortWay {
   const { room, clients, turns, timeouts } = options;
-  const writer = createAnswerWriter(timeouts.keepAliveMs);
+  const writer = createAnswerWriter(timeouts.keepAliveMs, options.clock);
   const lines = hotLinesOf(options, writer);
   const parts: ShortWayParts = {
     ...{ node, lines, room, clients, turns },

@@ -101,7 +101,7 @@ const rawText = { 'text/plain': Type.String() };
 const isString = (schema: TSchema): boolean => 'type' in schema && schema.type === 'string';
 
 function success(answer: Answer, isText: boolean): Answer {
-  if (answer.kind === 'empty') return { kind: 'empty', status: 200 };
+  if (answer.kind === 'empty') return { ...answer, status: 200 };
   if (answer.kind === 'bare') return text(textType, answer.text, answer.headers);
   if (answer.kind === 'json' && isText) {
     return text(textType, String(answer.message), answer.headers);

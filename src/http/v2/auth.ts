@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
+import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { unauthenticated } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
@@ -7,6 +8,7 @@ import type { FirstLogin } from '../../domain/users/first-login.ts';
 import type { LoggedIn, Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
+import { countFor, goneSignal } from '../../lib/connection-guard.ts';
 import { PermissionMessage } from '../../wire/grant.ts';
 import { createReader } from '../../wire/validation.ts';
 import { bare, done, doneSetting, list } from '../answer.ts';
@@ -80,7 +82,7 @@ export function authRoutes(options: {
       return bare(fresh, noStore);
     }
     const renewed = await sessions.renewByCookie(cookie, address, tokenLifeSeconds);
-    const set = renewed.cookie === undefined ? [] : [cookies.session(raw, renewed.cookie)];
+    const set = renewed.cookie === undefined ? [] : cookies.session(raw, renewed.cookie);
     return bare(renewed.token, noStore, set);
   }
 
@@ -119,7 +121,7 @@ export function authRoutes(options: {
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ authorization, raw }) => {
         const hadSession = await sessions.end(requireSecret(authorization));
-        return hadSession ? doneSetting(cookies.endOfSession(raw)) : done;
+        return hadSession ? doneSetting(...cookies.endOfSession(raw)) : done;
       },
     }),
     defineRoute({
@@ -157,6 +159,7 @@ function createTokenAnswers(
     const deviceCookie = cookies.deviceOf(raw);
     const loggedIn = await logins.logIn({
       ...{ username: login.username, password: login.password, address },
+      signal: goneSignal(raw.socket),
       ...(deviceCookie !== undefined && { deviceCookie }),
     });
     return tokenOf(loggedIn, login.remember, { address, raw });
@@ -167,15 +170,16 @@ function createTokenAnswers(
     remember: boolean | undefined,
     { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
   ) {
+    countFor(raw.socket, payerOfAccount(loggedIn.user.id));
     const set = cookies.isOwnPage(raw)
-      ? [cookies.device(raw, logins.deviceCookieOf(loggedIn.user))]
+      ? cookies.device(raw, logins.deviceCookieOf(loggedIn.user))
       : [];
     if (remember !== true || cookies.isForeignPage(raw)) {
       return bare(await sessions.open(loggedIn, tokenLifeSeconds), noStore, set);
     }
     const browser = { name: browserNameOf(raw.headers['user-agent']), address };
     const opened = await sessions.remember(loggedIn, browser, tokenLifeSeconds);
-    return bare(opened.token, noStore, [...set, cookies.session(raw, opened.cookie)]);
+    return bare(opened.token, noStore, [...set, ...cookies.session(raw, opened.cookie)]);
   }
 
   return { token, tokenOf };

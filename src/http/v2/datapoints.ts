@@ -1,9 +1,14 @@
 import Type, { type Static } from 'typebox';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { HistoryQuery, ReadHistory } from '../../domain/datapoints/history.ts';
-import type { Ingest, NewDatapoint } from '../../domain/datapoints/ingest.ts';
+import type { ReadAfter } from '../../domain/datapoints/history-after.ts';
+import type { Ingest } from '../../domain/datapoints/ingest.ts';
+import type { RefusedElements } from '../../domain/datapoints/refused-elements.ts';
+import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
+import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { type Place, readCursor, writeCursor } from '../../lib/page-cursor.ts';
 import {
   csvHeaderWithoutIds,
   csvRow,
@@ -11,16 +16,18 @@ import {
   longCsvRow,
   longCsvRowWithoutIds,
 } from '../../wire/csv.ts';
-import { readCsvPush } from '../../wire/csv-datapoints.ts';
+import { type CsvPushChoices, readCsvPush } from '../../wire/csv-datapoints.ts';
 import {
   createDatapointWriter,
   createLongDatapointWriter,
   DatapointMessage,
+  type PushedDatapoints,
   PushMessage,
   readDatapoints,
   readInstant,
 } from '../../wire/datapoint.ts';
 import { createCsvRows, createJsonRows } from '../../wire/datapoint-rows.ts';
+import { readTimeZone } from '../../wire/local-time.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done } from '../answer.ts';
@@ -54,7 +61,12 @@ export const DatapointsQuery = Type.Object({
       description: 'The last N, newest first; limit and offset page within them.',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: pageMax, default: 20 })),
+  limit: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 0, maximum: pageMax, default: 20 },
+      description: 'CSV without a limit is the whole range.',
+    }),
+  ),
   offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
   sort: Type.Optional(
     Type.Unsafe<'asc' | 'dsc'>({
@@ -80,18 +92,43 @@ export const DatapointsQuery = Type.Object({
   format: Type.Optional(Type.Unsafe<'json' | 'csv'>({ type: 'string', enum: ['json', 'csv'] })),
 });
 
-const SummedUpQuery = Type.Object({ ...DatapointsQuery.properties, ...summaryParameters });
+const SummedUpQuery = Type.Object({
+  ...DatapointsQuery.properties,
+  ...summaryParameters,
+  after: Type.Optional(
+    Type.String({
+      minLength: 0,
+      description: 'Pages in the order of time: empty at first, then what X-After says.',
+    }),
+  ),
+});
+
+const PushQuery = Type.Object({
+  timezone: Type.Optional(
+    Type.String({
+      description:
+        'The clocks of times without an offset in CSV, such as Africa/Nairobi; else UTC.',
+    }),
+  ),
+});
+
+interface HistoryReads {
+  readonly readHistory: ReadHistory;
+  readonly readAfter: ReadAfter;
+}
 
 /** Pushing and reading datapoints; `value` and `values` are one path [contract 6]. */
 export function datapointRoutes(
   ingest: Ingest,
-  readHistory: ReadHistory,
+  reads: HistoryReads,
   summaries: Summaries,
   takeLarge: TakeLargePush,
+  refusedPushes: Pick<RefusedPushes, 'note'>,
 ): readonly Route[] {
+  const push = { ingest, takeLarge, refusedPushes };
   return ['value', 'values'].flatMap((word) => [
-    pushRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, ingest, takeLarge),
-    readRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, readHistory, summaries),
+    pushRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, push),
+    readRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, reads, summaries),
   ]);
 }
 
@@ -121,14 +158,31 @@ const sensorOf = (params: Readonly<Record<string, string>>): SensorRef => ({
   sensorId: sensorIdOf(params),
 });
 
-function pushRoute(path: string, ingest: Ingest, takeLarge: TakeLargePush): Route {
+function pushRoute(
+  path: string,
+  {
+    ingest,
+    takeLarge,
+    refusedPushes,
+  }: {
+    readonly ingest: Ingest;
+    readonly takeLarge: TakeLargePush;
+    readonly refusedPushes: Pick<RefusedPushes, 'note'>;
+  },
+): Route {
   return defineRoute({
     method: 'POST',
     path,
     tag,
     summary: 'Push one datapoint, an array of them, a bare value, or CSV',
+    query: PushQuery,
     body: pushBody(PushMessage, asSent, { bytesMax: limits.valuesBodyBytesMax }),
-    answer: { status: 204, description: 'Stored: written and synced to disk.' },
+    answer: {
+      status: 204,
+      description:
+        'Stored: written and synced to disk. Of an array, X-Refused has how many elements were ' +
+        'refused; the refusals of the device say which, and why.',
+    },
     isHot: true,
     errors: [
       'invalid',
@@ -139,15 +193,25 @@ function pushRoute(path: string, ingest: Ingest, takeLarge: TakeLargePush): Rout
       'unsupported_media_type',
       'unavailable',
     ],
-    handle: async ({ actor, params, body, spelling }) => {
+    handle: async ({ actor, params, query, body, spelling, url }) => {
       const sensor = sensorOf(params);
+      const zone = query.timezone === undefined ? undefined : readTimeZone(query.timezone);
+      const csv = { names: spelling, zone };
+      let refused: RefusedElements | undefined;
+      const take = (pushed: PushedDatapoints): Promise<void> => {
+        refused = pushed.refused;
+        return ingest(actor, sensor, pushed.datapoints, undefined, refused);
+      };
       if (body.kind === 'large') {
-        const push = { body: body.body, actor, sensor, spelling };
-        await takeLarge(push, (datapoints) => ingest(actor, sensor, datapoints));
-        return done;
+        await takeLarge({ body: body.body, actor, sensor, csv }, take);
+      } else {
+        await take(datapointsOf(body, sensor, csv));
       }
-      await ingest(actor, sensor, datapointsOf(body, sensor, spelling));
-      return done;
+      if (refused === undefined || refused.count === 0) return done;
+      const [path] = url.split('?', 1);
+      const about = { via: 'http', code: 'invalid', actor, ...sensor, path, refused } as const;
+      void refusedPushes.note(about);
+      return { ...done, headers: { 'x-refused': String(refused.count) } };
     },
   });
 }
@@ -156,15 +220,19 @@ function pushRoute(path: string, ingest: Ingest, takeLarge: TakeLargePush): Rout
 export function datapointsOf(
   body: Exclude<PushBody, { readonly kind: 'large' }>,
   sensor: SensorRef,
-  spelling: Spelling,
-): readonly NewDatapoint[] {
-  if (body.kind === 'plain') return [body.datapoint];
+  csv: CsvPushChoices,
+): PushedDatapoints {
+  if (body.kind === 'plain') return { datapoints: [body.datapoint] };
   return body.kind === 'csv'
-    ? readCsvPush(body.text, sensor, spelling)
+    ? { datapoints: readCsvPush(body.bytes, sensor, csv) }
     : readDatapoints(body.value);
 }
 
-function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries): Route {
+function readRoute(
+  path: string,
+  { readHistory, readAfter }: HistoryReads,
+  summaries: Summaries,
+): Route {
   return defineRoute({
     method: 'GET',
     path,
@@ -175,7 +243,8 @@ function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries)
       status: 200,
       description:
         'Datapoints; X-Total-Count has the number of all in the range, X-Summarised-Before the ' +
-        'time before which retention took datapoints: hours stand for them in aggregates.',
+        'time before which retention took datapoints: hours stand for them in aggregates. ' +
+        'With after, X-After is where the next page begins; it is absent at the end.',
       content: {
         'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
         'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
@@ -184,10 +253,17 @@ function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries)
     errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, query, accept, spelling }) => {
       const sensor = sensorOf(params);
-      const page = historyQuery(query);
       const isCsv = wantsCsv(query.format, accept);
+      const page = historyQuery(query, isCsv);
       const format = formatOf(sensor, isCsv, spelling);
       const summary = readSummary(query);
+      if (query.after !== undefined) {
+        const place = readPlace(query, sensor);
+        const { next, ...history } = await readAfter(actor, sensor, page, place);
+        const headers = next && { 'x-after': writeCursor(next, subjectOf(sensor)) };
+        const limit = Math.min(page.limit, limits.datapointsPerStep);
+        return answerWith(history, { limit }, format, headers && { headers });
+      }
       if (summary === undefined) {
         const history = await readHistory(actor, sensor, page);
         // What was pushed names its corrections, which columns do not have.
@@ -210,15 +286,34 @@ function readRoute(path: string, readHistory: ReadHistory, summaries: Summaries)
   });
 }
 
+const subjectOf = ({ deviceId, sensorId }: SensorRef): string => `${deviceId}/${sensorId}`;
+
+/** Where a page begins; undefined: it is the first one. Throws DomainError invalid. */
+function readPlace(query: Static<typeof SummedUpQuery>, sensor: SensorRef): Place | undefined {
+  const { after = '', sort, limit, lastN, offset, aggregate, points } = query;
+  const isOrdered = sort !== 'dsc' && lastN === undefined && offset === undefined && limit !== 0;
+  if (!isOrdered || aggregate !== undefined || points !== undefined) {
+    throw invalid(
+      'after reads all datapoints in the order of time: leave out sort=dsc, lastN, offset, ' +
+        'aggregate, points and limit=0',
+    );
+  }
+  const place = after === '' ? undefined : readCursor(after, subjectOf(sensor));
+  if (after === '' || place !== undefined) return place;
+  throw invalid('after must be empty, or what X-After said of this sensor');
+}
+
 /** What is asked of the history, by the parameters that all reads share. */
-export function historyQuery(query: Static<typeof DatapointsQuery>): HistoryQuery {
+export function historyQuery(query: Static<typeof DatapointsQuery>, isCsv = false): HistoryQuery {
   const from = query.dateFrom ?? query.date_from;
   const to = query.dateTo ?? query.date_to;
+  // A file is the whole range [contract 15].
+  const unlimited = isCsv ? Number.MAX_SAFE_INTEGER : limits.datapointsPageDefault;
   const isDescending = query.sort === undefined ? query.lastN !== undefined : query.sort === 'dsc';
   return {
     order: isDescending ? 'desc' : 'asc',
     skip: query.offset ?? 0,
-    limit: query.limit ?? query.lastN ?? limits.datapointsPageDefault,
+    limit: query.limit ?? query.lastN ?? unlimited,
     isCalibrated: query.calibrated ?? query.raw !== true,
     ...(query.raw === true && { isRaw: true }),
     ...(query.lastN !== undefined && { lastN: query.lastN }),

@@ -117,9 +117,9 @@ function handOverRoutes(devices: Devices): readonly Route[] {
       method: 'PUT',
       path: '/devices/:device_id/accept',
       tag,
-      summary: 'Accept a device that was handed over to you: your alerts for all devices watch it',
+      summary: 'Accept a device that was handed over to you: it is yours from then on',
       done: 'Accepted, or nothing was to be accepted.',
-      errors: ['unauthenticated', 'forbidden', 'not_found'],
+      errors: ['unauthenticated', 'forbidden', 'not_found', 'storage_full'],
       perform: ({ actor, params }) => devices.accept(actor, deviceIdOf(params)),
     }),
     ownerRoute({

@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
+import { type Measures, measuresWords } from '../../domain/devices/sensor.ts';
+import { invalid } from '../../domain/errors.ts';
 import { parseUsername, type Username } from '../../domain/ids.ts';
 import { visibilities } from '../../wire/device.ts';
 import { readMeta } from '../../wire/fields.ts';
@@ -32,6 +34,17 @@ export const metaBody = bareBody(Type.Unknown(), (body) => {
 export const visibilityBody = bareBody(
   Type.Enum([...visibilities], { type: 'string' }),
   (body) => ({ visibility: readVisibility(body) }),
+);
+
+export const measuresBody = bareBody(
+  Type.Enum([...measuresWords], { type: 'string' }),
+  (body): { readonly measures: Measures | undefined } => {
+    const text = optionalText(body)?.trim();
+    if (text === undefined) return { measures: undefined };
+    const measures = measuresWords.find((word) => word === text);
+    if (measures === undefined) throw invalid('measures must be gauge, counter or amount');
+    return { measures };
+  },
 );
 
 export const locationBody = bareBody(LocationMessage, (body) => ({ location: readLocation(body) }));

@@ -121,6 +121,15 @@ export function gatewayRoutes(services: GatewayServices): readonly Route[] {
       fields: gatewayFields,
       update: (actor, params, changes) => gateways.update(actor, gatewayIdOf(params), changes),
     }),
+    defineCommand({
+      method: 'PUT',
+      path: '/gateways/:gateway_id/accept',
+      tag,
+      summary: 'Accept a gateway that was handed over to you: it is yours from then on',
+      done: 'Accepted, or nothing was to be accepted.',
+      errors: ['unauthenticated', 'forbidden', 'not_found'],
+      perform: ({ actor, params }) => gateways.accept(actor, gatewayIdOf(params)),
+    }),
     ownerRoute({
       path: '/gateways/:gateway_id',
       tag,

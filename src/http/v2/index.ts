@@ -4,6 +4,7 @@ import type { StorageRoom } from '../../domain/budgets/storage-room.ts';
 import type { Usage } from '../../domain/budgets/usage.ts';
 import type { Corrections } from '../../domain/datapoints/corrections/corrections.ts';
 import type { ReadHistory } from '../../domain/datapoints/history.ts';
+import type { ReadAfter } from '../../domain/datapoints/history-after.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';
@@ -81,6 +82,7 @@ export interface Services extends NotificationServices {
   readonly refusedPushes: RefusedPushes;
   readonly takeLargePush: TakeLargePush;
   readonly readHistory: ReadHistory;
+  readonly readAfter: ReadAfter;
   readonly corrections: Corrections;
   readonly retentions: Retentions;
   readonly summaries: Summaries;
@@ -101,7 +103,7 @@ export function v2Routes(
   tokenLifeSeconds: number,
   site: Site = noSite,
 ): readonly Route[] {
-  const { accounts, accessKeys, sharing, devices, snapshots, ingest, readHistory } = services;
+  const { accounts, accessKeys, sharing, devices, snapshots, ingest } = services;
   return [
     ...authRoutes({ ...services, tokenLifeSeconds, site }),
     ...browserSessionRoutes(services.sessions),
@@ -110,7 +112,10 @@ export function v2Routes(
     refusalsRoute(services.refusedPushes),
     ...sensorRoutes(devices, snapshots),
     ...actuatorRoutes(services.actuators),
-    ...datapointRoutes(ingest, readHistory, services.summaries, services.takeLargePush),
+    ...datapointRoutes(
+      ...([ingest, services, services.summaries, services.takeLargePush] as const),
+      services.refusedPushes,
+    ),
     ...correctionRoutes(services.corrections),
     ...retentionRoutes(services.retentions),
     bulkPushRoute(services.ingestMany),

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
 import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';
 import type { ReadMany, SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
+import { partsOf } from '../../domain/datapoints/sensor-selection.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { parseFilter } from '../../domain/devices/query.ts';
@@ -35,7 +36,9 @@ import { answerSummary } from './summary-answer.ts';
 const tag = 'Datapoints';
 
 const ids = (description: string) =>
-  Type.Array(Type.String(), { description: `${description}; a comma list, or repeated.` });
+  Type.Array(Type.String(), {
+    description: `${description}; a comma list, or repeated. An id that has commas comes first.`,
+  });
 
 const MergedQuery = Type.Object({
   device_id: Type.Optional(ids('Devices; at least one')),
@@ -119,7 +122,8 @@ export function mergedReadRoutes({
       },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, query, accept, spelling }) => {
-        const page = historyQuery(query);
+        const isCsv = wantsCsv(query.format, accept);
+        const page = historyQuery(query, isCsv);
         const { limit, across } = query;
         const devicesMax =
           across === undefined ? limits.mergedDevicesMax : limits.totalledDevicesMax;
@@ -129,7 +133,6 @@ export function mergedReadRoutes({
           deviceIds === undefined
             ? { ...selectionOf(query), devicesMax }
             : { ...sensorsOf(query), deviceIds, areFound: true, devicesMax };
-        const isCsv = wantsCsv(query.format, accept);
         const format = formatOf(isCsv, spelling);
         const summary = readSummary(query);
         if (summary === undefined) {
@@ -157,11 +160,21 @@ const acrossNeedsAggregate = (): Error =>
 function selectionOf(query: Pick<Static<typeof MergedQuery>, 'device_id' | 'sensor_id'>) {
   const { device_id, sensor_id } = query;
   if (device_id === undefined) throw invalid('device_id is missing: name one device or more');
-  return { deviceIds: [...new Set(device_id.map(parseDeviceId))], ...sensorsOf({ sensor_id }) };
+  return {
+    deviceIds: listed(device_id, parseDeviceId),
+    areDevicesListed: true,
+    ...sensorsOf({ sensor_id }),
+  };
 }
 
 const sensorsOf = ({ sensor_id }: { readonly sensor_id?: readonly string[] | undefined }) =>
-  sensor_id === undefined ? {} : { sensorIds: [...new Set(sensor_id.map(parseSensorId))] };
+  sensor_id === undefined ? {} : { listedSensorIds: listed(sensor_id, parseSensorId) };
+
+/** Splits texts that are too long for one id; a comma in others may be of an id. */
+const listed = <Id extends string>(texts: readonly string[], parse: (text: string) => Id) =>
+  texts.flatMap((text) =>
+    text.length <= limits.idCharactersMax ? parse(text) : partsOf(text).map(parse),
+  );
 
 /** The devices of `q` or `project_id`; undefined: device_id names them. */
 async function foundBy(

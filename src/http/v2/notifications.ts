@@ -5,6 +5,7 @@ import { limits } from '../../domain/limits.ts';
 import { notificationStatuses } from '../../domain/notifications/notification.ts';
 import type { Notifications } from '../../domain/notifications/notifications.ts';
 import type { Preview } from '../../domain/notifications/preview.ts';
+import type { Unreachable } from '../../domain/notifications/recipients.ts';
 import type { TestMessages } from '../../domain/notifications/test-messages.ts';
 import {
   ChannelMessage,
@@ -56,9 +57,16 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
       tag,
       summary: 'Create a notification',
       body: jsonBody(NewNotificationMessage, notificationFromWire),
-      answer: bareTextAnswer('The id of the new notification.'),
+      answer: bareTextAnswer(
+        'The id of the notification. The header X-Unreachable says as JSON whom it cannot reach.',
+      ),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'limit_reached', 'unavailable'],
-      handle: async ({ actor, body }) => bare(await notifications.create(actor, body)),
+      handle: async ({ actor, body }) => {
+        const id = await notifications.create(actor, body);
+        const made = await notifications.get(actor, id);
+        const [{ unreachable } = { unreachable: [] }] = await notifications.lacks(actor, [made]);
+        return bare(id, unreachable.length > 0 ? { 'x-unreachable': headerText(unreachable) } : {});
+      },
     }),
     listRoute(notifications),
     previewRoute(services),
@@ -69,8 +77,11 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
       summary: 'Read a notification, with what became of it',
       answer: messageAnswer('The notification.', NotificationMessage),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params }) =>
-        json(notificationToWire(await notifications.get(actor, idOf(params)))),
+      handle: async ({ actor, params }) => {
+        const found = await notifications.get(actor, idOf(params));
+        const [lacks] = await notifications.lacks(actor, [found]);
+        return json(notificationToWire(found, lacks));
+      },
     }),
     ...changeRoutes(notifications),
     deliveriesRoute(notifications),
@@ -90,6 +101,13 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
     ...testRoutes(services.testMessages),
   ];
 }
+
+/** The first of them as JSON in ASCII, as headers are. */
+const headerText = (unreachable: readonly Unreachable[]): string =>
+  JSON.stringify(unreachable.slice(0, 20)).replace(
+    /[^ -~]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 type Params = Readonly<Record<string, string>>;
 
@@ -122,8 +140,12 @@ function listRoute(notifications: Notifications): Route {
       return listed(
         { url, limit, offset },
         'notifications',
-        (page) => notifications.list(actor, page),
-        notificationToWire,
+        async (page) => {
+          const { notifications: found, total } = await notifications.list(actor, page);
+          const lacks = await notifications.lacks(actor, found);
+          return { notifications: found.map((one, at) => [one, lacks[at]] as const), total };
+        },
+        ([one, lacks]) => notificationToWire(one, lacks),
       );
     },
   });
@@ -204,7 +226,9 @@ function previewRoute({ preview }: NotificationServices): Route {
     errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, body }) => {
       const { notification, ...range } = body;
-      return json(previewToWire(await preview(actor, notification, range)));
+      return json(
+        previewToWire(await preview(actor, notification, range), notification.condition.expression),
+      );
     },
   });
 }

@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import type { BulkIngest, IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
@@ -15,6 +16,15 @@ import { EdgeError } from '../errors.ts';
 import { defineRoute, messageAnswer, type Route } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 
+const ImportQuery = Type.Object({
+  import: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'true: what is pushed is from a file or another service; no rule looks at it.',
+    }),
+  ),
+});
+
 /** Pushing to many sensors of many devices in one request [contract 6]. */
 export function bulkPushRoute(ingestMany: IngestMany): Route {
   return defineRoute({
@@ -22,16 +32,17 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
     path: '/sensors_data',
     tag: 'Datapoints',
     summary: 'Push datapoints of many sensors: a JSON array, or one JSON object per line',
+    query: ImportQuery,
     body: streamBody(BulkMessage, asSent),
     answer: messageAnswer(
       'What is stored is on disk; each refused line tells why.',
       BulkReportMessage,
     ),
     errors: ['invalid', 'unauthenticated', 'unsupported_media_type', 'unavailable'],
-    handle: async ({ actor, body, spelling }) => {
+    handle: async ({ actor, body, query, spelling }) => {
       const splitter = splitterFor(body.contentType);
       const read = createBulkElementReader(spelling);
-      const bulk = ingestMany(actor);
+      const bulk = ingestMany(actor, { isImport: query.import === true });
       try {
         await feedBulk({
           ...{ pieces: body.pieces, splitter },

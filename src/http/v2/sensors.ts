@@ -15,7 +15,7 @@ import { bareJson } from '../body.ts';
 import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
-import { type Field, fieldRoutes, metaBody, textBody } from './field-routes.ts';
+import { type Field, fieldRoutes, measuresBody, metaBody, textBody } from './field-routes.ts';
 import { valueOptions, valueParameters } from './fields.ts';
 
 const tag = 'Sensors';
@@ -99,6 +99,7 @@ const sensorFields: readonly Field<SensorChanges>[] = [
   },
   { name: 'quantity_kind', body: textBody((quantityKind) => ({ quantityKind })) },
   { name: 'unit', body: textBody((unit) => ({ unit })) },
+  { name: 'measures', body: measuresBody },
   {
     name: 'calib',
     body: bareBody(CalibrationMessage, (body) => {

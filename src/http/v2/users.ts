@@ -8,6 +8,7 @@ import type { Accounts } from '../../domain/users/accounts.ts';
 import type { AddressProving } from '../../domain/users/address-proving.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import type { User } from '../../domain/users/user.ts';
+import { goneSignal } from '../../lib/connection-guard.ts';
 import { isRecord } from '../../lib/record.ts';
 import {
   NewUserMessage,
@@ -134,8 +135,10 @@ function signUpRoute(accounts: Accounts): Route {
     body: jsonBody(NewUserMessage, newAccountFromWire),
     answer: messageAnswer('The id of the new user.', Type.String()),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited', 'unavailable'],
-    handle: async ({ actor, body, address }) =>
-      json((await accounts.signUp(actor, body, address)).id),
+    handle: async ({ actor, body, address, raw }) => {
+      const client = { address, signal: goneSignal(raw.socket) };
+      return json((await accounts.signUp(actor, body, client)).id);
+    },
   });
 }
 

@@ -2,7 +2,7 @@ import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { BrokerHooks } from '../broker-hooks.ts';
+import type { BrokerHooks, Client } from '../broker-hooks.ts';
 import type { Flusher, PacketWriter } from '../packets/packet-writer.ts';
 import type { FrameLimits } from '../packets/partial-packet.ts';
 import type { Counters } from './counters.ts';
@@ -52,7 +52,7 @@ export interface BrokerContext {
 
 /** A connection, as those see it who look after all of them. */
 export interface Member {
-  readonly identity: string | undefined;
+  readonly client: Pick<Client, 'identity' | 'isGone'> | undefined;
   /** Who pays for it: the address, until it has logged in. */
   readonly input: { readonly payer: Payer };
   /** Looks at its clocks, which count time awake: keep alive, login, token. */

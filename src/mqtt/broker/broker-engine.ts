@@ -114,6 +114,12 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       await context.journal.synced();
     },
     endSessions: (isGone) => endSessions(context, isGone),
+    recheck(isConcerned) {
+      for (const { client } of context.members) {
+        // Who is gone is told by its client.
+        if (client !== undefined && isConcerned(client.identity)) client.isGone();
+      }
+    },
     adoptSessions: async () => context.ownership?.adopt(),
     lookAgain: () => lookAgain?.(),
     metrics: () => metricsOf(engine),
@@ -331,12 +337,15 @@ async function endSessions(
   // An account may have tens of thousands of them, each with a hundred filters.
   const breathe = createBreather();
   for (const member of [...context.members]) {
-    if (member.identity === undefined || !isGone(member.identity)) continue;
+    if (member.client === undefined || !isGone(member.client.identity)) continue;
     member.end(reason.notAuthorized, 'the login is not valid any more');
     const pause = breathe();
     if (pause !== undefined) await pause;
   }
-  for (const session of context.registry.ofIdentities(isGone)) {
+  const ended = context.registry.ofIdentities(isGone);
+  // None of them gets what another one of them leaves to its group.
+  for (const session of ended) session.expiresAt = 0;
+  for (const session of ended) {
     context.wills.cancel(session.key);
     context.registry.end(session);
     const pause = breathe();

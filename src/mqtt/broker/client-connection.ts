@@ -35,6 +35,7 @@ export class ClientConnection implements Link, OpenConnection {
   readonly packetBytesMax: number;
   readonly aliases: TopicAliases | undefined;
   readonly wantsProblemInformation: boolean;
+  readonly isBridge: boolean;
   readonly #carrier: Carrier;
   readonly #silenceMs: number;
   #will: Will | undefined;
@@ -63,6 +64,7 @@ export class ClientConnection implements Link, OpenConnection {
     this.packetBytesMax = packet.maximumPacketSize;
     this.aliases = aliasesFor(packet);
     this.wantsProblemInformation = packet.wantsProblemInformation;
+    this.isBridge = packet.isBridge === true;
   }
 
   get isOpen(): boolean {
@@ -79,7 +81,7 @@ export class ClientConnection implements Link, OpenConnection {
     const { version, session } = this;
     this.writer.write(encodeAcceptance(version, connack, isPresent && version !== 3));
     session.link = this;
-    this.client.connected?.();
+    this.client.connected?.(() => this.end(reason.notAuthorized, loginEnded));
     this.context.queue.resume(session);
   }
 
@@ -111,7 +113,7 @@ export class ClientConnection implements Link, OpenConnection {
     if (awakeMs - this.#heardAt > this.#silenceMs) {
       this.end(reason.keepAliveTimeout, 'nothing was heard for too long');
     } else if (this.client.isGone()) {
-      this.end(reason.notAuthorized, 'the login is not valid any more');
+      this.end(reason.notAuthorized, loginEnded);
     } else if (fullMs > mqttLimits.stuckMs) {
       // A peer that does not read holds memory: it has had a while.
       this.#carrier.abort(reason.quotaExceeded);
@@ -173,6 +175,8 @@ export class ClientConnection implements Link, OpenConnection {
     if (session.isEnded) wills.publishNow(session.key);
   }
 }
+
+const loginEnded = 'the login is not valid any more';
 
 /** The topics that the client is to know by a number; undefined: it wants none. */
 function aliasesFor({ topicAliasMaximum }: ConnectPacket): TopicAliases | undefined {

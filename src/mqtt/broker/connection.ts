@@ -1,4 +1,4 @@
-import type { ConnectAnswer } from '../broker-hooks.ts';
+import type { Client, ConnectAnswer } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import { ConnectError, decodeConnect, requireNoMethod } from '../packets/connect-decoder.ts';
 import type { ConnectPacket } from '../packets/packet.ts';
@@ -31,6 +31,8 @@ export class Connection implements Receiver, Member, Carrier {
   /** What is known of the client before it is let in. */
   #connect: Answered = { version: 4, wantsProblemInformation: true };
   #open: ClientConnection | undefined;
+  /** Its client has left; what had arrived by then is handled when it is let in. */
+  #isLeft = false;
 
   constructor(context: BrokerContext, transport: Transport, address: string) {
     this.#context = context;
@@ -44,8 +46,8 @@ export class Connection implements Receiver, Member, Carrier {
     });
   }
 
-  get identity(): string | undefined {
-    return this.#open?.client.identity;
+  get client(): Client | undefined {
+    return this.#open?.client;
   }
 
   get isOpen(): boolean {
@@ -71,7 +73,8 @@ export class Connection implements Receiver, Member, Carrier {
 
   sweep(awakeMs: number): void {
     const ageMs = awakeMs - this.#beganAt;
-    if (this.#state === 'open') this.#open?.sweep(awakeMs);
+    if (this.#isLeft && this.isOpen) this.closed();
+    else if (this.#state === 'open') this.#open?.sweep(awakeMs);
     else if (this.#state === 'authenticating') {
       if (ageMs > mqttLimits.loginMs) this.end(reason.busy);
     } else if (ageMs > mqttLimits.connectMs) this.abort(reason.maximumConnectTime);
@@ -80,10 +83,8 @@ export class Connection implements Receiver, Member, Carrier {
   end(code: number, text?: string): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'open') this.#open?.sayGoodbye(code, text);
-    // CONNACK has no word for "shutting down".
     else if (this.#state === 'authenticating') {
-      const told = code === reason.shuttingDown ? reason.unavailable : code;
-      this.writer.write(encodeRefusal(this.#connect, told, text));
+      this.writer.write(encodeRefusal(this.#connect, code, text));
     }
     countClosed(this.#context.counters, code);
     this.close();
@@ -92,40 +93,37 @@ export class Connection implements Receiver, Member, Carrier {
   abort(code: number): void {
     if (this.#state === 'closed') return;
     countClosed(this.#context.counters, code);
-    this.closed();
+    this.#over();
     this.writer.transport.destroy();
   }
 
   close(): void {
     this.writer.flush();
-    this.closed();
+    this.#over();
     this.writer.transport.end();
   }
 
   /** Whatever a peer sends ends at most its own connection. */
-  #guard(work: () => void): void {
+  #guard(work: () => void) {
     try {
       work();
     } catch (error) {
-      if (error instanceof ProtocolError) this.#fail(error);
-      else {
-        this.#context.log.error({ error }, 'a packet of MQTT could not be handled');
-        this.end(reason.unspecified);
-      }
+      if (error instanceof ProtocolError) return this.#fail(error);
+      this.#context.log.error({ error }, 'a packet of MQTT could not be handled');
+      this.end(reason.unspecified);
     }
   }
 
-  #fail(error: ProtocolError): void {
+  #fail(error: ProtocolError) {
     if (this.#state === 'closed') return;
     if (error instanceof ConnectError) {
       // It is refused as any login, in the words of its version.
       this.#connect = { ...this.#connect, version: error.version };
       this.#state = 'authenticating';
     }
-    if (error.isSilent || this.#state === 'opening') {
-      countClosed(this.#context.counters, error.code);
-      this.close();
-    } else this.end(error.code, error.message);
+    if (!error.isSilent && this.#state !== 'opening') return this.end(error.code, error.message);
+    countClosed(this.#context.counters, error.code);
+    this.close();
   }
 
   #handle(header: number, body: Buffer): void {
@@ -137,32 +135,32 @@ export class Connection implements Receiver, Member, Carrier {
     this.#connect = packet;
     this.#state = 'authenticating';
     requireNoMethod(packet);
-    const request = requestOf(packet, this.#address);
     // The packets behind CONNECT wait, on the peer's side as far as possible.
-    this.input.pauseReading();
-    letIn(this.#context, packet, request, (answer, turn) => {
+    const request = { ...requestOf(packet, this.#address), signal: this.input.pauseForLogin() };
+    letIn(this.#context, { packet, request, ...this.writer }, (answer, turn) => {
       this.#guard(() => this.#admit(packet, answer, request.clientId, turn));
       this.input.resumeReading();
+      if (this.#isLeft) this.closed();
     });
   }
 
-  #admit(packet: ConnectPacket, answer: ConnectAnswer, clientId: string, turn = 0): void {
+  #admit(packet: ConnectPacket, answer: ConnectAnswer, clientId: string, turn = 0) {
     if (this.#state !== 'authenticating') return;
-    if (answer.kind === 'refused') {
-      this.end(refusalCodes[answer.reason]);
-      return;
-    }
-    const { client } = answer;
-    this.input.moveTo(client.payer);
-    const established = establish(this.#context, packet, { client, clientId, turn });
-    const open = new ClientConnection(this.#context, this, { packet, established });
-    this.#open = open;
+    if (answer.kind === 'refused') return this.end(refusalCodes[answer.reason]);
+    this.input.moveTo(answer.client.payer);
+    const established = establish(this.#context, packet, { ...answer, clientId, turn });
+    this.#open = new ClientConnection(this.#context, this, { packet, established });
     this.#state = 'open';
-    open.begin(established);
+    this.#open.begin(established);
+  }
+
+  closed(): void {
+    this.#isLeft = this.input.isWaiting && (this.#isLeft || this.#state === 'authenticating');
+    if (!this.#isLeft) this.#over();
   }
 
   /** Happens once, whoever ended the connection: nothing refers to it afterwards. */
-  closed(): void {
+  #over(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.input.dispose();
@@ -181,10 +179,12 @@ function readConnect(header: number, body: Buffer): ConnectPacket {
 
 function encodeRefusal(
   { version, wantsProblemInformation }: Answered,
-  reasonCode: number,
+  code: number,
   text: string | undefined,
 ): Buffer {
   const reasonString = wantsProblemInformation ? text : undefined;
+  // CONNACK has no word for "shutting down".
+  const reasonCode = code === reason.shuttingDown ? reason.unavailable : code;
   return encodeConnack({ version, reasonCode, sessionPresent: false, reasonString });
 }
 

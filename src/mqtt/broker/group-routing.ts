@@ -29,13 +29,15 @@ interface Round {
 interface Manner {
   /** Only what a process had claimed that ended, or that it gave back. */
   readonly isAgain: boolean;
+  /** Whether it was sent to a member that ended. */
+  readonly isRepeated: boolean;
   /** How often it was left to other processes. */
   readonly tries: number;
   /** Whether it is not left to them any more. */
   readonly isLast: boolean;
 }
 
-const usual: Manner = { isAgain: false, tries: 0, isLast: false };
+const usual: Manner = { isAgain: false, isRepeated: false, tries: 0, isLast: false };
 
 /** A member that may have a message, and how. */
 interface Chosen {
@@ -128,7 +130,12 @@ export function createGroupRouting(options: {
     if (terms === undefined) return;
     const name = claims && shareNameOf(message);
     if (claims === undefined || name === undefined) {
-      if (!how.isAgain) outbound.offer(target.session, delivery, terms);
+      const handOn = (left: Message, isRepeated: boolean) =>
+        route(new Delivery(left, clock.now()), group, { isRepeated });
+      const isRepeated = how.isRepeated && terms.qos === 1;
+      if (!how.isAgain) {
+        outbound.offer(target.session, delivery, { ...terms, handOn, isRepeated });
+      }
       return;
     }
     const isHere = target.session.link !== undefined;

@@ -14,8 +14,9 @@ import type { PacketWriter } from '../packets/packet-writer.ts';
 import { ProtocolError, protocolError, reason } from '../packets/reason-codes.ts';
 import type { BrokerContext } from './broker-context.ts';
 import { ByteHold } from './byte-hold.ts';
+import type { Journal } from './journal.ts';
 import { PublishOrder, type UnansweredPublish } from './publish-order.ts';
-import { forgetId, keepId, rememberId } from './received-ids.ts';
+import { dropId, forgetId, keepId, rememberId } from './received-ids.ts';
 import type { Session } from './session.ts';
 
 /** The connection that publishes. */
@@ -38,6 +39,10 @@ const tooMuchUnderWay: PublishOutcome = {
   reason: 'quota',
   description: 'wait for the answers to what you have published',
 };
+/** What a publish takes in memory beside its payload until it is answered: objects, promises. */
+const publishBytesBeside = 4_096;
+/** A publish of so much, which is there anyway, is taken in although there is no room for it. */
+const smallBytesMax = 4_096;
 /** So much of a connection is on its way without a look at the budget. */
 const publishRoom = { freeBytes: 16_384, stepBytes: 16_384 };
 
@@ -48,7 +53,9 @@ export class Inbound {
   readonly #order: PublishOrder;
   readonly #room: ByteHold;
   #bytesUnderWay = 0;
-  #isPaused = false;
+  readonly #pause: Pause;
+  /** Whether there is no room for what is under way: nothing more is read until there is. */
+  #isOver = false;
   /** The topics of aliases that the client has set. */
   #aliases: Map<number, string> | undefined;
   /** QoS 1 publishes that have no PUBACK, and ids of QoS 2 publishes that have no PUBCOMP. */
@@ -58,6 +65,7 @@ export class Inbound {
   constructor(publisher: Publisher, context: BrokerContext) {
     this.#publisher = publisher;
     this.#context = context;
+    this.#pause = new Pause(publisher);
     this.#room = new ByteHold(context.publishBytes, publisher.client.payer, publishRoom);
     const waiting = { payer: publisher.client.payer, goOn: () => this.#order.advance() };
     this.#order = new PublishOrder(context.journal, {
@@ -65,7 +73,7 @@ export class Inbound {
       mustWait: () => context.handOnShares.mustWait(waiting),
       finish: (publish, outcome) => this.#finish(publish, outcome),
       answer: (publish) => this.#answer(publish),
-      answered: () => this.#resumeIfRoom(),
+      answered: () => this.#pause.endAt(this.#order.underWay),
     });
   }
 
@@ -76,6 +84,7 @@ export class Inbound {
     const topic = this.#topicOf(packet);
     if (!mayBeSo(topic)) throw new ProtocolError(reason.packetTooLarge, 'the packet is too large');
     const { qos, packetId, payload } = packet;
+    const isReleasing = qos === 2 && this.#unreleased.has(packetId);
     if (qos > 0) this.#requireRoom(packet);
     if (qos === 2 && this.#isRepetition(packet)) return;
     const refusal = this.#refusalOf(topic, payload.length);
@@ -86,7 +95,9 @@ export class Inbound {
     }
     const { client, session } = this.#publisher;
     const message = messageOf(packet, topic, this.#publisher, clock);
-    const outcome = client.publish(message);
+    const outcome = whenReady(session, isReleasing ? journal : undefined, message, () =>
+      client.publish(message),
+    );
     if (qos === 2) rememberId(session, packetId, outcome, journal);
     this.#enter(unanswered(packet, message, undefined), outcome);
   }
@@ -94,9 +105,10 @@ export class Inbound {
   /** PUBREL: the id may be used again. */
   release(packetId: number): void {
     const { session, writer, version } = this.#publisher;
+    const reasonCode = session.received?.has(packetId) ? 0 : reason.packetIdNotFound;
     const answer = () => {
       this.#unreleased.delete(packetId);
-      writeAcknowledgement(writer, { type: packetType.pubcomp, packetId, reasonCode: 0, version });
+      writeAcknowledgement(writer, { type: packetType.pubcomp, packetId, reasonCode, version });
     };
     const forgotten = forgetId(session, packetId, this.#context.journal);
     if (forgotten === undefined) answer();
@@ -104,16 +116,10 @@ export class Inbound {
     else void forgotten.then(() => this.#publisher.isOpen && answer());
   }
 
-  #topicOf({ topic, topicAlias }: PublishPacket): string {
-    if (topicAlias === 0) return topic;
-    if (topicAlias > mqttLimits.topicAliasesMax) {
-      throw new ProtocolError(reason.topicAliasInvalid, 'the topic alias is too high');
-    }
+  #topicOf(packet: PublishPacket): string {
+    if (packet.topicAlias === 0) return packet.topic;
     this.#aliases ??= new Map();
-    if (topic !== '') this.#aliases.set(topicAlias, topic);
-    const known = this.#aliases.get(topicAlias);
-    if (known === undefined) throw protocolError('the topic alias was not set');
-    return known;
+    return topicByAlias(this.#aliases, packet);
   }
 
   /** [MQTT-3.3.4-9]; older clients were not told the number, but nobody has so many under way. */
@@ -139,7 +145,9 @@ export class Inbound {
 
   #refusalOf(topic: string, bytes: number): PublishOutcome | undefined {
     if (isTooLong(topic)) return topicInvalid;
-    return this.#room.hold(this.#bytesUnderWay + bytes) ? undefined : tooMuchUnderWay;
+    const fits = this.#room.hold(this.#bytesUnderWay + publishBytesBeside + bytes);
+    this.#isOver = !fits && bytes <= smallBytesMax;
+    return fits || this.#isOver ? undefined : tooMuchUnderWay;
   }
 
   /** `outcome` tells how it ends, unless that is known already. */
@@ -154,9 +162,8 @@ export class Inbound {
       };
       void outcome.then(settle, () => settle(unavailableOutcome));
     }
-    if (this.#isPaused || this.#order.underWay < mqttLimits.publishesUnderWayMax) return;
-    this.#isPaused = true;
-    this.#publisher.pauseReading();
+    const { underWay } = this.#order;
+    if (this.#isOver || underWay >= mqttLimits.publishesUnderWayMax) this.#pause.beginAt(underWay);
   }
 
   #finish(publish: UnansweredPublish, outcome: PublishOutcome): void {
@@ -173,8 +180,10 @@ export class Inbound {
     if (qos !== 2) return;
     // The id stays taken until PUBREL, unless the message was refused [MQTT-4.3.3-10].
     const isTaken = code < reason.unspecified || (version !== 5 && !isForRoom(outcome));
-    if (isTaken && code !== reason.unavailable) keepId(session, packetId, journal);
-    else session.received?.delete(packetId);
+    // What is tried again may be stored by now: then the store knows its id.
+    if (code === reason.unavailable) session.received?.delete(packetId);
+    else if (isTaken) keepId(session, packetId, journal);
+    else dropId(session, { packetId, isRepeated: message?.isRepetition === true }, journal);
   }
 
   #answer(publish: UnansweredPublish): void {
@@ -184,12 +193,52 @@ export class Inbound {
     if (publish.qos === 1) this.#unacknowledged -= 1;
     else if (publish.code >= reason.unspecified) this.#unreleased.delete(publish.packetId);
   }
+}
 
-  #resumeIfRoom(): void {
-    if (!this.#isPaused || this.#order.underWay > mqttLimits.publishesUnderWayMax / 2) return;
-    this.#isPaused = false;
+/** Leaves what a connection sends in its socket while too much of it is under way. */
+class Pause {
+  readonly #publisher: Publisher;
+  #isOn = false;
+  #endsAt = 0;
+
+  constructor(publisher: Publisher) {
+    this.#publisher = publisher;
+  }
+
+  /** Until half of those under way are answered; where none is, nobody would hear of it. */
+  beginAt(underWay: number): void {
+    if (this.#isOn || underWay === 0) return;
+    this.#isOn = true;
+    this.#endsAt = Math.floor(underWay / 2);
+    this.#publisher.pauseReading();
+  }
+
+  endAt(underWay: number): void {
+    if (!this.#isOn || underWay > this.#endsAt) return;
+    this.#isOn = false;
     this.#publisher.resumeReading();
   }
+}
+
+function topicByAlias(aliases: Map<number, string>, { topic, topicAlias }: PublishPacket): string {
+  if (topicAlias > mqttLimits.topicAliasesMax) {
+    throw new ProtocolError(reason.topicAliasInvalid, 'the topic alias is too high');
+  }
+  if (topic !== '') aliases.set(topicAlias, topic);
+  const known = aliases.get(topicAlias);
+  if (known === undefined) throw protocolError('the topic alias was not set');
+  return known;
+}
+
+/** The store keeps an id with its message: by then it has the session, and the id was released. */
+function whenReady(
+  { opening }: Session,
+  releasing: Journal | undefined,
+  { packetId }: Message,
+  publish: () => Promise<PublishOutcome>,
+): Promise<PublishOutcome> {
+  const before = packetId === undefined ? undefined : (opening ?? releasing?.synced());
+  return before === undefined ? publish() : before.then(publish);
 }
 
 function messageOf(
@@ -200,10 +249,14 @@ function messageOf(
 ): Message {
   const { payload, qos, retain, properties, expirySeconds, isDuplicate } = packet;
   const plain = { topic, payload, qos, retain, publisher: session.key, payer: client.payer };
+  const isIdKept = qos === 2 && session.isDurable;
   // As most are: spreading nothing would cost more than all the rest of it.
-  if (!isDuplicate && properties === undefined && expirySeconds === undefined) return plain;
+  if (!isDuplicate && !isIdKept && properties === undefined && expirySeconds === undefined) {
+    return plain;
+  }
   return {
     ...plain,
+    ...(isIdKept && { packetId: packet.packetId }),
     ...(isDuplicate && { isRepetition: true }),
     ...(properties !== undefined && { properties }),
     ...(expirySeconds !== undefined && { expiresAt: clock.now() + expirySeconds * 1_000 }),
@@ -243,7 +296,7 @@ function unanswered(
   message: Message | undefined,
   outcome: PublishOutcome | undefined,
 ): UnansweredPublish {
-  const bytes = message === undefined ? 0 : message.payload.length;
+  const bytes = message === undefined ? 0 : publishBytesBeside + message.payload.length;
   return { packetId, qos, bytes, message, isRepetition: false, outcome, code: 0 };
 }
 

@@ -1,8 +1,16 @@
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { ConnectAnswer, ConnectRequest } from '../broker-hooks.ts';
 import type { ConnectPacket } from '../packets/packet.ts';
+import type { Transport } from '../transport.ts';
 import type { BrokerContext } from './broker-context.ts';
 import { termsFor, willOf } from './login.ts';
+
+/** CONNECT, and the question that is made of it. */
+interface Login {
+  readonly packet: ConnectPacket;
+  readonly request: ConnectRequest;
+  readonly transport: Transport;
+}
 
 /**
  * Asks whether a client may come in, and calls `admit` once: where other processes have sessions as
@@ -10,10 +18,15 @@ import { termsFor, willOf } from './login.ts';
  */
 export function letIn(
   { authority, ownership, log }: BrokerContext,
-  packet: ConnectPacket,
-  request: ConnectRequest,
-  admit: (answer: ConnectAnswer, turn?: number) => void,
+  { packet, request, transport }: Login,
+  admitLate: (answer: ConnectAnswer, turn?: number) => void,
 ): void {
+  const release = transport.holdForLogin?.();
+  const admit = (answer: ConnectAnswer, turn?: number): void => {
+    release?.();
+    if (answer.kind === 'accepted') transport.countFor?.(answer.client.payer);
+    admitLate(answer, turn);
+  };
   const unavailable = { kind: 'refused', reason: 'unavailable' } as const;
   const asked = authority.connect(request).catch((error: unknown) => {
     log.error({ error }, 'a login to MQTT failed');

@@ -103,7 +103,9 @@ export function createMessageQueue(context: QueueContext): MessageQueue {
     const isRefused = reasonCode >= reason.unspecified;
     if (entry === undefined) {
       // It may be forgotten on our side only: the client must be able to come to an end.
-      if (!isRefused && session.link !== undefined) release(session.link, packetId);
+      if (!isRefused && session.link !== undefined) {
+        release(session.link, packetId, reason.packetIdNotFound);
+      }
       return;
     }
     requireStage(entry, entry.qos === 2, 'PUBREC');

@@ -20,6 +20,7 @@ import type { Inbound, Publisher } from './inbound.ts';
 export interface OpenConnection extends Publisher {
   readonly context: BrokerContext;
   readonly inbound: Inbound;
+  readonly isBridge: boolean;
   /** The client says goodbye. */
   leave(packet: DisconnectPacket): void;
 }
@@ -86,7 +87,10 @@ function handlePublish(connection: OpenConnection, header: number, body: Buffer)
 }
 
 function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
-  const { packetId, subscriptions, surplus } = packet;
+  const { packetId, surplus } = packet;
+  const subscriptions = connection.isBridge
+    ? packet.subscriptions.map(forBridge)
+    : packet.subscriptions;
   const wanted: Subscription[] = [];
   const refusals = new Map<string, number>();
   // Of those with the same filter the last one counts [MQTT-3.8.4-3]: the others cost nothing.
@@ -105,6 +109,13 @@ function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
     for (const one of wanted) connection.context.retainedDelivery.start(connection.session, one);
   });
 }
+
+/** What it publishes it has, and what is retained here is to be retained there. */
+const forBridge = (subscription: Subscription): Subscription => ({
+  ...subscription,
+  noLocal: !subscription.filter.startsWith('$share/'),
+  retainAsPublished: true,
+});
 
 /** Subscribes, or answers why not; adds to `wanted` what is to bring retained messages. */
 function take(

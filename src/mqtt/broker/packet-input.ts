@@ -21,6 +21,7 @@ export class PacketInput implements Source {
   /** Who pays for it: the address, until its client has logged in. */
   payer: Payer;
   #isFirst = true;
+  #login: AbortController | undefined;
   #isOver = false;
   /** Reasons not to read. */
   #pauses = 0;
@@ -51,6 +52,11 @@ export class PacketInput implements Source {
     return this.#pauses > 0;
   }
 
+  /** Whether something has arrived that is not handled yet. */
+  get isWaiting(): boolean {
+    return this.#reader.isWaiting;
+  }
+
   receive(chunk: Uint8Array): void {
     this.#turn.arrived(chunk.length);
     this.#guard(() => {
@@ -68,7 +74,15 @@ export class PacketInput implements Source {
     this.#transport.pause();
   }
 
+  /** Pauses while the client is let in; the signal aborts when the connection is over by then. */
+  pauseForLogin(): AbortSignal {
+    this.pauseReading();
+    this.#login = new AbortController();
+    return this.#login.signal;
+  }
+
   resumeReading(): void {
+    this.#login = undefined;
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#isOver) return;
     this.#transport.resume();
@@ -91,6 +105,7 @@ export class PacketInput implements Source {
   /** The connection is over: nothing more is read. */
   dispose(): void {
     this.#isOver = true;
+    this.#login?.abort();
     this.#reader.dispose();
     this.#carried.hold(0);
   }

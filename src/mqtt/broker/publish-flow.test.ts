@@ -154,6 +154,38 @@ test('what is under way is the room of whoever publishes it', async () => {
   assert.equal(bytes.used, 0);
 });
 
+test('small publishes without room are left in the socket until others are answered', async () => {
+  const { broker, hooks, budgets } = await testBroker(undefined, {
+    mqtt_publish_bytes: 262_144,
+  });
+  const bytes = budgets.of('mqtt_publish_bytes');
+  const waiting: (() => void)[] = [];
+  hooks.answerPublish = () =>
+    new Promise((resolve) => waiting.push(() => resolve({ kind: 'accepted', isPassedOn: true })));
+  const mallory = await connectPeer(broker, { username: 'm', password: Buffer.from('p') });
+  for (let messageId = 1; messageId <= 200; messageId += 1) {
+    mallory.send(publish('t', { qos: 2, messageId }));
+  }
+  await settled();
+  assert.ok(mallory.isPaused);
+  // Each counts for 4 KiB, and one that is there has no need of room.
+  const most = bytes.rule.perAccount / 4_096 + 1;
+  assert.ok(waiting.length > 4 && waiting.length <= most, `${waiting.length} of ${most}`);
+  // Others have room of their own, and four of each connection need none.
+  const ann = await connectPeer(broker, { username: 'ann', password: Buffer.from('p') });
+  ann.send(publish('t', { qos: 1, messageId: 1 }));
+  await settled();
+  waiting.at(-1)?.();
+  assert.deepEqual(brief(await ann.take()), ['puback 1']);
+  const answered: string[] = [];
+  while (answered.length < 200) {
+    for (const resolve of waiting.splice(0)) resolve();
+    answered.push(...brief(await mallory.take()));
+  }
+  assert.deepEqual([answered.at(0), answered.at(-1)], ['pubrec 1', 'pubrec 200']);
+  assert.deepEqual([mallory.isPaused, mallory.isClosed, bytes.used], [false, false, 0]);
+});
+
 test('a QoS 2 message sent twice under one id arrives once, until the id is released', async () => {
   const { broker } = await testBroker();
   const reader = await connectPeer(broker, { clientId: 'reader' });

@@ -43,7 +43,8 @@ export function insertEntry(
   session.queuedBytes += size;
   counters.queuedBytes += size;
   counters.queuedMessages += 1;
-  if (session.isDurable) delivery.record({ key, packetId, ...terms }, payer, journal);
+  const { handOn: _, ...kept } = terms;
+  if (session.isDurable) delivery.record({ key, packetId, ...kept }, payer, journal);
   return entry;
 }
 
@@ -79,7 +80,13 @@ export function freeMessage(
 /** Gives back the room of a session that ends. */
 export function forgetEntries(context: QueueContext, session: Session): void {
   const { counters, room } = context;
+  const handedOn: (() => void)[] = [];
   for (const entry of session.entries?.values() ?? []) {
+    const { handOn, parcel, qos, wasSent } = entry;
+    // QoS 2 that was sent is for nobody else [MQTT-4.8.2-5].
+    if (handOn !== undefined && parcel !== undefined && (qos === 1 || !wasSent)) {
+      handedOn.push(() => handOn(parcel.message, wasSent));
+    }
     // Another member may have what this one did not acknowledge [MQTT5 4.8.2].
     if (!session.isDurable && entry.qos === 1 && entry.share !== undefined) {
       context.shares?.giveBack(entry.share);
@@ -92,6 +99,7 @@ export function forgetEntries(context: QueueContext, session: Session): void {
   session.waiting = undefined;
   session.admissions = undefined;
   session.isEnded = true;
+  for (const handOn of handedOn) handOn();
 }
 
 /** Puts in line what waited before the start; sessions that wait for the same message share it. */

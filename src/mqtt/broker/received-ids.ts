@@ -18,13 +18,25 @@ export function rememberId(
   void forgetId(session, oldest, journal);
 }
 
-/** The publish has been handed on: from now on its id is known after a crash, too. */
+/** The publish has been handed on: after a crash a repetition of it is only answered. */
 export function keepId(session: Session, packetId: number, journal: Journal): void {
-  if (session.received?.has(packetId) !== true) return;
-  session.received.set(packetId, undefined);
-  if (session.isEnded) return;
-  const { key, payer } = session;
-  if (session.isDurable) journal.add({ kind: 'received', key, packetId }, payer);
+  const isKnown = session.received?.has(packetId) === true;
+  if (isKnown) session.received?.set(packetId, undefined);
+  if (session.isEnded || !session.isDurable) return;
+  // Released meanwhile: the commit that stored the message may have kept its id all the same.
+  const kind = isKnown ? 'received' : 'completed';
+  journal.add({ kind, key: session.key, packetId }, session.payer);
+}
+
+/** The publish was refused: its id is free, also where the first one of a repetition was stored. */
+export function dropId(
+  session: Session,
+  { packetId, isRepeated }: { readonly packetId: number; readonly isRepeated: boolean },
+  journal: Journal,
+): void {
+  session.received?.delete(packetId);
+  if (!isRepeated || session.isEnded || !session.isDurable) return;
+  journal.add({ kind: 'completed', key: session.key, packetId }, session.payer);
 }
 
 /** The id may be used again [MQTT-4.3.3-11]; resolves when that is durable, undefined: it is. */

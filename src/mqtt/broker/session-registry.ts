@@ -96,10 +96,7 @@ export function createSessionRegistry(options: {
     const evicted = makeRoom(session);
     if (evicted === undefined) return undefined;
     sessions.set(key, session);
-    if (session.isDurable) {
-      const record = { key, identity, clientId, payer, expirySeconds };
-      journal.add({ kind: 'opened', session: record }, payer);
-    }
+    if (session.isDurable) addOpened(session, journal);
     return { session, isPresent: false, evicted };
   }
 
@@ -205,4 +202,13 @@ export function createSessionRegistry(options: {
       return sessions.size;
     },
   };
+}
+
+function addOpened(session: Session, journal: Journal): void {
+  const { key, identity, clientId, payer, expirySeconds } = session;
+  const record = { key, identity, clientId, payer, expirySeconds };
+  journal.add({ kind: 'opened', session: record }, payer);
+  session.opening = journal.synced()?.then(() => {
+    session.opening = undefined;
+  });
 }

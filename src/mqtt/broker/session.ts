@@ -34,6 +34,8 @@ export interface DeliveryTerms {
   readonly identifiers: readonly number[];
   /** Of a group, where several processes serve: what this one claimed. */
   readonly share?: Share;
+  /** Of a group of this process: hands it to another member, should the session end. */
+  readonly handOn?: (message: Message, wasSent: boolean) => void;
   /** A member may have had it from a process that ended [MQTT-3.3.1-1]. */
   readonly isRepeated?: boolean;
 }
@@ -108,6 +110,8 @@ export class Session {
   isAsking = false;
   /** Retained messages on their way to new subscriptions, by filter. */
   backlog: Map<string, RetainedBacklog> | undefined;
+  /** Resolves when the store has the session; undefined: it has. */
+  opening: Promise<void> | undefined;
   /** QoS 2 ids the client has not released; a promise while the hooks have not answered. */
   received: Map<number, Promise<PublishOutcome> | undefined> | undefined;
   /** In which turn its client connected, of all processes; 0: no other one serves. */

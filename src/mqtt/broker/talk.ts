@@ -50,7 +50,7 @@ export function readTalk(text: string): Talk | undefined {
 }
 
 /** A message as text can hold it. */
-export function jsonOfMessage({ payload, properties, ...rest }: Message): JsonValue {
+export function jsonOfMessage({ payload, properties, packetId: _, ...rest }: Message): JsonValue {
   return {
     ...rest,
     payload: Buffer.from(payload).toString('base64'),

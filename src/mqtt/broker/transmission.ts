@@ -47,8 +47,8 @@ export function transmit(
 }
 
 /** PUBREL: the client may forget the packet id. */
-export function release({ writer, version }: Link, packetId: number): void {
-  writeAcknowledgement(writer, { type: packetType.pubrel, packetId, reasonCode: 0, version });
+export function release({ writer, version }: Link, packetId: number, reasonCode = 0): void {
+  writeAcknowledgement(writer, { type: packetType.pubrel, packetId, reasonCode, version });
 }
 
 /** Sends what waits, as far as the window and the buffer allow. */

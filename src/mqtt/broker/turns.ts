@@ -30,13 +30,15 @@ export function createTurns<Item>(work: (item: Item) => boolean): Turns<Item> {
 
   function takeOne(): void {
     for (const [payer, items] of waiting) {
+      // Behind the others, and before the work, which may add to them.
       waiting.delete(payer);
+      waiting.set(payer, items);
       for (const item of items) {
         items.delete(item);
         if (work(item)) items.add(item);
         break;
       }
-      if (items.size > 0) waiting.set(payer, items);
+      if (items.size === 0) waiting.delete(payer);
       return;
     }
   }

@@ -9,6 +9,9 @@ import { malformed, ProtocolError, reason } from './reason-codes.ts';
 
 const flag = { cleanStart: 2, will: 4, willRetain: 32, password: 64, username: 128 } as const;
 
+/** Set in the level of the protocol by a bridge of another broker. */
+const bridgeBit = 0x80;
+
 /** What a CONNECT said before it turned out to be wrong: decides how the refusal is spelled. */
 export class ConnectError extends ProtocolError {
   readonly version: ProtocolVersion;
@@ -30,7 +33,8 @@ export function decodeConnect(header: number, body: Buffer): ConnectPacket {
     version = spellingOf(level);
     // Before 3.1.1 they meant nothing.
     if ((header & 15) !== 0 && version !== 3) throw silently('CONNECT has reserved flags');
-    return readFields(reader, readVersion(name, level));
+    const packet = readFields(reader, readVersion(name, level));
+    return (level & bridgeBit) === 0 ? packet : { ...packet, isBridge: true };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     // Before MQTT 5 there was no word for a malformed packet [MQTT-4.8.0-1].
@@ -41,15 +45,14 @@ export function decodeConnect(header: number, body: Buffer): ConnectPacket {
 
 /** A version that is not spoken here at all is refused in the words of the newest. */
 const spellingOf = (level: number): ProtocolVersion => {
-  const version = level & 0x7f;
+  const version = level & ~bridgeBit;
   return version === 3 || version === 4 ? version : 5;
 };
 
 function readVersion(name: string, level: number): ProtocolVersion {
-  // A bridge of another broker sets the highest bit; it is a client like any other here.
-  const version = level & 0x7f;
+  const version = level & ~bridgeBit;
   if (name === 'MQIsdp' && version === 3) return 3;
-  if (name === 'MQTT' && (level === 4 || level === 5)) return level;
+  if (name === 'MQTT' && (version === 4 || version === 5)) return version;
   if (name === 'MQTT' || name === 'MQIsdp') {
     throw new ProtocolError(reason.protocolVersion, `protocol ${name} ${level} is not spoken here`);
   }

@@ -36,6 +36,11 @@ export class FrameReader {
     this.#partial = new PartialPacket(limits);
   }
 
+  /** Whether packets wait for resume(). */
+  get isWaiting(): boolean {
+    return this.#waiting !== undefined;
+  }
+
   /** Hands on the packets that end in this chunk; throws ProtocolError, and what onFrame throws. */
   read(chunk: Buffer): void {
     if (this.#state === 'reading') {

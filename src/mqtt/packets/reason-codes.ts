@@ -22,6 +22,7 @@ export const reason = {
   topicInvalid: 0x90,
   receiveMaximumExceeded: 0x93,
   topicAliasInvalid: 0x94,
+  packetIdNotFound: 0x92,
   packetTooLarge: 0x95,
   messageRateTooHigh: 0x96,
   quotaExceeded: 0x97,

@@ -19,6 +19,7 @@ import type { Columns } from './columns.ts';
 import { putFlags, takeFlags } from './flags.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
 import { type Digits, digitsOf, putNumbers, takeNumbers } from './numbers.ts';
+import { putEdges, takeEdges } from './summary-edges.ts';
 import { putKinds, takeKinds } from './summary-kinds.ts';
 
 const hour = 3_600_000;
@@ -33,10 +34,11 @@ const noGrain = 0;
 /** Larger numbers may add up to what no double holds. */
 const magnitudeMax = 1e290;
 /**
- * The first one had hours or whole blocks, and did not say which. The third one is for hours with
- * both kinds of numbers, and is the second one but for them.
+ * The first one had hours or whole blocks, and did not say which. The third one was for hours with
+ * both kinds of numbers, and is the second one but for them; the fourth one is for all hours that
+ * retention leaves, and has their edges behind the kinds.
  */
-const versions = { withoutGrains: 1, withGrains: 2, withKinds: 3 };
+const versions = { withoutGrains: 1, withGrains: 2, withKinds: 3, withEdges: 4 };
 const isKnown = (version: number): boolean => Object.values(versions).includes(version);
 const blocksMax = 65_536;
 const stretchesMax = 2 ** 20;
@@ -238,14 +240,21 @@ export function encodeSummary(blocks: readonly BlockSummary[]): Buffer {
   putNumbers(sinks, all.min);
   putNumbers(sinks, all.max, all.min);
   for (const name of numberColumns) putNumbers(sinks, all[name], besideOf(all, name));
-  if (all.kinds !== undefined) putKinds(body, all.kinds);
+  const version = versionFor(all);
+  if (version >= versions.withKinds) putKinds(body, all.kinds ?? []);
+  if (version === versions.withEdges) putEdges(body, all.edges ?? []);
   // Integers are read four bytes at a time.
   putUint32(body, 0);
   const sink = createSink(body.length + 5);
-  putByte(sink, all.kinds === undefined ? versions.withGrains : versions.withKinds);
+  putByte(sink, version);
   putUint32(sink, crc32(writtenBytes(body)));
   putBytes(sink, writtenBytes(body));
   return writtenBytes(sink);
+}
+
+function versionFor({ kinds, edges }: Stretches): number {
+  if (edges?.some((one) => one !== undefined)) return versions.withEdges;
+  return kinds === undefined ? versions.withGrains : versions.withKinds;
 }
 
 /** Reads what encodeSummary wrote. Throws DamagedBytesError for anything else. */
@@ -276,7 +285,8 @@ export function decodeSummary(bytes: Uint8Array): ChunkSummary {
   all.min.set(takeNumbers(sources, count));
   all.max.set(takeNumbers(sources, count, all.min));
   for (const name of numberColumns) all[name].set(takeNumbers(sources, count, besideOf(all, name)));
-  const kinds = version === versions.withKinds ? { kinds: takeKinds(source, count) } : {};
+  const kinds = version >= versions.withKinds ? { kinds: takeKinds(source, count) } : {};
+  const edges = version === versions.withEdges ? { edges: takeEdges(source, count) } : {};
   for (let at = 0; at < count; at += 1) all.starts[at] = (all.starts[at] ?? 0) * hour;
   const bounds = [0];
   for (let block = 0; block < blocks; block += 1) {
@@ -287,7 +297,7 @@ export function decodeSummary(bytes: Uint8Array): ChunkSummary {
     setTimes(all, start, end, { minTime, maxTime, grain: grains[block] ?? 0 });
   }
   if (bounds[blocks] !== count) throw new DamagedBytesError('a summary has another size');
-  return { stretches: { ...all, ...kinds }, bounds, grains, counts, minTimes, maxTimes };
+  return { stretches: { ...all, ...kinds, ...edges }, bounds, grains, counts, minTimes, maxTimes };
 }
 
 /** About what a summary takes in memory. */
@@ -327,9 +337,13 @@ function joined(parts: readonly Stretches[]): Stretches {
     for (const name of columnNames) all[name].set(part[name], offset);
     offset += part.count;
   }
-  if (parts.every(({ kinds }) => kinds === undefined)) return all;
   const none = ({ count }: Stretches) => new Array<undefined>(count).fill(undefined);
-  return { ...all, kinds: parts.flatMap((part) => part.kinds ?? none(part)) };
+  const [hasKinds, hasEdges] = [parts.some(({ kinds }) => kinds), parts.some(({ edges }) => edges)];
+  return {
+    ...all,
+    ...(hasKinds && { kinds: parts.flatMap((part) => part.kinds ?? none(part)) }),
+    ...(hasEdges && { edges: parts.flatMap((part) => part.edges ?? none(part)) }),
+  };
 }
 
 function sliced(all: Stretches, from: number, to: number): Stretches {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Datapoint } from '../../domain/datapoints/datapoint.ts';
+import { latestInstant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Storage } from '../storage.ts';
 import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from './builders.ts';
@@ -33,6 +34,17 @@ const storing: Promises = {
     assert.deepEqual(await allValues(datapoints), [21.5, 'dry']);
     const page = { order: 'asc', skip: 0, limit: 10 } as const;
     assert.deepEqual(await datapoints.read(sensor(), page), [timed, bare]);
+  },
+
+  'the newest time of receipt is found, up to a limit': async ({ datapoints, newestReceived }) => {
+    assert.equal(await newestReceived(latestInstant), undefined);
+    const late = push([at(5, 1)], sensor('d2', 's1'));
+    await datapoints.append([push([untimed(7, 'a'), untimed(9, 'b')]), late]);
+    assert.equal(await newestReceived(latestInstant), untimed(9, 'b').receivedAt);
+    await datapoints.append([push([untimed(20, 'c')], sensor('d1', 's2'))]);
+    assert.equal(await newestReceived(latestInstant), untimed(20, 'c').receivedAt);
+    assert.equal(await newestReceived(untimed(19, 'c').receivedAt), untimed(9, 'b').receivedAt);
+    assert.equal(await newestReceived(0), undefined);
   },
 
   'a batch answers each push in order, and a missing sensor stops only its own': async ({

@@ -41,7 +41,7 @@ const promises: Promises = {
     const page = (limit: number, offset: number, q?: string) =>
       list(opened, { visibleTo: everything, q, limit, offset });
     const heads = (from: number, to?: number) =>
-      all.slice(from, to).map(({ id, owner }) => ({ id, owner }));
+      all.slice(from, to).map(({ id, owner, createdAt }) => ({ id, owner, createdAt }));
     assert.deepEqual(await page(2, 1), { devices: heads(1, 3), total: 5 });
     assert.deepEqual(await page(9, 4), { devices: heads(4), total: 5 });
     assert.deepEqual(await page(9, 5), { devices: [], total: 5 });

@@ -1,5 +1,6 @@
 import { aggregate } from '../../domain/datapoints/aggregation.ts';
 import type { Aggregate } from '../../domain/datapoints/bucket-tally.ts';
+import type { Growth } from '../../domain/datapoints/growth.ts';
 import { hourMs } from '../../domain/datapoints/retention/retention.ts';
 import type { SummarisedPart } from '../../domain/datapoints/stretches.ts';
 import type { BucketOf } from '../../lib/time-bucket.ts';
@@ -16,14 +17,15 @@ export const bucketsOf =
     return { start, end: start + each };
   };
 
-/** What parts come to, in buckets of so many ms. */
-export async function sumsOf(parts: readonly SummarisedPart[], each: number): Promise<unknown[]> {
-  async function* inTurn(): AsyncGenerator<SummarisedPart> {
-    yield* parts;
-  }
+/** Sums of parts in buckets of so many ms; `growth` knows the numbers before them. */
+export async function sumsOf(
+  parts: AsyncIterable<SummarisedPart>,
+  each: number,
+  growth?: Growth,
+): Promise<unknown[]> {
   const found: unknown[] = [];
   const plan = { aggregates: names, bucketOf: bucketsOf(each) };
-  for await (const step of aggregate(inTurn(), plan)) {
+  for await (const step of aggregate(parts, plan, growth)) {
     for (const { start, values: ofBucket } of step.buckets) {
       found.push([(start - midnight) / hourMs, ...ofBucket]);
     }

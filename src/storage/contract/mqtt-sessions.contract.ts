@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { payerAt, payerOfAccount } from '../../domain/budgets/payer.ts';
+import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { type Message, sessionKey } from '../../domain/messaging/message.ts';
 import {
   neverExpires,
@@ -232,6 +233,41 @@ const promises: Promises = {
     assert.deepEqual((await sessionOf(storage, 'c')).received, [2, 9]);
     await storage.mqttSessions.apply([{ kind: 'completed', key, packetId: 9 }]);
     assert.deepEqual((await sessionOf(storage, 'c')).received, [2]);
+  },
+
+  'an id is kept with the datapoints that came under it, and they are stored once': async (
+    storage,
+  ) => {
+    const { mqttSessions, datapoints } = storage;
+    const { key } = aSession('guest', 'c');
+    const append = async (value: number, packetId: number, session = key, name = 't') => {
+      const batch = singleBatch(value, undefined, noon);
+      const receivedAs = { session, packetId, retain: false };
+      const ref = { deviceId: deviceId('d'), sensorId: sensorId(name) };
+      const [outcome] = await datapoints.append([
+        { ...ref, batch, publishContext: { receivedAs } },
+      ]);
+      return outcome?.kind === 'stored' ? outcome.fresh.count : outcome?.kind;
+    };
+    await mqttSessions.apply([opened('guest', 'c')]);
+    assert.equal(await append(1, 7), 1);
+    assert.equal(await append(1, 8, key, 'none'), 'missing');
+    assert.equal(await append(1, 7), 0, 'it came again');
+    // Whoever repeats it has it handed on.
+    assert.deepEqual((await sessionOf(storage, 'c')).received, []);
+    await mqttSessions.apply([{ kind: 'received', key, packetId: 7 }]);
+    assert.deepEqual((await sessionOf(storage, 'c')).received, [7]);
+    assert.equal(await append(1, 7), 0, 'it came once more');
+    assert.equal(await append(2, 8), 1, 'an id under which nothing was stored');
+    assert.equal(await append(3, 7, sessionKey(ana, 'c')), 1, 'of a session that is not kept');
+    await mqttSessions.apply([{ kind: 'completed', key, packetId: 7 }]);
+    assert.equal(await append(4, 7), 1, 'another one under an id that was released');
+    await mqttSessions.apply([opened('guest', 'c')]);
+    assert.equal(await append(5, 7), 1, 'another one of a new session');
+    assert.equal(
+      await datapoints.count({ deviceId: deviceId('d'), sensorId: sensorId('t') }, {}),
+      5,
+    );
   },
 
   'changes to a session that does not exist change nothing': async ({ mqttSessions }) => {

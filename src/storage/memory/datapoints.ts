@@ -1,4 +1,4 @@
-import { toColumnBatch, toDatapoints } from '../../domain/datapoints/column-batch.ts';
+import { emptyBatch, toColumnBatch, toDatapoints } from '../../domain/datapoints/column-batch.ts';
 import {
   type Datapoint,
   lastAmong,
@@ -30,8 +30,10 @@ import { summariseWithHours } from '../../domain/datapoints/retention/summarise-
 import type { Stretches } from '../../domain/datapoints/stretches.ts';
 import { bytesPerWeight, weightOf, weightOfBatch } from '../../domain/datapoints/weight.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import type { SessionKey } from '../../domain/messaging/message.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
+import type { MemoryState } from './memory-state.ts';
 
 /** Datapoints in memory, with what their owner must call. */
 export interface MemoryDatapoints extends DatapointStore {
@@ -46,6 +48,8 @@ export interface MemoryDatapoints extends DatapointStore {
   readonly retained: Pick<Retaining, 'state' | 'restore'>;
   /** When the oldest datapoint, and the oldest hour, are of. */
   oldest(sensor: SensorRef): { readonly oldest?: Instant; readonly oldestHour?: Instant };
+  /** When the last datapoint was received, of those up to `atMost`. */
+  newestReceived(atMost: Instant): Promise<Instant | undefined>;
   /** What is stored of a sensor, or of a device. */
   weightOf(deviceId: DeviceId, sensorId?: SensorId): number;
 }
@@ -62,7 +66,10 @@ interface History {
 }
 
 /** Keeps datapoints as plainly as possible: other engines are compared with this one. */
-export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean): MemoryDatapoints {
+export function createDatapointStore(
+  hasSensor: (sensor: SensorRef) => boolean,
+  sessions: MemoryState['mqttSessions'],
+): MemoryDatapoints {
   const devices = new Map<DeviceId, Map<SensorId, History>>();
 
   function historyOf({ deviceId, sensorId }: SensorRef): History {
@@ -113,8 +120,14 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
     async append(batch) {
       return batch.map((push): AppendOutcome => {
         if (!hasSensor(push)) return { kind: 'missing' };
+        const id = push.publishContext?.receivedAs;
+        // Sessions have no other keys.
+        const session = id && sessions.get(id.session as SessionKey);
+        if (id !== undefined && session?.received.has(id.packetId)) return alreadyStored;
+        if (id !== undefined && session?.stored.has(id.packetId)) return alreadyStored;
         const fresh = toColumnBatch(addPush(historyOf(push), push));
         if (fresh.count === 0) return { kind: 'stored', fresh };
+        if (id !== undefined) session?.stored.add(id.packetId);
         return { kind: 'stored', fresh, weight: weightOfBatch(fresh) };
       });
     },
@@ -173,6 +186,13 @@ export function createDatapointStore(hasSensor: (sensor: SensorRef) => boolean):
     async briefLastValues(deviceIds): Promise<BriefLastValues> {
       return lastValues(deviceIds);
     },
+    async newestReceived(atMost) {
+      const histories = [...devices.values()].flatMap((sensors) => [...sensors.values()]);
+      const received = histories.flatMap(({ datapoints }) =>
+        datapoints.map(({ receivedAt }) => receivedAt).filter((one) => one <= atMost),
+      );
+      return received.length === 0 ? undefined : received.reduce((a, b) => Math.max(a, b));
+    },
     lastValue: async ({ deviceId, sensorId }) => devices.get(deviceId)?.get(sensorId)?.last,
     weightOf(deviceId, sensorId) {
       let weight = 0;
@@ -199,6 +219,8 @@ function partOf(datapoints: readonly Datapoint[], charactersMax: number): PagePa
   }
   return { datapoints, isCut: false };
 }
+
+const alreadyStored: AppendOutcome = { kind: 'stored', fresh: emptyBatch };
 
 const emptyHistory = (): History => ({
   ...{ datapoints: [], hours: new Map(), rawBefore: undefined, known: new Set(), last: undefined },

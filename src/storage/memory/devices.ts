@@ -45,10 +45,12 @@ export function createDeviceStore(
     find: async (id) => devices.get(id),
     async list({ visibleTo, limit, offset }) {
       const visible = visibleOf(visibleTo);
-      const page = visible.slice(offset, offset + limit).map(({ id, owner, visibility }) => ({
-        ...{ id, owner },
-        ...(visibility !== undefined && { visibility }),
-      }));
+      const page = visible
+        .slice(offset, offset + limit)
+        .map(({ id, owner, visibility, createdAt }) => ({
+          ...{ id, owner, createdAt },
+          ...(visibility !== undefined && { visibility }),
+        }));
       return { devices: page, total: visible.length };
     },
     candidates: async ({ visibleTo }) => ({
@@ -83,6 +85,7 @@ export function createDeviceStore(
       }
       return uses;
     },
+    ...strangerCount(state),
     async update(id, changes, at) {
       const device = devices.get(id);
       if (device === undefined) return 'missing';
@@ -198,4 +201,27 @@ function withoutPart<P extends Part>(
 ): readonly P[] | 'missing' {
   const others = parts?.filter((part) => part.id !== id);
   return others === undefined || others.length === parts?.length ? 'missing' : others;
+}
+
+function strangerCount(
+  state: MemoryState,
+): Pick<DeviceStore, 'strangerBytes' | 'strangersByOwner' | 'addStrangerBytes'> {
+  const { devices, strangerBytes } = state;
+  return {
+    strangerBytes: async (id) => strangerBytes.get(id) ?? 0,
+    async strangersByOwner() {
+      const uses = new Map<Username, number>();
+      for (const [id, bytes] of strangerBytes) {
+        const owner = devices.get(id)?.owner;
+        if (owner !== undefined && bytes > 0) uses.set(owner, (uses.get(owner) ?? 0) + bytes);
+      }
+      return uses;
+    },
+    async addStrangerBytes(added) {
+      for (const [id, bytes] of added) {
+        const after = Math.max(0, (strangerBytes.get(id) ?? 0) + bytes);
+        if (devices.has(id)) strangerBytes.set(id, after);
+      }
+    },
+  };
 }

@@ -52,6 +52,8 @@ export interface KeptSession {
   /** By packet id. */
   readonly queue: Map<number, StoredEntry>;
   readonly received: Set<number>;
+  /** Packet ids of datapoints that are stored. */
+  readonly stored: Set<number>;
 }
 
 /** A notification with all that is kept of it. */
@@ -75,6 +77,8 @@ export interface KeptDelivery extends Omit<NewDelivery, 'isUnderWay'> {
 /** What all stores of one memory engine share. Maps keep the order of creation. */
 export interface MemoryState {
   readonly users: Map<UserId, StoredUser>;
+  /** What strangers pushed to devices. */
+  readonly strangerBytes: Map<DeviceId, number>;
   readonly tokens: Map<string, TokenRecord>;
   readonly keys: Map<AccessKeyId, AccessKeyRecord>;
   /** Browsers that stay logged in, by id. */
@@ -108,6 +112,7 @@ export interface MemoryState {
 export function createMemoryState(): MemoryState {
   return {
     users: new Map(),
+    strangerBytes: new Map(),
     tokens: new Map(),
     keys: new Map(),
     logins: new Map(),
@@ -195,6 +200,7 @@ export function retentionKey(scope: RetentionScope): string {
 /** Removes a device with everything that hangs on it. */
 export function removeDevice(state: MemoryState, id: DeviceId): void {
   state.devices.delete(id);
+  state.strangerBytes.delete(id);
   removeGrantsOn(state, 'device', id);
   state.forgetDatapoints(id);
 }
@@ -314,16 +320,20 @@ export interface Listed {
   readonly id: string;
   readonly owner: Username;
   readonly visibility?: 'public' | 'private';
+  readonly createdAt?: number;
 }
 
 /** Whether a list for this viewer shows the thing. */
 export function isVisible(
   state: MemoryState,
   kind: ResourceKind,
-  { id, owner, visibility }: Listed,
-  { who, only }: VisibleTo,
+  { id, owner, visibility, createdAt = 0 }: Listed,
+  { who, only, madeBy }: VisibleTo,
 ): boolean {
   if (only !== undefined && !only.has(id)) return false;
+  if (madeBy !== undefined && typeof who !== 'string') {
+    if (createdAt > madeBy && !sameUsername(owner, who.username)) return false;
+  }
   if (who === 'everything' || visibility !== 'private' || owner === guestUsername) return true;
   if (who === 'public') return false;
   if (sameUsername(owner, who.username)) return true;

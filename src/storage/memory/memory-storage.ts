@@ -36,7 +36,7 @@ export function createMemoryStorage(): Storage {
     const device = state.devices.get(deviceId);
     return device !== undefined && sensorOf(device, sensorId) !== undefined;
   };
-  const pushed = createDatapointStore(hasSensor);
+  const pushed = createDatapointStore(hasSensor, state.mqttSessions);
   const filed = createCorrectionStore(state, hasSensor);
   const corrections = createCorrectionBook(filed);
   const datapoints = createCorrectedDatapoints(pushed, corrections);
@@ -77,6 +77,7 @@ export function createMemoryStorage(): Storage {
     passwordResets: createPasswordResetStore(state),
     failures: createFailureStore(),
     callTexts: createCallTextStore(),
+    newestReceived: pushed.newestReceived,
     ping: async () => undefined,
     close: async () => undefined,
   };

@@ -80,12 +80,13 @@ function claim(
     progress: { ...kept.progress, status: 'pending', dueAt },
   };
   state.deliveries.set(position, leased);
-  const { source, payer, username, channel, message, createdAt, attempts } = leased;
+  const { source, payer, username, accountId, channel, message, createdAt, attempts } = leased;
   return {
     id: `${kept.token}-${position}`,
     source,
     payer,
     username,
+    ...(accountId !== undefined && { accountId }),
     channel,
     message,
     createdAt,

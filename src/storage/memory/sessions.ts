@@ -98,6 +98,7 @@ function applyToSession(session: KeptSession, change: OfSession): void {
       break;
     case 'completed':
       received.delete(change.packetId);
+      session.stored.delete(change.packetId);
       break;
   }
 }
@@ -114,4 +115,5 @@ const kept = (record: SessionRecord): KeptSession => ({
   subscriptions: new Map(),
   queue: new Map(),
   received: new Set(),
+  stored: new Set(),
 });

@@ -78,6 +78,8 @@ export function createUserStore(state: MemoryState): UserStore {
       return { endedKeys: ended.map((key) => key.id) };
     },
     remove: async (id) => remove(state, id),
+    signUps: async () =>
+      [...users.values()].flatMap(({ user }) => (user.isSignUp ? user.username : [])),
     countAdmins: async () =>
       [...users.values()].filter(({ user }) => user.isAdmin && !user.isDisabled).length,
   };

@@ -22,8 +22,8 @@ const odd = `'Maji, 测 \uffff0 ''"\\ ' || char(10)`;
 /** Rows of the tables that no datapoint is in, with all kinds of texts, bytes and nulls. */
 const rows = `
   insert into users values
-    (1, 'u1', 'ama', 'ama@example.org', 'hash', ${noon}, 1, 0, 2.5, ${odd}, '[]', 1, 'secret'),
-    (7, 'u2', 'Kofi', null, 'hash', ${noon}, 0, 1, null, '{}', '[]', 0, null);
+    (1, 'u1', 'ama', 'ama@example.org', 'hash', ${noon}, 1, 0, 2.5, ${odd}, '[]', 1, 'secret', 0),
+    (7, 'u2', 'Kofi', null, 'hash', ${noon}, 0, 1, null, '{}', '[]', 0, null, 1);
   insert into login_sessions values
     ('l1', 'u1', 'h1', 'h0', 1, 2, 3, 4, '{}'), ('l2', 'u1', 'h2', null, null, 2, 3, 4, ${odd});
   insert into tokens values (1, 't1', 'u1', 9, 8, 'l1'), (5, 't2', 'u2', 9, 8, null);
@@ -57,7 +57,7 @@ const rows = `
   insert into mqtt_messages values (4, 'a/b', x'', 1, 0, null, null, null),
     (5, 'a/b', x'00ff', 2, 1, x'01', 7, '["u:u1","c"]');
   insert into mqtt_queue values (1, 2, 1, 4, 1, 0, '[]'), (3, 2, 2, null, 2, 0, '[1]');
-  insert into mqtt_received values (9, 65535);
+  insert into mqtt_received values (9, 65535, 0);
   insert into mqtt_retained values (1, ${odd}, x'0102', 0, null, null, null, null);
   insert into installation_settings values ('signUp', 'closed');`;
 

@@ -37,7 +37,7 @@ export const movedTables: readonly MovedTable[] = [
   table(
     'users',
     'position id username email_key email_proof password_hash created_at is_admin is_disabled ' +
-      'sms_credit profile proofs webhook_secret',
+      'sms_credit profile proofs webhook_secret is_signup',
   ),
   table(
     'login_sessions',
@@ -55,7 +55,7 @@ export const movedTables: readonly MovedTable[] = [
   table('group_grants', 'group_id kind resource scopes'),
   table(
     'devices',
-    'position id owner visibility gateway_id domain created_at modified_at details',
+    'position id owner visibility gateway_id domain created_at modified_at details stranger_bytes',
     { pageRows: some },
   ),
   table(
@@ -105,6 +105,6 @@ export const movedTables: readonly MovedTable[] = [
   ),
   table('mqtt_messages', `message retain ${message}`, { pageRows: few }),
   table('mqtt_queue', 'position session packet_id message qos retain identifiers'),
-  table('mqtt_received', 'session packet_id'),
+  table('mqtt_received', 'session packet_id handed_on'),
   table('mqtt_retained', `position payer ${message}`, { pageRows: few }),
 ];

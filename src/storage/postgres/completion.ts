@@ -42,13 +42,13 @@ export async function completeDelivery(session: Session, completion: Completion)
     await session.run(deleteDelivery, position);
     return;
   }
-  const { username, message } = JSON.parse(found.details) as DeliveryDetails;
+  const filed = JSON.parse(found.details) as DeliveryDetails;
   const reason = kind === 'sent' ? undefined : completion.reason;
   const status = kind === 'retry' ? 'pending' : kind;
   const dueAt = kind === 'retry' ? completion.dueAt : null;
   const sentAt = kind === 'sent' ? at : null;
   const charged = kind === 'failed' ? 0 : found.is_charged;
-  const details = deliveryDetails({ username, message, reason });
+  const details = deliveryDetails({ ...filed, reason });
   await session.run(updateDelivery, status, dueAt, sentAt, charged, details, position);
   if (found.notification === null) return;
   if (kind === 'sent') await session.run(recordSuccess, at, completion.code, found.notification);

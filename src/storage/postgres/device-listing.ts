@@ -17,6 +17,7 @@ interface HeadRow {
   readonly id: DeviceId;
   readonly owner: Username;
   readonly visibility: Visibility | null;
+  readonly created_at: number;
 }
 
 /** Before all positions. */
@@ -43,7 +44,7 @@ export function createDeviceListing(options: {
       const { sql, values } = allOf(visibleRows('device', visibleTo));
       const count = numbered(`select count(*) as n from devices where ${sql}`);
       const page = numbered(
-        `select id, owner, visibility from devices where ${sql}
+        `select id, owner, visibility, created_at from devices where ${sql}
          order by position limit ? offset ?`,
       );
       return reader.inSnapshot(async (session) => ({
@@ -81,8 +82,8 @@ export function createDeviceListing(options: {
   };
 }
 
-const headOf = ({ id, owner, visibility }: HeadRow): DeviceHead =>
-  visibility === null ? { id, owner } : { id, owner, visibility };
+const headOf = ({ id, owner, visibility, created_at: createdAt }: HeadRow): DeviceHead =>
+  visibility === null ? { id, owner, createdAt } : { id, owner, visibility, createdAt };
 
 function narrowing(equals: ReadonlyMap<string, string>): Condition[] {
   const conditions: Condition[] = [];

@@ -67,6 +67,17 @@ export async function updateDevice(
   return 'updated';
 }
 
+const addStrangers = `
+  update devices set stranger_bytes = greatest(0, stranger_bytes + added)
+  from unnest($1::text[], $2::bigint[]) as given (device, added) where id = device`;
+
+export async function addStrangerBytes(
+  session: Session,
+  added: ReadonlyMap<string, number>,
+): Promise<void> {
+  await session.run(addStrangers, [...added.keys()], [...added.values()]);
+}
+
 export async function removeDevice(session: Session, id: string): Promise<'removed' | 'missing'> {
   for (const part of [...deleteGrantsOn, deleteHot]) await session.run(part, id);
   return (await session.run(deleteDevice, id)) === 0 ? 'missing' : 'removed';

@@ -9,6 +9,7 @@ import { createDeviceListing } from './device-listing.ts';
 import { actuators, sensors } from './device-part-writes.ts';
 import { readDevices } from './device-reading.ts';
 import {
+  addStrangerBytes,
   type DeviceInsert,
   insertDevice,
   removeDevice,
@@ -56,6 +57,7 @@ export function createDeviceStore({
       return rows.map((row) => row.found);
     },
     countOwnedBy: async (owner) => (await reader.first<{ n: number }>(countOwned, owner))?.n ?? 0,
+    addStrangerBytes: (added) => writer.call((tx) => addStrangerBytes(tx, added)),
     update: (id, changes, at) =>
       writer.call((tx) => updateDevice(tx, id, resourcePatchOf(changes), at)),
     async remove(id) {

@@ -139,8 +139,8 @@ async function file(
   const { at, found, member } = about;
   const { position, owner } = found;
   const { status, dueAt, sentAt, reason } = progressToRow(delivery.progress);
-  const { username, message, channel, isUnderWay } = delivery;
-  const text = deliveryDetails({ username, message, reason });
+  const { channel, isUnderWay } = delivery;
+  const text = deliveryDetails({ ...delivery, reason });
   const attempts = Number(isUnderWay === true);
   const token = createHexId();
   const values = [status, attempts, at, dueAt, sentAt, token, text] as const;

@@ -11,10 +11,19 @@ export interface Condition {
 }
 
 /** The rows that a list may show, of the table that keeps this kind. */
-export function visibleRows(kind: ResourceKind, { who, only }: VisibleTo): readonly Condition[] {
+export function visibleRows(
+  kind: ResourceKind,
+  { who, only, madeBy }: VisibleTo,
+): readonly Condition[] {
   const conditions: Condition[] = [];
   if (only !== undefined) {
     conditions.push({ sql: 'id = any(?::text[])', values: [[...only]] });
+  }
+  if (kind === 'device' && madeBy !== undefined && typeof who !== 'string') {
+    conditions.push({
+      sql: '(created_at <= ? or nocase(owner) = nocase(?))',
+      values: [madeBy, who.username],
+    });
   }
   const isPublic = kind === 'project' ? 'false' : `visibility is distinct from 'private'`;
   const isOwners = 'nocase(owner) = nocase(?)';

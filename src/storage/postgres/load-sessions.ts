@@ -35,7 +35,8 @@ const selectMessages = `
   where $1::bigint[] is null or message in
     (select message from mqtt_queue where session = any($1::bigint[]))`;
 const selectReceived = `
-  select session, packet_id from mqtt_received where ${isWanted} order by session, packet_id`;
+  select session, packet_id from mqtt_received
+  where handed_on = 1 and ${isWanted} order by session, packet_id`;
 const selectRetained = `
   select ${retainedColumns} from mqtt_retained
   where $1::text[] is null or key = any($1::text[]) order by topic collate "C"`;

@@ -1,3 +1,4 @@
+import { memberLimits } from '../../domain/members/member-limits.ts';
 import type { Member, MemberStore } from '../../domain/members/member-store.ts';
 import { createFeedLog } from './feed-log.ts';
 import type { MemberConnection } from './member-connection.ts';
@@ -11,6 +12,7 @@ const countUp = `
     where member = $1 and state = 'serving' returning member)
   select set_config('synchronous_commit', 'off', true), count(*)::integer as counted from counted`;
 const selectMembers = 'select member as id, beat, state from members order by member';
+const selectNow = 'select extract(epoch from clock_timestamp())::float8 * 1000 as now';
 const giveUp = `
   update members set state = 'lost' where member = $1 and beat = $2 and state = 'serving'`;
 const fence = 'update writers set ended = true where writer = $1';
@@ -34,6 +36,10 @@ export function createMemberStore(options: MemberStoreOptions): MemberStore {
       if (row?.counted !== 1) return 'lost';
       return connection.all<Member>(selectMembers);
     },
+    async now() {
+      const row = await connection.first<{ now: number }>(selectNow);
+      return row?.now ?? Number.NaN;
+    },
     giveUp: (member, beat) =>
       writer.call(async (tx) => {
         if ((await tx.run(giveUp, member, beat)) === 0) return 'moved';
@@ -42,4 +48,33 @@ export function createMemberStore(options: MemberStoreOptions): MemberStore {
         return 'lost';
       }),
   };
+}
+
+/**
+ * Beats each second from now on, until the service does so itself: whatever it still loads, the
+ * others do not give it up. The second answer ends that.
+ */
+export function beatingFromNow(store: MemberStore): readonly [MemberStore, () => void] {
+  let left = memberLimits.startMs / memberLimits.beatMs;
+  let isUnderWay = false;
+  const end = (): void => clearInterval(timer);
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left < 0) end();
+    if (left < 0 || isUnderWay) return;
+    isUnderWay = true;
+    store
+      .beat()
+      // The service finds out at its first beat, or at its first commit.
+      .catch(() => undefined)
+      .finally(() => {
+        isUnderWay = false;
+      });
+  }, memberLimits.beatMs);
+  timer.unref();
+  const beat = (): ReturnType<MemberStore['beat']> => {
+    end();
+    return store.beat();
+  };
+  return [{ ...store, beat }, end];
 }

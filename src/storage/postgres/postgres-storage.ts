@@ -18,7 +18,7 @@ import { createInstallationStore } from './installation.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
-import { createMemberStore } from './members.ts';
+import { beatingFromNow, createMemberStore } from './members.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
@@ -57,7 +57,10 @@ function createMembers(
   const { link, writer, opened } = given;
   const connection = createMemberConnection(url, log);
   opened.defer(() => connection.close());
-  return createMemberStore({ own: link.member, connection, writer, before: link.told });
+  const store = createMemberStore({ own: link.member, connection, writer, before: link.told });
+  const [members, end] = beatingFromNow(store);
+  opened.defer(end);
+  return members;
 }
 
 /**
@@ -80,7 +83,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const shards = await openShards(options.shardUrls ?? [], { reader, writer, log });
   opened.defer(() => shards.close());
   const pushed = createDatapointStore({
-    ...{ ...context, log, sent: shards },
+    ...{ ...context, log, sent: shards, own: members?.own },
     ...(datapointLimits !== undefined && { limits: datapointLimits }),
   });
   opened.defer(() => pushed.close());
@@ -121,6 +124,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     failures: createFailureStore(context),
     callTexts: createCallTextStore(context),
     ...(members !== undefined && { members, looks: createLookStore(claiming) }),
+    newestReceived: pushed.newestReceived,
     // A commit of its own number: proves that a change can be made durable.
     ping: () => writer.call(async () => undefined),
     ...(shards.all().length > 0 && { shardsAway: shards.awayCount }),

@@ -53,7 +53,8 @@ const dropUnused = `
   delete from mqtt_messages where message = $1
     and not exists (select 1 from mqtt_queue where message = $1)`;
 const insertReceived = `
-  insert into mqtt_received (session, packet_id) values ($1, $2) on conflict do nothing`;
+  insert into mqtt_received (session, packet_id) values ($1, $2)
+  on conflict (session, packet_id) do update set handed_on = 1`;
 const deleteReceived = 'delete from mqtt_received where session = $1 and packet_id = $2';
 const upsertHeard = `
   insert into mqtt_heard (session, writer, at) values ($1, $2, $3)

@@ -88,6 +88,6 @@ async function fileDelivery(
   { id, sender, recipient, created_at, details }: SocialRow,
 ): Promise<void> {
   const { channel, message } = JSON.parse(details) as { channel: string; message: string };
-  const text = deliveryDetails({ username: recipient, message, reason: undefined });
+  const text = deliveryDetails({ username: recipient, message });
   await session.run(insertDelivery, id, sender, channel, created_at, createHexId(), text);
 }

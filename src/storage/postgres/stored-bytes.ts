@@ -22,12 +22,22 @@ const ofOwners = `
     select owner, ${rowBytes} + octet_length(actuators.details)
     from actuators join devices on devices.id = device_id) as parts
   group by nocase(owner)`;
+const ofStrangers = 'select stranger_bytes as bytes from devices where id = $1';
+const strangersOfOwners = `
+  select min(owner) as owner, sum(stranger_bytes)::float8 as bytes
+  from devices where stranger_bytes > 0 group by nocase(owner)`;
 
 /** Counts what is stored: rows, and datapoints wherever they are. */
 export function createStoredBytes(
   reader: Reader,
-): Pick<DeviceStore, 'storedBytes' | 'storedByOwner'> {
+): Pick<DeviceStore, 'storedBytes' | 'storedByOwner' | 'strangerBytes' | 'strangersByOwner'> {
   return {
+    strangerBytes: async (id) =>
+      (await reader.first<{ bytes: number }>(ofStrangers, id))?.bytes ?? 0,
+    async strangersByOwner() {
+      const rows = await reader.all<{ owner: Username; bytes: number }>(strangersOfOwners);
+      return new Map(rows.map(({ owner, bytes }) => [owner, bytes]));
+    },
     async storedBytes(id, sensorId) {
       const row =
         sensorId === undefined

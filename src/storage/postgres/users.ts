@@ -1,4 +1,4 @@
-import type { DeviceId } from '../../domain/ids.ts';
+import type { DeviceId, Username } from '../../domain/ids.ts';
 import type { StoredLogin, UserStore } from '../../domain/users/user-store.ts';
 import { patchOf } from '../sql/patch.ts';
 import { emailKey, type UserRow, userColumns, userFromRow, userToRow } from '../sql/user-row.ts';
@@ -15,6 +15,7 @@ const selectPage = `select ${userColumns} from users order by position limit $1 
 const selectNetwork = 'select network from login_networks where user_id = $1 and network = $2';
 const countUsers = 'select count(*) as n from users';
 const countAdmins = 'select count(*) as n from users where is_admin = 1 and is_disabled = 0';
+const selectSignUps = 'select username from users where is_signup = 1';
 
 /** Accounts in PostgreSQL. `forgetDevice` is called for each device that went with an account. */
 export function createUserStore({
@@ -77,6 +78,8 @@ export function createUserStore({
       if (outcome !== 'missing') for (const device of outcome.devices) forgetDevice(device);
       return outcome;
     },
+    signUps: async () =>
+      (await reader.all<{ username: Username }>(selectSignUps)).map(({ username }) => username),
     countAdmins: async () => (await reader.first<{ n: number }>(countAdmins))?.n ?? 0,
   };
 }

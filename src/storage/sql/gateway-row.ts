@@ -20,7 +20,7 @@ export interface GatewayRow {
 export const gatewayColumns =
   'id, owner, visibility, last_seen_at, status, created_at, modified_at, details';
 
-type GatewayDetails = Pick<Gateway, 'name' | 'location'>;
+type GatewayDetails = Pick<Gateway, 'name' | 'location' | 'offeredTo'>;
 
 export function gatewayToRow(gateway: Gateway): GatewayRow {
   const { id, owner, visibility, lastSeenAt, status, createdAt, modifiedAt, ...details } = gateway;

@@ -1,4 +1,4 @@
-import type { NotificationId, Username } from '../../domain/ids.ts';
+import type { NotificationId, UserId, Username } from '../../domain/ids.ts';
 import type {
   ClaimedDelivery,
   DeliveryProgress,
@@ -101,15 +101,34 @@ function draftFrom(text: string): NotificationDraft {
     areTexts(condition['devices']) &&
     areTexts(condition['sensors']) &&
     typeof condition['expression'] === 'string' &&
+    areDevices(condition['bound']) &&
     isJsonObject(action) &&
     (action['kind'] === 'message'
       ? areTexts(action['usernames']) &&
         areTexts(action['channels']) &&
+        areAccounts(action['accounts']) &&
         typeof action['message'] === 'string'
       : typeof action['deviceId'] === 'string' && typeof action['actuatorId'] === 'string');
   if (!isSound) throw new DamagedRowError('the condition or the action is incomplete');
   return details;
 }
+
+/** Names with the ids of their accounts; absent where an earlier version saved them. */
+const areAccounts = (value: JsonValue | undefined): boolean =>
+  value === undefined ||
+  (Array.isArray(value) &&
+    value.every(
+      (one) => isJsonObject(one) && areTexts([one['username'] ?? null, one['id'] ?? null]),
+    ));
+
+/** Ids of devices with when they were made; absent where an earlier version saved them. */
+const areDevices = (value: JsonValue | undefined): boolean =>
+  value === undefined ||
+  (Array.isArray(value) &&
+    value.every(
+      (one) =>
+        isJsonObject(one) && areTexts([one['id'] ?? null]) && Number.isFinite(one['createdAt']),
+    ));
 
 /** What a notification remembers of a device; throws where it is not what it must be. */
 export function stateFromText(text: string): DeviceState {
@@ -136,8 +155,9 @@ function valuesOf(value: JsonValue | undefined): readonly JsonValue[] {
 /** What of a delivery is text. */
 export interface DeliveryDetails {
   readonly username: string;
+  readonly accountId?: UserId | undefined;
   readonly message: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export interface DeliveryRow {
@@ -163,13 +183,8 @@ export function progressToRow(progress: DeliveryProgress) {
   };
 }
 
-export function deliveryDetails(details: {
-  readonly username: string;
-  readonly message: string;
-  readonly reason: string | undefined;
-}): string {
-  return JSON.stringify(details);
-}
+export const deliveryDetails = ({ username, accountId, message, reason }: DeliveryDetails) =>
+  JSON.stringify({ username, accountId, message, reason });
 
 function deliveryDetailsFrom(text: string): DeliveryDetails {
   const details = detailsFrom<DeliveryDetails>(text);
@@ -217,7 +232,7 @@ export interface ClaimedRow {
 }
 
 export function claimedFromRow(row: ClaimedRow): ClaimedDelivery {
-  const { username, message } = deliveryDetailsFrom(row.details);
+  const { username, accountId, message } = deliveryDetailsFrom(row.details);
   return {
     id: deliveryId(row.token, row.position),
     payer: row.payer,
@@ -229,6 +244,7 @@ export function claimedFromRow(row: ClaimedRow): ClaimedDelivery {
             id: row.social as (ClaimedDelivery['source'] & { kind: 'social' })['id'],
           },
     username,
+    ...(accountId !== undefined && { accountId }),
     channel: row.channel as DeliveryTarget,
     message,
     createdAt: row.created_at,

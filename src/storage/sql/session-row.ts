@@ -121,13 +121,13 @@ export function packChanges(changes: readonly SessionChange[]): {
 }
 
 /** The two parts of a key: text with U+0000 in it cannot be kept as it is. */
-export function keyParts(key: SessionKey): readonly [identity: string, clientId: string] {
+export function keyParts(key: string): readonly [identity: string, clientId: string] {
   const end = key.indexOf('\u0000');
   return [key.slice(0, end), key.slice(end + 1)];
 }
 
 /** A key as text without U+0000, and back. */
-export const keyToText = (key: SessionKey): string => JSON.stringify(keyParts(key));
+export const keyToText = (key: string): string => JSON.stringify(keyParts(key));
 
 export function keyFromText(text: string): SessionKey {
   const [identity, clientId] = textsFrom(text);

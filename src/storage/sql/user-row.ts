@@ -15,12 +15,13 @@ export interface UserRow {
   readonly profile: string;
   readonly proofs: string;
   readonly webhook_secret: string | null;
+  readonly is_signup: number;
 }
 
 /** The columns of UserRow. */
 export const userColumns =
   'id, username, password_hash, created_at, is_admin, is_disabled, sms_credit, profile, proofs, ' +
-  'webhook_secret';
+  'webhook_secret, is_signup';
 
 export function userToRow(user: NewUser, passwordHash: string): UserRow {
   return {
@@ -34,6 +35,7 @@ export function userToRow(user: NewUser, passwordHash: string): UserRow {
     profile: JSON.stringify(user.profile),
     proofs: JSON.stringify(user.proofs ?? []),
     webhook_secret: user.webhookSecret,
+    is_signup: Number(user.isSignUp ?? false),
   };
 }
 
@@ -58,6 +60,7 @@ export function userFromRow(row: UserRow): User {
     profile: parseProfile(row.profile),
     isAdmin: row.is_admin !== 0,
     isDisabled: row.is_disabled !== 0,
+    ...(row.is_signup !== 0 && { isSignUp: true as const }),
     ...(row.sms_credit === null ? {} : { smsCredit: row.sms_credit }),
     ...(proofs.length > 0 && { proofs }),
     ...(row.webhook_secret !== null && { webhookSecret: row.webhook_secret }),

@@ -1,11 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
-import { databasePath } from './connection.ts';
+import { createPrivately, databasePath } from './connection.ts';
+import { makeCopyDirectory } from './data-copies.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { putDurably, syncFile, writePrivately } from './durable-file.ts';
+import { refuseForeignObjects } from './known-schema.ts';
 import { makeDirectory } from './make-directory.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
 import { dataFiles, otherFiles, replaceData } from './replacement.ts';
@@ -109,7 +111,7 @@ export async function copyData(
   { isLocked, onProgress }: { readonly isLocked: boolean; readonly onProgress: CopyProgress },
 ): Promise<DataCopy> {
   const lock = isLocked ? lockDirectory(directory) : undefined;
-  const work = mkdtempSync(join(directory, 'copy-'));
+  const { path: work, remove } = makeCopyDirectory(directory);
   try {
     const source = databasePath(directory);
     if (existsSync(source)) await copyDatabase(source, databasePath(work), onProgress);
@@ -117,7 +119,7 @@ export async function copyData(
       writePrivately(join(work, name), readFileSync(join(directory, name)));
     }
   } catch (error) {
-    rmSync(work, { recursive: true });
+    remove();
     lock?.release();
     throw error;
   }
@@ -128,14 +130,14 @@ export async function copyData(
         for (const name of dataFiles(work)) putDurably(join(work, name), join(directory, name));
       }),
     [Symbol.dispose]() {
-      rmSync(work, { recursive: true, force: true });
+      remove();
       lock?.release();
     },
   };
 }
 
 async function copyDatabase(from: string, to: string, onProgress: CopyProgress): Promise<void> {
-  writePrivately(to, new Uint8Array());
+  createPrivately(to);
   const source = new DatabaseSync(from, { readOnly: true, timeout: sqliteLimits.busyTimeoutMs });
   try {
     // Held open, a read sees one moment: without it each commit of a service restarts the copy.
@@ -187,6 +189,7 @@ function checkBackup(file: string): void {
     const [check] = database.prepare('pragma quick_check(1)').all();
     if (check?.['quick_check'] !== 'ok') throw new Error('damaged');
     refuseUnknown(database, file, readMigrations());
+    refuseForeignObjects(database, file);
   } catch (error) {
     if (error instanceof UnusableStorageError) throw error;
     const reason = error instanceof Error ? error.message : String(error);

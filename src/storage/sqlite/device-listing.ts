@@ -29,6 +29,7 @@ interface HeadRow {
   readonly id: DeviceId;
   readonly owner: Username;
   readonly visibility: Visibility | null;
+  readonly created_at: number;
 }
 
 /** Before all positions. */
@@ -94,8 +95,8 @@ export function createDeviceListing(options: {
   };
 }
 
-const headOf = ({ id, owner, visibility }: HeadRow): DeviceHead =>
-  visibility === null ? { id, owner } : { id, owner, visibility };
+const headOf = ({ id, owner, visibility, created_at: createdAt }: HeadRow): DeviceHead =>
+  visibility === null ? { id, owner, createdAt } : { id, owner, visibility, createdAt };
 
 function narrowing(equals: ReadonlyMap<string, string>): Condition[] {
   const conditions: Condition[] = [];
@@ -114,7 +115,7 @@ function createStatements(reader: DatabaseSync) {
     page: once((where) =>
       createSelection<HeadRow>(
         reader,
-        `select id, owner, visibility from devices where ${where}
+        `select id, owner, visibility, created_at from devices where ${where}
         order by position limit ? offset ?`,
       ),
     ),

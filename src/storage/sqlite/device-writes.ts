@@ -36,6 +36,8 @@ const updateDevice = `
     details = :details, modified_at = :modified_at
   where id = :id`;
 const touchDevice = 'update devices set modified_at = ? where id = ?';
+const addStrangers = `
+  update devices set stranger_bytes = max(0, stranger_bytes + ?) where id = ?`;
 const deleteDevice = 'delete from devices where id = ?';
 const deleteGrantsOn = `delete from grants where kind = 'device' and resource = ?`;
 
@@ -46,6 +48,7 @@ export function createDeviceWrites(database: DatabaseSync) {
   const update = database.prepare(updateDevice);
   const touch = database.prepare(touchDevice);
   const remove = database.prepare(deleteDevice);
+  const strangers = database.prepare(addStrangers);
   const removeGrants = database.prepare(deleteGrantsOn);
   const markModified = (id: string, at: number): void => {
     touch.run(at, id);
@@ -86,6 +89,9 @@ export function createDeviceWrites(database: DatabaseSync) {
     removeDevice(id: string): 'removed' | 'missing' {
       removeGrants.run(id);
       return remove.run(id).changes === 0 ? 'missing' : 'removed';
+    },
+    addStrangerBytes(added: readonly (readonly [id: string, bytes: number])[]): void {
+      for (const [id, bytes] of added) strangers.run(bytes, id);
     },
     putSensor: sensors.put,
     updateSensor: sensors.update,

@@ -64,6 +64,7 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
         ),
       ),
     countOwnedBy: (owner) => readSafely(() => owned.first(owner)?.n ?? 0),
+    addStrangerBytes: (added) => writer.call('addStrangerBytes', [...added]),
     update: (id, changes, at) => writer.call('updateDevice', id, resourcePatchOf(changes), at),
     async remove(id) {
       const outcome = await writer.call('removeDevice', id);

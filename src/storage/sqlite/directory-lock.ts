@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { createPrivately } from './connection.ts';
+import { removeCopyRests } from './data-copies.ts';
 import { resultCodeOf } from './failures.ts';
 import { removeCompactionRest, undoReplacement } from './replacement.ts';
 
@@ -13,8 +14,8 @@ export interface DirectoryLock {
 }
 
 /**
- * Takes the lock or refuses at once with a sentence that names the directory. A restore, import
- * or compaction that was broken off there is undone.
+ * Takes the lock or refuses at once with a sentence that names the directory. A restore, import,
+ * export or compaction that was broken off there is undone.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const path = join(directory, 'kipimo.lock');
@@ -34,6 +35,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   try {
     undoReplacement(directory);
     removeCompactionRest(directory);
+    removeCopyRests(directory);
   } catch (error) {
     database.close();
     throw error;

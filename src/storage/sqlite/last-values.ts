@@ -2,8 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { LastValues } from '../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
+import { createSelection } from './selection.ts';
 import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
+import { receivedAt } from './timeseries/memtable-columns.ts';
 import {
   briefLastOf,
   briefValue,
@@ -39,6 +42,10 @@ export function createLastValues(options: {
   const { reader, table, limits, damaged } = options;
   const briefValuesOf = reader.prepare(listBriefValues);
   const lastValueOfSeries = reader.prepare(findLastValue);
+  const newestInRows = createSelection<{ readonly newest: Instant | null }>(
+    reader,
+    'select max(received_at) as newest from last_values where received_at <= ?',
+  );
   for (const statement of [briefValuesOf, lastValueOfSeries]) statement.setReturnArrays(true);
 
   function brief(devices: readonly DeviceId[]): Brief {
@@ -90,7 +97,21 @@ export function createLastValues(options: {
     return values;
   }
 
-  return { brief, one, whole };
+  /** When the last datapoint was received, of those up to `atMost`. */
+  function newestReceived(atMost: Instant): Instant | undefined {
+    let newest = newestInRows.first(atMost)?.newest ?? undefined;
+    for (const { frozen, memtableEntry } of table.all()) {
+      for (const entry of [frozen, memtableEntry]) {
+        for (let row = 0; row < (entry?.count ?? 0); row += 1) {
+          const received = entry === undefined ? 0 : receivedAt(entry.columns, row);
+          if (received <= atMost && received > (newest ?? 0)) newest = received;
+        }
+      }
+    }
+    return newest;
+  }
+
+  return { brief, one, whole, newestReceived };
 }
 
 type Brief = Map<DeviceId, Map<SensorId, Datapoint | 'large'>>;

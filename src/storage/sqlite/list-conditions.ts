@@ -12,9 +12,15 @@ export interface Condition {
 }
 
 /** The rows that a list may show, of the table that keeps this kind. */
-export function visibleRows(kind: ResourceKind, { who, only }: VisibleTo): readonly Condition[] {
+export function visibleRows(
+  kind: ResourceKind,
+  { who, only, madeBy }: VisibleTo,
+): readonly Condition[] {
   const conditions: Condition[] = [];
   if (only !== undefined) conditions.push({ sql: oneOfThese, parameters: [listOf(only)] });
+  if (kind === 'device' && madeBy !== undefined && typeof who !== 'string') {
+    conditions.push({ sql: '(created_at <= ? or owner = ?)', parameters: [madeBy, who.username] });
+  }
   const isPublic = kind === 'project' ? 'false' : `visibility is not 'private'`;
   if (who === 'public') {
     conditions.push({ sql: `(${isPublic} or owner = ?)`, parameters: [guestUsername] });

@@ -131,8 +131,8 @@ function createFire(
 
   function file(at: number, found: Window, delivery: NewDelivery): string {
     const { status, dueAt, sentAt, reason } = progressToRow(delivery.progress);
-    const { username, message, channel, isUnderWay } = delivery;
-    const text = deliveryDetails({ username, message, reason });
+    const { channel, isUnderWay } = delivery;
+    const text = deliveryDetails({ ...delivery, reason });
     const attempts = Number(isUnderWay === true);
     const { position, owner } = found;
     const token = createHexId();

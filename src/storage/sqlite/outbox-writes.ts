@@ -192,13 +192,13 @@ function createComplete(database: DatabaseSync): (completion: Completion) => voi
       remove.run(position);
       return;
     }
-    const { username, message } = JSON.parse(found.details) as DeliveryDetails;
+    const filed = JSON.parse(found.details) as DeliveryDetails;
     const reason = kind === 'sent' ? undefined : completion.reason;
     const status = kind === 'retry' ? 'pending' : kind;
     const dueAt = kind === 'retry' ? completion.dueAt : null;
     const sentAt = kind === 'sent' ? at : null;
     const charged = kind === 'failed' ? 0 : found.is_charged;
-    const details = deliveryDetails({ username, message, reason });
+    const details = deliveryDetails({ ...filed, reason });
     update.run(status, dueAt, sentAt, charged, details, position);
     if (found.notification === null) return;
     if (kind === 'sent') succeed.run(at, completion.code, found.notification);

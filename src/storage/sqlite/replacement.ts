@@ -58,10 +58,11 @@ export function replaceData(directory: string, label: string, put: () => void): 
 export const unfinishedCompaction = (directory: string): string =>
   `${databasePath(directory)}.compact`;
 
-/** Removes what a compaction left that was broken off in a locked data directory. */
+/** Removes what a compaction or restore left that was broken off in a locked data directory. */
 export function removeCompactionRest(directory: string): void {
-  const made = unfinishedCompaction(directory);
-  for (const end of ['', '-journal', '-wal', '-shm']) rmSync(`${made}${end}`, { force: true });
+  for (const made of [unfinishedCompaction(directory), `${databasePath(directory)}.partial`]) {
+    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(`${made}${end}`, { force: true });
+  }
 }
 
 /** Puts back what was in a locked data directory before a replacement that was broken off. */

@@ -36,7 +36,8 @@ const insertEntry = `
 const releaseEntry = 'update mqtt_queue set message = null where session = ? and packet_id = ?';
 const deleteEntry = 'delete from mqtt_queue where session = ? and packet_id = ?';
 const insertReceived = `
-  insert into mqtt_received (session, packet_id) values (?, ?) on conflict do nothing`;
+  insert into mqtt_received (session, packet_id) values (?, ?)
+  on conflict (session, packet_id) do update set handed_on = 1`;
 const deleteReceived = 'delete from mqtt_received where session = ? and packet_id = ?';
 const upsertRetained = `
   insert into mqtt_retained (${retainedColumns}) values (?, ?, ?, ?, ?, ?, ?)

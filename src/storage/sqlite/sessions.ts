@@ -36,7 +36,8 @@ const selectSubscriptions = `
   select ${subscriptionColumns} from mqtt_subscriptions order by position`;
 const selectQueue = `select ${queueColumns} from mqtt_queue order by position`;
 const selectMessages = `select message, retain, ${messageColumns} from mqtt_messages`;
-const selectReceived = 'select session, packet_id from mqtt_received order by session, packet_id';
+const selectReceived = `
+  select session, packet_id from mqtt_received where handed_on = 1 order by session, packet_id`;
 const selectRetained = `select ${retainedColumns} from mqtt_retained order by topic`;
 
 /** MQTT sessions in SQLite: read once, at start, and from then on written only. */

@@ -34,7 +34,7 @@ export function createSocialWrites(database: DatabaseSync) {
 
   function fileDelivery({ id, sender, recipient, created_at, details }: SocialRow): void {
     const { channel, message } = JSON.parse(details) as { channel: string; message: string };
-    const text = deliveryDetails({ username: recipient, message, reason: undefined });
+    const text = deliveryDetails({ username: recipient, message });
     file.run(id, sender, channel, created_at, created_at, createHexId(), text);
   }
 

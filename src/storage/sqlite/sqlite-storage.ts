@@ -101,6 +101,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     passwordResets: createPasswordResetStore(context),
     failures: createFailureStore(context),
     callTexts: createCallTextStore(context),
+    newestReceived: pushed.newestReceived,
     ping: () => writer.call('ping'),
     threadMemory: writer.memory,
     close: () => open.disposeAsync(),

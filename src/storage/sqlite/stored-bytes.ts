@@ -29,18 +29,29 @@ const ofOwners = `
     select owner, ${rowBytes} + octet_length(actuators.details)
     from actuators join devices on devices.id = device_id)
   group by owner`;
+const ofStrangers = 'select stranger_bytes as bytes from devices where id = ?';
+const strangersOfOwners = `
+  select owner, sum(stranger_bytes) as bytes from devices where stranger_bytes > 0 group by owner`;
 const ownerOf = 'select owner from devices where id = ?';
 
 /** Counts what is stored: rows, what is in chunks, and what is in the log. */
 export function createStoredBytes(
   reader: DatabaseSync,
   datapoints: Pick<SqliteDatapoints, 'unflushedWeight' | 'unflushedWeights'>,
-): Pick<DeviceStore, 'storedBytes' | 'storedByOwner'> {
+): Pick<DeviceStore, 'storedBytes' | 'storedByOwner' | 'strangerBytes' | 'strangersByOwner'> {
   const device = createSelection<{ bytes: number }>(reader, ofDevice.replaceAll(':id', '?1'));
   const sensor = createSelection<{ bytes: number }>(reader, ofSensor);
   const owners = createSelection<{ owner: Username; bytes: number }>(reader, ofOwners);
   const owner = createSelection<{ owner: Username }>(reader, ownerOf);
+  const strangers = createSelection<{ bytes: number }>(reader, ofStrangers);
+  const strangersOf = createSelection<{ owner: Username; bytes: number }>(
+    reader,
+    strangersOfOwners,
+  );
   return {
+    strangerBytes: (id) => readSafely(() => strangers.first(id)?.bytes ?? 0),
+    strangersByOwner: () =>
+      readSafely(() => new Map(strangersOf.all().map(({ owner, bytes }) => [owner, bytes]))),
     storedBytes: (id: DeviceId, sensorId) =>
       readSafely(() => {
         const row = sensorId === undefined ? device.first(id) : sensor.first(id, sensorId);

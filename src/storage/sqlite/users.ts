@@ -1,4 +1,4 @@
-import type { DeviceId } from '../../domain/ids.ts';
+import type { DeviceId, Username } from '../../domain/ids.ts';
 import type { StoredLogin, UserStore } from '../../domain/users/user-store.ts';
 import { patchOf } from '../sql/patch.ts';
 import { emailKey, type UserRow, userColumns, userFromRow, userToRow } from '../sql/user-row.ts';
@@ -15,6 +15,7 @@ const selectPage = `select ${userColumns} from users order by position limit ? o
 const selectNetwork = 'select network from login_networks where user_id = ? and network = ?';
 const countUsers = 'select count(*) as n from users';
 const countAdmins = 'select count(*) as n from users where is_admin = 1 and is_disabled = 0';
+const selectSignUps = 'select username from users where is_signup = 1';
 
 /** Accounts in SQLite. `forgetDevice` is called for each device that went with an account. */
 export function createUserStore({
@@ -29,6 +30,7 @@ export function createUserStore({
   const page = createSelection<UserRow>(reader, selectPage);
   const knownNetwork = createSelection<{ network: string }>(reader, selectNetwork);
   const userCount = createSelection<{ n: number }>(reader, countUsers);
+  const signUps = createSelection<{ username: Username }>(reader, selectSignUps);
   const adminCount = createSelection<{ n: number }>(reader, countAdmins);
 
   // An account with a profile that cannot be understood can still log in.
@@ -76,6 +78,7 @@ export function createUserStore({
       if (outcome !== 'missing') for (const device of outcome.devices) forgetDevice(device);
       return outcome;
     },
+    signUps: () => readSafely(() => signUps.all().map(({ username }) => username)),
     countAdmins: () => readSafely(() => adminCount.first()?.n ?? 0),
   };
 }

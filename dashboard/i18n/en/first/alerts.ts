@@ -11,7 +11,7 @@ export const alerts = {
   'is-outside': 'is not between',
   'is-equals': 'is',
   'is-differs': 'is not',
-  'is-silent': 'says nothing for',
+  'is-silent': 'sends nothing for',
   'is-any': 'sends a value',
   needs: { one: '{count} device needs attention', other: '{count} devices need attention' },
   needsSome: {

@@ -1,7 +1,8 @@
 import type { Instant } from '../../../lib/clock.ts';
 import { type DatapointColumns, numberIn, timeIn } from '../datapoint-columns.ts';
+import { isGlitch, textBits } from '../growth.ts';
 import { addToKinds, type StretchKinds } from '../stretch-kinds.ts';
-import type { Stretches } from '../stretches.ts';
+import type { StretchEdges, Stretches } from '../stretches.ts';
 import { hourMs } from './retention.ts';
 
 /** What the datapoints of one hour come to. */
@@ -21,6 +22,8 @@ export interface HourTally {
   fall: number;
   /** Of an hour with both kinds of numbers; earlier versions left it out. */
   kinds?: StretchKinds;
+  /** Of an hour with three numbers or more; earlier versions left it out. */
+  edges?: StretchEdges;
 }
 
 /** The first instant of the hour. */
@@ -59,6 +62,7 @@ function addRow(tally: HourTally, columns: DatapointColumns, row: number): void 
   if (Number.isNaN(number)) return;
   const isFirst = tally.numbers + tally.textNumbers === 0;
   const isText = Number.isNaN(columns.numbers[row] ?? Number.NaN);
+  addToEdges(tally, number);
   addToKinds(tally, number, isText);
   if (isText) tally.textNumbers += 1;
   else tally.numbers += 1;
@@ -70,6 +74,41 @@ function addRow(tally: HourTally, columns: DatapointColumns, row: number): void 
   else if (number > tally.last) tally.rise += number - tally.last;
   else tally.fall += tally.last - number;
   tally.last = number;
+}
+
+/** Adds a number to what is known of the ends, before it is added to all. */
+function addToEdges(tally: HourTally, number: number): void {
+  const count = tally.numbers + tally.textNumbers;
+  const { first, last } = tally;
+  if (count < 2 || (count > 2 && tally.edges === undefined)) return;
+  const none = { from: Number.NaN, to: Number.NaN, up: 0, restarts: 0, restartSum: 0, texts: 0 };
+  tally.edges ??= { second: last, penult: Number.NaN, ...none };
+  const { edges } = tally;
+  const isText = tally.kinds === undefined ? tally.textNumbers > 0 : tally.kinds.isLastText;
+  const mark = (bit: number): void => {
+    edges.texts = isText ? edges.texts | bit : edges.texts & ~bit;
+  };
+  if (count === 2) mark(textBits.second);
+  if (!isGlitch(count === 2 ? first : edges.penult, last, number)) {
+    if (Number.isNaN(edges.from)) {
+      edges.from = last;
+      mark(textBits.from);
+    }
+    takeInner(edges, last);
+    mark(textBits.to);
+  }
+  edges.penult = last;
+  mark(textBits.penult);
+}
+
+function takeInner(edges: StretchEdges, number: number): void {
+  if (number >= edges.to) {
+    edges.up += number - edges.to;
+  } else if (number < edges.to) {
+    edges.restarts += 1;
+    edges.restartSum += Math.max(0, number);
+  }
+  edges.to = number;
 }
 
 function emptyHour(begin: Instant): HourTally {
@@ -94,6 +133,7 @@ export function stretchesOf(hours: readonly HourTally[]): Stretches {
     fall: column(({ fall }) => fall),
     hasNumbersAtEnds: Uint8Array.from(hours, ({ numbers }) => (numbers > 0 ? 1 : 0)),
     ...(hasKinds && { kinds: hours.map(({ kinds }) => kinds) }),
+    edges: hours.map(({ edges }) => edges),
   };
 }
 
@@ -102,6 +142,7 @@ export function hoursOf(stretches: Stretches): readonly HourTally[] {
   return Array.from({ length: stretches.count }, (_, at): HourTally => {
     const of = (column: Float64Array): number => column[at] ?? 0;
     const kinds = stretches.kinds?.[at];
+    const edges = stretches.edges?.[at];
     return {
       begin: startOfHour(of(stretches.starts)),
       ...{ count: of(stretches.counts), numbers: of(stretches.numbers) },
@@ -109,6 +150,7 @@ export function hoursOf(stretches: Stretches): readonly HourTally[] {
       ...{ max: of(stretches.max), sum: of(stretches.sum), first: of(stretches.first) },
       ...{ last: of(stretches.last), rise: of(stretches.rise), fall: of(stretches.fall) },
       ...(kinds !== undefined && { kinds }),
+      ...(edges !== undefined && { edges }),
     };
   });
 }

@@ -34,7 +34,10 @@ const countLost = `
     where sensors.bucket = hot.bucket and sensors.series = hot.series)`;
 const selectLost = `
   select given.series from unnest($1::bigint[]) as given (series)
-  where not exists (select 1 from sensors where sensors.series = given.series)`;
+  where not exists (select 1 from sensors where sensors.series = given.series)
+    and exists (select 1 from chunks where chunks.series = given.series)`;
+const selectSent = `
+  select 1 from chunks where bucket = $1 and series = $2 and id = $3 and sent_bytes is not null`;
 
 interface ChunkRow extends StoredChunk {
   readonly bucket: number;
@@ -97,8 +100,12 @@ export async function checkStored(
     if (shard === null || sent.shards.has(shard)) {
       const whole = await withSentBytes(sent, row);
       const blocks = whole && examination.check(whole);
-      if (whole === undefined) told('shards', sentLost(row), restoreShard);
-      else if (blocks !== undefined) checkSummary(whole, blocks);
+      if (whole === undefined) {
+        // It may have been rewritten since its row was read.
+        if (await session.first(selectSent, bucket, series, id)) {
+          told('shards', sentLost(row), restoreShard);
+        }
+      } else if (blocks !== undefined) checkSummary(whole, blocks);
     }
     return [bucket, series, minTime, maxTime, id];
   });

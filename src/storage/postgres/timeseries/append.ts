@@ -14,6 +14,7 @@ import type { WriteSession } from '../writer.ts';
 import { findRepeats, suspectRange } from './find-repeats.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { type HotRow, toHotRows } from './hot-rows.ts';
+import { findIds, keepIds, outcomeByIdOf } from './kept-ids.ts';
 import type { PartsLoading, SeriesParts } from './series-parts.ts';
 import type { ViewSeries } from './series-view.ts';
 
@@ -73,6 +74,7 @@ export async function appendPushes(
   const { limits } = looking;
   const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
   const states = await statesOf(session, batch);
+  const ids = await findIds(session, batch);
   for (let from = 0; from < states.length; from += limits.seriesPerLook) {
     const some = states.slice(from, from + limits.seriesPerLook);
     const ranges = some.map((state) => suspectRange(state, batchesOf(state, batch)));
@@ -84,13 +86,16 @@ export async function appendPushes(
       const stage = { ...looking, session, state, parts: partsOf(state.series) };
       for (const place of state.places) {
         const push = batch[place];
-        if (push !== undefined) outcomes[place] = await outcomeOf(stage, push.batch);
+        if (push === undefined) continue;
+        const settled = outcomeByIdOf(ids.get(place), looking.own);
+        outcomes[place] = settled ?? (await outcomeOf(stage, push.batch));
       }
     }
   }
   const changed = states.filter(({ added }) => added > 0);
   const rows = await rowsOf(changed, limits);
   if (rows.length > 0) writeRows(session, changed, rows, limits);
+  keepIds(session, batch, { ids, outcomes });
   return { outcomes, rows };
 }
 
@@ -98,6 +103,8 @@ export async function appendPushes(
 export interface Looking extends Pick<PartsLoading, 'loadSeveral'> {
   readonly view: ViewSeries;
   readonly limits: HotLimits;
+  /** The process, where several serve. */
+  readonly own: number | undefined;
 }
 
 interface Stage extends Looking {

@@ -8,6 +8,7 @@ import type {
 } from '../../../domain/datapoints/datapoint-store.ts';
 import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
 import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
+import type { Instant } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import {
   countInRange,
@@ -36,6 +37,8 @@ import { createViewSeries, type SeriesView, type Viewed } from './series-view.ts
 export interface PostgresDatapoints extends DatapointStore {
   /** Counts what is not in chunks; before any other call. */
   start(): Promise<void>;
+  /** When the last datapoint was received, of those up to `atMost`. */
+  newestReceived(atMost: Instant): Promise<Instant | undefined>;
   /** One step of retention. */
   takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
   /** What it left. */
@@ -57,9 +60,11 @@ export function createDatapointStore(
     /** Chunks that are in other databases. */
     readonly sent: SentChunks;
     readonly limits?: HotLimits;
+    /** The process, where several serve. */
+    readonly own?: number | undefined;
   },
 ): PostgresDatapoints {
-  const { reader, writer, damaged, sent, log, limits = hotLimits } = options;
+  const { reader, writer, damaged, sent, log, limits = hotLimits, own } = options;
   const cache = createChunkCache(limits, log);
   const { loadParts, loadSeveral } = createPartsLoading(damaged);
   const view = createViewSeries({ cache, limits, sent, loadParts });
@@ -87,7 +92,7 @@ export function createDatapointStore(
   return {
     async append(batch, notesOf) {
       const { outcomes, rows } = await writer.call(async (tx) => {
-        const appended = await appendPushes(tx, batch, { view, loadSeveral, limits });
+        const appended = await appendPushes(tx, batch, { view, loadSeveral, limits, own });
         if (notesOf !== undefined) tellOthers(tx, notesOf(appended.outcomes));
         return appended;
       });
@@ -117,6 +122,7 @@ export function createDatapointStore(
     lastValues: lasts.whole,
     briefLastValues: lasts.brief,
     lastValue: lasts.one,
+    newestReceived: lasts.newestReceived,
     hours: hours.hours,
     standsFrom: hours.standsFrom,
     ...createOldTaking({ writer, flusher, hours, limits, damaged, sent }),

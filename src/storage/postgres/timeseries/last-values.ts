@@ -1,6 +1,7 @@
 import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { BriefLastValues, LastValues } from '../../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
+import type { Instant } from '../../../lib/clock.ts';
 import { storedJson } from '../../../lib/long-json.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import type { Reader } from '../reader.ts';
@@ -24,6 +25,8 @@ const selectBrief = `
 const selectOne = `
   select ${columns}, last_value from sensors
   where device_id = $1 and sensor_id = $2 and last_value is not null`;
+const selectReceived =
+  'select max(last_received) as newest from sensors where last_received <= $1::float8';
 
 interface Row {
   readonly device_id: DeviceId;
@@ -67,6 +70,10 @@ export function createLastValues(reader: Reader, damaged: DamagedRows) {
       if (device === undefined || devices.length > 1) return readBrief(devices);
       const found = await readBriefOf(device);
       return new Map(found && [[device, found]]);
+    },
+    async newestReceived(atMost: Instant): Promise<Instant | undefined> {
+      const row = await reader.first<{ newest: Instant | null }>(selectReceived, atMost);
+      return row?.newest ?? undefined;
     },
     async one({ deviceId, sensorId }: SensorRef): Promise<Datapoint | undefined> {
       const row = await reader.first<Row>(selectOne, deviceId, sensorId);

@@ -88,7 +88,10 @@ async function checkLog(
   return { logRows, logBytes };
 }
 
-/** Reads a table a few rows at a time, each time as it is then: nobody is kept waiting. */
+/**
+ * Reads a table a few rows at a time, each time as it is then: nobody is kept waiting. The rows of
+ * one step and what `look` reads beside them are of one commit.
+ */
 async function walk<Row extends readonly [number, ...unknown[]]>(
   database: DatabaseSync,
   sql: string,
@@ -100,11 +103,13 @@ async function walk<Row extends readonly [number, ...unknown[]]>(
   let after = Number.MIN_SAFE_INTEGER;
   try {
     for (;;) {
+      database.exec('begin');
       const rows = statement.all(after) as unknown as readonly Row[];
       for (const row of rows) {
         look(row);
         after = row[0];
       }
+      database.exec('commit');
       if (rows.length === 0) return;
       await options.pace();
     }
@@ -115,5 +120,7 @@ async function walk<Row extends readonly [number, ...unknown[]]>(
       sentence: `The table ${options.table} cannot be read after ${after}: ${reasonOf(error)}.`,
       remedy: restoreBackup,
     });
+  } finally {
+    if (database.isTransaction) database.exec('rollback');
   }
 }

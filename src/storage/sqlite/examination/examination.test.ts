@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { silentLog } from '../../../lib/log.ts';
 import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
 import { at, push, sensor } from '../../contract/datapoint-builders.ts';
@@ -225,4 +226,36 @@ test('missing summaries are worth a note alone, and wrong ones are made anew', a
   assert.match(told(await look(directory)).join('\n'), /^damage: What is kept of chunk \d+/);
   compact(directory);
   assert.deepEqual(told(await look(directory)), []);
+});
+
+/** Gives all chunks other ids and back, each time in one commit, as fast as it can. */
+const rewriting = `
+  const { DatabaseSync } = require('node:sqlite');
+  const { parentPort, workerData } = require('node:worker_threads');
+  const database = new DatabaseSync(workerData.path, {
+    enableForeignKeyConstraints: false, timeout: 5000 });
+  for (let round = 0; Date.now() < workerData.until; round += 1) {
+    const by = round % 2 === 0 ? 100000 : -100000;
+    database.exec(\`begin immediate;
+      update chunks set id = id + \${by};
+      update chunk_summaries set chunk = chunk + \${by}; commit\`);
+    if (round === 0) parentPort.postMessage('writing');
+  }
+  database.close();`;
+
+test('chunks that are rewritten while they are read are not called damaged', async (context) => {
+  const directory = await filled(context);
+  const until = Date.now() + 2_500;
+  const workerData = { path: databasePath(directory), until };
+  const writer = new Worker(rewriting, { eval: true, workerData });
+  await new Promise((resolve, reject) => writer.once('message', resolve).once('error', reject));
+  const ended = new Promise((resolve) => writer.once('exit', resolve));
+  while (Date.now() < until) {
+    const { findings } = await look(directory);
+    assert.deepEqual(
+      findings.filter(({ level }) => level === 'damage'),
+      [],
+    );
+  }
+  await ended;
 });

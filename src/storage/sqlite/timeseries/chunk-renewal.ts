@@ -43,7 +43,10 @@ const selectRange = `
     and (min_time, max_time, id) <= (:lastMin, :lastMax, :lastId)
   order by min_time, max_time, id`;
 const findTwin = `
-  select 1 from chunks where series = ? and min_time = ? and max_time = ? and id > ? limit 1`;
+  select 1 from chunks
+  where series = :series and min_time = :time and max_time = :time
+    and (min_time, max_time, id) > (:lastMin, :lastMax, :lastId)
+  limit 1`;
 const updateChunk = 'update chunks set datapoints = ? where id = ?';
 const putSummary = 'insert or replace into chunk_summaries (chunk, summary) values (?, ?)';
 
@@ -133,7 +136,8 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
     const [last, old] = [cut.at(-1), chunks.at(-1)];
     const [minTime = 0, maxTime = 0] = [last?.[0]?.minTime, last?.at(-1)?.maxTime];
     if (old === undefined || minTime !== maxTime) return false;
-    return twin.get(old.series, minTime, maxTime, old.id) !== undefined;
+    const behind = { lastMin: old.minTime, lastMax: old.maxTime, lastId: old.id };
+    return twin.get({ series: old.series, time: minTime, ...behind }) !== undefined;
   }
 
   function replaceAll(chunks: readonly ListedChunk[], cut: readonly (readonly Block[])[]): void {

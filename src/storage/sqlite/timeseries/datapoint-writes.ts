@@ -7,12 +7,18 @@ import {
   valueTextAt,
 } from '../../../domain/datapoints/column-batch.ts';
 import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
+import type { ReceivedId } from '../../../domain/publish-context.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
+import { keyParts } from '../../sql/session-row.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import type { UnreadableLogRow } from './datapoint-replay.ts';
 
+const insertReceived = `
+  insert into mqtt_received (session, packet_id, handed_on)
+  select session, ?, 0 from mqtt_sessions where identity = ? and client_id = ?
+  on conflict do nothing`;
 const insertLogRow = 'insert into datapoint_log (pushes) values (?)';
 const trimLog = `
   delete from datapoint_log where seq in (
@@ -62,6 +68,7 @@ export interface FlushReport {
 /** What the writer thread does for datapoints. */
 export function createDatapointWrites(database: DatabaseSync) {
   const insertRow = database.prepare(insertLogRow);
+  const keepId = database.prepare(insertReceived);
   const trim = database.prepare(trimLog);
   const empty = database.prepare(emptyNewestRow);
   const noPushes = encodePushes([]);
@@ -70,8 +77,14 @@ export function createDatapointWrites(database: DatabaseSync) {
   const flusher = createSeriesFlusher(database);
 
   return {
-    /** Keeps one batch; answers the number of its log row. */
-    appendDatapoints(pushes: Uint8Array<ArrayBuffer>): number {
+    /** Keeps one batch, and the ids of its messages; answers the number of its log row. */
+    appendDatapoints(
+      pushes: Uint8Array<ArrayBuffer>,
+      received?: readonly ReceivedId[] | undefined,
+    ): number {
+      for (const { session, packetId } of received ?? []) {
+        keepId.run(packetId, ...keyParts(session));
+      }
       return Number(insertRow.run(pushes).lastInsertRowid);
     },
     /** Keeps log rows that cannot be read where trimming does not reach them. */

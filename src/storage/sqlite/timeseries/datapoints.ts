@@ -13,6 +13,7 @@ import type { Retaining, RetentionStep } from '../../../domain/datapoints/retent
 import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
+import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -22,8 +23,10 @@ import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
 import { countInRange, readPage, readPart, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/standing-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
+import { keyParts } from '../../sql/session-row.ts';
 import { asRefusal, readSafely } from '../failures.ts';
 import { createLastValues } from '../last-values.ts';
+import { createSelection } from '../selection.ts';
 import type { Writer } from '../writer.ts';
 import { createChunkReader } from './chunk-reader.ts';
 import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
@@ -42,6 +45,10 @@ import {
   unflushedOf,
 } from './series.ts';
 
+const selectReceived = `
+  select 1 as found from mqtt_received join mqtt_sessions using (session)
+  where packet_id = ? and identity = ? and client_id = ?`;
+
 /** The datapoints of a database, with what its owner must call. */
 export interface SqliteDatapoints extends DatapointStore {
   /** Brings back from the log what is not in chunks; before any other call. */
@@ -54,6 +61,8 @@ export interface SqliteDatapoints extends DatapointStore {
   unflushedWeights(): ReadonlyMap<DeviceId, number>;
   /** When the oldest datapoint of a sensor is of that is not in chunks; Infinity: there is none. */
   oldestUnflushed(sensor: SensorRef): Instant;
+  /** When the last datapoint was received, of those up to `atMost`. */
+  newestReceived(atMost: Instant): Promise<Instant | undefined>;
   /** One step of retention. */
   takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
   /** What it left. */
@@ -82,7 +91,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   const hours = createHourReader(reader);
   const memtable = createMemtable(limits);
   const flusher = createFlusher({ memtable, limits, log, carryOut: carryOutBy(writer) });
-  const pendingPush = createPendingBatch(table, chunks);
+  const pendingPush = createPendingBatch(table, chunks, createKeptIds(reader));
   const lasts = createLastValues({ reader, table, limits, damaged });
   const queue = createAppendQueue({ limits, memtable, flusher, append: appendNow });
 
@@ -92,7 +101,9 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     if (bytes.length > limits.batchBytesMax) {
       throw new DomainError('unavailable', 'too much arrived at once: try again in a moment');
     }
-    const row = await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes);
+    const ids = staged.flatMap(({ receivedAs }) => receivedAs ?? []);
+    const received = ids.length === 0 ? undefined : ids;
+    const row = await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes, received);
     for (const { series, push, weight } of staged) {
       // Removed while its datapoints were under way: they went with it.
       if (series.isForgotten) continue;
@@ -167,6 +178,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     lastValues: (devices) => readSafely(() => lasts.whole(devices)),
     briefLastValues: (devices) => readSafely(() => lasts.brief(devices)),
     lastValue: (sensor) => readSafely(() => lasts.one(sensor)),
+    newestReceived: (atMost) => readSafely(() => lasts.newestReceived(atMost)),
     async start() {
       const unreadable = replayLog({ reader, table, memtable, damaged });
       // Out of the way before the log is trimmed: what they hold may be mended one day.
@@ -187,6 +199,12 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       }
     },
   };
+}
+
+/** Whether a session keeps the id of a message: then the message is stored. */
+function createKeptIds(reader: DatabaseSync): (id: ReceivedId) => boolean {
+  const find = createSelection<{ found: number }>(reader, selectReceived);
+  return ({ session, packetId }) => find.first(packetId, ...keyParts(session)) !== undefined;
 }
 
 /** Hands orders of flushing over to the writer thread. */

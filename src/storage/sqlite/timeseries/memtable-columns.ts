@@ -202,10 +202,14 @@ export function timestampAt({ block, start }: MemtableColumns, row: number): num
   return Number.isNaN(timestamp) ? undefined : timestamp;
 }
 
+/** When a row was received. */
+export function receivedAt({ block, start }: MemtableColumns, row: number): number {
+  return block[block.length / columnCount + start + row] ?? 0;
+}
+
 /** The order time in a row. */
 export function timeAt(columns: MemtableColumns, row: number): number {
-  const { block, start } = columns;
-  return timestampAt(columns, row) ?? block[block.length / columnCount + start + row] ?? 0;
+  return timestampAt(columns, row) ?? receivedAt(columns, row);
 }
 
 /** The value in a row: its JSON text, unless it is a number. */

@@ -40,7 +40,7 @@ for (const how of ['atOnce', 'inSteps'] as const) {
       },
     } as unknown as ChunkReader;
     const table = { resolve: () => series } as unknown as SeriesTable;
-    const batch = createPendingBatch(table, chunks);
+    const batch = createPendingBatch(table, chunks, () => false);
     const stage = (staged: Staged[]) =>
       how === 'atOnce'
         ? batch.atOnce([push(long, sensor())], staged)

@@ -1,5 +1,7 @@
+import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
 import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
+import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { type StagedPush, stageInSteps, stagePush } from './pending-push.ts';
@@ -10,17 +12,27 @@ export interface Staged {
   readonly series: Series;
   readonly weight: number;
   readonly push: LoggedPush;
+  readonly receivedAs: ReceivedId | undefined;
 }
 
 /** Finds out what of a batch is new, and stages it with its series. */
-export function createPendingBatch(table: SeriesTable, chunks: ChunkReader) {
+export function createPendingBatch(
+  table: SeriesTable,
+  chunks: ChunkReader,
+  isKept: (id: ReceivedId) => boolean,
+) {
+  const isStored = ({ publishContext }: Push): boolean =>
+    publishContext?.receivedAs !== undefined && isKept(publishContext.receivedAs);
+
   /** Fills `staged` with what goes to disk; what it answers says what becomes of each push. */
   function atOnce(batch: readonly Push[], staged: Staged[]): AppendOutcome[] {
     return batch.map((push): AppendOutcome => {
       const series = table.resolve(push);
       if (series === undefined) return { kind: 'missing' };
+      if (isStored(push)) return { kind: 'stored', fresh: emptyBatch };
       const sequenceNumber = nextSequenceNumber(series);
-      return outcomeOf(series, sequenceNumber, stagePush(chunks, series, push.batch), staged);
+      const found = stagePush(chunks, series, push.batch);
+      return outcomeOf({ series, sequenceNumber, push }, found, staged);
     });
   }
 
@@ -29,9 +41,13 @@ export function createPendingBatch(table: SeriesTable, chunks: ChunkReader) {
     const outcomes: AppendOutcome[] = [];
     for (const push of batch) {
       const series = table.resolve(push);
-      const sequenceNumber = series === undefined ? 0 : nextSequenceNumber(series);
-      const found = series && (yield* stageInSteps(chunks, series, push.batch));
-      outcomes.push(found ? outcomeOf(series, sequenceNumber, found, staged) : { kind: 'missing' });
+      if (series === undefined || isStored(push)) {
+        outcomes.push(series ? { kind: 'stored', fresh: emptyBatch } : { kind: 'missing' });
+        continue;
+      }
+      const sequenceNumber = nextSequenceNumber(series);
+      const found = yield* stageInSteps(chunks, series, push.batch);
+      outcomes.push(outcomeOf({ series, sequenceNumber, push }, found, staged));
     }
     return outcomes;
   }
@@ -41,14 +57,15 @@ export function createPendingBatch(table: SeriesTable, chunks: ChunkReader) {
 
 /** Adds what is new of a push to `staged`. */
 function outcomeOf(
-  series: Series,
-  sequenceNumber: number,
+  place: { readonly series: Series; readonly sequenceNumber: number; readonly push: Push },
   { fresh, last }: StagedPush,
   staged: Staged[],
 ): AppendOutcome {
   if (fresh.count === 0) return { kind: 'stored', fresh };
+  const { series, sequenceNumber } = place;
   const logged = { series: series.number, sequenceNumber, batch: fresh };
   const weight = weightOfBatch(fresh);
-  staged.push({ series, weight, push: last === undefined ? logged : { ...logged, last } });
+  const push = last === undefined ? logged : { ...logged, last };
+  staged.push({ series, weight, push, receivedAs: place.push.publishContext?.receivedAs });
   return { kind: 'stored', fresh, weight };
 }

@@ -66,6 +66,8 @@ export interface SeriesTable {
   resolve(sensor: SensorRef): Series | undefined;
   /** The same by number. Drops nothing from memory, so that a replay may hold on to many. */
   resolveNumber(number: number): Series | undefined;
+  /** All that are in memory. */
+  all(): Iterable<Series>;
   /** Only what is in memory. */
   residents(deviceId: DeviceId): Iterable<Series>;
   /** Whether every series of the device that has datapoints is in memory. */
@@ -171,6 +173,9 @@ export function createSeriesTable(
     resolveNumber(number) {
       const row = byNumber.get(number) as unknown as SeriesRow | undefined;
       return row === undefined ? undefined : keep(row);
+    },
+    *all() {
+      for (const { series } of devices.values()) yield* series.values();
     },
     residents: (deviceId) => devices.get(deviceId)?.series.values() ?? [],
     isWhole(deviceId) {

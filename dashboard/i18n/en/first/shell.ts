@@ -1,0 +1,22 @@
+/** Navigation, connection and session, beside home; the rest comes with the first other screen. */
+export const shell = {
+  navigation: 'Main',
+  home: 'Home',
+  map: 'Map',
+  alerts: 'Alerts',
+  more: 'More',
+  gateways: 'Gateways',
+  projects: 'Projects',
+  sharing: 'Sharing',
+  profile: 'Profile',
+  users: 'Users',
+  login: 'Log in',
+  usage: 'Usage',
+  signup: 'Sign up',
+  skip: 'Skip to the content',
+  offline: 'You are offline. You see what was last known.',
+  remembered: 'Not refreshed: this is how it was {age}.',
+  ended: 'Your session has ended',
+  endedText: 'You were away for a while. Log in again to go on where you were, {name}.',
+  staysGuest: 'Go on without logging in',
+} as const;

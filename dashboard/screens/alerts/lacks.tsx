@@ -1,0 +1,52 @@
+import type { JSX } from 'preact';
+import { channelWord } from '../../alerts/words.ts';
+import type { Notification } from '../../api/alert-types.ts';
+import { t } from '../../i18n/i18n.ts';
+import { username } from '../../state/session.ts';
+
+const shownMax = 10;
+
+/** People an alert cannot reach, with how to mend it, and devices that are gone. */
+export function Lacks({
+  alert,
+  hasLinks = false,
+}: {
+  readonly alert: Notification;
+  readonly hasLinks?: boolean;
+}): JSX.Element | null {
+  const { unreachable = [], unknown_usernames: unknown = [], gone_devices: gone = [] } = alert;
+  const found = unreachable.filter((one) => !unknown.includes(one.username)).slice(0, shownMax);
+  if (found.length + unknown.length + gone.length === 0) return null;
+  return (
+    <span class="stack-tight">
+      {found.length > 0 && <span class="field-error">{t('alerts.cannotReach')}</span>}
+      {found.map((one) => (
+        <span key={`${one.username} ${one.channel}`} class="small">
+          {t('alerts.unreached', {
+            channel: channelWord(one.channel, t),
+            name: one.username,
+            reason: one.reason,
+          })}{' '}
+          {hasLinks && <Mend username={one.username} />}
+        </span>
+      ))}
+      {unknown.length > 0 && (
+        <span class="field-error">
+          {t('alerts.unknownNames', { names: unknown.slice(0, shownMax).join(', ') })}
+        </span>
+      )}
+      {gone.length > 0 && (
+        <span class="field-error">
+          {t('alerts.goneDevices', { ids: gone.slice(0, shownMax).join(', ') })}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Mend({ username: name }: { readonly username: string }): JSX.Element {
+  if (name.toLowerCase() !== username.value?.toLowerCase()) {
+    return <span class="quiet">{t('alerts.mendTheirs', { name })}</span>;
+  }
+  return <a href="/profile">{t('alerts.mendOwn')}</a>;
+}

@@ -1,0 +1,68 @@
+import { type Clock, latestInstant } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { createSteadyClock, latestBelieved, type SteadyClock } from '../lib/steady-clock.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** How often processes that share a database ask for its time. */
+const askMs = 10_000;
+/** An answer that took longer says too little about the time. */
+const answerMs = 500;
+
+/**
+ * The one clock of the service: never behind what is stored, and that of the database where
+ * several processes serve it [contract 15]. `stop` ends its asking for the latter.
+ */
+export async function openServiceClock({
+  machine,
+  engine,
+  log,
+}: {
+  readonly machine: Clock;
+  readonly engine: Pick<Storage, 'newestReceived' | 'members'>;
+  readonly log: Log;
+}): Promise<SteadyClock & { stop(): void }> {
+  const clock = createSteadyClock({ machine, log });
+  const { members } = engine;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function ask(store: NonNullable<typeof members>): Promise<void> {
+    const began = performance.now();
+    try {
+      const theirs = await store.now();
+      const tookMs = performance.now() - began;
+      if (tookMs < answerMs) clock.follow(theirs + tookMs / 2);
+    } catch (error) {
+      log.debug({ err: error }, 'the database did not tell its time');
+    }
+  }
+  function askAgain(store: NonNullable<typeof members>): void {
+    timer = setTimeout(() => void ask(store).then(() => askAgain(store)), askMs);
+    timer.unref();
+  }
+
+  if (members !== undefined) {
+    await ask(members);
+    askAgain(members);
+  }
+  const newest = await newestBelieved(engine, latestBelieved(clock.now()), log);
+  if (newest !== undefined) clock.keepFrom(newest);
+  // What it says of the machine's clock, it says at the start.
+  clock.now();
+  return { ...clock, stop: () => clearTimeout(timer) };
+}
+
+/** When what is stored was received last, by a clock that may have been right [decision 0026]. */
+async function newestBelieved(
+  engine: Pick<Storage, 'newestReceived'>,
+  believed: number,
+  log: Log,
+): Promise<number | undefined> {
+  const found = await engine.newestReceived(latestInstant);
+  if (found === undefined || found <= believed) return found;
+  log.error(
+    { received: new Date(found).toISOString() },
+    'values are stored that were received years from now, by a clock that was wrong: they do not ' +
+      'count for the time',
+  );
+  return engine.newestReceived(believed);
+}

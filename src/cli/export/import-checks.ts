@@ -1,0 +1,112 @@
+import { parseScope } from '../../domain/access/scopes.ts';
+import { DomainError, invalid } from '../../domain/errors.ts';
+import {
+  guestUsername,
+  parseActuatorId,
+  parseDeviceId,
+  parseGatewayId,
+  parseGroupId,
+  parseNewUsername,
+  parseNotificationId,
+  parseProjectId,
+  parseSensorId,
+  parseUserId,
+  parseUsername,
+} from '../../domain/ids.ts';
+import { isTakeableHash } from '../../lib/password-hash.ts';
+import type { ExportLine } from './export-format.ts';
+
+/** A field of a line, by its path, and what reads it as the API does. */
+type Check = readonly [field: string, value: unknown, read: (value: never) => unknown];
+
+/**
+ * Refuses a line whose names, ids or rights the API would refuse. Throws invalid that names the
+ * line, the field and what to change.
+ */
+export function requireTakeable(line: ExportLine, number: number): void {
+  for (const [field, value, read] of checksOf(line)) {
+    try {
+      // Reading is what checks it.
+      read(value as never);
+    } catch (cause) {
+      const why = cause instanceof DomainError ? cause.message : 'it cannot be read';
+      const seen = `${JSON.stringify(value)}`.slice(0, 100);
+      throw invalid(`line ${number}, ${field} ${seen}: ${why}`);
+    }
+  }
+}
+
+const named = (value: unknown): readonly Check[] => [['username', value, parseUsername]];
+
+const each = (field: string, values: unknown, read: (value: never) => unknown): readonly Check[] =>
+  Array.isArray(values) ? values.map((value) => [field, value, read] as const) : [];
+
+function checksOf(line: ExportLine): readonly Check[] {
+  switch (line.kind) {
+    case 'user':
+      return [
+        ['id', line.user?.id, parseUserId],
+        ['username', line.user?.username, parseNewUsername],
+        ['passwordHash', line.passwordHash, readHash],
+      ];
+    case 'device': {
+      const { id, owner, sensors, actuators } = line.device ?? {};
+      const idsOf = (parts: unknown) =>
+        Array.isArray(parts) ? parts.map((part: { id?: unknown } | null) => part?.id) : [];
+      return [
+        ['id', id, parseDeviceId],
+        ['owner', owner, readOwner],
+        ...each('sensors.id', idsOf(sensors), parseSensorId),
+        ...each('actuators.id', idsOf(actuators), parseActuatorId),
+      ];
+    }
+    case 'gateway':
+      return [
+        ['id', line.gateway?.id, parseGatewayId],
+        ['owner', line.gateway?.owner, readOwner],
+      ];
+    case 'project':
+      return [
+        ['id', line.project?.id, parseProjectId],
+        ['owner', line.project?.owner, readOwner],
+        ...each('deviceIds', line.project?.deviceIds, parseDeviceId),
+        ...each('gatewayIds', line.project?.gatewayIds, parseGatewayId),
+      ];
+    case 'group':
+      return [
+        ['id', line.group?.id, parseGroupId],
+        ['owner', line.group?.owner, readOwner],
+        ...each('usernames', line.group?.usernames, parseUsername),
+      ];
+    case 'grant':
+      return [...named(line.grant?.username), ...each('scopes', line.grant?.scopes, parseScope)];
+    case 'group-grant':
+      return each('scopes', line.grant?.scopes, parseScope);
+    case 'correction':
+      return [
+        ['deviceId', line.correction?.deviceId, parseDeviceId],
+        ['sensorId', line.correction?.sensorId, parseSensorId],
+      ];
+    case 'notification':
+      return [
+        ['id', line.notification?.id, parseNotificationId],
+        ['owner', line.notification?.owner, readOwner],
+      ];
+    default:
+      return [];
+  }
+}
+
+/** What belongs to nobody is the guest's. */
+function readOwner(name: string): void {
+  if (name !== guestUsername) parseUsername(name);
+}
+
+function readHash(hash: string): void {
+  // Any other text matches no password.
+  if (typeof hash === 'string' && (!hash.startsWith('$argon2') || isTakeableHash(hash))) return;
+  throw invalid(
+    'it must be an argon2id hash that costs at most four times our own: give the account a new ' +
+      'password with kipimo user password',
+  );
+}

@@ -1,0 +1,77 @@
+import type { Instant } from '../../lib/clock.ts';
+import { createLruCache } from '../../lib/lru-cache.ts';
+import { type Datapoint, orderTime, type SensorRef } from '../datapoints/datapoint.ts';
+import type { DatapointStore } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { lookLimits } from './look-limits.ts';
+
+/** Tells by sensor the newest time that was measured before a push: what is older is history. */
+export interface NewestTimes {
+  /** Undefined: it has to be fetched. */
+  peek(sensor: SensorRef): Instant | undefined;
+  /** The newest of those that were received before the push; none: before all times. */
+  before(push: StoredPush): Promise<Instant>;
+  keep(sensor: SensorRef, time: Instant): void;
+  /** Receipts are not in the order of commits: a datapoint without a timestamp is no history. */
+  readonly mayReorder?: boolean;
+  /** Of one sensor, or of all of the device. */
+  forget(deviceId: DeviceId, sensorId?: SensorId): void;
+  isEmpty(): boolean;
+}
+
+export function createNewestTimes(datapoints: Pick<DatapointStore, 'readPart'>): NewestTimes {
+  const known = createLruCache<DeviceId, Map<SensorId, Instant>>(limits.evaluatedDevicesMax);
+  return {
+    peek: ({ deviceId, sensorId }) => known.get(deviceId)?.get(sensorId),
+    async before(push) {
+      const received = push.datapoints[0]?.receivedAt ?? Number.POSITIVE_INFINITY;
+      const isBefore = ({ receivedAt }: Datapoint): boolean => receivedAt < received;
+      const newest = await newestWhere(datapoints, push, isBefore);
+      return newest === undefined ? Number.NEGATIVE_INFINITY : orderTime(newest);
+    },
+    keep({ deviceId, sensorId }, time) {
+      const times = known.get(deviceId);
+      if (times === undefined) known.set(deviceId, new Map([[sensorId, time]]));
+      else times.set(sensorId, time);
+    },
+    forget(deviceId, sensorId) {
+      if (sensorId === undefined) known.delete(deviceId);
+      else known.get(deviceId)?.delete(sensorId);
+    },
+    isEmpty: () => known.size === 0,
+  };
+}
+
+/** The newest datapoint of a sensor by time that is wanted, among as many as are searched. */
+export async function newestWhere(
+  datapoints: Pick<DatapointStore, 'readPart'>,
+  { deviceId, sensorId }: SensorRef,
+  isWanted: (datapoint: Datapoint) => boolean,
+): Promise<Datapoint | undefined> {
+  let limit = 20;
+  for (let skip = 0; skip < lookLimits.newestSearchedMax; ) {
+    const page = { order: 'desc', skip, limit } as const;
+    const part = await datapoints.readPart(
+      { deviceId, sensorId },
+      page,
+      lookLimits.newestSearchCharactersMax,
+    );
+    const found = part.datapoints.find(isWanted);
+    const isOver = part.datapoints.length < limit && !part.isCut;
+    if (found !== undefined || isOver || part.datapoints.length === 0) return found;
+    skip += part.datapoints.length;
+    limit = 1_000;
+  }
+  return undefined;
+}
+
+/** The datapoints of one push in the order of their times. */
+export function inOrderOfTime(datapoints: readonly Datapoint[]): readonly Datapoint[] {
+  const isInOrder = datapoints.every((datapoint, at) => {
+    const former = datapoints[at - 1];
+    return former === undefined || orderTime(former) <= orderTime(datapoint);
+  });
+  return isInOrder ? datapoints : datapoints.toSorted((a, b) => orderTime(a) - orderTime(b));
+}

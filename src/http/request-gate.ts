@@ -1,0 +1,244 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { limits } from '../domain/limits.ts';
+import { type NoPiece, RequestCutter } from './request-cutter.ts';
+import type { RequestHead } from './request-head.ts';
+import { requestLimits } from './request-limits.ts';
+
+/** Why a request is not read to its end. */
+export type NotComing = 'too slow' | 'cut off';
+
+type Refused = NotComing | Exclude<NoPiece, 'more' | 'wait'>;
+
+/** What node:http calls these. */
+const codes: Readonly<Record<Refused, string>> = {
+  'too slow': 'ERR_HTTP_REQUEST_TIMEOUT',
+  'cut off': 'HPE_INVALID_EOF_STATE',
+  broken: 'HPE_INVALID_HEADER_TOKEN',
+  'too large': 'HPE_HEADER_OVERFLOW',
+};
+
+/** Refuses a request as if node:http had read it. */
+export function refuseRequest(server: Server, socket: Socket, why: Refused): void {
+  server.emit('clientError', Object.assign(new Error(why), { code: codes[why] }), socket);
+}
+
+/** What node:http listens to on a connection. */
+interface NodeListeners {
+  readonly data: (bytes: Buffer) => void;
+  readonly end: () => void;
+}
+
+/** `listen` gives node:http the connection, which hears no more than it is told. */
+function takeListeners(socket: Socket, listen: () => void): NodeListeners {
+  const before = new Set(socket.listeners('end'));
+  listen();
+  const data = socket.listeners('data').at(-1) as NodeListeners['data'];
+  const end = socket.listeners('end').find((one) => !before.has(one)) as NodeListeners['end'];
+  socket.off('data', data);
+  socket.off('end', end);
+  return { data, end };
+}
+
+/** What the gates of one server share. */
+export interface GateParts {
+  readonly server: Server;
+  readonly open: Set<RequestGate>;
+}
+
+const ownGate = Symbol('ownGate');
+/** node:http's own sockets say so when it wants nothing more to be read. */
+interface GatedSocket extends Socket {
+  [ownGate]?: RequestGate;
+  readonly _paused?: boolean;
+}
+
+export const gateOf = (socket: Socket): RequestGate | undefined => (socket as GatedSocket)[ownGate];
+
+/** How many requests of one connection are not answered yet, and how many may be. */
+class Pipeline {
+  #unanswered = 0;
+  #max: number = limits.pipelinedRequestsMax;
+
+  get isFull(): boolean {
+    return this.#unanswered >= this.#max;
+  }
+
+  /** A request that is alone on its connection waits for all before it. */
+  readonly mayBegin = ({ isAlone }: RequestHead): boolean =>
+    !this.isFull && !(isAlone && this.#unanswered > 0);
+
+  /** One by one, until none is left. */
+  narrow(): void {
+    this.#max = 1;
+  }
+
+  add(answer: ServerResponse, onLeft: () => void): void {
+    this.#unanswered += 1;
+    answer.once('close', () => {
+      this.#unanswered -= 1;
+      if (this.#unanswered === 0) this.#max = limits.pipelinedRequestsMax;
+      onLeft();
+    });
+  }
+}
+
+/** node:http writes the head of an answer ahead of its first bytes, unless it has done so. */
+const leaveHeadOut = (answer: ServerResponse): void =>
+  void Object.defineProperty(answer, '_headerSent', { get: () => true, set: () => undefined });
+
+/**
+ * Stands before node:http on one connection: reads the head of each request by the grammar, lone
+ * line feeds included, and hands over one whole request after the other. Those beyond what may
+ * wait stay in the socket.
+ */
+export class RequestGate {
+  readonly #parts: GateParts;
+  readonly #socket: GatedSocket;
+  readonly #node: NodeListeners;
+  readonly #cutter = new RequestCutter();
+  readonly #pipeline = new Pipeline();
+  #isHeld = false;
+  #isOver = false;
+  #hasEnded = false;
+  #isEndTold = false;
+  #isAdvancing = false;
+  #head: RequestHead | undefined;
+  /** Since when the head under way is, and when bytes came last, by performance.now(). */
+  #since = 0;
+  #heardAt = 0;
+
+  /** `listen` gives node:http the connection. */
+  constructor(parts: GateParts, socket: Socket, listen: () => void) {
+    this.#parts = parts;
+    this.#socket = socket;
+    this.#node = takeListeners(socket, listen);
+    this.#socket[ownGate] = this;
+    socket.on('data', this.receive);
+    socket.on('end', this.end);
+    socket.on('resume', this.#resumed);
+    socket.on('close', this.#closed);
+    parts.open.add(this);
+  }
+
+  readonly receive = (bytes: Buffer): void => {
+    if (this.#isOver) return;
+    this.#heardAt = performance.now();
+    if (!this.#cutter.isInHead) this.#since = this.#heardAt;
+    this.#cutter.add(bytes);
+    this.#advance();
+  };
+
+  /** The client sends no more. */
+  readonly end = (): void => {
+    this.#hasEnded = true;
+    this.#advance();
+  };
+
+  readonly #resumed = (): void => {
+    if (this.#isHeld) this.#socket.pause();
+    else if (this.#cutter.rest.length > 0) this.#advance();
+  };
+
+  readonly #closed = (): void => {
+    this.#isOver = true;
+    this.#parts.open.delete(this);
+  };
+
+  /** Another protocol speaks from here on: answers what it has not heard yet. */
+  release(): Buffer {
+    const socket = this.#socket;
+    this.#closed();
+    socket.off('data', this.receive);
+    socket.off('end', this.end);
+    socket.off('resume', this.#resumed);
+    socket.off('close', this.#closed);
+    if (this.#hasEnded) socket.destroySoon();
+    return this.#cutter.rest;
+  }
+
+  /** A request reached node:http. */
+  begun({ httpVersion }: IncomingMessage, answer: ServerResponse): void {
+    // Else node:http closes behind an answer without a body, as if its length were not known.
+    const { isLast, isBare } = this.#head ?? {};
+    if (httpVersion === '1.0' && isLast === false) answer.setHeader('connection', 'keep-alive');
+    if (isBare === true) leaveHeadOut(answer);
+    this.#pipeline.add(answer, this.#goOn);
+  }
+
+  /** An answer has left. */
+  readonly #goOn = (): void => {
+    if (!this.#isHeld || this.#pipeline.isFull) return;
+    this.#isHeld = false;
+    if (this.#socket._paused !== true) this.#socket.resume();
+    // A connection that has ended is not resumed any more.
+    if (this.#hasEnded) this.#advance();
+  };
+
+  /** There is no room for answers that wait: the next requests come one by one for a while. */
+  narrow(): void {
+    this.#pipeline.narrow();
+  }
+
+  /** Hands over what may be, request by request. */
+  #advance(): void {
+    // Node resumes and ends connections while it is given bytes.
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    while (this.#cutter.rest.length > 0 && this.#step());
+    this.#isAdvancing = false;
+    if (this.#hasEnded && !this.#isHeld && this.#socket._paused !== true) this.#tellEnd();
+  }
+
+  /** Answers whether there may be more to hand over. */
+  #step(): boolean {
+    const socket = this.#socket;
+    if (this.#isOver || socket.destroyed) {
+      this.#cutter.drop();
+      return false;
+    }
+    const isPaused = socket._paused === true || (socket.isPaused() && !this.#hasEnded);
+    if (this.#isHeld || isPaused) return false;
+    const piece = this.#cutter.next(this.#pipeline.mayBegin);
+    if (typeof piece === 'string') return this.#stop(piece);
+    this.#head = piece.head ?? this.#head;
+    if (piece.head?.isAlone === true) this.#pipeline.narrow();
+    // What follows the last answer of a connection is read by nobody.
+    this.#isOver = !socket.writable || (this.#head?.isLast === true && this.#cutter.isBetween);
+    if (socket.writable) this.#node.data(piece.bytes);
+    return true;
+  }
+
+  /** Answers that nothing more is handed over. */
+  #stop(why: NoPiece | NotComing): false {
+    if (why === 'more') return false;
+    if (why === 'wait') {
+      this.#isHeld = true;
+      this.#socket.pause();
+      return false;
+    }
+    this.#isOver = true;
+    this.#isEndTold = true;
+    this.#cutter.drop();
+    refuseRequest(this.#parts.server, this.#socket, why);
+    return false;
+  }
+
+  #tellEnd(): void {
+    if (this.#cutter.completeLine()) this.#advance();
+    else if (this.#cutter.rest.length > 0) this.#stop('cut off');
+    else if (!this.#isEndTold) {
+      this.#isEndTold = true;
+      this.#node.end();
+    }
+  }
+
+  /** Looks at `now` for a head that has taken too long. */
+  sweep(now: number, headersMs: number): void {
+    if (!this.#cutter.isInHead || this.#isHeld || this.#isOver) return;
+    if (now - this.#since > headersMs) this.#stop('too slow');
+    else if (now - this.#heardAt > requestLimits.loneLineMs && this.#cutter.completeLine()) {
+      this.#advance();
+    }
+  }
+}

@@ -1,0 +1,11 @@
+/** Limits of the heads of requests, each with its unit. */
+export const requestLimits = {
+  /** From the accept to the first byte. */
+  firstBytesMs: 10_000,
+  /** Of a head with its line ends; node:http refuses names and values of more than 16 KiB. */
+  headBytesMax: 20_480,
+  /** Of empty lines before a head, in however many packets they come. */
+  emptyLineBytesMax: 64,
+  /** A request line of a sketch that nothing follows for so long is the whole request. */
+  loneLineMs: 5_000,
+} as const;

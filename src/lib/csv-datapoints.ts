@@ -1,0 +1,227 @@
+import type { Instant } from './clock.ts';
+import { CsvCellError, cellJson, unguarded } from './csv-cell.ts';
+import { type CsvCell, CsvError, type CsvRecord, createCsvReader, isBlank } from './csv-reader.ts';
+import { parseLocalTime } from './local-time.ts';
+import type { TextEncoding } from './text-encoding.ts';
+import { findTimeZone, type TimeZone } from './time-zone.ts';
+import { parseTimestamp } from './timestamp.ts';
+
+/** A datapoint of a row, or why there is none. */
+export type CsvDatapoint =
+  | {
+      readonly line: number;
+      /** Present when the CSV says it. */
+      readonly deviceId?: string;
+      readonly sensorId?: string;
+      /** The value as JSON text, with all digits. */
+      readonly json: string;
+      readonly timestamp?: Instant;
+    }
+  | { readonly line: number; readonly refusal: string };
+
+export interface CsvOptions {
+  readonly encoding: TextEncoding;
+  /** The clocks of times without an offset; absent: UTC. */
+  readonly zone?: TimeZone | undefined;
+  readonly recordCharactersMax: number;
+  /** The columns of the ids; absent: as version 2 of the API names them. */
+  readonly names?: { readonly deviceId: string; readonly sensorId: string };
+}
+
+/** Reads datapoints from CSV that arrives in pieces. Both throw CsvError for what is no CSV. */
+export interface CsvDatapointReader {
+  push(piece: Uint8Array): readonly CsvDatapoint[];
+  end(): readonly CsvDatapoint[];
+}
+
+/** The problem of a CSV whose first line says nothing. */
+export const unnamedColumns = 'name the columns, for instance timestamp,value';
+
+interface TimeColumn {
+  readonly at: number;
+  /** As the column's name says, `timestamp (Africa/Nairobi)`; absent: as the reader was told. */
+  readonly zone?: TimeZone;
+}
+
+interface ValueColumn {
+  readonly at: number;
+  /** As the column's name says, `device/sensor`. */
+  readonly deviceId?: string;
+  readonly sensorId?: string;
+}
+
+/** Where a column is; absent: there is none. */
+interface Columns {
+  readonly count: number;
+  readonly values: readonly ValueColumn[];
+  /** One for each sensor: rows need not have all of them. */
+  readonly isWide?: boolean;
+  readonly timestamp?: TimeColumn | undefined;
+  readonly received?: TimeColumn | undefined;
+  readonly device?: number | undefined;
+  readonly sensor?: number | undefined;
+}
+
+const withoutHeader: Readonly<Record<number, Columns>> = {
+  2: { count: 2, timestamp: { at: 0 }, values: [{ at: 1 }] },
+  // As the service writes them.
+  5: {
+    ...{ count: 5, device: 0, sensor: 1, values: [{ at: 2 }] },
+    ...{ timestamp: { at: 3 }, received: { at: 4 } },
+  },
+};
+
+/**
+ * Datapoints from CSV [contract 6, 15]: `timestamp,value`, with or without a first line that names
+ * the columns; what a read answers; or one column for each sensor, named `device/sensor`. A row
+ * without a timestamp takes its date_received, if it has one: what it was ordered by stays.
+ */
+export function createCsvDatapointReader(options: CsvOptions): CsvDatapointReader {
+  const { names = { deviceId: 'device_id', sensorId: 'sensor_id' }, zone } = options;
+  const decoder = new TextDecoder(options.encoding, { fatal: true });
+  const reader = createCsvReader(options);
+  let columns: Columns | undefined;
+  let line = 1;
+
+  function decode(piece?: Uint8Array): string {
+    try {
+      return decoder.decode(piece, { stream: piece !== undefined });
+    } catch {
+      throw new CsvError(`what follows is not valid ${options.encoding.toUpperCase()}`, line);
+    }
+  }
+
+  function rowsOf(records: readonly CsvRecord[]): readonly CsvDatapoint[] {
+    const rows: CsvDatapoint[] = [];
+    for (const record of records) {
+      line = record.line;
+      if (columns === undefined) {
+        const named = columnsOf(record, names);
+        const count = record.cells.findLastIndex((cell) => !isBlank(cell)) + 1;
+        columns = named ?? withoutHeader[record.cells.length] ?? withoutHeader[count];
+        if (columns === undefined) {
+          throw new CsvError(unnamedColumns, line);
+        }
+        if (named !== undefined) continue;
+      }
+      for (const row of readRow(record, columns, { zone, delimiter: reader.delimiter })) {
+        rows.push(row);
+      }
+    }
+    return rows;
+  }
+
+  return {
+    push: (piece) => rowsOf(reader.push(decode(piece))),
+    end: () => rowsOf([...reader.push(decode()), ...reader.end()]),
+  };
+}
+
+const nameOf = (cell: CsvCell): string => cell.text.trim().toLowerCase();
+
+/** Undefined: the record names no columns. Throws CsvError. */
+function columnsOf(
+  { cells, line }: CsvRecord,
+  { deviceId, sensorId }: { readonly deviceId: string; readonly sensorId: string },
+): Columns | undefined {
+  if (cells.some(({ text }) => parseTimestamp(text.trim()) !== undefined)) return undefined;
+  const names = cells.map(nameOf);
+  const at = (name: string) => (names.includes(name) ? names.indexOf(name) : undefined);
+  const shared = {
+    ...{ count: cells.length, device: at(deviceId), sensor: at(sensorId) },
+    timestamp: timeColumn(cells, line, 'timestamp'),
+    received: timeColumn(cells, line, 'date_received'),
+  };
+  const value = at('value');
+  if (value !== undefined) return { ...shared, values: [{ at: value }] };
+  const values = cells.flatMap(({ text }, place) => {
+    const [, device, sensor] = ofSensor.exec(unguarded(text.trim())) ?? [];
+    return device === undefined || sensor === undefined
+      ? []
+      : [{ at: place, deviceId: device, sensorId: sensor }];
+  });
+  if (shared.timestamp === undefined || values.length === 0) return undefined;
+  return { ...shared, values, isWide: true };
+}
+
+/** Ids have neither slashes nor brackets, of which names of zones have some. */
+const ofSensor = /^([^/()\s]+)\/([^/()\s]+)$/;
+
+function timeColumn(cells: readonly CsvCell[], line: number, name: string): TimeColumn | undefined {
+  for (const [at, { text }] of cells.entries()) {
+    const [, found, zoneName] = /^\s*(\w+)(?:\s*\(([^)]+)\))?\s*$/.exec(text) ?? [];
+    if (found?.toLowerCase() !== name) continue;
+    if (zoneName === undefined) return { at };
+    const zone = findTimeZone(zoneName.trim());
+    if (zone === undefined) throw new CsvError(`the timezone ${zoneName} is not known`, line);
+    return { at, zone };
+  }
+  return undefined;
+}
+
+interface RowOptions {
+  readonly zone: TimeZone | undefined;
+  readonly delimiter: string;
+}
+
+function readRow(
+  { line, cells }: CsvRecord,
+  columns: Columns,
+  { zone, delimiter }: RowOptions,
+): readonly CsvDatapoint[] {
+  try {
+    requireCells(cells, columns);
+    const { isWide = false } = columns;
+    const time = timeAt(cells, columns.timestamp, zone) ?? timeAt(cells, columns.received, zone);
+    const device = idAt(cells, columns.device);
+    const sensor = idAt(cells, columns.sensor);
+    return columns.values.flatMap(({ at, deviceId = device, sensorId = sensor }) => {
+      const cell = cells[at];
+      if (cell === undefined || isBlank(cell)) {
+        if (isWide) return [];
+        throw new CsvCellError('the value is missing: an empty text is ""');
+      }
+      const json = cellJson(cell, delimiter !== ',');
+      return {
+        ...{ line, json },
+        ...(time !== undefined && { timestamp: time }),
+        ...(deviceId !== undefined && { deviceId }),
+        ...(sensorId !== undefined && { sensorId }),
+      };
+    });
+  } catch (error) {
+    if (error instanceof CsvCellError) return [{ line, refusal: error.message }];
+    throw error;
+  }
+}
+
+/** Spreadsheets leave out empty cells at the end, and add some. Throws CsvCellError. */
+function requireCells(cells: readonly CsvCell[], columns: Columns): void {
+  const { count, values, timestamp, received, device, sensor, isWide = false } = columns;
+  const wanted = [timestamp?.at, ...(isWide ? [] : [received?.at, device, sensor])];
+  if (!isWide) wanted.push(...values.map(({ at }) => at));
+  const least = 1 + Math.max(...wanted.map((at) => at ?? 0));
+  if (cells.length >= least && cells.slice(count).every(isBlank)) return;
+  throw new CsvCellError(`the row has ${cells.length} cells, expected ${count}`);
+}
+
+/** Throws CsvCellError. */
+function timeAt(
+  cells: readonly CsvCell[],
+  column: TimeColumn | undefined,
+  zone: TimeZone | undefined,
+): Instant | undefined {
+  const text = textAt(cells, column?.at);
+  if (column === undefined || text === '') return undefined;
+  const read = parseLocalTime(text, 'timestamp', column.zone ?? zone);
+  if (typeof read === 'string') throw new CsvCellError(read);
+  return read;
+}
+
+function textAt(cells: readonly CsvCell[], column: number | undefined): string {
+  return column === undefined ? '' : (cells[column]?.text.trim() ?? '');
+}
+
+/** Without the apostrophe that keeps a spreadsheet from running an id; none begins with one. */
+const idAt = (cells: readonly CsvCell[], column: number | undefined): string | undefined =>
+  textAt(cells, column).replace(/^'/, '') || undefined;

@@ -1,0 +1,81 @@
+import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
+import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
+import { keyToText } from '../../sql/session-row.ts';
+import { unavailable } from '../failures.ts';
+import { indexKey } from '../text.ts';
+import type { WriteSession } from '../writer.ts';
+
+const select = `
+  select place::integer as place, session, owner, exists (
+      select from mqtt_received as kept
+      where kept.session = mqtt_sessions.session and kept.packet_id = given.packet_id) as "isKept"
+  from unnest($1::text[], $2::integer[]) with ordinality as given (key, packet_id, place)
+  join mqtt_sessions using (key)`;
+const insert = `
+  insert into mqtt_received (session, packet_id, handed_on)
+  select * from unnest($1::bigint[], $2::integer[], $3::integer[]) on conflict do nothing`;
+
+interface KeptId {
+  readonly session: number;
+  readonly owner: number | null;
+  /** Whether the session has it: its message is stored. */
+  readonly isKept: boolean;
+}
+
+/** The ids under which pushes of a batch came, by their places; of sessions that there are. */
+export async function findIds(
+  session: WriteSession,
+  batch: readonly Push[],
+): Promise<ReadonlyMap<number, KeptId>> {
+  const asked = [...batch.entries()].flatMap(([place, { publishContext }]) =>
+    publishContext?.receivedAs === undefined ? [] : { place, id: publishContext.receivedAs },
+  );
+  if (asked.length === 0) return new Map();
+  const found = await session.all<KeptId & { place: number }>(
+    select,
+    asked.map(({ id }) => indexKey(keyToText(id.session))),
+    asked.map(({ id }) => id.packetId),
+  );
+  return new Map(found.map((one) => [asked[one.place - 1]?.place ?? -1, one]));
+}
+
+/** What becomes of a push by its id alone; undefined: that depends on what it brings. */
+export function outcomeByIdOf(
+  id: KeptId | undefined,
+  own: number | undefined,
+): AppendOutcome | undefined {
+  if (id === undefined) return undefined;
+  if (own !== undefined && id.owner !== own) {
+    return { kind: 'failed', reason: unavailable('the client connected elsewhere') };
+  }
+  return id.isKept ? { kind: 'stored', fresh: emptyBatch } : undefined;
+}
+
+/** Keeps the ids of what is new. Others who serve find it in their log, and hand it on. */
+export function keepIds(
+  session: WriteSession,
+  batch: readonly Push[],
+  {
+    ids,
+    outcomes,
+  }: {
+    readonly ids: ReadonlyMap<number, KeptId>;
+    readonly outcomes: readonly AppendOutcome[];
+  },
+): void {
+  const rows = [...ids].flatMap(([place, { session: number }]) => {
+    const id = batch[place]?.publishContext?.receivedAs;
+    const outcome = outcomes[place];
+    const isNew = outcome?.kind === 'stored' && outcome.fresh.count > 0;
+    if (id === undefined || !isNew) return [];
+    const isHandedOn = session.others() !== undefined && !id.retain;
+    return { number, packetId: id.packetId, handedOn: Number(isHandedOn) };
+  });
+  if (rows.length === 0) return;
+  session.send(
+    insert,
+    rows.map(({ number }) => number),
+    rows.map(({ packetId }) => packetId),
+    rows.map(({ handedOn }) => handedOn),
+  );
+}

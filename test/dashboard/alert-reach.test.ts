@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { assertDone } from '../v2/refusal.ts';
+import { browserTest, openStage, type Stage } from './browser.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+after(async () => {
+  await stage[Symbol.asyncDispose]();
+  assert.deepEqual(stage.faults, []);
+});
+
+async function makeDevice(owner: string, id: string): Promise<void> {
+  const json = { id, name: id, sensors: [{ id: 'T', name: 'Heat' }] };
+  assertDone(await stage.service.as(owner)({ method: 'POST', path: '/devices', json }));
+}
+
+async function notify(owner: string, device: string, expression: string, to = [owner]) {
+  const condition = { devices: [device], expression };
+  const action = { usernames: to, channels: ['sms'], message: '{T}' };
+  const json = { condition, action };
+  const reply = await stage.service.as(owner)({ method: 'POST', path: '/notifications', json });
+  assert.equal(reply.status, 200, reply.text);
+  return reply.text;
+}
+
+browserTest('an alert says whom it cannot reach, and leads to where that is mended', async () => {
+  await makeDevice('nia', 'reach-1');
+  await makeDevice('nia', 'reach-2');
+  await stage.service.as('nia')({ method: 'PUT', path: '/users/me', json: { firstName: 'Nia' } });
+  const id = await notify('nia', 'reach-1', 'T > 8', ['nia', 'kofi-ghost']);
+  const page = await stage.visit({ username: 'nia' });
+  const missing = page.getByText(/nia has no (telephone|phone) number/);
+  const unknown = page.getByText('nobody gets it: kofi-ghost');
+  await page.goto('/alerts');
+  await missing.waitFor();
+  await unknown.waitFor();
+  await page.goto(`/alerts/${id}/edit`);
+  await missing.waitFor();
+  await page.goto(`/alerts/${id}`);
+  await unknown.waitFor();
+  await page.getByRole('link', { name: 'Mend it in your profile' }).click();
+  const phone = page.getByLabel(/^Phone/);
+  await page.getByText('With country code, such as +233 20 123 4567.').waitFor();
+  await phone.fill('77 123 45 67');
+  await page.locator('form', { has: phone }).getByRole('button', { name: 'Save' }).click();
+  await page.getByText(/phone (must be a )?number with its country code/).waitFor();
+  await phone.fill('+233 20 123-4567');
+  await page.locator('form', { has: phone }).getByRole('button', { name: 'Save' }).click();
+  await page.getByText('+233201234567').first().waitFor();
+  await page.goto(`/alerts/${id}`);
+  await unknown.waitFor();
+  assert.equal(await missing.count(), 0);
+  assertDone(await stage.service.as('nia')({ method: 'DELETE', path: '/devices/reach-1' }));
+  await page.reload();
+  await page.getByText('not watched until you save the alert again: reach-1').waitFor();
+  await page.context().close();
+});
+
+browserTest('a comma in an expression is said to part values', async () => {
+  await makeDevice('nia', 'comma');
+  const page = await stage.visit({ username: 'nia' });
+  await page.goto('/alerts/new?device=comma');
+  await page.getByRole('button', { name: 'Write it as an expression' }).click();
+  await page.getByLabel('Expression').fill('T == 8,5');
+  await page.getByText('The comma parts values: 8 or 5').waitFor();
+  await page.getByLabel('Expression').fill('T == 8.5');
+  await page.getByText('The comma parts values').waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+browserTest('a value looks like the limit of its alert only where it is there', async () => {
+  for (const [device, limit, value] of [
+    ['near', 100, 99.996],
+    ['exact', 99.996, 100],
+  ] as const) {
+    await makeDevice('lina', device);
+    await notify('lina', device, `T >= ${limit}`);
+    const path = `/devices/${device}/sensors/T/value`;
+    const json = { value };
+    assertDone(await stage.service.as('lina')({ method: 'POST', path, json }));
+  }
+  const page = await stage.visit({ username: 'lina' });
+  for (const [path, place] of [
+    ['/', '.card:has-text("near") .value-number'],
+    ['/devices/near', '.tile .value-number'],
+    ['/devices/near', '.legend-value'],
+    ['/devices/near/sensors/T', '.hero .value-number'],
+  ] as const) {
+    await page.goto(path);
+    await page.locator(place, { hasText: '99.996' }).first().waitFor();
+  }
+  await page.goto('/alerts');
+  await page
+    .getByText(/Heat.* is at least 99\.996/)
+    .first()
+    .waitFor();
+  await page.context().close();
+});

@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { createAccess } from '../src/domain/access/access.ts';
+import { createBudgets } from '../src/domain/budgets/budgets.ts';
+import { toColumnBatch, toDatapoints } from '../src/domain/datapoints/column-batch.ts';
+import type { StoredPush } from '../src/domain/datapoints/feed.ts';
+import { catchUp } from '../src/domain/notifications/catch-up.ts';
+import { createEvaluations } from '../src/domain/notifications/evaluations.ts';
+import type { Notification, NotificationDraft } from '../src/domain/notifications/notification.ts';
+import { createNotifier } from '../src/domain/notifications/notifier.ts';
+import { createPreview } from '../src/domain/notifications/preview.ts';
+import { createRuleBook } from '../src/domain/notifications/rule-book.ts';
+import { createSilences, type Silences } from '../src/domain/notifications/silences.ts';
+import { createStateBook } from '../src/domain/notifications/state-book.ts';
+import { silentReporter } from '../src/domain/reporter.ts';
+import { createManualClock, type Instant } from '../src/lib/clock.ts';
+import type { JsonValue } from '../src/lib/json.ts';
+import { silentLog } from '../src/lib/log.ts';
+import {
+  aDevice,
+  aSensor,
+  aUser,
+  deviceId,
+  noon,
+  sensorId,
+  username,
+} from '../src/storage/contract/builders.ts';
+import { aNotification } from '../src/storage/contract/notifications.contract.ts';
+import { createMemoryStorage } from '../src/storage/memory/memory-storage.ts';
+import type { Storage } from '../src/storage/storage.ts';
+
+export const devices = ['d0', 'd1'].map(deviceId);
+export const sensors = ['TC1', 'SM1'].map(sensorId);
+/** Everything happens on this grid, a few milliseconds late. */
+export const gridMs = 500;
+export const ana = { kind: 'user', userId: aUser('ana').id, username: username('ana') } as const;
+
+/** Values pushed at once to one sensor; `at` in steps of the grid, with how late each one is. */
+export interface Pushed {
+  readonly device: number;
+  readonly sensor: number;
+  readonly values: readonly { readonly value: JsonValue; readonly lateBy: number | undefined }[];
+  /** How many there were before some were left out. */
+  readonly count?: number;
+}
+
+/** Pushes received within some milliseconds, so many steps after the ones before. */
+export interface Moment {
+  readonly steps: number;
+  readonly pushes: readonly Pushed[];
+  readonly isSaved: boolean;
+}
+
+export interface Fired {
+  readonly at: Instant;
+  readonly text: string;
+}
+
+export const draftOf = (
+  expression: string,
+  throttlingSeconds: number,
+  maxAgeSeconds?: number,
+): NotificationDraft => {
+  const {
+    id: _,
+    owner: __,
+    createdAt: ___,
+    modifiedAt: ____,
+    ...draft
+  } = aNotification('n', {
+    condition: { devices, sensors: sensors.slice(0, 1), expression, maxAgeSeconds },
+    action: {
+      kind: 'message',
+      usernames: ['ana'],
+      channels: ['webhook'],
+      message: '{id} {TC1} {SM1}',
+    },
+    throttlingSeconds,
+  });
+  return draft;
+};
+
+/** A storage with a rule, its owner and the devices. */
+export async function store(draft: NotificationDraft): Promise<Storage> {
+  const storage = createMemoryStorage();
+  await storage.users.insert(aUser('ana'), 'hash');
+  for (const id of devices) {
+    const fields = { owner: username('ana'), sensors: sensors.map((one) => aSensor(one)) };
+    await storage.devices.insert(aDevice(id, fields));
+  }
+  const { id, owner, createdAt, modifiedAt } = aNotification('n');
+  const notification: Notification = { ...draft, id, owner, createdAt, modifiedAt };
+  await storage.notifications.insert(notification);
+  return storage;
+}
+
+/** A service on a storage, from its start to its end or crash. */
+export async function start(storage: Storage, clock: { now(): Instant }, fired: Fired[]) {
+  const { users, datapoints, notifications } = storage;
+  const budgets = createBudgets();
+  const log = silentLog;
+  const store: Storage['notifications'] = {
+    ...notifications,
+    async fire(firings) {
+      const outcomes = await notifications.fire(firings);
+      for (const [index, { at, deviceId, deliveries }] of firings.entries()) {
+        const text = `${deviceId} ${deliveries[0]?.message}`;
+        if (outcomes[index]?.kind === 'fired') fired.push({ at, text });
+      }
+      return outcomes;
+    },
+  };
+  const grants = { peek: () => [], scopesOn: async () => [] };
+  const access = createAccess({ grants, settings: { publicPush: 'granted' } });
+  const states = createStateBook({ store, log });
+  const evaluations = createEvaluations();
+  const silences = (): Silences => watch;
+  const common = { clock, log, reporter: silentReporter, evaluations, states, users, datapoints };
+  const book = createRuleBook({ ...common, store, devices: storage.devices, silences, budgets });
+  const outbox = { wake: () => undefined, deliver: async () => undefined };
+  const notifier = createNotifier({
+    ...{ ...common, store, devices: storage.devices, access, channels: new Map(), outbox, book },
+    ...{ silences, budgets, peekDevice: () => undefined },
+  });
+  const watch = createSilences({
+    ...{ clock, log, evaluations, budget: budgets.of('silences') },
+    onSilence: notifier.silenceOf,
+  });
+  await book.load();
+  await catchUp({ book, notifier, datapoints, log });
+  const preview = createPreview({
+    ...{ datapoints, access, book, clock, budget: budgets.of('previews') },
+  });
+  return {
+    preview,
+    save: states.save,
+    tick: () => watch.tick(),
+    async look(push: StoredPush): Promise<void> {
+      await Promise.all(notifier.consequences([push]) ?? []);
+      await notifier.drain();
+    },
+  };
+}
+
+const receivedOf = (pushed: Pushed, at: Instant): StoredPush =>
+  ({
+    ...{ deviceId: devices[pushed.device] ?? devices[0], sensorId: sensors[pushed.sensor] },
+    datapoints: pushed.values.map(({ value, lateBy }) => ({
+      // Of several values none is a repetition: the store would tell another last value then.
+      value:
+        (pushed.count ?? pushed.values.length) === 1 || typeof value !== 'number'
+          ? value
+          : value + (at % 1_000_000) / 1e9,
+      receivedAt: at,
+      ...(lateBy !== undefined && { timestamp: at - (at % gridMs) - lateBy * gridMs }),
+    })),
+  }) as StoredPush;
+
+/** What of a push is new. */
+export async function append({ datapoints }: Storage, push: StoredPush): Promise<StoredPush> {
+  const batch = toColumnBatch(push.datapoints);
+  const [outcome] = await datapoints.append([{ ...push, batch }]);
+  return { ...push, datapoints: outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [] };
+}
+
+/**
+ * The process ends at this moment when all pushes of it are in the store, and so many of them were
+ * evaluated; what was not saved by then is lost.
+ */
+export interface Crash {
+  readonly at: number;
+  readonly looked: number;
+  /** It ends in order: all that was evaluated is saved. */
+  readonly isOrderly?: boolean;
+}
+
+/** Lives through the moments. */
+export async function live(draft: NotificationDraft, moments: readonly Moment[], crash?: Crash) {
+  const storage = await store(draft);
+  const clock = createManualClock(noon);
+  const fired: Fired[] = [];
+  let service = await start(storage, clock, fired);
+  for (const [index, { steps, pushes, isSaved }] of moments.entries()) {
+    for (let step = 0; step < steps * gridMs; step += 1) {
+      clock.advance(1);
+      // Silences end where the grid is, and as late as pushes may come.
+      if (clock.now() % gridMs < 4) await service.tick();
+    }
+    const isCrash = index === crash?.at;
+    for (const [place, pushed] of pushes.entries()) {
+      if (pushed.values.length === 0) continue;
+      const fresh = await append(storage, receivedOf(pushed, clock.now() + place));
+      const isLooked = !isCrash || place < crash.looked;
+      if (fresh.datapoints.length > 0 && isLooked) await service.look(fresh);
+    }
+    if (isSaved || (isCrash && crash.isOrderly === true)) await service.save();
+    if (isCrash) service = await start(storage, clock, fired);
+  }
+  return { fired, storage, clock, service };
+}
+
+/** How the values of a push may come. */
+export interface Arrival {
+  readonly isLate: boolean;
+  /** Also what is no number, and arrays in which some have a time and some have none. */
+  readonly isMixed?: boolean;
+}
+
+const noNumbers: readonly JsonValue[] = ['nan', 'error', null, true, {}];
+
+const pushedOf = ({ isLate, isMixed = false }: Arrival): fc.Arbitrary<Pushed> =>
+  fc.record({
+    device: fc.nat({ max: 1 }),
+    sensor: fc.nat({ max: 1 }),
+    // Of one push and millisecond two equal ones cannot be told apart.
+    values: fc
+      .uniqueArray(
+        fc.record({
+          value: fc.oneof(
+            { weight: 3, arbitrary: fc.integer({ min: 26, max: 33 }) },
+            ...(isMixed ? [fc.constantFrom<JsonValue>(...noNumbers)] : []),
+          ),
+          lateBy: isLate
+            ? fc.option(fc.nat({ max: 12 }), { nil: undefined })
+            : fc.constant(undefined),
+        }),
+        { minLength: 1, maxLength: 3, selector: ({ value }) => JSON.stringify(value) },
+      )
+      .map((values) =>
+        !isMixed && values.some(({ lateBy }) => lateBy === undefined)
+          ? values.map(({ value }) => ({ value, lateBy: undefined }))
+          : values,
+      ),
+  });
+
+export const momentsOf = (arrival: Arrival): fc.Arbitrary<readonly Moment[]> =>
+  fc.array(
+    fc.record({
+      steps: fc.integer({ min: 1, max: 8 }),
+      pushes: fc.array(pushedOf(arrival), { minLength: 1, maxLength: 3 }),
+      isSaved: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
