@@ -23,4 +23,12 @@ export const liveLimits = {
   pendingValuesMax: 1_000,
   /** Between two paintings of values that come in. */
   paintMsMin: 100,
+  /** A last value that came so long after it was measured may have a newer one beside it. */
+  lateMs: 10_000,
+  /** Requests for newest values at once. */
+  newestAtOnce: 4,
+  /** Sensors whose newest value is still to be asked for; of more the value pushed last shows. */
+  newestWaitingMax: 400,
+  /** Sensors of which it is known what was asked. */
+  newestKnownMax: 4_000,
 } as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Device, Sensor } from '../api/types.ts';
+import type { Datapoint, Device, Sensor } from '../api/types.ts';
 import { calibrated } from './calibration.ts';
 import type { ConnectionState } from './connection.ts';
 import { createHandTimers } from './hand-timers.ts';
@@ -18,6 +18,8 @@ function createStage() {
   let onMessage: (topic: string, payload: Uint8Array) => void = () => {};
   let onState: (state: ConnectionState) => void = () => {};
   let answer: readonly Device[] | undefined;
+  const newest = new Map<string, Datapoint>();
+  const asked: string[] = [];
   let connections = 0;
   let fetches = 0;
   const live = createLiveValues({
@@ -27,6 +29,10 @@ function createStage() {
       fetches += 1;
       if (answer === undefined) throw new Error('no network');
       return answer;
+    },
+    fetchNewest: async (device, sensor) => {
+      asked.push(`${device}/${sensor}`);
+      return newest.get(`${device}/${sensor}`);
     },
     connect: (events) => {
       connections += 1;
@@ -41,7 +47,7 @@ function createStage() {
     },
   });
   return {
-    ...{ timers, filters, live, frames },
+    ...{ timers, filters, live, frames, newest, asked },
     push: (topic: string, text: string) => onMessage(topic, bytes(text)),
     become: (state: ConnectionState) => onState(state),
     answerWith: (devices: readonly Device[] | undefined) => {
@@ -223,4 +229,62 @@ test('what came before a correction does not show once there is one', () => {
   push('devices/d1/sensors/TC/value', '{"value": 20}');
   paint();
   assert.equal(again.values.value.get('TC')?.value, 45);
+});
+
+test('a value that was measured earlier does not take the place of a newer one', () => {
+  const { live, push, paint } = createStage();
+  const watch = live.watchDevice({ id: 'd1' });
+  const heard: LiveDatapoint[] = [];
+  watch.listen((datapoints) => heard.push(...datapoints));
+  push('devices/d1/sensors/T/value', '{"value":12,"timestamp":"2026-03-01T12:00:00Z"}');
+  push('devices/d1/sensors/T/value', '{"value":4,"timestamp":"2026-03-01T08:00:00Z"}');
+  paint();
+  assert.equal(watch.values.value.get('T')?.value, 12);
+  push('devices/d1/sensors/T/value', '{"value":5,"timestamp":"2026-03-01T09:00:00Z"}');
+  paint();
+  assert.equal(watch.values.value.get('T')?.value, 12);
+  // A chart draws them all.
+  assert.equal(heard.length, 3);
+});
+
+test('where the last value came late the newest is asked for, once, and again after corrections', async () => {
+  const { live, newest, asked } = createStage();
+  const late: Datapoint = {
+    ...{ value: 4, timestamp: '2026-03-01T08:00:00.000Z' },
+    date_received: '2026-03-01T12:00:05.000Z',
+  };
+  const inTime = { ...late, timestamp: '2026-03-01T12:00:04.000Z' };
+  const device = aDevice([
+    { id: 'T', last_value: late },
+    { id: 'H', last_value: inTime },
+    { id: 'N' },
+    { id: 'U', last_value: { value: 1, date_received: late.date_received ?? '' } },
+  ]);
+  newest.set('d1/T', { value: 12, timestamp: '2026-03-01T12:00:00.000Z' });
+  const watch = live.watchDevice(device);
+  live.loaded([device]);
+  live.loaded([device]);
+  await turn();
+  assert.deepEqual(asked, ['d1/T']);
+  assert.equal(watch.values.value.get('T')?.value, 12);
+  newest.set('d1/T', { value: 11, timestamp: '2026-03-01T11:00:00.000Z' });
+  live.forget();
+  assert.equal(watch.values.value.size, 0);
+  live.loaded([device]);
+  await turn();
+  assert.equal(watch.values.value.get('T')?.value, 11);
+});
+
+test('newest values are asked for a few at a time', async () => {
+  const { live, asked } = createStage();
+  const last_value: Datapoint = {
+    ...{ value: 4, timestamp: '2026-03-01T08:00:00.000Z' },
+    date_received: '2026-03-01T12:00:05.000Z',
+  };
+  const sensors = Array.from({ length: 20 }, (_, n) => ({ id: `T${n}`, last_value }));
+  live.watchDevice({ id: 'd1' });
+  live.loaded([aDevice(sensors)]);
+  assert.equal(asked.length, liveLimits.newestAtOnce);
+  await turn();
+  assert.equal(asked.length, 20);
 });

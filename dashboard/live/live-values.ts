@@ -1,8 +1,10 @@
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { Datapoint, Device, Sensor } from '../api/types.ts';
+import { instantOf } from '../api/freshness.ts';
+import type { Device, Sensor } from '../api/types.ts';
 import { calibrated } from './calibration.ts';
 import type { Connection, ConnectionParts, ConnectionState } from './connection.ts';
 import { liveLimits } from './live-limits.ts';
+import { createNewestValues, type NewestParts } from './newest-values.ts';
 import type { Timers } from './timers.ts';
 import { deviceFilters, type PushedValue, readValueMessage } from './value-message.ts';
 
@@ -23,7 +25,10 @@ export interface LiveDatapoint extends LiveValue {
 
 /** A device that somebody looks at. */
 export interface DeviceWatch {
-  /** By sensor id; only what arrived since the watch began. Changes at most once a frame. */
+  /**
+   * By sensor id, the newest by time of what arrived since the watch began, or of all where the last
+   * value had come late. Changes at most once a frame.
+   */
   readonly values: ReadonlySignal<ReadonlyMap<string, LiveValue>>;
   /** What actuators were set to since, by actuator id. */
   readonly actuators: ReadonlySignal<ReadonlyMap<string, unknown>>;
@@ -40,6 +45,10 @@ export interface LiveValues {
   readonly state: ReadonlySignal<LiveState>;
   /** Watches from now on. Give the sensors as well where there are calibrated ones. */
   watchDevice(device: WatchedDevice): DeviceWatch;
+  /** Watched devices were loaded: the newest value of each sensor is found out. */
+  loaded(devices: readonly Device[]): void;
+  /** Values were corrected: what is known of them counts no more. */
+  forget(): void;
   /** Somebody else is logged in, or the network is back: connect anew, now. */
   reconnect(): void;
   close(): void;
@@ -50,6 +59,7 @@ export interface LiveValuesParts {
   readonly connect: (events: Pick<ConnectionParts, 'onMessage' | 'onState'>) => Connection;
   /** The devices as they are now; those that are not there or not allowed are left out. */
   readonly fetchDevices: (deviceIds: readonly string[]) => Promise<readonly Device[]>;
+  readonly fetchNewest: NewestParts['fetchNewest'];
   readonly timers: Timers;
   /** Calls back before the next frame is painted. */
   readonly onFrame: (callback: () => void) => void;
@@ -98,6 +108,16 @@ export function createLiveValues(parts: LiveValuesParts): LiveValues {
     }
     scheduleFlush();
   }
+
+  const newest = createNewestValues({
+    fetchNewest: parts.fetchNewest,
+    onNewest: (deviceId, sensorId, datapoint) => {
+      const entry = entries.get(deviceId);
+      const at = instantOf(datapoint);
+      if (entry === undefined || at === undefined) return;
+      showNewest(entry, [{ sensorId, value: datapoint.value, at }]);
+    },
+  });
 
   const polling = createPolling({
     timers,
@@ -158,6 +178,13 @@ export function createLiveValues(parts: LiveValuesParts): LiveValues {
         for (const filter of deviceFilters(device.id)) connection.subscribe(filter);
       }
       return createWatch(entry, () => release(device, entry));
+    },
+    loaded: newest.ask,
+    forget: () => {
+      newest.forget();
+      batch(() => {
+        for (const entry of entries.values()) entry.values.value = new Map();
+      });
     },
     reconnect: () => connection?.reconnect(),
     close: () => {
@@ -244,18 +271,20 @@ function addPolled(entry: Entry, device: Device): void {
   }
 }
 
-function instantOf({ timestamp, date_received }: Datapoint): number | undefined {
-  const at = Date.parse(timestamp ?? date_received ?? '');
-  return Number.isNaN(at) ? undefined : at;
+/** Whatever comes later, the newest by time shows [contract 15]. */
+function showNewest(entry: Entry, datapoints: readonly LiveDatapoint[]): void {
+  const values = new Map(entry.values.peek());
+  for (const { sensorId, value, at } of datapoints) {
+    if ((values.get(sensorId)?.at ?? at) <= at) values.set(sensorId, { value, at });
+  }
+  entry.values.value = values;
 }
 
 function flushEntry(entry: Entry): void {
   const { pending, pendingActuators } = entry;
   if (pending.length > 0) {
     entry.pending = [];
-    const values = new Map(entry.values.peek());
-    for (const { sensorId, value, at } of pending) values.set(sensorId, { value, at });
-    entry.values.value = values;
+    showNewest(entry, pending);
     for (const listener of entry.listeners) listener(pending);
   }
   if (pendingActuators.size > 0) {

@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { apiPaths } from '../api/paths.ts';
-import type { Device } from '../api/types.ts';
+import type { Datapoint, Device } from '../api/types.ts';
 import { withoutPhotos } from '../state/list-pages.ts';
 import { api, session } from '../state/session.ts';
 import { openConnection } from './connection.ts';
@@ -30,6 +30,7 @@ export function liveValues(): LiveValues {
         random: Math.random,
       }),
     fetchDevices,
+    fetchNewest,
     timers: browserTimers,
     onFrame: createFrames(),
   });
@@ -72,6 +73,12 @@ function followPage(values: LiveValues): void {
     user = next;
     values.reconnect();
   });
+}
+
+async function fetchNewest(device: string, sensor: string): Promise<Datapoint | undefined> {
+  const path = `${apiPaths.sensor(device, sensor)}/values`;
+  const [newest] = await api.getJson<readonly Datapoint[]>({ path, query: { lastN: 1 } });
+  return newest;
 }
 
 async function fetchDevices(deviceIds: readonly string[]): Promise<readonly Device[]> {

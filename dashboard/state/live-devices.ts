@@ -3,12 +3,16 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { instantOf } from '../api/freshness.ts';
 import type { Device } from '../api/types.ts';
 import type { DeviceWatch, LiveState, LiveValue, LiveValues } from '../live/live-values.ts';
+import { correctionsMade } from './corrections.ts';
 
 /** More devices than this are not watched live; a list this long is not read live either. */
 const watchedMax = 120;
 
 /** How new values come in; undefined until somebody has asked for live values. */
 export const liveState = signal<LiveState | undefined>(undefined);
+
+/** The corrections that live values were forgotten for. */
+let forgotten = 0;
 
 let loading: Promise<LiveValues> | undefined;
 
@@ -71,6 +75,24 @@ export function useLiveDevices(devices: readonly Device[]): readonly Device[] {
       for (const watch of watches) watch.stop();
     };
   }, [identity]);
+  const made = correctionsMade.value;
+  useEffect(() => {
+    if (devices.length === 0) return;
+    let isCurrent = true;
+    loadLiveValues()
+      .then((live) => {
+        if (!isCurrent) return;
+        if (forgotten !== made) live.forget();
+        forgotten = made;
+        live.loaded(devices.slice(0, watchedMax));
+      })
+      .catch(() => {
+        // Then what was pushed last shows.
+      });
+    return () => {
+      isCurrent = false;
+    };
+  }, [devices, made]);
   return useMemo(
     () => devices.map((device) => merged(device, changes.get(device.id))),
     [devices, changes],
