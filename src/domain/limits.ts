@@ -68,8 +68,8 @@ export const limits = {
   shortHeadBytesMax: 4_096,
   /** How often connections are looked at for those that keep us waiting too long. */
   connectionsCheckMs: second,
-  /** From the first byte of TLS to its last handshake message. */
-  tlsHandshakeMs: 10 * second,
+  /** From the first byte of TLS to its last handshake message, as for the head of a request. */
+  tlsHandshakeMs: 30 * second,
   /** What was sent last has left by then, and the peer has closed its side. */
   goodbyeMs: 5 * second,
   /** So long after the start the young generation of objects may grow: what stays is there. */

@@ -1,7 +1,7 @@
 /** Limits of the heads of requests, each with its unit. */
 export const requestLimits = {
   /** From the accept to the first byte. */
-  firstBytesMs: 10_000,
+  firstByteMs: 10_000,
   /** Of a head with its line ends; node:http refuses names and values of more than 16 KiB. */
   headBytesMax: 20_480,
   /** Of empty lines before a head, in however many packets they come. */

@@ -66,7 +66,7 @@ export function sharePort(
     }
     silent.add(socket);
     onFirstBytes(socket, {
-      waitMs: Math.min(headersMs, requestLimits.firstBytesMs),
+      waitMs: Math.min(headersMs, requestLimits.firstByteMs),
       settled: () => silent.delete(socket),
       arrived: (first) => {
         if (first[0] === protocolHandler.firstByte) {

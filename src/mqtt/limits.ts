@@ -17,8 +17,10 @@ export const mqttLimits = {
   subscriptionsPerSessionMax: 5_000,
   /** Filters of one SUBSCRIBE or UNSUBSCRIBE that are looked at; those behind are refused. */
   filtersPerPacketMax: 1_000,
-  /** From the first byte of a connection to its CONNECT. */
-  connectMs: 5 * second,
+  /** From the begin of a connection to its first byte. */
+  silentMs: 5 * second,
+  /** From the begin of a connection to the end of its CONNECT, as for the head of a request. */
+  connectMs: 30 * second,
   /** A login that waits for its turn for longer is refused. */
   loginMs: minute,
   /** MQTT 5 clients are told this one if they ask for more, or for none. */

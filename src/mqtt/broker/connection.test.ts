@@ -87,15 +87,25 @@ test('MQTT 5 is told its keep alive, and silence beyond it ends the connection',
   assert.ok(none.peer.isClosed);
 });
 
-test('a connection that does not say CONNECT within five seconds is closed', async () => {
+test('a connection that says nothing for five seconds, or half of CONNECT for 30, is closed', async () => {
   const { broker, pass } = await testBroker();
   const mute = openPeer(broker);
+  const half = openPeer(broker);
   const slow = openPeer(broker);
-  slow.sendBytes(Buffer.from([0x10]));
+  half.sendBytes(Buffer.from([0x10]));
+  slow.sendBytes(generate(connectWith({})).subarray(0, 5));
   pass(5_000);
   assert.equal(mute.isClosed, false);
   pass(1_000);
-  assert.deepEqual([mute.isClosed, slow.isClosed], [true, true]);
+  assert.deepEqual([mute.isClosed, half.isClosed], [true, false]);
+  half.sendBytes(Buffer.from([0x20]));
+  pass(23_000);
+  slow.sendBytes(generate(connectWith({})).subarray(5));
+  const [answer] = await slow.take();
+  assert.equal(answer?.cmd, 'connack');
+  assert.equal(half.isClosed, false);
+  pass(2_000);
+  assert.deepEqual([half.isClosed, slow.isClosed], [true, false]);
 });
 
 test('a subscriber that reads nothing loses QoS 0, keeps QoS 1, and is closed later', async () => {

@@ -27,6 +27,8 @@ export class Connection implements Receiver, Member, Carrier {
   readonly #address: string;
   readonly input: PacketInput;
   readonly #beganAt: number;
+  /** Something has arrived. */
+  #hasBegun = false;
   #state: 'opening' | 'authenticating' | 'open' | 'closed' = 'opening';
   /** What is known of the client before it is let in. */
   #connect: Answered = { version: 4, wantsProblemInformation: true };
@@ -56,11 +58,13 @@ export class Connection implements Receiver, Member, Carrier {
 
   receive(chunk: Uint8Array): void {
     if (this.#state === 'closed') return;
+    this.#hasBegun = true;
     this.#context.counters.bytesReceived += chunk.length;
     this.input.receive(chunk);
   }
 
   held(bytes: number): void {
+    this.#hasBegun ||= bytes > 0;
     if (this.#state === 'closed' || this.input.carry(bytes)) return;
     this.end(reason.quotaExceeded, 'too many bytes of messages are under way');
     // A goodbye would leave what it holds in memory for a while.
@@ -77,7 +81,9 @@ export class Connection implements Receiver, Member, Carrier {
     else if (this.#state === 'open') this.#open?.sweep(awakeMs);
     else if (this.#state === 'authenticating') {
       if (ageMs > mqttLimits.loginMs) this.end(reason.busy);
-    } else if (ageMs > mqttLimits.connectMs) this.abort(reason.maximumConnectTime);
+    } else if (ageMs > (this.#hasBegun ? mqttLimits.connectMs : mqttLimits.silentMs)) {
+      this.abort(reason.maximumConnectTime);
+    }
   }
 
   end(code: number, text?: string): void {

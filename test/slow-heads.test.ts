@@ -1,0 +1,145 @@
+// In a process of its own: it trusts any certificate.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { Duplex } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { limits } from '../src/domain/limits.ts';
+import { mqttLimits } from '../src/mqtt/limits.ts';
+import { temporaryDirectory } from '../src/storage/contract/temporary-directory.ts';
+import { halves } from './raw-connections.ts';
+import { type Service, startService } from './service.ts';
+
+let plain: Service;
+let secure: Service;
+
+before(async () => {
+  // The certificate is nobody's.
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  const directory = temporaryDirectory({ after });
+  const [cert = '', key = ''] = ['cert.pem', 'key.pem'].map((name) => join(directory, name));
+  const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
+  const files = ['-subj', '/CN=localhost', '-keyout', key, '-out', cert];
+  execFileSync('openssl', [...words.split(' '), ...files], { stdio: 'ignore' });
+  const withTls = { KIPIMO_TLS_CERT: cert, KIPIMO_TLS_KEY: key, KIPIMO_MQTTS_PORT: '0' };
+  plain = await startService();
+  secure = await startService({ environment: withTls });
+  const json = { id: 'D', sensors: [{ id: 'S' }] };
+  for (const one of [plain, secure]) {
+    assert.equal((await one.call({ method: 'POST', path: '/devices', json })).status, 204);
+  }
+});
+
+after(async () => {
+  for (const one of [plain, secure]) await one[Symbol.asyncDispose]();
+  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+});
+
+const piecesOfHead = 27;
+const host = '127.0.0.1';
+const portOf = (url: string | undefined): number => Number(new URL(url ?? '').port);
+
+const open = (url: string | undefined): Socket =>
+  /^(https|mqtts):/.test(url ?? '')
+    ? connectTls({ host, port: portOf(url), rejectUnauthorized: false })
+    : connect({ host, port: portOf(url), noDelay: true });
+
+/** Each piece is a packet of its own, as far as this machine goes. */
+async function writeInPieces(socket: Socket, bytes: Uint8Array): Promise<void> {
+  const length = Math.ceil(bytes.length / piecesOfHead);
+  for (let at = 0; at < bytes.length; at += length) {
+    await new Promise((resolve) => socket.write(bytes.subarray(at, at + length), resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Waits for these bytes of an answer; fails when the connection ends before. */
+async function hear(socket: Socket, wanted: string): Promise<void> {
+  let heard = '';
+  await new Promise<void>((resolve, reject) => {
+    socket.on('data', function listen(bytes: Buffer) {
+      heard += bytes.toString('latin1');
+      if (!heard.includes(wanted)) return;
+      socket.off('data', listen);
+      resolve();
+    });
+    socket.once('close', () => reject(new Error(`closed after ${JSON.stringify(heard)}`)));
+  });
+}
+
+const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
+const push = bytesOf(
+  'POST /api/v2/devices/D/sensors/S/value HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n21',
+);
+const read = bytesOf('GET /api/v2/devices/D HTTP/1.1\r\nHost: x\r\n\r\n');
+const upgrade = halves['an upgrade alone'] ?? Buffer.of();
+const connectPacket = halves['a CONNECT alone'] ?? Buffer.of();
+const frame = Buffer.concat([
+  Buffer.from([0x82, 0x80 | connectPacket.length, 0, 0, 0, 0]),
+  connectPacket,
+]);
+const welcome = Buffer.from([0x20, 2, 0, 0]).toString('latin1');
+
+/** What is said at once, then what comes in pieces, and what answers it. */
+const heads: Readonly<Record<string, readonly [readonly Uint8Array[], Uint8Array, string]>> = {
+  'a read': [[], read, ' 200 OK'],
+  'a push': [[], push, ' 204 No'],
+  'a push behind a push': [[push], push, ' 204 No'],
+  'a read behind a push': [[push], read, ' 200 OK'],
+  'a push behind a read': [[read], push, ' 204 No'],
+  'an upgrade': [[], upgrade, ' 101 '],
+  'an upgrade behind a push': [[push], upgrade, ' 101 '],
+  'CONNECT on a WebSocket': [[upgrade], frame, welcome],
+  'CONNECT on the port of HTTP': [[], connectPacket, welcome],
+};
+
+for (const [what, [atOnce, inPieces, wanted]] of Object.entries(heads)) {
+  test(`${what} is answered that comes in ${piecesOfHead} pieces, with TLS and without`, async () => {
+    for (const { url } of [plain, secure]) {
+      const socket = open(url);
+      for (const bytes of atOnce) {
+        socket.write(bytes);
+        await hear(socket, '\r\n\r\n');
+      }
+      const answered = hear(socket, wanted);
+      await writeInPieces(socket, inPieces);
+      await answered;
+      socket.destroy();
+    }
+  });
+}
+
+test('CONNECT that comes in pieces is answered on the ports of MQTT', async () => {
+  for (const url of [plain.mqttUrl, secure.app.mqttsUrl]) {
+    const socket = open(url);
+    const answered = hear(socket, welcome);
+    await writeInPieces(socket, connectPacket);
+    await answered;
+    socket.destroy();
+  }
+});
+
+test('a TLS handshake that comes in pieces is carried out', async () => {
+  for (const url of [secure.url, secure.app.mqttsUrl]) {
+    const tcp = connect({ host, port: portOf(url), noDelay: true });
+    const below = new Duplex({
+      read: () => undefined,
+      write: (bytes: Uint8Array, _encoding, done) =>
+        void writeInPieces(tcp, bytes).then(() => done()),
+    });
+    tcp.on('data', (bytes: Buffer) => below.push(bytes));
+    const tls = connectTls({ socket: below, rejectUnauthorized: false });
+    await new Promise((resolve, reject) => {
+      tls.once('secureConnect', resolve);
+      tcp.once('close', reject);
+    });
+    tcp.destroy();
+  }
+});
+
+test('over every door a head has 30 seconds', () => {
+  const { requestHeadersMs, tlsHandshakeMs } = limits;
+  assert.deepEqual([requestHeadersMs, tlsHandshakeMs, mqttLimits.connectMs], Array(3).fill(30_000));
+});
