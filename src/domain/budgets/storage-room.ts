@@ -129,8 +129,7 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
   }
 
   function requireDisk(actor?: Actor): void {
-    const floor = diskFloorBytes * floorPartOf(actor);
-    if (!isDiskBelow(floor)) return;
+    if (!isDiskBelow(diskFloorBytes) || !isDiskBelow(diskFloorBytes * floorPartOf(actor))) return;
     refuse(
       'the disk is nearly full: what is stored stays readable; an administrator must make room ' +
         '(KIPIMO_DISK_FLOOR_BYTES)',

@@ -101,9 +101,9 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     if (bytes.length > limits.batchBytesMax) {
       throw new DomainError('unavailable', 'too much arrived at once: try again in a moment');
     }
-    const ids = staged.flatMap(({ receivedAs }) => receivedAs ?? []);
-    const received = ids.length === 0 ? undefined : ids;
-    const row = await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes, received);
+    const hasIds = staged.some(({ receivedAs }) => receivedAs !== undefined);
+    const ids = hasIds ? staged.flatMap(({ receivedAs }) => receivedAs ?? []) : undefined;
+    const row = await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes, ids);
     for (const { series, push, weight } of staged) {
       // Removed while its datapoints were under way: they went with it.
       if (series.isForgotten) continue;
