@@ -54,12 +54,12 @@ import { createLogins } from '../domain/users/logins.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';
 import { createSessions } from '../domain/users/sessions.ts';
-import { createTakeLargePush } from '../http/large-push.ts';
 import type { Services } from '../http/v2/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { PasswordCost } from '../lib/password-hash.ts';
 import type { MqttServices } from '../mqtt/mqtt-server.ts';
+import { createTakeLargePush } from '../wire/large-push.ts';
 import { createMqttWiring } from './mqtt-wiring.ts';
 import { createNotificationServices } from './notification-services.ts';
 import type { ServiceStorage } from './service-storage.ts';
@@ -168,7 +168,6 @@ export function createServices(parts: ServiceParts): BuiltServices {
       summaries: createSummaries(readPath),
       corrections: createCorrections({ ...readPath, book, clock, room, valueBytesMax }),
       retentions,
-      takeLargePush: createTakeLargePush({ valueBytesMax }),
       readMany,
       readLastValues: createReadLastValues(readPath),
       missingSensors: createMissingSensors({ store: storage.devices, devices, access }),
@@ -225,7 +224,8 @@ function createPushServices(
     onRefused: (actor, sensor, error) =>
       void refusedPushes.note({ via: 'http', code: error.code, error, actor, ...sensor }),
   });
-  return { ingest: createIngest(path), ingestMany, refusedPushes };
+  const takeLargePush = createTakeLargePush({ valueBytesMax });
+  return { ingest: createIngest(path), ingestMany, refusedPushes, takeLargePush };
 }
 
 /** Actuators, with what sets them back. */

@@ -12,9 +12,9 @@ import {
   readPayloadValue,
 } from '../wire/bare-value.ts';
 import { isArrayOfObjects } from '../wire/datapoint-array.ts';
+import type { LargeBody } from '../wire/large-push.ts';
 import { createPushByteReader } from '../wire/push-bytes.ts';
 import { EdgeError } from './errors.ts';
-import type { LargeBody } from './large-push.ts';
 
 /** A bare value: the body of a single-field PUT, as text or JSON [spec 4, contract 2]. */
 export interface BareBody {

@@ -5,8 +5,8 @@ import { guest } from '../domain/actor.ts';
 import { DomainError } from '../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { PushedDatapoints } from '../wire/datapoint.ts';
+import { createTakeLargePush, type LargeBody } from '../wire/large-push.ts';
 import { readPushBody } from './body.ts';
-import { createTakeLargePush, type LargeBody } from './large-push.ts';
 import { datapointsOf } from './v2/datapoints.ts';
 
 const sensor = { deviceId: parseDeviceId('d'), sensorId: parseSensorId('s') };

@@ -31,7 +31,10 @@ import { createTopicReader } from './topics.ts';
 
 /** What MQTT is built on: the same paths as HTTP. */
 export interface MqttServices
-  extends Pick<PublishOptions, 'ingest' | 'actuators' | 'deviceTopics' | 'refusedPushes'> {
+  extends Pick<
+    PublishOptions,
+    'ingest' | 'takeLargePush' | 'actuators' | 'deviceTopics' | 'refusedPushes'
+  > {
   readonly watch: Watch;
   readonly gateways: Gateways;
   readonly presence: Presence;

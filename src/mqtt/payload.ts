@@ -16,6 +16,20 @@ export interface PublishedValues extends PushedDatapoints {
   readonly form: 'object' | 'array' | 'bare';
 }
 
+/** Whether it is read in slices, others having their turn in between. */
+export const isLongPayload = ({ length }: Uint8Array): boolean => length > limits.largePushBytesMin;
+
+/** What a long payload was. */
+export function publishedForm(
+  bytes: Buffer,
+  { refused }: PushedDatapoints,
+): PublishedValues['form'] {
+  if (refused !== undefined) return 'array';
+  return bytesWithoutPadding(bytes).toString('latin1', 0, 64).trimStart().startsWith('{')
+    ? 'object'
+    : 'bare';
+}
+
 const readPlainPush = createPushByteReader();
 
 /**
@@ -64,7 +78,7 @@ function readPayload(payload: Uint8Array): JsonValue {
   const text = withoutPadding(bufferOf(payload).toString('utf8'));
   if (text === '') throw invalid('the value is missing: the payload is empty');
   try {
-    return readPayloadValue(text, limits.jsonDepthMax);
+    return readPayloadValue(text, limits.jsonDepthMax, limits.jsonCostMax);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw invalid(`the payload is not valid JSON: ${error.message}`);

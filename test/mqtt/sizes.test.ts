@@ -52,3 +52,44 @@ test('a value over the limit is acknowledged and not stored, with its code in MQ
     [7],
   );
 });
+
+for (const qos of [0, 1, 2] as const) {
+  test(`what is published behind a long array with QoS ${qos} is stored behind it`, async () => {
+    const id = `long${qos}`;
+    await service.as('ana')({ method: 'POST', path: '/devices/pub/sensors', json: { id } });
+    const topic = `devices/pub/sensors/${id}/value`;
+    await using reader = await connect(service, { as: 'ana' });
+    await reader.subscribe(`${topic}s`, 2);
+    await using client = await connect(service, { as: 'ana' });
+    const array = `[${'{"value":1},'.repeat(40_000)}{"value":2}]`;
+    const sent = client.mqtt.publishAsync(`${topic}s`, array, { qos });
+    const behind = client.mqtt.publishAsync(topic, '3', { qos: 1 });
+    await Promise.all([sent, behind]);
+    const got = (await reader.got(2)).map(({ payload }) => payload);
+    assert.deepEqual([got[0] === array, got[1]], [true, '[{"value":3}]']);
+    const path = `/devices/pub/sensors/${id}`;
+    const [sensor, stored] = await Promise.all([
+      service.as('ana')({ path }),
+      service.as('ana')({ path: `${path}/values?limit=0` }),
+    ]);
+    assert.equal((sensor.json as { last_value: { value: number } }).last_value.value, 3);
+    assert.equal(stored.headers.get('x-total-count'), '40002');
+  });
+}
+
+test('a long array is refused, or its good elements are stored, as a short one is', async () => {
+  const id = 'parts';
+  await service.as('ana')({ method: 'POST', path: '/devices/pub/sensors', json: { id } });
+  const topic = `devices/pub/sensors/${id}/values`;
+  await using client = await connect(service, { as: 'ana' });
+  const long = '{"value":1},'.repeat(20_000);
+  await client.publish(topic, `[${long}nonsense,{"v":1},{"value":2}]`, { qos: 1 });
+  for (const payload of [`[${long}{"value":1}`, `"${'x'.repeat(300_000)}"`]) {
+    const refused = await client.mqtt.publishAsync(topic, payload, { qos: 1 }).catch((one) => one);
+    assert.equal(refused.code ?? refused.reasonCode, 0x99);
+  }
+  const { headers } = await service.as('ana')({
+    path: `/devices/pub/sensors/${id}/values?limit=0`,
+  });
+  assert.equal(headers.get('x-total-count'), '20001');
+});

@@ -27,12 +27,12 @@ import {
   readInstant,
 } from '../../wire/datapoint.ts';
 import { createCsvRows, createJsonRows } from '../../wire/datapoint-rows.ts';
+import type { TakeLargePush } from '../../wire/large-push.ts';
 import { readTimeZone } from '../../wire/local-time.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done } from '../answer.ts';
 import type { PushBody } from '../body.ts';
-import type { TakeLargePush } from '../large-push.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { asSent, pushBody } from '../route-body.ts';
 import {

@@ -31,7 +31,7 @@ import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import type { User } from '../../domain/users/user.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { TakeLargePush } from '../large-push.ts';
+import type { TakeLargePush } from '../../wire/large-push.ts';
 import type { Route } from '../route.ts';
 import { noSite, type Site } from '../site.ts';
 import { accessKeyRoutes } from './access-keys.ts';

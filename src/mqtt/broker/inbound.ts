@@ -1,3 +1,4 @@
+import { limits } from '../../domain/limits.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
@@ -163,6 +164,7 @@ export class Inbound {
       void outcome.then(settle, () => settle(unavailableOutcome));
     }
     const { underWay } = this.#order;
+    if (isReadInSlices(publish.message)) this.#pause.beginAt(underWay, 0);
     if (this.#isOver || underWay >= mqttLimits.publishesUnderWayMax) this.#pause.beginAt(underWay);
   }
 
@@ -205,11 +207,11 @@ class Pause {
     this.#publisher = publisher;
   }
 
-  /** Until half of those under way are answered; where none is, nobody would hear of it. */
-  beginAt(underWay: number): void {
+  /** Until no more are under way than `endsAt`; where none is, nobody would hear of it. */
+  beginAt(underWay: number, endsAt: number = Math.floor(underWay / 2)): void {
     if (this.#isOn || underWay === 0) return;
     this.#isOn = true;
-    this.#endsAt = Math.floor(underWay / 2);
+    this.#endsAt = endsAt;
     this.#publisher.pauseReading();
   }
 
@@ -262,6 +264,12 @@ function messageOf(
     ...(expirySeconds !== undefined && { expiresAt: clock.now() + expirySeconds * 1_000 }),
   };
 }
+
+/** Whether it is a long value or array: nothing that its connection sends may overtake it. */
+const isReadInSlices = (message: Message | undefined): boolean =>
+  message !== undefined &&
+  message.payload.length > limits.largePushBytesMin &&
+  (message.topic.endsWith('/values') || message.topic.endsWith('/value'));
 
 /** PUBACK or PUBREC; false: the connection ends instead. */
 function acknowledge(publisher: Publisher, publish: UnansweredPublish): boolean {

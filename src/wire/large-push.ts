@@ -15,10 +15,10 @@ import {
   type ReadText,
   readJsonOrText,
   readPayloadValue,
-} from '../wire/bare-value.ts';
-import { type CsvPushChoices, createCsvPush } from '../wire/csv-datapoints.ts';
-import { type PushedDatapoints, readDatapoints } from '../wire/datapoint.ts';
-import { isArrayOfObjects, readDatapointArray } from '../wire/datapoint-array.ts';
+} from './bare-value.ts';
+import { type CsvPushChoices, createCsvPush } from './csv-datapoints.ts';
+import { type PushedDatapoints, readDatapoints } from './datapoint.ts';
+import { isArrayOfObjects, readDatapointArray } from './datapoint-array.ts';
 
 /** The body of a push that is too long to be read in one go. */
 export interface LargeBody {
