@@ -12,6 +12,7 @@ const fileProblems: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'there is no such file or directory'],
   ['ENOTDIR', 'a part of the path is no directory'],
   ['EISDIR', 'it is a directory'],
+  ['ERR_FS_EISDIR', 'it is a directory'],
   ['EEXIST', 'there is a file of that name'],
   ['EACCES', 'this user may not open it'],
   ['EPERM', 'this user may not do that with it'],

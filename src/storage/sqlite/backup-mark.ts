@@ -1,7 +1,8 @@
-import { closeSync, openSync, utimesSync } from 'node:fs';
+import { utimesSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instant } from '../../lib/clock.ts';
+import { writePrivately } from './durable-file.ts';
 
 /** Empty; its time of change says when a backup was last finished. */
 const markOf = (directory: string): string => join(directory, 'last-backup');
@@ -10,7 +11,7 @@ const markOf = (directory: string): string => join(directory, 'last-backup');
 export function markBackup(directory: string): void {
   const now = new Date();
   try {
-    closeSync(openSync(markOf(directory), 'a', 0o600));
+    writePrivately(markOf(directory), '');
     utimesSync(markOf(directory), now, now);
   } catch {
     // The backup itself is written; only its time is not known to the service.

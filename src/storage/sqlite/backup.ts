@@ -5,6 +5,7 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
 import { createPrivately, databasePath } from './connection.ts';
 import { makeCopyDirectory } from './data-copies.ts';
+import { requireOrdinaryFiles } from './data-files.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { putDurably, syncFile, writePrivately } from './durable-file.ts';
 import { refuseForeignObjects } from './known-schema.ts';
@@ -32,6 +33,7 @@ export async function backUp(options: {
   readonly onProgress: CopyProgress;
 }): Promise<void> {
   const { directory, file, onProgress } = options;
+  requireOrdinaryFiles(directory, { isWritten: false });
   const source = databasePath(directory);
   if (!existsSync(source)) {
     throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
@@ -111,6 +113,7 @@ export async function copyData(
   { isLocked, onProgress }: { readonly isLocked: boolean; readonly onProgress: CopyProgress },
 ): Promise<DataCopy> {
   const lock = isLocked ? lockDirectory(directory) : undefined;
+  requireOrdinaryFiles(directory, { isWritten: true });
   const { path: work, remove } = makeCopyDirectory(directory);
   try {
     const source = databasePath(directory);

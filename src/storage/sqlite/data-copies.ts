@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../../lib/clock.ts';
@@ -44,7 +44,9 @@ export function removeCopyRests(directory: string): void {
 function isInUse(path: string): boolean {
   const lock = join(path, lockName);
   try {
-    if (!existsSync(lock)) return systemClock.now() - statSync(path).mtimeMs < unlockedMs;
+    const found = lstatSync(lock, { throwIfNoEntry: false });
+    // One that is no file, or a link, is none of ours.
+    if (found?.isFile() !== true) return systemClock.now() - statSync(path).mtimeMs < unlockedMs;
     using database = new DatabaseSync(lock, { timeout: 0 });
     database.exec('begin exclusive');
     return false;

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { createPrivately } from './connection.ts';
 import { removeCopyRests } from './data-copies.ts';
+import { requireOrdinaryFiles } from './data-files.ts';
 import { resultCodeOf } from './failures.ts';
 import { removeCompactionRest, undoReplacement } from './replacement.ts';
 
@@ -18,6 +19,7 @@ export interface DirectoryLock {
  * export or compaction that was broken off there is undone.
  */
 export function lockDirectory(directory: string): DirectoryLock {
+  requireOrdinaryFiles(directory, { isWritten: true });
   const path = join(directory, 'kipimo.lock');
   createPrivately(path);
   const database = new DatabaseSync(path, { timeout: 0 });

@@ -1,9 +1,18 @@
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Writes a file that only this account may read. */
+/** Writes a file that only this account may read, in place of what has its name: no link is followed. */
 export function writePrivately(path: string, content: Uint8Array | string): void {
-  writeFileSync(path, content, { mode: 0o600 });
+  rmSync(path, { force: true });
+  writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
   chmodSync(path, 0o600);
 }
 

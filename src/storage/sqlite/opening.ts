@@ -1,9 +1,11 @@
 import { databasePath, openConnection, prepareDirectory } from './connection.ts';
+import { requireOrdinaryFiles } from './data-files.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { migrate, readMigrations, versionOf } from './migrate.ts';
 
 /** Prepares a data directory for the service: its own lock, and tables of the newest version. */
 export function prepareForService(directory: string): { path: string; lock: DirectoryLock } {
+  requireOrdinaryFiles(directory, { isWritten: true });
   prepareDirectory(directory);
   const path = databasePath(directory);
   const lock = lockDirectory(directory);
@@ -21,6 +23,7 @@ export function prepareForService(directory: string): { path: string; lock: Dire
  * the tables have to change, and then refuses while a service of an older version runs.
  */
 export function prepareForCommand(directory: string): string {
+  requireOrdinaryFiles(directory, { isWritten: true });
   prepareDirectory(directory);
   const path = databasePath(directory);
   const database = openConnection(path, { role: 'write' });

@@ -1,5 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { databasePath } from './connection.ts';
 import { putDurably, syncFile, writePrivately } from './durable-file.ts';
 
@@ -24,7 +33,8 @@ export function dataFiles(directory: string): readonly string[] {
   });
 }
 
-function dataNames(directory: string): readonly string[] {
+/** The files that hold data. */
+export function dataNames(directory: string): readonly string[] {
   const database = basename(databasePath(directory));
   return [database, `${database}-wal`, `${database}-shm`, ...otherFiles];
 }
@@ -58,19 +68,26 @@ export function replaceData(directory: string, label: string, put: () => void): 
 export const unfinishedCompaction = (directory: string): string =>
   `${databasePath(directory)}.compact`;
 
-/** Removes what a compaction or restore left that was broken off in a locked data directory. */
+/** What a compaction or restore leaves that is broken off. */
+export function restNames(directory: string): readonly string[] {
+  const made = [unfinishedCompaction(directory), `${databasePath(directory)}.partial`];
+  return made.flatMap((path) =>
+    ['', '-journal', '-wal', '-shm'].map((end) => `${basename(path)}${end}`),
+  );
+}
+
+/** Removes it in a locked data directory. */
 export function removeCompactionRest(directory: string): void {
-  for (const made of [unfinishedCompaction(directory), `${databasePath(directory)}.partial`]) {
-    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(`${made}${end}`, { force: true });
-  }
+  for (const name of restNames(directory)) rmSync(join(directory, name), { force: true });
 }
 
 /** Puts back what was in a locked data directory before a replacement that was broken off. */
 export function undoReplacement(directory: string): void {
   const record = recordPath(directory);
   if (!existsSync(record)) return;
-  const { label, names } = JSON.parse(readFileSync(record, 'utf8')) as Replacement;
+  const { label, names } = readReplacement(record);
   const aside = join(directory, label);
+  if (lstatSync(aside, { throwIfNoEntry: false })?.isDirectory() === false) throw damaged(record);
   for (const name of dataNames(directory)) {
     const path = join(directory, name);
     const before = join(aside, name);
@@ -81,3 +98,20 @@ export function undoReplacement(directory: string): void {
   rmSync(aside, { recursive: true, force: true });
   rmSync(record);
 }
+
+/** Throws UnusableStorageError for what replaceData did not write: a label may lead elsewhere. */
+function readReplacement(record: string): Replacement {
+  try {
+    const { label, names } = JSON.parse(readFileSync(record, 'utf8')) as Replacement;
+    if (/^[\w-]+$/.test(label) && Array.isArray(names)) return { label, names };
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+  }
+  throw damaged(record);
+}
+
+const damaged = (record: string): UnusableStorageError =>
+  new UnusableStorageError(
+    `${record} is damaged: look for what was there in a directory before-… beside it, move that ` +
+      'back or restore a backup, and delete the file',
+  );

@@ -8,6 +8,7 @@ import { largestOf, type NamedSize } from '../../examination/largest.ts';
 import { createPace, type Pace } from '../../examination/pace.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { databasePath, openConnection } from '../connection.ts';
+import { requireOrdinaryFiles } from '../data-files.ts';
 import { resultCodeOf } from '../failures.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
 import { checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
@@ -31,6 +32,7 @@ export async function examine(options: {
   readonly onStage: (stage: string) => void;
 }): Promise<Examination> {
   const { directory, now, floorBytes, syncsMax, onStage } = options;
+  requireOrdinaryFiles(directory, { isWritten: false });
   const path = databasePath(directory);
   if (!existsSync(path)) {
     throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
