@@ -1,5 +1,5 @@
 import { conflict, notFound } from '../domain/errors.ts';
-import { parseNewUsername, parseUserId } from '../domain/ids.ts';
+import { parseNewUserId, parseNewUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { vouchedProofs } from '../domain/users/address-proofs.ts';
 import { requireStrongPassword } from '../domain/users/profile.ts';
@@ -21,7 +21,7 @@ export function newAccount(
 ): NewUser {
   const { id = createId(), username, isAdmin, profile } = about;
   return {
-    id: parseUserId(id),
+    id: parseNewUserId(id),
     username: parseNewUsername(username),
     createdAt: clock.now(),
     profile,

@@ -108,6 +108,7 @@ test('an entry that cannot be added is told with its reason and does not stop th
       { username: 'yaw', password: 'x', email: 5 },
       { username: 'guest', password: 'x' },
       { username: 'yaw', password: 'x', id: 'a b' },
+      { username: 'yaw', password: 'x', id: 'me' },
       { password: 'x' },
       'yaw',
       null,
@@ -116,7 +117,7 @@ test('an entry that cannot be added is told with its reason and does not stop th
     assert.equal(added, 2);
     assert.deepEqual(
       refused.map(({ entry }) => entry),
-      [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
+      [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
     );
     assert.deepEqual(refused[0], {
       entry: 1,
@@ -126,7 +127,7 @@ test('an entry that cannot be added is told with its reason and does not stop th
     assert.match(refused[1]?.reason ?? '', /id id-2 is taken/);
     assert.match(refused[2]?.reason ?? '', /username Kofi is taken/);
     assert.match(refused[5]?.reason ?? '', /admin must be true or false/);
-    assert.match(refused[11]?.reason ?? '', /must be an object/);
+    assert.match(refused[12]?.reason ?? '', /must be an object/);
   }));
 
 test('a file that is no JSON array is refused as a whole', () => {

@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import { invalid } from '../domain/errors.ts';
 import { parseNewUsername } from '../domain/ids.ts';
@@ -23,6 +22,7 @@ import {
   withStorage,
 } from './data-directory.ts';
 import { printable, printableJson } from './printable.ts';
+import { readTextFile } from './text-file.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';
 
 const absent = 'asked for, or generated and printed once';
@@ -118,11 +118,7 @@ async function list(options: DirectoryOption & { readonly json?: boolean }): Pro
 }
 
 async function importFile(file: string, options: DirectoryOption): Promise<void> {
-  const { size } = await stat(file);
-  if (size > limits.importBytesMax) {
-    throw invalid(`${file} has ${size} bytes, at most ${limits.importBytesMax} can be imported`);
-  }
-  const entries = parseImport(await readFile(file, 'utf8'));
+  const entries = parseImport(await readTextFile(file, limits.importBytesMax));
   await withUsers(requirePlace(options), { makes: true }, async (users) => {
     const wasWithoutAdmin = (await users.countAdmins()) === 0;
     const bar = openProgressBar('users');

@@ -63,6 +63,11 @@ export function parseCorrectionId(text: unknown): CorrectionId {
   throw invalid('a correction id must have 24 hexadecimal digits');
 }
 export const parseUserId = (text: unknown): UserId => parseId('user id', text) as UserId;
+/** The id of an account that is to be made: "me" would be the caller in every path. */
+export function parseNewUserId(text: unknown): UserId {
+  if (text !== 'me') return parseUserId(text);
+  throw invalid('user id me stands for whoever is logged in: choose another');
+}
 export const parseAccessKeyId = (text: unknown): AccessKeyId =>
   parseId('key id', text) as AccessKeyId;
 

@@ -145,3 +145,34 @@ test('without the device, import csv stops after the first page of equal refusal
   const work = run(rows, { deviceId: 'nowhere', sensorId: 'T' });
   await assert.rejects(work, /no row can be stored: .*nowhere.*--create/);
 });
+
+test('rows with ids that are none, or of devices that are not ours, keep no other row out', async () => {
+  const admin = service.as('ama');
+  const device = { id: 'of-ama', visibility: 'private' };
+  assert.equal((await admin({ method: 'POST', path: '/devices', json: device })).status, 204);
+  const ids = ['..', '.', '<img src=x>', '"a\u001b[2J"', 'a%2Fb', 'go\0od', '=cmd()', 'of-ama'];
+  const hostile = ids.map((id) => `${id},s,${minute(1)},1\n`).join('');
+  const rows = `device_id,sensor_id,timestamp,value\n${hostile}good,../x,${minute(1)},1\n`;
+  const honest = `good,s,${minute(2)},2\n__proto__,__proto__,${minute(2)},3\n`;
+  const outcome = await run(rows + honest, { isCreating: true });
+  assert.deepEqual(outcome.lines, [2, 3, 4, 5, 6, 7, 8, 10, 9]);
+  assert.deepEqual([outcome.stored, outcome.refused], [2, 9]);
+  const values = await service.call({ path: '/devices/__proto__/sensors/__proto__/values' });
+  assert.deepEqual(valuesOf(datapointsOf(values)), [3]);
+});
+
+test('where no device may be made, --create stops after the first page', async () => {
+  const token = await service.tokenOf('ama');
+  const key = { name: 'reads', scopes: ['devices:view'] };
+  const made = await service.call({ method: 'POST', path: '/auth/keys', token, json: key });
+  assert.equal(made.status, 200, made.text);
+  const { signal } = new AbortController();
+  const reading = createApiClient({ url: service.url, signal, wait: () => Promise.resolve() });
+  reading.authorize((made.json as { key: string }).key);
+  const rows = Array.from({ length: 12_000 }, (_, n) => `${minute(n)},${n}\n`).join('');
+  const work = { file: fileWith(rows), deviceId: 'not-made', sensorId: 'T', isCreating: true };
+  const lines: number[] = [];
+  const listener = { onRefused: (line: number) => lines.push(line), onProgress: () => undefined };
+  await assert.rejects(importCsv(work, reading, listener), /no row can be stored: /);
+  assert.ok(lines.length <= 5_000, `${lines.length}`);
+});

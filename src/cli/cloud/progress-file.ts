@@ -38,7 +38,9 @@ export async function openProgressFile(options: {
     savedAt = clock.now();
     return writes.run(async () => {
       const text = JSON.stringify({ about, sensors: Object.fromEntries(checkpoints) });
-      await writeFile(`${file}.new`, text);
+      // Its name is known beforehand: a link that somebody put there is not followed.
+      await rm(`${file}.new`, { force: true });
+      await writeFile(`${file}.new`, text, { flag: 'wx' });
       await rename(`${file}.new`, file);
     });
   }

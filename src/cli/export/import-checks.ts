@@ -6,11 +6,11 @@ import {
   parseDeviceId,
   parseGatewayId,
   parseGroupId,
+  parseNewUserId,
   parseNewUsername,
   parseNotificationId,
   parseProjectId,
   parseSensorId,
-  parseUserId,
   parseUsername,
 } from '../../domain/ids.ts';
 import { isTakeableHash } from '../../lib/password-hash.ts';
@@ -45,7 +45,7 @@ function checksOf(line: ExportLine): readonly Check[] {
   switch (line.kind) {
     case 'user':
       return [
-        ['id', line.user?.id, parseUserId],
+        ['id', line.user?.id, parseNewUserId],
         ['username', line.user?.username, parseNewUsername],
         ['passwordHash', line.passwordHash, readHash],
       ];

@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { DomainError } from '../../domain/errors.ts';
+import { parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createEncodingFinder, type TextEncoding } from '../../lib/text-encoding.ts';
 import type { TimeZone } from '../../lib/time-zone.ts';
@@ -77,8 +79,29 @@ export async function importCsv(
     }
   }
 
-  async function push(batch: readonly Sendable[]): Promise<void> {
-    for (const { message } of batch) await sensors?.require(message.device_id, message.sensor_id);
+  /** Those whose sensors are there; the others are refused. */
+  async function withSensors(batch: readonly Sendable[]): Promise<readonly Sendable[]> {
+    if (sensors === undefined) return batch;
+    const ready: Sendable[] = [];
+    const reasons = new Set<string>();
+    for (const row of batch) {
+      const refusal = await sensors.require(row.message.device_id, row.message.sensor_id);
+      if (refusal === undefined) ready.push(row);
+      else {
+        refuse(row.line, refusal);
+        reasons.add(refusal);
+      }
+    }
+    const isHopeless = stored === 0 && ready.length === 0 && reasons.size === 1;
+    if (isHopeless && batch.length === importLimits.rowsPerRequest) {
+      throw new Error(`no row can be stored: ${[...reasons].join()}`);
+    }
+    return ready;
+  }
+
+  async function push(rows: readonly Sendable[]): Promise<void> {
+    const batch = await withSensors(rows);
+    if (batch.length === 0) return;
     const json = batch.map(({ message }) => message);
     const request = { method: 'POST', path: '/sensors_data?import=true', json } as const;
     const answer: { readonly json: unknown } = await client.need(request, 200);
@@ -134,6 +157,18 @@ async function encodingOf(file: string): Promise<TextEncoding> {
 const adviceFor = ({ error }: { readonly error: string }, { isCreating }: CsvImport): string =>
   error === 'not_found' && !isCreating ? '; --create makes devices and sensors' : '';
 
+/** No request is made of what is no id: it would go into a path. */
+function idFault(deviceId: string, sensorId: string): string | undefined {
+  try {
+    parseDeviceId(deviceId);
+    parseSensorId(sensorId);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DomainError) return error.message;
+    throw error;
+  }
+}
+
 /** The row as the service takes it, or why it cannot be sent. */
 function toSendable(
   row: Exclude<CsvRow, { refusal: unknown }>,
@@ -147,6 +182,8 @@ function toSendable(
   if (sensorId === undefined || sensorId === '') {
     return 'it is not said of which sensor: give --sensor, or a column sensor_id';
   }
+  const wrong = idFault(deviceId, sensorId);
+  if (wrong !== undefined) return wrong;
   const { value, timestamp } = row.datapoint;
   const message = { device_id: deviceId, sensor_id: sensorId, value };
   if (timestamp === undefined) return { line: row.line, message };

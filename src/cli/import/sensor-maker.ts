@@ -1,47 +1,51 @@
-import type { ApiClient } from '../client/api-client.ts';
+import { type ApiAnswer, type ApiClient, reasonOf } from '../client/api-client.ts';
 import { importLimits } from './import-limits.ts';
 
 /** Makes devices and sensors where they are missing. */
 export interface SensorMaker {
-  /** Resolves when the sensor is there; asks once for each. */
-  require(deviceId: string, sensorId: string): Promise<void>;
+  /** Resolves when the sensor is there, else with why it cannot be; asks once for each. */
+  require(deviceId: string, sensorId: string): Promise<string | undefined>;
   /** How many devices it has made, all of them private. */
   devicesMade(): number;
 }
 
+/** What is about this device or sensor alone: the next one may be taken. */
+const refusals = [400, 403, 404, 409, 413, 422, 507] as const;
+
+const refusalIn = (answer: ApiAnswer): string | undefined =>
+  answer.status < 300 ? undefined : reasonOf(answer);
+
 export function createSensorMaker(client: ApiClient): SensorMaker {
-  const known = new Set<string>();
+  const known = new Map<string, string | undefined>();
   let devicesMade = 0;
 
-  /** The ids of the device's sensors; undefined when there is no such device. */
-  async function sensorsOf(deviceId: string): Promise<readonly string[] | undefined> {
+  async function make(deviceId: string, sensorId: string): Promise<string | undefined> {
     const path = `/devices/${encodeURIComponent(deviceId)}`;
-    const { status, json } = await client.need({ method: 'GET', path }, 200, 404);
-    if (status === 404) return undefined;
-    return (json as { sensors?: readonly { id: string }[] }).sensors?.map(({ id }) => id) ?? [];
-  }
-
-  async function make(deviceId: string, sensorId: string): Promise<void> {
-    const sensors = await sensorsOf(deviceId);
-    if (sensors === undefined) {
+    const found = await client.need({ method: 'GET', path }, 200, ...refusals);
+    if (found.status === 404) {
       // What nobody has looked at yet is nobody else's to see; a guest's device is public anyway.
       const json = { id: deviceId, visibility: 'private', sensors: [{ id: sensorId }] };
-      await client.need({ method: 'POST', path: '/devices', json }, 204);
-      devicesMade += 1;
-    } else if (!sensors.includes(sensorId)) {
-      const path = `/devices/${encodeURIComponent(deviceId)}/sensors`;
-      await client.need({ method: 'POST', path, json: { id: sensorId } }, 204);
+      const made = await client.need({ method: 'POST', path: '/devices', json }, 204, ...refusals);
+      if (made.status === 204) devicesMade += 1;
+      return refusalIn(made);
     }
+    if (found.status !== 200) return reasonOf(found);
+    const { sensors = [] } = found.json as { sensors?: readonly { id: string }[] };
+    if (sensors.some(({ id }) => id === sensorId)) return undefined;
+    const json = { id: sensorId };
+    const add = { method: 'POST', path: `${path}/sensors`, json } as const;
+    return refusalIn(await client.need(add, 204, ...refusals));
   }
 
   return {
     devicesMade: () => devicesMade,
     async require(deviceId, sensorId) {
       const key = `${deviceId}/${sensorId}`;
-      if (known.has(key)) return;
-      await make(deviceId, sensorId);
+      if (known.has(key)) return known.get(key);
+      const refusal = await make(deviceId, sensorId);
       if (known.size >= importLimits.sensorsKnown) known.clear();
-      known.add(key);
+      known.set(key, refusal);
+      return refusal;
     },
   };
 }
