@@ -247,7 +247,7 @@ test('a value that was measured earlier does not take the place of a newer one',
   assert.equal(heard.length, 3);
 });
 
-test('where the last value came late the newest is asked for, once, and again after corrections', async () => {
+test('of a late value the newest is asked for, once, and again after corrections', async () => {
   const { live, newest, asked } = createStage();
   const late: Datapoint = {
     ...{ value: 4, timestamp: '2026-03-01T08:00:00.000Z' },

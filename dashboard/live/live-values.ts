@@ -26,8 +26,8 @@ export interface LiveDatapoint extends LiveValue {
 /** A device that somebody looks at. */
 export interface DeviceWatch {
   /**
-   * By sensor id, the newest by time of what arrived since the watch began, or of all where the last
-   * value had come late. Changes at most once a frame.
+   * By sensor id, the newest by time of what arrived since the watch began, or of all where the
+   * last value had come late. Changes at most once a frame.
    */
   readonly values: ReadonlySignal<ReadonlyMap<string, LiveValue>>;
   /** What actuators were set to since, by actuator id. */
