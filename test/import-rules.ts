@@ -117,6 +117,7 @@ export const sharedWithDashboard: readonly string[] = [
   'src/lib/csv-datapoints.ts',
   'src/lib/csv-reader.ts',
   'src/lib/duration.ts',
+  'src/lib/json-number.ts',
   'src/lib/local-time.ts',
   'src/lib/record.ts',
   'src/lib/text-encoding.ts',

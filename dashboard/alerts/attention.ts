@@ -59,7 +59,13 @@ function meets({ sensors }: Device, condition: Condition, now: number): boolean 
     const isSame = String(last.value) === value;
     return comparison === 'equals' ? isSame : comparison === 'differs' && !isSame;
   }
-  return number !== undefined && compares[comparison](number, Number(value));
+  if (number === undefined) return false;
+  const other = Number(value);
+  // Two numbers that one double stands for: which is greater is for the service to say.
+  if (number === other && last.value instanceof Number && String(last.value) !== value) {
+    return comparison === 'differs';
+  }
+  return compares[comparison](number, other);
 }
 
 const compares = {

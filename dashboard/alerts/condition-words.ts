@@ -28,7 +28,7 @@ export function testWords(
   const unit = unitSymbol(found?.unit);
   const text = (value: string): string => {
     if (!isNumeral(value)) return value;
-    return `${formatExactly(Number(value), language)}\u00a0${unit}`.trim();
+    return `${formatExactly(value, language)}\u00a0${unit}`.trim();
   };
   switch (condition.kind) {
     case 'silent':

@@ -1,5 +1,6 @@
 import { loadRefusals } from '../i18n/refusals.ts';
 import { ApiError, type ExactRefusal } from './api-error.ts';
+import { jsonOf } from './long-numbers.ts';
 import { createOwedLogouts } from './owed-logouts.ts';
 import { type Query, queryText } from './query-text.ts';
 import type { Session, SessionStore } from './session-store.ts';
@@ -169,11 +170,11 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     session: () => store.read(),
     async getJson<Answer>(wanted: ApiRequest) {
       const response = await request({ accept: 'application/json', ...wanted });
-      return (await response.json()) as Answer;
+      return (await jsonOf(response)) as Answer;
     },
     async getPage<Item>(wanted: ApiRequest) {
       const response = await request({ accept: 'application/json', ...wanted });
-      const items = (await response.json()) as readonly Item[];
+      const items = (await jsonOf(response)) as readonly Item[];
       const total = response.headers.get('x-total-count');
       return { items, total: total === null ? items.length : Number(total) };
     },

@@ -194,6 +194,9 @@ test('an alert line is always in sight, and bars stand on 0', () => {
   assert.ok(low < 10 && high > 35);
   assert.deepEqual(scaleEnds(null, null, []), [0, 1]);
   assert.deepEqual(scaleEnds(5, 5, []), [4.5, 5.5]);
+  // The average of long numbers is a rounded one.
+  const [bottom, top] = scaleEnds(840380235174088800, 840380235174089000, []);
+  assert.ok(bottom < 8e17 && top > 9e17);
   assert.deepEqual(barEnds(2, 10), [0, 11]);
   assert.deepEqual(barEnds(null, null), [0, 1]);
 });

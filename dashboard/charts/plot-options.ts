@@ -184,13 +184,16 @@ function valueAxis({ palette, language, isNarrow }: PlotLook): uPlot.Axis {
 
 /** Large numbers in few characters, as there is little room: 750K. */
 function axisNumber(value: number, language: string): string {
-  if (Math.abs(value) < compactMin) return formatNumber(value, language);
+  const size = Math.abs(value);
+  if (size < compactMin || size >= compactMax) return formatNumber(value, language);
   return new Intl.NumberFormat(language, {
     ...{ notation: 'compact', maximumFractionDigits: 1 },
   }).format(value);
 }
 
 const compactMin = 10_000;
+/** There is no short word for so many. */
+const compactMax = 1e15;
 
 function axisLook({ quiet, line, textPx }: Palette): uPlot.Axis {
   return {

@@ -1,6 +1,9 @@
 /** The name of the scale of values; each plot has one, for its unit. */
 export const valueScale = 'y';
 
+/** Values this close to one another, as a share of them, are drawn as one. */
+const flatShare = 1e-12;
+
 /** The ends of a scale: room around the values, and around a line that must be seen. */
 export function scaleEnds(
   low: number | null,
@@ -13,7 +16,9 @@ export function scaleEnds(
   if (seen.length === 0) return [0, 1];
   const bottom = Math.min(...seen);
   const top = Math.max(...seen);
-  const room = top === bottom ? Math.max(Math.abs(top) * 0.1, 0.5) : (top - bottom) * 0.08;
+  // Marks of an axis between them would fall on one double, and never come to an end.
+  const isFlat = top - bottom <= Math.max(Math.abs(top), Math.abs(bottom)) * flatShare;
+  const room = isFlat ? Math.max(Math.abs(top) * 0.1, 0.5) : (top - bottom) * 0.08;
   return [bottom - room, top + room];
 }
 

@@ -6,8 +6,10 @@ import {
   describeZone,
   formatAge,
   formatDate,
+  formatExactly,
   formatNumber,
   formatSpan,
+  formatStored,
   formatValue,
   numberOf,
 } from './formats.ts';
@@ -102,6 +104,17 @@ test('values of every kind become text', () => {
   assert.equal(formatValue('<b>open</b>', 'en', t), '<b>open</b>');
   assert.equal(formatValue(null, 'en', t), '–');
   assert.equal(formatValue({ a: [1] }, 'en', t), '{"a":[1]}');
+});
+
+test('what somebody wrote keeps its digits', () => {
+  assert.equal(formatExactly('840380235174088835', 'en'), '840380235174088835');
+  assert.equal(formatExactly('0.12345678901234567890', 'fr'), '0,12345678901234567890');
+  assert.equal(formatExactly('840380235174088', 'en'), '840,380,235,174,088');
+  assert.equal(formatExactly('99.996', 'fr'), '99,996');
+  assert.equal(formatExactly('1e-9', 'en'), '1E-9');
+  assert.equal(formatStored(23.456789, 'fr', t), '23,456789');
+  assert.equal(formatStored(23.399999618530273, 'en', t), '23.399999618530273');
+  assert.equal(formatStored('1.10', 'en', t), '1.10');
 });
 
 test('text that is a number counts as one, other text does not', () => {

@@ -57,12 +57,16 @@ export function formatNumber(value: number, language: string, line?: number): st
 }
 
 /** A number with all its digits, as somebody wrote it. */
-export function formatExactly(value: number, language: string): string {
-  const text = formatNumber(value, language);
+export function formatExactly(text: string, language: string): string {
+  if (text.length > digitsAlwaysHeld) return withMark(text, language);
+  const value = Number(text);
   const size = Math.abs(value);
-  if (!Number.isFinite(value) || size >= 1e12 || (size !== 0 && size < 1e-6)) return text;
+  if (!Number.isInteger(value) && size < 1e-6) return formatNumber(value, language);
   return numberFormat(language, digitsBesideMax).format(value);
 }
+
+/** A double holds every decimal number of so many digits. */
+const digitsAlwaysHeld = 15;
 
 /** With so many more digits two doubles that differ are written apart. */
 const digitsBesideMax = 20;
@@ -84,6 +88,10 @@ const decimalMarks: ReadonlyMap<string, string> = new Map([
   ['pt', ','],
   ['sw', '.'],
 ]);
+
+/** Digits as they were written: whoever writes so many groups none. */
+const withMark = (digits: string, language: string): string =>
+  digits.replace('.', decimalMarks.get(language) ?? '.');
 
 /**
  * What Intl.NumberFormat would say of a number without groups of digits. The first format of a page
@@ -209,16 +217,25 @@ export function formatValue(value: unknown, language: string, t: Translate, line
     return numberFormat(language, 0).format(Number(value));
   }
   if (typeof value === 'number') return formatNumber(value, language, line);
+  // With all the digits that a double cannot hold.
+  if (value instanceof Number) return withMark(String(value), language);
   if (typeof value === 'boolean') return value ? t('common.on') : t('common.off');
   if (value === null || value === undefined) return '–';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
+
+/** The same, where nothing is rounded: a number has the digits that are stored. */
+export const formatStored = (value: unknown, language: string, t: Translate): string =>
+  typeof value === 'number'
+    ? formatExactly(String(value), language)
+    : formatValue(value, language, t);
 
 const numeral = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i;
 
 /** The number a value counts as: itself, or text that is a number, as sketches push it. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (value instanceof Number) return Number(value);
   if (typeof value !== 'string' || !numeral.test(value)) return undefined;
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;

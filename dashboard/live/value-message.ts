@@ -1,4 +1,6 @@
 import { isRecord } from '../../src/lib/record.ts';
+import { parseExact } from '../api/exact-json.ts';
+
 /** What a message on a value topic says, or why it says nothing to us. */
 export interface ValueMessage {
   readonly deviceId: string;
@@ -47,7 +49,7 @@ function pushedValues(body: unknown): readonly PushedValue[] {
 
 function parse(text: string): { readonly json: unknown } | undefined {
   try {
-    return { json: JSON.parse(text) as unknown };
+    return { json: parseExact(text) };
   } catch {
     return undefined;
   }

@@ -16,42 +16,42 @@ function browserWith(charactersMax = Number.POSITIVE_INFINITY) {
   };
 }
 
-test('what was known is read back with when that was', () => {
+test('what was known is read back with when that was', async () => {
   const known = createLastKnown(browserWith());
   known.write('home', { value: [1, 2], at: 5 });
-  assert.deepEqual(known.read('home'), { value: [1, 2], at: 5 });
-  assert.equal(known.read('other'), undefined);
+  assert.deepEqual(await known.read('home'), { value: [1, 2], at: 5 });
+  assert.equal(await known.read('other'), undefined);
 });
 
-test('the oldest goes when there are too many', () => {
+test('the oldest goes when there are too many', async () => {
   const known = createLastKnown(browserWith());
   for (let n = 0; n < 41; n += 1) known.write(`key ${n}`, { value: n, at: n });
-  assert.equal(known.read('key 0'), undefined);
-  assert.equal(known.read('key 1')?.value, 1);
-  assert.equal(known.read('key 40')?.value, 40);
+  assert.equal(await known.read('key 0'), undefined);
+  assert.equal((await known.read('key 1'))?.value, 1);
+  assert.equal((await known.read('key 40'))?.value, 40);
 });
 
-test('together they stay below the limit of characters', () => {
+test('together they stay below the limit of characters', async () => {
   const browser = browserWith();
   const known = createLastKnown(browser);
   for (let n = 0; n < 10; n += 1) known.write(`key ${n}`, { value: 'x'.repeat(300_000), at: n });
   const total = [...browser.texts.values()].reduce((sum, { length }) => sum + length, 0);
   assert.ok(total < 1_600_000);
-  assert.equal(known.read('key 0'), undefined);
-  assert.notEqual(known.read('key 9'), undefined);
+  assert.equal(await known.read('key 0'), undefined);
+  assert.notEqual(await known.read('key 9'), undefined);
 });
 
-test('one answer that is too large is not kept', () => {
+test('one answer that is too large is not kept', async () => {
   const known = createLastKnown(browserWith());
   known.write('large', { value: 'x'.repeat(1_000_000), at: 1 });
-  assert.equal(known.read('large'), undefined);
+  assert.equal(await known.read('large'), undefined);
 });
 
-test('a full browser keeps what it has', () => {
+test('a full browser keeps what it has', async () => {
   const known = createLastKnown(browserWith(200));
   known.write('small', { value: 1, at: 1 });
   known.write('large', { value: 'x'.repeat(500), at: 2 });
-  assert.equal(known.read('small')?.value, 1);
+  assert.equal((await known.read('small'))?.value, 1);
 });
 
 test('whoever leaves takes everything along, and nothing else', () => {
@@ -63,10 +63,10 @@ test('whoever leaves takes everything along, and nothing else', () => {
   assert.deepEqual([...browser.texts.keys()], ['kipimo.theme']);
 });
 
-test('a broken index is an empty one', () => {
+test('a broken index is an empty one', async () => {
   const browser = browserWith();
   browser.texts.set('kipimo.known', '{');
   const known = createLastKnown(browser);
   known.write('home', { value: 1, at: 1 });
-  assert.equal(known.read('home')?.value, 1);
+  assert.equal((await known.read('home'))?.value, 1);
 });

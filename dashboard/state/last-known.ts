@@ -1,3 +1,4 @@
+import { readJson } from '../api/long-numbers.ts';
 import type { TextStore } from '../api/session-store.ts';
 
 /** Together at most this many characters of a browser's few million. */
@@ -30,10 +31,10 @@ export function createLastKnown(store: TextStore) {
   };
 
   return {
-    read(key: string): LastKnown | undefined {
+    async read(key: string): Promise<LastKnown | undefined> {
       try {
         const text = store.getItem(prefix + key);
-        return text === null ? undefined : (JSON.parse(text) as LastKnown);
+        return text === null ? undefined : ((await readJson(text)) as LastKnown);
       } catch {
         return undefined;
       }

@@ -1,6 +1,6 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isOffline } from '../api/api-error.ts';
-import { lastKnown } from './last-known.ts';
+import { type LastKnown, lastKnown } from './last-known.ts';
 import { useRecovery, useRefresh } from './recovery.ts';
 import { readResource, writeResource } from './resource-cache.ts';
 import { endedFor, resumptions, username } from './session.ts';
@@ -66,10 +66,12 @@ export function useResource<Value>(
           lastKnown()?.write(`${user}.${key}`, { value, at: Date.now() });
         setState(loaded(key, value));
       })
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         // The dialog that asks for the password is over the screen; it loads again after that.
         if (abort.signal.aborted || endedFor.peek() !== undefined) return;
-        setState((before) => failed(before, key, error, isKept ? `${user}.${key}` : undefined));
+        const isAsked = isKept && isOffline(error);
+        const known = isAsked ? await lastKnown()?.read(`${user}.${key}`) : undefined;
+        if (!abort.signal.aborted) setState((before) => failed(before, key, error, known));
       });
     return () => abort.abort();
   }, [key, turn, user, resumed, isKept]);
@@ -110,9 +112,8 @@ function failed<Value>(
   before: State<Value>,
   key: string,
   error: unknown,
-  keptAs: string | undefined,
+  known: LastKnown | undefined,
 ): State<Value> {
-  const known = isOffline(error) && keptAs !== undefined ? lastKnown()?.read(keptAs) : undefined;
   if (known === undefined) return { ...before, key, error, isLoading: false };
   return {
     key,

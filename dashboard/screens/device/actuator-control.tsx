@@ -160,9 +160,10 @@ function ControlText(props: {
   readonly onSet: (value: unknown) => Promise<void>;
 }): JSX.Element {
   const { id, kind, value, isBusy, onSet } = props;
-  const [text, setText] = useState(() => textOfValue(kind, value));
+  const known = textOfValue(kind, value);
+  const [text, setText] = useState(known);
   const [isBad, setBad] = useState(false);
-  useEffect(() => setText(textOfValue(kind, value)), [value, kind]);
+  useEffect(() => setText(known), [known]);
   return (
     <form
       class="row control-form"

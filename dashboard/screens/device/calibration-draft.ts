@@ -1,5 +1,6 @@
+import { typedNumber } from '../../api/exact-json.ts';
 import type { CalibrationPoint } from '../../api/types.ts';
-import { parseNumber } from './control-value.ts';
+import { numberOf } from '../../i18n/formats.ts';
 
 /** A point as it is typed. */
 export interface PointDraft {
@@ -25,8 +26,8 @@ export function draftPoints(points: readonly CalibrationPoint[]): readonly Point
 export function readPoints(draft: readonly PointDraft[]): readonly CalibrationPoint[] | undefined {
   const filled = draft.filter(({ sensor, real }) => sensor.trim() !== '' || real.trim() !== '');
   const points = filled.flatMap(({ sensor, real }) => {
-    const sensor_value = parseNumber(sensor);
-    const real_value = parseNumber(real);
+    const sensor_value = numberOf(typedNumber(sensor));
+    const real_value = numberOf(typedNumber(real));
     return sensor_value === undefined || real_value === undefined
       ? []
       : [{ sensor_value, real_value }];

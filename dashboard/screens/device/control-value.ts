@@ -1,3 +1,4 @@
+import { ExactNumber, parseExact, typedNumber } from '../../api/exact-json.ts';
 import type { Actuator } from '../../api/types.ts';
 
 /** Which control an actuator gets. */
@@ -12,7 +13,7 @@ export function controlKind(
   if (declared !== undefined) return 'json';
   const { value } = actuator;
   if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'number') return 'number';
+  if (typeof value === 'number' || value instanceof Number) return 'number';
   return typeof value === 'string' ? 'string' : 'json';
 }
 
@@ -20,7 +21,7 @@ export function controlKind(
 export function textOfValue(kind: ControlKind, value: unknown): string {
   if (value === undefined) return '';
   if (kind === 'string' && typeof value === 'string') return value;
-  return JSON.stringify(value) ?? '';
+  return value instanceof ExactNumber ? value.digits : (JSON.stringify(value) ?? '');
 }
 
 /** What was typed as a value; undefined when it is none of its kind. */
@@ -30,31 +31,23 @@ export function parseControlText(
 ): { readonly value: unknown } | undefined {
   if (kind === 'string') return { value: text };
   if (kind === 'number') {
-    const number = parseNumber(text);
+    const number = typedNumber(text);
     return number === undefined ? undefined : { value: number };
   }
   try {
-    return { value: JSON.parse(text) as unknown };
+    return { value: parseExact(text) };
   } catch {
     return undefined;
   }
 }
 
-/** A number as people type it: with a point or a comma. */
-export function parseNumber(text: string): number | undefined {
-  const plain = text.trim().replace(',', '.');
-  if (!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(plain)) return undefined;
-  const number = Number(plain);
-  return Number.isFinite(number) ? number : undefined;
-}
-
 /** A test value as people type it: a number, JSON, or else a text. */
 export function parseLoosely(text: string): unknown {
   const trimmed = text.trim();
-  const number = parseNumber(trimmed);
+  const number = typedNumber(trimmed);
   if (number !== undefined) return number;
   try {
-    return JSON.parse(trimmed) as unknown;
+    return parseExact(trimmed);
   } catch {
     return trimmed;
   }

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { typedNumber } from '../../api/exact-json.ts';
 import { draftPoints, readPoints } from './calibration-draft.ts';
-import {
-  controlKind,
-  parseControlText,
-  parseLoosely,
-  parseNumber,
-  textOfValue,
-} from './control-value.ts';
+import { controlKind, parseControlText, parseLoosely, textOfValue } from './control-value.ts';
 import { csvName, rangeQuery, sizeText } from './csv-range.ts';
 
 test('a control follows the declared type, else the value', () => {
@@ -19,10 +14,10 @@ test('a control follows the declared type, else the value', () => {
 });
 
 test('numbers are read with point or comma, and nothing else is a number', () => {
-  assert.equal(parseNumber(' 21,5 '), 21.5);
-  assert.equal(parseNumber('-3e2'), -300);
+  assert.equal(typedNumber(' 21,5 '), 21.5);
+  assert.equal(typedNumber('-3e2'), -300);
   for (const text of ['', '1,2,3', '0x10', 'NaN', '1e999', 'five']) {
-    assert.equal(parseNumber(text), undefined, text);
+    assert.equal(typedNumber(text), undefined, text);
   }
 });
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { apiPaths } from '../../api/paths.ts';
 import type { Datapoint, Device, Sensor } from '../../api/types.ts';
 import { usableZone } from '../../charts/zone.ts';
-import { describeZone, formatDate, formatSpan, formatValue } from '../../i18n/formats.ts';
+import { describeZone, formatDate, formatSpan, formatStored } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { correctionsMade } from '../../state/corrections.ts';
 import { useResource } from '../../state/resource.ts';
@@ -75,7 +75,7 @@ function LatestRow(props: { readonly datapoint: Datapoint; readonly zone: string
   return (
     <tr>
       <td class="number">{show(measured)}</td>
-      <td class="number">{formatValue(datapoint.value, language.value, t)}</td>
+      <td class="number">{formatStored(datapoint.value, language.value, t)}</td>
       <td class="number">
         {delay > lateMs ? t('device.lateBy', { span: formatSpan(delay, t) }) : show(received)}
       </td>

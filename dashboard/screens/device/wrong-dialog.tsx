@@ -4,7 +4,7 @@ import type { Datapoint, Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import type { Wrong } from '../../charts/chart-props.ts';
 import { fromZoneText, toZoneText, usableZone } from '../../charts/zone.ts';
-import { formatDate, formatValue } from '../../i18n/formats.ts';
+import { formatDate, formatStored } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { calibrated } from '../../live/calibration.ts';
 import { useAction } from '../../state/action.ts';
@@ -178,7 +178,7 @@ function ValueChoice(props: {
     return (
       <>
         <strong class="number">
-          {`${formatValue(value, language.value, t)} ${unitSymbol(sensor.unit)}`.trim()}
+          {`${formatStored(value, language.value, t)} ${unitSymbol(sensor.unit)}`.trim()}
         </strong>{' '}
         <span class="quiet number">
           {formatDate(when, { language: language.value, style: 'precise', zone })}

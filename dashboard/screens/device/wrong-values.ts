@@ -1,20 +1,25 @@
 import type { Calibration, Datapoint } from '../../api/types.ts';
+import { numberOf } from '../../i18n/formats.ts';
 import { calibrationPoints, realValue } from '../../live/calibration.ts';
 
 /** When a datapoint is from: its timestamp, or when it arrived. */
 export const timeOf = ({ timestamp, date_received }: Datapoint): string =>
   timestamp ?? date_received ?? '';
 
+const measured = (value: unknown): number | undefined =>
+  typeof value === 'string' ? undefined : numberOf(value);
+
 /** The one that is most likely meant: the number farthest from the others, else the last one. */
 export function likelyWrong(values: readonly unknown[]): number {
-  const numbers = values.flatMap((value) => (typeof value === 'number' ? [value] : []));
+  const numbers = values.flatMap((value) => measured(value) ?? []);
   const middle = [...numbers].sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)];
   if (middle === undefined) return values.length - 1;
   let found = values.length - 1;
   let farthest = -1;
   for (const [index, value] of values.entries()) {
-    if (typeof value !== 'number' || Math.abs(value - middle) <= farthest) continue;
-    farthest = Math.abs(value - middle);
+    const number = measured(value);
+    if (number === undefined || Math.abs(number - middle) <= farthest) continue;
+    farthest = Math.abs(number - middle);
     found = index;
   }
   return found;
