@@ -147,9 +147,12 @@ function followSensors(feed: Feed, silences: Silences): void {
   feed.subscribe((events) => {
     for (const event of events) {
       if (event.kind !== 'datapoints') continue;
-      const { deviceId, sensorId } = event;
+      const { deviceId, sensorId, batch } = event;
       if (!silences.isWatched(deviceId, sensorId)) continue;
-      const at = event.datapoints.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);
+      const received: ArrayLike<number> =
+        batch?.received ?? event.datapoints.map(({ receivedAt }) => receivedAt);
+      let at = 0;
+      for (let row = 0; row < received.length; row += 1) at = Math.max(at, received[row] ?? 0);
       silences.seen(deviceId, sensorId, at);
     }
   });

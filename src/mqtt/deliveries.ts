@@ -1,23 +1,41 @@
+import { type ColumnBatch, datapointAt, valueTextAt } from '../domain/datapoints/column-batch.ts';
 import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
+import { limits } from '../domain/limits.ts';
+import { createFairTurns, type FairTurns } from '../lib/fair-turns.ts';
+import { createTextBytes } from '../lib/text-bytes.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { pushedText } from '../wire/datapoint.ts';
 import type { Broker } from './broker.ts';
 import { mqttLimits } from './limits.ts';
-import { arrayMessage, datapointMessage, isPublished, settingMessage } from './live-message.ts';
+import {
+  arrayMessage,
+  datapointMessage,
+  isPublished,
+  isPublishedWhole,
+  settingMessage,
+} from './live-message.ts';
 import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
 
 /**
  * Hands what was stored to the broker, which asks for the rights of each subscriber. A push to
- * what nobody subscribed to costs a look at the tree of subscriptions.
+ * what nobody subscribed to costs a look at the tree of subscriptions. What a long push brings is
+ * handed on in slices, and what comes of its sensor meanwhile waits behind it.
  */
 export function deliverLive(watch: Watch, broker: Broker): () => void {
+  const line = createDeliveryLine(broker);
   return watch.open((events) => {
     for (const event of events) {
-      if (event.kind === 'actuator' || broker.hasAnySubscriber()) deliverEvent(broker, event);
+      if (event.kind === 'actuator') deliverSetting(broker, event);
+      else if (broker.hasAnySubscriber()) line(event);
     }
   });
 }
 
 type Receivers = Pick<Broker, 'deliver' | 'hasSubscribers' | 'renewRetained'>;
+type DatapointsEvent = Extract<FeedEvent, { readonly kind: 'datapoints' }>;
+/** One whose datapoints are columns. */
+type LongEvent = DatapointsEvent & { readonly batch: ColumnBatch };
 
 /** Hands on what one event says. */
 export function deliverEvent(broker: Receivers, event: FeedEvent): void {
@@ -25,10 +43,88 @@ export function deliverEvent(broker: Receivers, event: FeedEvent): void {
   else deliverDatapoints(broker, event);
 }
 
-function deliverDatapoints(
-  broker: Receivers,
-  event: Extract<FeedEvent, { readonly kind: 'datapoints' }>,
-): void {
+const isLong = (event: DatapointsEvent): event is LongEvent =>
+  event.batch !== undefined && event.batch.count > mqttLimits.liveDatapointsAtOnceMax;
+
+function createDeliveryLine(broker: Receivers): (event: DatapointsEvent) => void {
+  const turns = createFairTurns({ turnMs: limits.turnMs });
+  /** By topic: when the last of those that are not handed on yet will have been, and how many. */
+  const lines = new Map<string, { readonly over: Promise<void>; readonly count: number }>();
+
+  async function behind(before: Promise<void> | undefined, event: DatapointsEvent): Promise<void> {
+    if (before !== undefined) await before;
+    if (isLong(event)) await handOnInTurns(broker, event, turns);
+    else deliverDatapoints(broker, event);
+  }
+
+  return (event) => {
+    if (lines.size === 0 && !isLong(event)) {
+      deliverDatapoints(broker, event);
+      return;
+    }
+    const topic = valueTopic(event);
+    const line = lines.get(topic);
+    // Those of other processes wait for nobody: rather out of order than without a bound.
+    const isFull = (line?.count ?? 0) >= mqttLimits.eventsBehindLongMax;
+    if ((line === undefined || isFull) && !isLong(event)) {
+      deliverDatapoints(broker, event);
+      return;
+    }
+    const over = behind(line?.over, event);
+    const settled = over.then(ignore, ignore).then(() => {
+      if (lines.get(topic)?.over === settled) lines.delete(topic);
+    });
+    lines.set(topic, { over: settled, count: (line?.count ?? 0) + 1 });
+    event.holdAnswer?.(over);
+  };
+}
+
+async function handOnInTurns(broker: Receivers, event: LongEvent, turns: FairTurns): Promise<void> {
+  const pace = turns.paceOf(event.deviceId);
+  for (const _ of handOn(broker, event)) if (pace.isOver()) await pace.rest();
+}
+
+/** Hands on what a long push brings, in small steps. */
+function* handOn(broker: Receivers, event: LongEvent): Generator<void, void> {
+  const { batch, publishContext } = event;
+  const topic = valueTopic(event);
+  if (broker.hasSubscribers(topic)) {
+    const from = Math.max(0, batch.count - mqttLimits.liveDatapointsPerPushMax);
+    for (let row = from; row < batch.count; row += 1) {
+      const datapoint = datapointAt(batch, row);
+      broker.deliver([datapointMessage(topic, datapoint, publishContext, row - from)]);
+      yield;
+    }
+  }
+  const arrayTopic = valuesTopic(event);
+  if (!broker.hasSubscribers(arrayTopic, 'named')) return;
+  const text = isPublishedWhole(publishContext, batch.count) ? undefined : yield* arrayText(batch);
+  const receivedAt = batch.received[0] ?? 0;
+  broker.deliver([arrayMessage(arrayTopic, text, publishContext, { receivedAt })], 'named');
+}
+
+const rowsPerStep = 64;
+
+/** The datapoints as one array, each as `pushedText` writes it. */
+function* arrayText(batch: ColumnBatch): Generator<void, Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for (let from = 0; from < batch.count; from += rowsPerStep) {
+    const end = Math.min(batch.count, from + rowsPerStep);
+    for (let row = from; row < end; row += 1) {
+      const time = batch.timed[row] === 1 ? batch.times[row] : undefined;
+      const measured = time === undefined ? '' : `,"timestamp":"${formatTimestamp(time)}"`;
+      text.putText(`${row === 0 ? '[' : ','}{"value":${valueTextAt(batch, row)}${measured}}`);
+    }
+    pieces.push(text.take());
+    yield;
+  }
+  return Buffer.concat([...pieces, Buffer.from(']')]);
+}
+
+/** Slices of arrays are written here, one at a time. */
+const text = createTextBytes();
+
+function deliverDatapoints(broker: Receivers, event: DatapointsEvent): void {
   // Its datapoints are made when they are asked for.
   const { publishContext } = event;
   const topic = valueTopic(event);
@@ -40,7 +136,10 @@ function deliverDatapoints(
   }
   const arrayTopic = valuesTopic(event);
   if (broker.hasSubscribers(arrayTopic, 'named')) {
-    broker.deliver([arrayMessage(arrayTopic, event.datapoints, publishContext)], 'named');
+    const { datapoints } = event;
+    const whole = isPublishedWhole(publishContext, datapoints.length);
+    const written = whole ? undefined : Buffer.from(`[${datapoints.map(pushedText).join(',')}]`);
+    broker.deliver([arrayMessage(arrayTopic, written, publishContext, datapoints[0])], 'named');
   }
 }
 
@@ -61,3 +160,5 @@ function deliverSetting(
   // Else a gateway that comes back would obey an older setting that somebody retained.
   if (!isPublished(publishContext)) broker.renewRetained({ ...message, retain: true });
 }
+
+const ignore = (): void => undefined;

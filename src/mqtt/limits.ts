@@ -80,6 +80,10 @@ export const mqttLimits = {
   topicsRememberedMax: 20_000,
   /** Of a longer array, the newest are delivered one by one: live values are not a history. */
   liveDatapointsPerPushMax: 1_000,
+  /** Those of a longer array are handed on in slices, others having their turn in between. */
+  liveDatapointsAtOnceMax: 64,
+  /** Pushes to one sensor that wait until those of a longer array were handed on. */
+  eventsBehindLongMax: 1_000,
   /** A WebSocket message: the largest MQTT packet with its topic and properties. */
   webSocketMessageBytesMax: 9 * 1_048_576,
   /** Its parts, each of which takes some hundred bytes of memory, however short it is. */

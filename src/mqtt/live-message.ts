@@ -91,21 +91,24 @@ export function datapointMessage(
   return numbered({ ...message, topic, payload }, index);
 }
 
-const receivedAtOf = ([first]: readonly Datapoint[]): Pick<Message, 'receivedAt'> =>
-  first === undefined ? {} : { receivedAt: first.receivedAt };
+/** Whether all of a push of so many datapoints was published as one array: it stays as it was. */
+export const isPublishedWhole = (context: PublishContext | undefined, count: number): boolean =>
+  context instanceof MqttPublishContext && context.form === 'array' && context.count === count;
 
-/** All datapoints of a push as one array; one that was published whole stays as it was. */
+/** All datapoints of a push as one array; without `written` as it was published. */
 export function arrayMessage(
   topic: string,
-  datapoints: readonly Datapoint[],
+  written: Uint8Array | undefined,
   publishContext: PublishContext | undefined,
+  first: Pick<Datapoint, 'receivedAt'> | undefined,
 ): Message {
-  const text = (): Uint8Array => Buffer.from(`[${datapoints.map(pushedText).join(',')}]`);
-  if (!(publishContext instanceof MqttPublishContext))
-    return { ...fromElsewhere, topic, payload: text(), ...receivedAtOf(datapoints) };
-  const { message, form, count } = publishContext;
-  const isWhole = form === 'array' && count === datapoints.length;
-  const whole = { ...message, topic, retain: false, payload: isWhole ? message.payload : text() };
+  if (!(publishContext instanceof MqttPublishContext)) {
+    const payload = written ?? new Uint8Array();
+    const { receivedAt } = first ?? {};
+    return { ...fromElsewhere, topic, payload, ...(receivedAt !== undefined && { receivedAt }) };
+  }
+  const { message } = publishContext;
+  const whole = { ...message, topic, retain: false, payload: written ?? message.payload };
   return numbered(whole, numbersPerPublish - 1);
 }
 

@@ -57,7 +57,7 @@ export function createAppender(options: {
       const outcomes = await appendApart(store, batch, noting);
       let datapoints = 0;
       let fresh = 0;
-      const events: DatapointsEvent[] = [];
+      const events: StoredEvent[] = [];
       /** Also what was stored before and perhaps never told, as of a crash between [contract 8]. */
       const told: FeedEvent[] = [];
       /** The places of the events in the batch. */
@@ -84,11 +84,12 @@ export function createAppender(options: {
       if (datapoints > fresh) reporter.datapointsRepeated(datapoints - fresh);
       // Whoever is answered has been seen: clients wait, instead of events in a heap.
       const seen = feed.held?.areAny() === true ? feed.held.released() : undefined;
-      if (waits === undefined && seen === undefined) return outcomes;
+      const isHeld = events.some(({ handedOn }) => handedOn !== undefined);
+      if (waits === undefined && seen === undefined && !isHeld) return outcomes;
       return withWaits(
         outcomes,
         places,
-        places.map((_, at) => both(waits?.[at], seen)),
+        events.map((event, at) => both(waits?.[at], handedOn(event, seen))),
       );
     } catch (reason) {
       reporter.commitFailed();
@@ -176,6 +177,10 @@ export function createAppender(options: {
 }
 
 const ignore = (): void => undefined;
+
+/** When those who watch have all of it. */
+const handedOn = (event: StoredEvent, seen: Promise<void> | undefined): Promise<void> | undefined =>
+  seen?.then(() => event.handedOn) ?? event.handedOn;
 
 const both = (
   one: Promise<void> | undefined,
@@ -288,6 +293,7 @@ class StoredEvent implements DatapointsEvent {
   declare readonly publishContext?: PublishContext;
   declare readonly lookId?: string;
   readonly #batch: ColumnBatch;
+  #handedOn: Promise<void> | undefined;
   #datapoints: readonly Datapoint[] | undefined;
 
   constructor(
@@ -305,5 +311,18 @@ class StoredEvent implements DatapointsEvent {
   get datapoints(): readonly Datapoint[] {
     this.#datapoints ??= toDatapoints(this.#batch);
     return this.#datapoints;
+  }
+
+  get batch(): ColumnBatch {
+    return this.#batch;
+  }
+
+  /** Resolves when those who watch have all of it; undefined: they have. */
+  get handedOn(): Promise<void> | undefined {
+    return this.#handedOn;
+  }
+
+  holdAnswer(work: Promise<void>): void {
+    this.#handedOn = both(this.#handedOn, work);
   }
 }

@@ -2,6 +2,7 @@ import type { ChangeFeed } from '../changes.ts';
 import type { ActuatorChange } from '../devices/actuators.ts';
 import type { MessageOrigin } from '../messaging/message.ts';
 import type { PublishContext } from '../publish-context.ts';
+import type { ColumnBatch } from './column-batch.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { Push } from './datapoint-store.ts';
 
@@ -9,6 +10,10 @@ import type { Push } from './datapoint-store.ts';
 export interface StoredPush extends SensorRef {
   /** Made when they are first asked for: look at nothing that nobody watches. */
   readonly datapoints: readonly Datapoint[];
+  /** The same as columns, which are there anyway. Absent: another process stored it. */
+  readonly batch?: ColumnBatch;
+  /** For long work of a listener: the push is answered when it is over, with its failure if any. */
+  holdAnswer?(work: Promise<void>): void;
   readonly publishContext?: PublishContext;
   /** The look of rules that was filed with it. */
   readonly lookId?: string;
@@ -22,7 +27,7 @@ export type FeedEvent =
         origin?: MessageOrigin;
       });
 
-/** Called with everything that is published, at once: it must not do long work of its own. */
+/** Called with everything that is published, at once: it must not do long work in one go. */
 export type FeedListener = (events: readonly FeedEvent[]) => void;
 
 /** Events that wait until what other processes committed before them was published here. */
