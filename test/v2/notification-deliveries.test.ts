@@ -100,6 +100,27 @@ test('what a provider cannot take is tried again with growing pauses', options, 
   assert.equal(channels.sent[0]?.message.to.phone, '+233201234567');
 });
 
+test(
+  'a value beside its limit is written with all its digits on every channel',
+  options,
+  async () => {
+    const names = ['sms', 'email', 'voice', 'webhook'] as const;
+    const channels = createRecordingChannels(names);
+    await using service = await prepared(await start({ channels: channels.open }));
+    const json = { email: 'ama@example.org', webhook: 'https://example.org/hook' };
+    assertDone(await service.as('ama')({ method: 'PUT', path: '/users/me', json }));
+    const fields = { action: { ...action, channels: names, message: '{TC1}, limit 100' } };
+    await notify(service, { devices: ['d'], sensors: ['TC1'], expression: 'TC1 < 100' }, fields);
+    await push(service, 99.996);
+    await channels.until(names.length);
+    assert.deepEqual(
+      new Set(channels.sent.map(({ text }) => text)),
+      new Set(['99.996, limit 100']),
+    );
+    assert.deepEqual(channels.sent.map(({ channel }) => channel).toSorted(), names.toSorted());
+  },
+);
+
 test('a delivery is given up after a day, and says why', options, async () => {
   const clock = createManualClock(noon);
   const channels = createRecordingChannels();

@@ -35,6 +35,17 @@ test('a message says when it was measured, and how long ago', () => {
   assert.equal(fillMessage('{time}', { ...variables, value: () => 7 }), '7');
 });
 
+test('a value in a message is not rounded to the limit beside it', () => {
+  const of = (value: JsonValue) =>
+    fillMessage('{TC1}, limit 100', { ...variables, value: () => value });
+  assert.equal(of(99.996), '99.996, limit 100');
+  assert.equal(of(99.99999999999999), '99.99999999999999, limit 100');
+  assert.equal(of(100), '100, limit 100');
+  assert.equal(of('1.10'), '1.10, limit 100');
+  const digits = '99.99999999999999999999';
+  assert.equal(of(JSON.rawJSON(digits)), `${digits}, limit 100`);
+});
+
 test('values are cut, and what they hold is not filled in again', () => {
   assert.equal(fill('{long}').length, limits.variableCharactersMax);
   assert.equal(fill('{long}'.repeat(100)).length, limits.messageCharactersMax);
