@@ -49,10 +49,10 @@ export function typedNumber(text: string): number | ExactNumber | undefined {
   const number = Number(plain);
   if (whole === undefined || !Number.isFinite(number)) return undefined;
   if (isHeldBy(number, plain)) return number;
+  const minus = sign === '-' ? sign : '';
+  const digits = whole.replace(/^0+(?=\d)/, '') || '0';
   const fraction = part === undefined || part === '.' ? '' : part;
-  return new ExactNumber(
-    `${sign === '-' ? '-' : ''}${whole.replace(/^0+(?=\d)/, '') || '0'}${fraction}${exponent ?? ''}`,
-  );
+  return new ExactNumber(`${minus}${digits}${fraction}${exponent ?? ''}`);
 }
 
 const typed = /^([-+]?)(?=\.?\d)(\d*)(\.\d*)?(e[-+]?\d+)?$/i;

@@ -54,9 +54,3 @@ export function barAt(
   const end = times[index + 1] ?? time + bucketMs * 1.02;
   return at < Math.min(end, time + bucketMs * 1.05) ? { at: time, value } : undefined;
 }
-
-/** All bars together: the API computed each, and those of a range add up to it. */
-export const totalOf = ({ values }: Columns): number | undefined =>
-  values.length === 0
-    ? undefined
-    : Number(values.reduce((sum, value) => sum + value, 0).toPrecision(12));

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { formatDate, formatSpan, formatValue } from '../i18n/formats.ts';
 import { language, t } from '../i18n/i18n.ts';
-import { barAt, totalOf } from './bars.ts';
+import { barAt } from './bars.ts';
 import { seriesToken } from './colors.ts';
 import type { Columns } from './columns.ts';
 import { readingAt } from './readout.ts';
@@ -15,6 +15,8 @@ export interface LegendEntry {
   readonly isHidden: boolean;
   /** Bars of sums: the value of one, or all of them together. */
   readonly isBars: boolean;
+  /** Of bars: all of the range, as the API computed it. */
+  readonly total?: number | undefined;
   /** The value of now, where the range ends now: an average beside the last value would confuse. */
   readonly latest?: unknown;
   /** Limit that an alert compares values with. */
@@ -60,14 +62,13 @@ export function ChartLegend(props: {
   );
 }
 
-function readingOf({ columns, isBars, latest }: LegendEntry, cursor: number | undefined) {
+function readingOf({ columns, isBars, total, latest }: LegendEntry, cursor: number | undefined) {
   const hasValues = columns.times.length + columns.steps.length > 0;
   if (!isBars && hasValues && cursor === undefined && latest !== undefined) {
     return { at: 0, value: latest };
   }
   if (isBars) {
     if (cursor !== undefined) return barAt(columns, cursor);
-    const total = totalOf(columns);
     return total === undefined ? undefined : { at: 0, value: total };
   }
   const at = cursor ?? columns.times.at(-1) ?? columns.steps.at(-1)?.at;

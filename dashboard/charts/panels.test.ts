@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assumed, isUnsaid } from '../api/measures.ts';
 import { shapeOf } from '../api/sensor-shape.ts';
-import { barAt, barInterval, columnsOfBars, totalOf } from './bars.ts';
+import { barAt, barInterval, columnsOfBars } from './bars.ts';
 import { type ChartView, chartViewPath, readChartView } from './chart-view.ts';
 import { panelsOf } from './panels.ts';
 import { fromZoneText, startOfDay, toZoneText, usableZone, zoneIn } from './zone.ts';
@@ -61,8 +61,6 @@ test('a bar is the total that the API computed for what the sensor measures', ()
   assert.deepEqual(columnsOfBars(buckets, hourMs, 'amount').values, [40_837.05, 3]);
   assert.deepEqual(columnsOfBars(buckets, hourMs, 'gauge').values, []);
   assert.deepEqual(columnsOfBars(buckets, hourMs, undefined).values, []);
-  const tips = [0.1, 0.2, 0.3].map((sum, hour) => bucket(hour, sum));
-  assert.equal(totalOf(columnsOfBars(tips, hourMs, 'amount')), 0.6);
 });
 
 test('a sensor of which nobody said it is looked at as a whole', () => {

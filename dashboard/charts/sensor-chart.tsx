@@ -67,6 +67,7 @@ export function SensorChart(props: ChartProps): JSX.Element {
     return {
       ...{ key: keyOf(sensor), name, unit, isBars, isHidden: hidden.has(keyOf(sensor)) },
       columns: columns[index] ?? emptyColumns(),
+      total: sums.totalOf(sensor),
       latest: endsNow ? props.latest?.[index] : undefined,
       threshold: isBars ? undefined : sensor.threshold,
     };
