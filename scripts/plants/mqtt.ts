@@ -198,4 +198,25 @@ export const plantsOfMqtt: readonly Plant[] = [
       patch('src/mqtt/broker/work-shares.ts', 'const shareMs = 10;', 'const shareMs = 1e9;'),
     ],
   },
+  {
+    name: 'long arrays over MQTT are read and handed on in slices',
+    ...{ file: 'test/neighbours/mqtt-long-publishes.test.ts', test: 'long arrays that many' },
+    says: /honest client's|on a new connection took/,
+    patches: [
+      patch('src/mqtt/payload.ts', 'length > limits.largePushBytesMin', 'length > 1e9'),
+      limit('liveDatapointsAtOnceMax: 64', 'liveDatapointsAtOnceMax: 1e9', limits),
+    ],
+  },
+  {
+    name: 'nothing that a connection sends overtakes its long array',
+    ...{ file: 'test/mqtt/sizes.test.ts', test: 'is published behind a long array' },
+    says: /false|!==|deep-equal/,
+    patches: [
+      patch(
+        'src/mqtt/broker/inbound.ts',
+        'if (isReadInSlices(publish.message)) this.#pause.beginAt(underWay, 0);',
+        '',
+      ),
+    ],
+  },
 ];
