@@ -53,6 +53,7 @@ function createLog() {
         for (const { writer, place } of found) read.set(writer, place);
         return found;
       },
+      entriesPerRead: Number.POSITIVE_INFINITY,
       before: () => entries.findLast(({ writer }) => writer !== own)?.place ?? 0,
       async acknowledge() {
         reach();
@@ -327,4 +328,27 @@ describe('what a process writes for others', () => {
     await one.feed.publishChange(changed('d'));
     assert.deepEqual(shared.entries, []);
   });
+});
+
+test('one that reads slowly begins, and hears the others, while these write all the time', async (t) => {
+  const shared = createLog();
+  const others = shared.open(1);
+  const slow = shared.open(2);
+  const own: FeedLog = {
+    ...slow,
+    async read() {
+      const found = await slow.read();
+      // There is always one more.
+      await others.append(textOf(1));
+      await wait(2);
+      return found;
+    },
+  };
+  const local = createInProcessFeed({ log: silentLog });
+  const feed = createSharedFeed({ local, shared: own, log: silentLog, contexts });
+  t.after(() => feed.stop());
+  await others.append(textOf(0));
+  await feed.start();
+  assert.ok(feed.isCurrent());
+  assert.equal(await feed.peers.heard(), true);
 });

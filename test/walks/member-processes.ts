@@ -14,21 +14,25 @@ export interface MemberProcess extends AsyncDisposable {
   run(...words: readonly string[]): ReturnType<typeof runProgram>;
 }
 
-/** Empties a schema; the answer starts one more process on it. */
+/** Empties a schema; the answer starts one more process on it, which comes by that port if told. */
 export async function membersOf(
   server: PostgresServer,
   schema: string,
   more: Readonly<Record<string, string>> = {},
-): Promise<() => Promise<MemberProcess>> {
+): Promise<(link?: { readonly port: number }) => Promise<MemberProcess>> {
   await onServer(server.url, `drop schema if exists ${schema} cascade`);
-  const environment = {
-    KIPIMO_DATABASE_URL: await schemaUrl(server.url, schema),
+  const url = await schemaUrl(server.url, schema);
+  const shared = {
+    KIPIMO_DATABASE_URL: url,
     KIPIMO_PROCESSES: 'several',
     KIPIMO_ADMIN_PASSWORD: adminPassword,
     KIPIMO_WEBHOOK_PRIVATE: 'allowed',
     ...more,
   };
-  return async () => {
+  return async (link) => {
+    const near = new URL(url);
+    if (link !== undefined) near.port = String(link.port);
+    const environment = { ...shared, KIPIMO_DATABASE_URL: near.href };
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-member-'));
     const running = await startProcess({ directory, environment });
     return {

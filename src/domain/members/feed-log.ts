@@ -26,8 +26,12 @@ export interface FeedLog {
    * so that none was written. In that commit the will ends which the entry publishes.
    */
   append(text: string, settled?: WillName): Promise<LogPosition | undefined>;
-  /** The first of what others wrote and this process has not read, in the order of commits. */
+  /**
+   * The first of what others wrote and this process has not read, in the order of commits: all of
+   * it when they are fewer than `entriesPerRead`.
+   */
   read(): Promise<readonly LogEntry[]>;
+  readonly entriesPerRead: number;
   /** The last place that others had written when this process began its newest commit; 0: none. */
   before(): number;
   /** Tells the others that all that was read has been acted on. */

@@ -121,6 +121,7 @@ export function createFeedLog(options: {
       for (const { writer: from, place } of entries) positions.set(from, place);
       return entries;
     },
+    entriesPerRead: postgresLimits.logEntriesPerRead,
     async acknowledge() {
       await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
     },
