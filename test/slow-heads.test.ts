@@ -96,7 +96,7 @@ const heads: Readonly<Record<string, readonly [readonly Uint8Array[], Uint8Array
 };
 
 for (const [what, [atOnce, inPieces, wanted]] of Object.entries(heads)) {
-  test(`${what} is answered that comes in ${piecesOfHead} pieces, with TLS and without`, async () => {
+  test(`${what} in ${piecesOfHead} pieces is answered, with TLS and without`, async () => {
     for (const { url } of [plain, secure]) {
       const socket = open(url);
       for (const bytes of atOnce) {
@@ -142,4 +142,59 @@ test('a TLS handshake that comes in pieces is carried out', async () => {
 test('over every door a head has 30 seconds', () => {
   const { requestHeadersMs, tlsHandshakeMs } = limits;
   assert.deepEqual([requestHeadersMs, tlsHandshakeMs, mqttLimits.connectMs], Array(3).fill(30_000));
+});
+
+/** The address of a stranger: its share of the room for heads is 128 KiB, ten of them. */
+const stranger = '127.0.5.1';
+
+test('heads that are not whole have room by address: the longest waits make room', async () => {
+  await using service = await startService({
+    environment: { KIPIMO_BUDGETS: 'request_bytes=1048576' },
+  });
+  const json = { id: 'D', sensors: [{ id: 'S' }] };
+  assert.equal((await service.call({ method: 'POST', path: '/devices', json })).status, 204);
+  const begin = async (url: string, bytes: Uint8Array, localAddress = stranger) => {
+    const socket = connect({ host, port: portOf(url), localAddress, noDelay: true });
+    const one = { socket, heard: '' };
+    const over = new Promise<string>((resolve) => socket.once('close', () => resolve(one.heard)));
+    socket.on('error', () => undefined).on('data', (text) => (one.heard += text));
+    await new Promise((resolve) => socket.write(bytes, resolve));
+    return { socket, over };
+  };
+  const kept = open(service.url);
+  kept.write(push);
+  await hear(kept, ' 204 No');
+  const half = halves['half a head'] ?? Buffer.of();
+  const halfConnect = halves['half a CONNECT'] ?? Buffer.of();
+  const doors = [
+    [service.url, half],
+    [service.url, Buffer.concat([push, half])],
+    [service.url, halfConnect],
+    [service.mqttUrl, halfConnect],
+    [service.url, halves['half an upgrade'] ?? Buffer.of()],
+  ] as const;
+  const begun = [];
+  for (let round = 0; round < 4; round += 1) {
+    for (const [url, bytes] of doors) begun.push(await begin(url, bytes));
+  }
+  // Twenty have begun. Who was told why was told so in HTTP.
+  const ended = await Promise.all(begun.slice(0, 5).map(({ over }) => over));
+  for (const at of [0, 1, 4]) assert.match(ended[at] ?? '', / 429 .*\r\nretry-after: 10\r\n/s);
+  assert.deepEqual([ended[2], ended[3]], ['', '']);
+  // Others come through, in pieces too, on new connections and on those they have.
+  for (const socket of [kept, open(service.url)]) {
+    const answered = hear(socket, ' 204 No');
+    await writeInPieces(socket, push);
+    await answered;
+    socket.destroy();
+  }
+  const late = await begin(service.url, push.subarray(0, 20));
+  const answered = hear(late.socket, ' 204 No');
+  late.socket.write(push.subarray(20));
+  await answered;
+  const { text } = await service.as('admin')({ path: '//metrics' });
+  assert.match(text, /kipimo_budget_refusals_total\{budget="request_bytes"\} [1-9]/);
+  const used = /budget_used\{budget="request_bytes",unit="bytes",by="guests"\} (\d+)/.exec(text);
+  assert.ok(Number(used?.[1]) > 0 && Number(used?.[1]) <= 131_072, used?.[1]);
+  for (const { socket } of [...begun, late]) socket.destroy();
 });

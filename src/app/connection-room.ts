@@ -118,6 +118,9 @@ export function createConnectionRoom(
       const seat: Seat = { payer, connection, heard: 0, hasLeft: false };
       sit(seat, payer);
       return {
+        get payer() {
+          return seat.payer;
+        },
         leave: () => leave(seat),
         move(to) {
           const payerThere = payerFor(to);

@@ -62,8 +62,8 @@ export const limits = {
   chunkBytesUsual: 8,
   /** Requests of one connection that come before the answers to those before them have left. */
   pipelinedRequestsMax: 64,
-  /** What the answer to such a request counts for, whatever it is. */
-  pipelinedAnswerBytes: 1_024,
+  /** What such a request, and the answer to it, count for, whatever they are. */
+  pipelinedAnswerBytes: 4_096,
   /** A request with a longer head does not take the short way. */
   shortHeadBytesMax: 4_096,
   /** How often connections are looked at for those that keep us waiting too long. */

@@ -4,6 +4,7 @@ import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
 import { jsonType } from './answer.ts';
 import { answerToWhole } from './latest-answer.ts';
+import { noRoomCode } from './request-gate.ts';
 
 type ClientErrorHandler = NonNullable<FastifyServerOptions['clientErrorHandler']>;
 
@@ -42,6 +43,15 @@ function refuse(error: { readonly code?: string }, socket: WatchedSocket): void 
     socket.destroy();
     return;
   }
+  if (error.code === noRoomCode) {
+    // Nothing of it is kept any longer, not even to wait for its client.
+    const sentence = 'there is no room for more requests that are not whole: send it again later';
+    socket.write(
+      answerOf('429 Too Many Requests', 'rate_limited', sentence, 'retry-after: 10\r\n'),
+    );
+    socket.destroySoon();
+    return;
+  }
   const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const description = isSlow
@@ -49,10 +59,14 @@ function refuse(error: { readonly code?: string }, socket: WatchedSocket): void 
     : isLarge
       ? 'the request headers are too large'
       : 'this is not a valid HTTP request';
-  const body = JSON.stringify({ error: 'invalid', description, code: 'invalid', params: {} });
   const status = isSlow ? '408 Request Timeout' : '400 Bad Request';
-  const answer =
-    `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\n` +
-    `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
-  endWithin(socket, limits.goodbyeMs, answer);
+  endWithin(socket, limits.goodbyeMs, answerOf(status, 'invalid', description));
+}
+
+function answerOf(status: string, code: string, description: string, fields = ''): string {
+  const body = JSON.stringify({ error: code, description, code, params: {} });
+  return (
+    `HTTP/1.1 ${status}\r\n${fields}content-type: ${jsonType}\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+  );
 }

@@ -1,19 +1,26 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isPayer, type Payer, payerAt } from '../domain/budgets/payer.ts';
+import type { WaitingPlace, WaitingRoom } from '../domain/budgets/waiting-room.ts';
 import { limits } from '../domain/limits.ts';
+import { payerOfConnection } from '../lib/connection-guard.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';
 import type { RequestHead } from './request-head.ts';
 import { requestLimits } from './request-limits.ts';
 
 /** Why a request is not read to its end. */
-export type NotComing = 'too slow' | 'cut off';
+export type NotComing = 'too slow' | 'cut off' | 'no room';
 
 type Refused = NotComing | Exclude<NoPiece, 'more' | 'wait'>;
+
+/** What node:http has no word for. */
+export const noRoomCode = 'KIPIMO_NO_ROOM';
 
 /** What node:http calls these. */
 const codes: Readonly<Record<Refused, string>> = {
   'too slow': 'ERR_HTTP_REQUEST_TIMEOUT',
   'cut off': 'HPE_INVALID_EOF_STATE',
+  'no room': noRoomCode,
   broken: 'HPE_INVALID_HEADER_TOKEN',
   'too large': 'HPE_HEADER_OVERFLOW',
 };
@@ -44,6 +51,13 @@ function takeListeners(socket: Socket, listen: () => void): NodeListeners {
 export interface GateParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
+  readonly room: WaitingRoom;
+}
+
+/** Who pays for what waits on a connection: an account as soon as it has logged in. */
+export function payerOfSocket(socket: Socket): Payer {
+  const payer = payerOfConnection(socket) ?? '';
+  return isPayer(payer) ? payer : payerAt(socket.remoteAddress ?? '');
 }
 
 const ownGate = Symbol('ownGate');
@@ -83,6 +97,47 @@ class Pipeline {
   }
 }
 
+/** What waits at one gate, and the room for it. */
+class Waiting {
+  readonly #socket: Socket;
+  readonly #place: WaitingPlace;
+  readonly #end: () => void;
+
+  /** `end` makes room for others. */
+  constructor(room: WaitingRoom, socket: Socket, end: () => void) {
+    this.#socket = socket;
+    this.#place = room.place({ payerOf: () => payerOfSocket(socket), end });
+    this.#end = end;
+  }
+
+  /** `isNewest`: what stood before it was handed over. */
+  count(rest: Buffer, { isHeld, isNewest }: { isHeld: boolean; isNewest: boolean }): void {
+    if (isNewest) this.#place.hold(0);
+    if (!this.#place.hold(this.#bytesOf(rest, isHeld))) this.#end();
+  }
+
+  none(): void {
+    this.#place.hold(0);
+  }
+
+  #bytesOf(rest: Buffer, isHeld: boolean): number {
+    if (rest.length === 0) return 0;
+    // A head that is not whole takes its connection; of requests that wait the whole chunk stays.
+    return isHeld
+      ? rest.buffer.byteLength + this.#socket.readableLength
+      : rest.length + requestLimits.connectionBytes;
+  }
+}
+
+/** What node:http would not do to its answers by itself. */
+function adapt(answer: ServerResponse, { httpVersion }: IncomingMessage, head?: RequestHead): void {
+  // Else node:http closes behind an answer without a body, as if its length were not known.
+  if (httpVersion === '1.0' && head?.isLast === false) {
+    answer.setHeader('connection', 'keep-alive');
+  }
+  if (head?.isBare === true) leaveHeadOut(answer);
+}
+
 /** node:http writes the head of an answer ahead of its first bytes, unless it has done so. */
 const leaveHeadOut = (answer: ServerResponse): void =>
   void Object.defineProperty(answer, '_headerSent', { get: () => true, set: () => undefined });
@@ -98,6 +153,7 @@ export class RequestGate {
   readonly #node: NodeListeners;
   readonly #cutter = new RequestCutter();
   readonly #pipeline = new Pipeline();
+  readonly #waiting: Waiting;
   #isHeld = false;
   #isOver = false;
   #hasEnded = false;
@@ -112,12 +168,13 @@ export class RequestGate {
   constructor(parts: GateParts, socket: Socket, listen: () => void) {
     this.#parts = parts;
     this.#socket = socket;
+    this.#waiting = new Waiting(parts.room, socket, () =>
+      this.#isHeld ? socket.destroy() : this.#stop('no room'),
+    );
     this.#node = takeListeners(socket, listen);
     this.#socket[ownGate] = this;
-    socket.on('data', this.receive);
-    socket.on('end', this.end);
-    socket.on('resume', this.#resumed);
-    socket.on('close', this.#closed);
+    socket.on('data', this.receive).on('end', this.end);
+    socket.on('resume', this.#resumed).on('close', this.#closed);
     parts.open.add(this);
   }
 
@@ -142,6 +199,7 @@ export class RequestGate {
 
   readonly #closed = (): void => {
     this.#isOver = true;
+    this.#waiting.none();
     this.#parts.open.delete(this);
   };
 
@@ -149,20 +207,15 @@ export class RequestGate {
   release(): Buffer {
     const socket = this.#socket;
     this.#closed();
-    socket.off('data', this.receive);
-    socket.off('end', this.end);
-    socket.off('resume', this.#resumed);
-    socket.off('close', this.#closed);
+    socket.off('data', this.receive).off('end', this.end);
+    socket.off('resume', this.#resumed).off('close', this.#closed);
     if (this.#hasEnded) socket.destroySoon();
     return this.#cutter.rest;
   }
 
   /** A request reached node:http. */
-  begun({ httpVersion }: IncomingMessage, answer: ServerResponse): void {
-    // Else node:http closes behind an answer without a body, as if its length were not known.
-    const { isLast, isBare } = this.#head ?? {};
-    if (httpVersion === '1.0' && isLast === false) answer.setHeader('connection', 'keep-alive');
-    if (isBare === true) leaveHeadOut(answer);
+  begun(request: IncomingMessage, answer: ServerResponse): void {
+    adapt(answer, request, this.#head);
     this.#pipeline.add(answer, this.#goOn);
   }
 
@@ -176,17 +229,18 @@ export class RequestGate {
   };
 
   /** There is no room for answers that wait: the next requests come one by one for a while. */
-  narrow(): void {
-    this.#pipeline.narrow();
-  }
+  readonly narrow = (): void => this.#pipeline.narrow();
 
   /** Hands over what may be, request by request. */
   #advance(): void {
     // Node resumes and ends connections while it is given bytes.
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
-    while (this.#cutter.rest.length > 0 && this.#step());
+    let isNewest = false;
+    while (this.#cutter.rest.length > 0 && this.#step()) isNewest = true;
     this.#isAdvancing = false;
+    if (this.#isOver) this.#waiting.none();
+    else this.#waiting.count(this.#cutter.rest, { isHeld: this.#isHeld, isNewest });
     if (this.#hasEnded && !this.#isHeld && this.#socket._paused !== true) this.#tellEnd();
   }
 
@@ -220,6 +274,7 @@ export class RequestGate {
     this.#isOver = true;
     this.#isEndTold = true;
     this.#cutter.drop();
+    this.#waiting.none();
     refuseRequest(this.#parts.server, this.#socket, why);
     return false;
   }

@@ -4,6 +4,10 @@ export const requestLimits = {
   firstByteMs: 10_000,
   /** Of a head with its line ends; node:http refuses names and values of more than 16 KiB. */
   headBytesMax: 20_480,
+  /** What a connection takes whose head is not whole, beside the bytes of that. */
+  connectionBytes: 12_288,
+  /** What Node reads ahead of a connection that is not read from, and then one chunk at most. */
+  readAheadBytes: 16_384,
   /** Of empty lines before a head, in however many packets they come. */
   emptyLineBytesMax: 64,
   /** A request line of a sketch that nothing follows for so long is the whole request. */

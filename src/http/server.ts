@@ -27,6 +27,7 @@ import { nothingAt } from './lost-paths.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { createNoteRefusal } from './refused-pushes.ts';
+import { requestLimits } from './request-limits.ts';
 import { createResponder, type Edge, mountRoutes, type Route } from './route.ts';
 import { type ProtocolHandler, sharePort } from './shared-port.ts';
 import { createShortWay, type ShortWayOptions } from './short-way/short-way.ts';
@@ -155,6 +156,7 @@ function acceptConnections(
     clock,
     log,
     hasShortWay,
+    budgets: { waiting },
     timeouts = usualTimeouts,
   }: HttpServerOptions,
   edge: Edge & {
@@ -174,14 +176,27 @@ function acceptConnections(
       { prefix: '/api/v1', routes: edge.routes.v1 },
     ];
     const shortWay: ShortWayOptions = {
-      ...{ mounted, ...edge, clock, log, respondTo: (route) => createResponder(route, edge) },
+      ...{
+        mounted,
+        ...edge,
+        waiting,
+        clock,
+        log,
+        respondTo: (route) => createResponder(route, edge),
+      },
       timeouts: {
         ...{ requestMs, keepAliveMs, checkMs: checkMsOf(timeouts) },
         keepAliveBufferMs: server.keepAliveTimeoutBuffer,
       },
     };
     const port = sharePort(server, {
-      ...{ protocolHandler, headersMs, checkMs: checkMsOf(timeouts), clients: edge.clients },
+      ...{
+        protocolHandler,
+        headersMs,
+        checkMs: checkMsOf(timeouts),
+        clients: edge.clients,
+        waiting,
+      },
       ...(hasShortWay && { openShortWay: (node) => createShortWay(shortWay, node) }),
     });
     fastify.addHook('preClose', async () => port.close());
@@ -202,6 +217,7 @@ function createFastify(
   // Node would refuse a request without a Host unseen by us, and a broken one behind it twice.
   const ofServer = {
     connectionsCheckingInterval: checkMsOf(timeouts),
+    highWaterMark: requestLimits.readAheadBytes,
     requireHostHeader: false,
   };
   const settings = {

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
+import type { WaitingRoom } from '../domain/budgets/waiting-room.ts';
 import type { Clients } from './clients.ts';
 import { gateOf } from './request-gate.ts';
 import { requestLimits } from './request-limits.ts';
@@ -40,8 +41,11 @@ export function sharePort(
     headersMs,
     checkMs,
     clients,
+    waiting,
     openShortWay,
   }: {
+    /** Room for heads that are not whole, and for requests that wait. */
+    readonly waiting: WaitingRoom;
     readonly protocolHandler: ProtocolHandler;
     readonly headersMs: number;
     readonly checkMs: number;
@@ -53,7 +57,12 @@ export function sharePort(
   // With TLS the event that HTTP listens to comes after the handshake.
   const event = 'setSecureContext' in server ? 'secureConnection' : 'connection';
   const http = server as Server;
-  const node = createNodeHttp(http, { listeners: http.listeners(event), headersMs, checkMs });
+  const node = createNodeHttp(http, {
+    listeners: http.listeners(event),
+    headersMs,
+    checkMs,
+    room: waiting,
+  });
   const shortWay = openShortWay?.(node);
   const silent = new Set<Socket>();
   let isClosing = false;

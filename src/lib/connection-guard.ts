@@ -43,6 +43,8 @@ export interface ConnectionSlot {
   move(address: string): boolean;
   /** Counts it for the account that pays for what is done on it from now on. */
   logIn(payer: string): void;
+  /** Whom it counts for. */
+  readonly payer: string;
 }
 
 /** A socket that was accepted, or TLS on one. */
@@ -55,6 +57,11 @@ const placeOf = Symbol('placeOf');
 /** Counts a connection for the account that has logged in on it, wherever it was accepted. */
 export function countFor(socket: GuardedSocket, payer: string): void {
   socket[placeOf]?.slot.logIn(payer);
+}
+
+/** Whom a connection counts for; undefined: nobody watches it. */
+export function payerOfConnection(socket: GuardedSocket): string | undefined {
+  return socket[placeOf]?.slot.payer;
 }
 
 /** Says that a login waits for its answer on the connection, until what it answers is called. */

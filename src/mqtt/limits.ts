@@ -21,6 +21,8 @@ export const mqttLimits = {
   silentMs: 5 * second,
   /** From the begin of a connection to the end of its CONNECT, as for the head of a request. */
   connectMs: 30 * second,
+  /** What a connection takes whose CONNECT has begun, beside the bytes of that. */
+  openingBytes: 12_288,
   /** A login that waits for its turn for longer is refused. */
   loginMs: minute,
   /** MQTT 5 clients are told this one if they ask for more, or for none. */

@@ -12,6 +12,7 @@ export const usage = {
   connections: 'Connections',
   tls_handshakes: 'TLS handshakes under way',
   partial_bytes: 'Incoming data that is not complete yet',
+  request_bytes: 'Requests that are not whole yet, or wait',
   answer_bytes: 'Answers that clients have not read yet',
   notification_bytes: 'Alerts in memory',
   silences: 'Sensors watched for silence',

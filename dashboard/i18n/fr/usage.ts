@@ -18,6 +18,7 @@ export const usage: Translation<'usage'> = {
   connections: 'Connexions',
   tls_handshakes: 'Négociations TLS en cours',
   partial_bytes: 'Données reçues encore incomplètes',
+  request_bytes: 'Requêtes encore incomplètes, ou en attente',
   answer_bytes: 'Réponses que les clients n’ont pas encore lues',
   notification_bytes: 'Alertes en mémoire',
   silences: 'Capteurs surveillés pour leur silence',

@@ -18,6 +18,7 @@ export const usage: Translation<'usage'> = {
   connections: 'Ligações',
   tls_handshakes: 'Negociações TLS em curso',
   partial_bytes: 'Dados a chegar, ainda incompletos',
+  request_bytes: 'Pedidos ainda incompletos, ou em espera',
   answer_bytes: 'Respostas que os clientes ainda não leram',
   notification_bytes: 'Alertas em memória',
   silences: 'Sensores vigiados quanto ao silêncio',

@@ -14,6 +14,7 @@ export const usage: Translation<'usage'> = {
   connections: 'Miunganisho',
   tls_handshakes: 'Mapatano ya TLS yanayoendelea',
   partial_bytes: 'Data inayoingia ambayo haijakamilika',
+  request_bytes: 'Maombi ambayo hayajakamilika, au yanayosubiri',
   answer_bytes: 'Majibu ambayo bado hayajasomwa',
   notification_bytes: 'Tahadhari kwenye kumbukumbu',
   silences: 'Vihisi vinavyoangaliwa visinyamaze',

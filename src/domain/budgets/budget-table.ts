@@ -42,6 +42,19 @@ export const budgetTable = {
     answer: 'rate',
     refused: '429 and Retry-After; over MQTT the connection is closed with 0x97',
   },
+  request_bytes: {
+    what: 'heads that are not whole, each with 12 KiB for its connection, and requests that wait',
+    unit: 'bytes',
+    total: 128 * mebibyte,
+    perAccount: 32 * mebibyte,
+    perAddress: 16 * mebibyte,
+    guests: 48 * mebibyte,
+    floor: mebibyte,
+    answer: 'rate',
+    refused:
+      'who waits for longest at that address, or of all guests, is closed: a head with 429 and ' +
+      'Retry-After',
+  },
   answer_bytes: {
     what: 'answers that are not read yet',
     unit: 'bytes',

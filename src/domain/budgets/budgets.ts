@@ -1,5 +1,6 @@
 import { Budget, type BudgetRule, type PayerUsage } from './budget.ts';
 import { type BudgetName, budgetTable } from './budget-table.ts';
+import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts';
 
 /** What is used of one budget, and by whom most. */
 export interface BudgetUsage {
@@ -15,6 +16,8 @@ export interface BudgetUsage {
 /** All budgets of one service. */
 export interface Budgets {
   of(name: BudgetName): Budget;
+  /** That of `request_bytes`, over all protocols. */
+  readonly waiting: WaitingRoom;
   /** What is used, with the `payers` largest payers of each. */
   usage(payers: number): readonly BudgetUsage[];
 }
@@ -40,6 +43,7 @@ export function createBudgets(totals: BudgetTotals = {}): Budgets {
   };
   return {
     of,
+    waiting: createWaitingRoom(of('request_bytes')),
     usage: (payers) =>
       [...budgets].map(([name, budget]) => ({
         name,

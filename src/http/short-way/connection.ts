@@ -176,6 +176,7 @@ export class ShortConnection implements IntakeOwner {
 
   readonly #closed = (): void => {
     this.#parts.open.delete(this);
+    this.#intake.end();
     this.#answers.close();
   };
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { WaitingRoom } from '../../domain/budgets/waiting-room.ts';
 import { gateOf, type NotComing, RequestGate, refuseRequest } from '../request-gate.ts';
 
 /** node:http, as far as connections are given to it that it did not accept itself. */
@@ -21,13 +22,15 @@ export function createNodeHttp(
     listeners,
     headersMs,
     checkMs,
+    room,
   }: {
+    readonly room: WaitingRoom;
     readonly listeners: ReturnType<Server['listeners']>;
     readonly headersMs: number;
     readonly checkMs: number;
   },
 ): NodeHttp {
-  const parts = { server, open: new Set<RequestGate>() };
+  const parts = { server, open: new Set<RequestGate>(), room };
   server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) =>
     gateOf(request.socket)?.begun(request, answer),
   );

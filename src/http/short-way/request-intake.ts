@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import type { WaitingPlace, WaitingRoom } from '../../domain/budgets/waiting-room.ts';
 import type { FairTurns } from '../../lib/fair-turns.ts';
 import type { AnswerRoom } from '../answer-room.ts';
 import type { Clients, RequestSource } from '../clients.ts';
+import { payerOfSocket } from '../request-gate.ts';
 
 /**
  * A request whose body is under way. It takes the bytes of the whole request and no more, in
@@ -35,6 +37,7 @@ const untimedBytesMax = 1_024;
 /** What tells whose turn it is. */
 export interface IntakeParts {
   readonly room: AnswerRoom;
+  readonly waiting: WaitingRoom;
   readonly clients: Clients;
   readonly turns: FairTurns;
 }
@@ -55,6 +58,7 @@ export class RequestIntake {
   readonly #parts: IntakeParts;
   readonly #socket: Socket;
   readonly #owner: IntakeOwner;
+  readonly #place: WaitingPlace;
   #part: PartialRequest | undefined;
   #isWaiting = false;
   #hasTurn = false;
@@ -66,6 +70,10 @@ export class RequestIntake {
     this.#parts = parts;
     this.#socket = socket;
     this.#owner = owner;
+    this.#place = parts.waiting.place({
+      payerOf: () => payerOfSocket(socket),
+      end: () => socket.destroy(),
+    });
   }
 
   /** Some requests wait for their turn: what arrives behind them is not read. */
@@ -84,6 +92,7 @@ export class RequestIntake {
 
   /** Hands a chunk to the reader, at once or in its turn. */
   take(chunk: Buffer): void {
+    this.#place.hold(0);
     if (this.#hasTurn) {
       this.#hand(chunk);
       return;
@@ -103,11 +112,15 @@ export class RequestIntake {
   putBack(bytes: Buffer): void {
     this.#socket.pause();
     this.#socket.unshift(bytes);
+    // The whole chunk stays that they are of.
+    const behind = this.#socket.readableLength - bytes.length;
+    if (!this.#place.hold(bytes.buffer.byteLength + behind)) this.#socket.destroy();
   }
 
   /** Nothing more is read here: what waits is dropped. */
   end(): void {
     this.#part = undefined;
+    this.#place.hold(0);
     this.#hasEnded = true;
   }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { WaitingRoom } from '../../domain/budgets/waiting-room.ts';
 import type { Reporter } from '../../domain/reporter.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { FairTurns } from '../../lib/fair-turns.ts';
@@ -34,6 +35,7 @@ export interface ShortWayOptions {
   readonly respondTo: (route: Route) => Respond;
   readonly compressor: Compressor;
   readonly room: AnswerRoom;
+  readonly waiting: WaitingRoom;
   readonly clients: Clients;
   readonly turns: FairTurns;
   readonly timeouts: {
@@ -51,11 +53,11 @@ export interface ShortWayOptions {
 
 /** Opens the short way before `node`, which gets whatever is not exactly a hot request. */
 export function createShortWay(options: ShortWayOptions, node: NodeHttp): ShortWay {
-  const { room, clients, turns, timeouts } = options;
+  const { room, waiting, clients, turns, timeouts } = options;
   const writer = createAnswerWriter(timeouts.keepAliveMs, options.clock);
   const lines = hotLinesOf(options, writer);
   const parts: ShortWayParts = {
-    ...{ node, lines, room, clients, turns },
+    ...{ node, lines, room, waiting, clients, turns },
     requestMs: timeouts.requestMs,
     idleMs: timeouts.keepAliveMs + timeouts.keepAliveBufferMs,
     isClosing: false,

@@ -1,5 +1,6 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
+import type { WaitingRoom } from '../../domain/budgets/waiting-room.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BrokerHooks, Client } from '../broker-hooks.ts';
@@ -35,6 +36,8 @@ export interface BrokerContext {
   readonly wills: Wills;
   readonly frameLimits: FrameLimits;
   readonly partialBytes: Budget;
+  /** Room for those whose CONNECT has begun and is not whole. */
+  readonly waiting: WaitingRoom;
   readonly publishBytes: Budget;
   readonly workShares: WorkShares;
   readonly handOnShares: HandOnShares;

@@ -211,6 +211,7 @@ function buildEngine(options: BrokerOptions): Engine {
       bytesMaxOf: packetBytesMaxOf,
     },
     partialBytes: budgets.of('partial_bytes'),
+    waiting: budgets.waiting,
     publishBytes: budgets.of('mqtt_publish_bytes'),
     workShares: createWorkShares(),
     handOnShares,

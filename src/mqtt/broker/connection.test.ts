@@ -87,7 +87,7 @@ test('MQTT 5 is told its keep alive, and silence beyond it ends the connection',
   assert.ok(none.peer.isClosed);
 });
 
-test('a connection that says nothing for five seconds, or half of CONNECT for 30, is closed', async () => {
+test('who says nothing for five seconds, or half of CONNECT for 30, is closed', async () => {
   const { broker, pass } = await testBroker();
   const mute = openPeer(broker);
   const half = openPeer(broker);

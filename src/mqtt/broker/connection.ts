@@ -12,6 +12,7 @@ import type { Counters } from './counters.ts';
 import { establish } from './established.ts';
 import { letIn } from './let-in.ts';
 import { refusalCodes, requestOf } from './login.ts';
+import { Opening } from './opening.ts';
 import { PacketInput } from './packet-input.ts';
 
 /** The size of the largest packet that explains a refusal. */
@@ -26,9 +27,7 @@ export class Connection implements Receiver, Member, Carrier {
   readonly #context: BrokerContext;
   readonly #address: string;
   readonly input: PacketInput;
-  readonly #beganAt: number;
-  /** Something has arrived. */
-  #hasBegun = false;
+  readonly #opening: Opening;
   #state: 'opening' | 'authenticating' | 'open' | 'closed' = 'opening';
   /** What is known of the client before it is let in. */
   #connect: Answered = { version: 4, wantsProblemInformation: true };
@@ -39,7 +38,7 @@ export class Connection implements Receiver, Member, Carrier {
   constructor(context: BrokerContext, transport: Transport, address: string) {
     this.#context = context;
     this.#address = address;
-    this.#beganAt = context.awake.ms;
+    this.#opening = new Opening(context, this);
     this.writer = new PacketWriter(transport, context.flusher);
     this.input = new PacketInput(context, {
       ...{ transport, address },
@@ -58,13 +57,13 @@ export class Connection implements Receiver, Member, Carrier {
 
   receive(chunk: Uint8Array): void {
     if (this.#state === 'closed') return;
-    this.#hasBegun = true;
     this.#context.counters.bytesReceived += chunk.length;
     this.input.receive(chunk);
+    if (this.#state === 'opening') this.#opening.begun();
   }
 
   held(bytes: number): void {
-    this.#hasBegun ||= bytes > 0;
+    if (this.#state === 'opening' && bytes > 0) this.#opening.begun();
     if (this.#state === 'closed' || this.input.carry(bytes)) return;
     this.end(reason.quotaExceeded, 'too many bytes of messages are under way');
     // A goodbye would leave what it holds in memory for a while.
@@ -76,14 +75,10 @@ export class Connection implements Receiver, Member, Carrier {
   }
 
   sweep(awakeMs: number): void {
-    const ageMs = awakeMs - this.#beganAt;
     if (this.#isLeft && this.isOpen) this.closed();
     else if (this.#state === 'open') this.#open?.sweep(awakeMs);
-    else if (this.#state === 'authenticating') {
-      if (ageMs > mqttLimits.loginMs) this.end(reason.busy);
-    } else if (ageMs > (this.#hasBegun ? mqttLimits.connectMs : mqttLimits.silentMs)) {
-      this.abort(reason.maximumConnectTime);
-    }
+    else if (this.#state === 'opening') this.#opening.sweep(awakeMs);
+    else if (this.#opening.ageMs(awakeMs) > mqttLimits.loginMs) this.end(reason.busy);
   }
 
   end(code: number, text?: string): void {
@@ -140,6 +135,7 @@ export class Connection implements Receiver, Member, Carrier {
   #logIn(packet: ConnectPacket): void {
     this.#connect = packet;
     this.#state = 'authenticating';
+    this.#opening.over();
     requireNoMethod(packet);
     // The packets behind CONNECT wait, on the peer's side as far as possible.
     const request = { ...requestOf(packet, this.#address), signal: this.input.pauseForLogin() };
@@ -169,6 +165,7 @@ export class Connection implements Receiver, Member, Carrier {
   #over(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
+    this.#opening.over();
     this.input.dispose();
     this.#context.members.delete(this);
     this.#context.counters.bytesSent += this.writer.bytesWritten;
