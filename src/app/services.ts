@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Config } from '../config/config.ts';
 import { type Access, createAccess } from '../domain/access/access.ts';
 import { createGrantDirectory } from '../domain/access/grant-directory.ts';
@@ -224,7 +225,7 @@ function createPushServices(
     onRefused: (actor, sensor, error) =>
       void refusedPushes.note({ via: 'http', code: error.code, error, actor, ...sensor }),
   });
-  const takeLargePush = createTakeLargePush({ valueBytesMax });
+  const takeLargePush = createTakeLargePush({ valueBytesMax, isUtf8 });
   return { ingest: createIngest(path), ingestMany, refusedPushes, takeLargePush };
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isUtf8 } from 'node:buffer';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { guest } from '../domain/actor.ts';
@@ -18,7 +19,7 @@ async function inPieces(
   valueBytesMax = 1_000,
   sliceBytes = 7,
 ) {
-  const take = createTakeLargePush({ valueBytesMax, sliceBytes });
+  const take = createTakeLargePush({ valueBytesMax, isUtf8, sliceBytes });
   let read: unknown;
   const push = {
     body: { bytes: Buffer.from(text), type },

@@ -65,7 +65,7 @@ function work(): void {
   for (const end = performance.now() + 0.05; performance.now() < end; );
 }
 
-test('a long push is handed on as a short one is, with or without its publish context', async () => {
+test('a long push is handed on as a short one is, published or pushed over HTTP', async () => {
   const values = ['1.5', '-0', '"ä\\n"', '{"a":[1]}', '12345678901234567890', 'null', 'false'];
   const datapoints: Datapoint[] = Array.from({ length: 300 }, (_, at) => ({
     ...{ value: parseJson(values[at % values.length] ?? ''), receivedAt: 1_000 },

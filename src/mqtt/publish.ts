@@ -1,21 +1,16 @@
 import { type Actor, onlyDeviceOf } from '../domain/actor.ts';
-import { lastAmong, type SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { Ingest, NewDatapoint } from '../domain/datapoints/ingest.ts';
+import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
-import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import { type ActuatorId, type DeviceId, parseDeviceId } from '../domain/ids.ts';
-import { limits } from '../domain/limits.ts';
 import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { TopicOwner } from '../domain/messaging/topic-owner.ts';
 import type { Reporter } from '../domain/reporter.ts';
-import { runInSteps } from '../lib/event-loop.ts';
 import type { JsonValue } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import { readConfirmed } from '../wire/actuator.ts';
-import type { TakeLargePush } from '../wire/large-push.ts';
 import { given, readForm, readUpdate, type UpdateParameters } from '../wire/thing-speak.ts';
 import { writeTalk } from './broker/talk.ts';
 import {
@@ -27,27 +22,23 @@ import {
 } from './broker-hooks.ts';
 import { datapointMessage, MqttPublishContext, settingMessage } from './live-message.ts';
 import { bufferOf } from './packets/publish-encoder.ts';
+import { isLongPayload, readPublishedSetting, readPublishedValues } from './payload.ts';
 import {
-  isLongPayload,
-  type PublishedValues,
-  publishedForm,
-  readPublishedSetting,
-  readPublishedValues,
-} from './payload.ts';
+  lastTaken,
+  noteRefused,
+  storeLong,
+  storeShort,
+  type ValueParts,
+} from './published-values.ts';
 import { type Target, valueTopic } from './topics.ts';
 import { userPropertyOf } from './user-properties.ts';
 
-export interface PublishOptions {
-  readonly ingest: Ingest;
-  /** Takes long payloads in, in turn with those of HTTP. */
-  readonly takeLargePush: TakeLargePush;
+export interface PublishOptions extends ValueParts {
   readonly actuators: Actuators;
   readonly deviceTopics: DeviceTopics;
   readonly readTopic: (topic: string) => Target;
   /** Keeps a message for those who subscribe later; without a payload: forgets it. */
   readonly retain: (message: Message) => Promise<void>;
-  /** Told of what was refused, so that its owner may read why nothing arrives. */
-  readonly refusedPushes: Pick<RefusedPushes, 'note'>;
   readonly reporter: Reporter;
   readonly log: Log;
   /** Told of what is handed on without being stored. Absent: no other process serves. */
@@ -62,24 +53,13 @@ export type Publish = (actor: Actor, message: Message) => Promise<PublishOutcome
  * by the watch; what is not allowed, malformed or unknown is acknowledged and dropped [contract 8].
  */
 export function createPublish(options: PublishOptions): Publish {
-  const { ingest, takeLargePush, actuators, deviceTopics, readTopic, retain } = options;
+  const { ingest, actuators, deviceTopics, readTopic, retain } = options;
   const { refusedPushes, reporter } = options;
-
-  /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */
-  async function retainFor(message: Message, requireThing: () => Promise<void>): Promise<void> {
-    await retain(message);
-    try {
-      await requireThing();
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
-      await retain({ ...message, payload: new Uint8Array() });
-    }
-  }
 
   /** As most publishes: fewer promises for each than `await` would make. */
   function storeValues(actor: Actor, sensor: SensorRef, message: Message): Promise<PublishOutcome> {
     if (isLongPayload(message.payload)) {
-      return storeLong(actor, sensor, message).then(
+      return storeLong(options, actor, sensor, message).then(
         (values) => noteRefused({ refusedPushes, actor, sensor }, message, values),
         (error: unknown) => outcomeOf(error, actor, message),
       );
@@ -92,34 +72,6 @@ export function createPublish(options: PublishOptions): Publish {
     );
   }
 
-  /** Reads and stores a long payload, others having their turn in between; answers what it held. */
-  async function storeLong(
-    actor: Actor,
-    sensor: SensorRef,
-    message: Message,
-  ): Promise<PublishedValues> {
-    const bytes = bufferOf(message.payload);
-    let values: PublishedValues = { datapoints: [], form: 'array' };
-    const push = { body: { bytes, type: 'none' }, actor, sensor, csv: {} } as const;
-    await takeLargePush(push, (pushed) => {
-      const { datapoints, refused } = pushed;
-      values = { ...pushed, form: publishedForm(bytes, pushed) };
-      return ingest(actor, sensor, datapoints, new MqttPublishContext(message, values), refused);
-    });
-    return values;
-  }
-
-  async function storeShort(
-    actor: Actor,
-    sensor: SensorRef,
-    message: Message,
-  ): Promise<PublishedValues> {
-    const values = readPublishedValues(message.payload);
-    const sent = new MqttPublishContext(message, values);
-    await ingest(actor, sensor, values.datapoints, sent, values.refused);
-    return values;
-  }
-
   async function retainValues(actor: Actor, sensor: SensorRef, message: Message): Promise<void> {
     const topic = valueTopic(sensor);
     if (isClearing(message)) {
@@ -129,12 +81,12 @@ export function createPublish(options: PublishOptions): Publish {
       return;
     }
     const store = isLongPayload(message.payload) ? storeLong : storeShort;
-    const values = await store(actor, sensor, message);
+    const values = await store(options, actor, sensor, message);
     noteRefused({ refusedPushes, actor, sensor }, message, values);
-    const last = lastAmong(await runInSteps(taken(values)));
+    const last = await lastTaken(values);
     if (last !== undefined) {
       const publishContext = new MqttPublishContext(message, values);
-      await retainFor(datapointMessage(topic, last, publishContext), () =>
+      await retainFor(options, datapointMessage(topic, last, publishContext), () =>
         ingest(actor, sensor, []),
       );
     }
@@ -175,7 +127,7 @@ export function createPublish(options: PublishOptions): Publish {
     const publishContext = new MqttPublishContext(message, { datapoints: [], form: 'bare' });
     await actuators.setValue(actor, deviceId, actuatorId, value, { publishContext });
     if (!message.retain) return;
-    await retainFor(settingMessage(message.topic, value, publishContext), () =>
+    await retainFor(options, settingMessage(message.topic, value, publishContext), () =>
       actuators.requireSettable(actor, deviceId, actuatorId),
     );
   }
@@ -247,33 +199,6 @@ export function createPublish(options: PublishOptions): Publish {
   };
 }
 
-/** Notes the elements of an array whose other ones were stored. */
-function noteRefused(
-  by: Pick<PublishOptions, 'refusedPushes'> & { readonly actor: Actor; readonly sensor: SensorRef },
-  { topic: path }: Message,
-  { refused }: PublishedValues,
-): PublishOutcome {
-  const { refusedPushes, actor, sensor } = by;
-  if (refused === undefined || refused.count === 0) return acceptedByService;
-  const about = { via: 'mqtt', code: 'invalid', actor, ...sensor, path, refused } as const;
-  void refusedPushes.note(about);
-  return acceptedByService;
-}
-
-/** Those that were not refused. */
-function* taken({
-  datapoints,
-  refused,
-}: PublishedValues): Generator<void, readonly NewDatapoint[]> {
-  if (refused === undefined || refused.count === 0) return datapoints;
-  const found: NewDatapoint[] = [];
-  for (const [at, datapoint] of datapoints.entries()) {
-    if (!refused.has(datapoint)) found.push(datapoint);
-    if (at % limits.datapointsPerTurn === 0) yield;
-  }
-  return found;
-}
-
 /** What is acknowledged reaches the subscribers of other processes; QoS 0 may be lost. */
 async function tellOthers(
   { tell, origin, heardBefore }: Pick<Peers, 'tell' | 'origin' | 'heardBefore'>,
@@ -289,6 +214,21 @@ async function tellOthers(
     await told;
     await heardBefore();
   } else told.catch(() => undefined);
+}
+
+/** Keeps the message, unless what it is about goes meanwhile: the next has another past. */
+async function retainFor(
+  { retain }: Pick<PublishOptions, 'retain'>,
+  message: Message,
+  requireThing: () => Promise<void>,
+): Promise<void> {
+  await retain(message);
+  try {
+    await requireThing();
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
+    await retain({ ...message, payload: new Uint8Array() });
+  }
 }
 
 const parametersOf = (payload: Buffer, field: string | undefined): UpdateParameters =>

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { type Actor, isImport } from '../domain/actor.ts';
 import { payerOf } from '../domain/budgets/payer.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
@@ -43,10 +42,11 @@ export type TakeLargePush = (
 
 export function createTakeLargePush(options: {
   readonly valueBytesMax: number;
+  readonly isUtf8: (bytes: Uint8Array) => boolean;
   /** How much is read before others have their turn. */
   readonly sliceBytes?: number;
 }): TakeLargePush {
-  const { valueBytesMax, sliceBytes = limits.largePushSliceBytes } = options;
+  const { valueBytesMax, isUtf8, sliceBytes = limits.largePushSliceBytes } = options;
   // Read, a body takes up to ten times its length: the others wait as bytes.
   const semaphore = createFairSemaphore(limits.largePushesAtOnce);
   return ({ body, actor, sensor, csv }, ingest) =>
