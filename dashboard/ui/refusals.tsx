@@ -56,8 +56,8 @@ export function Refusals({ device }: { readonly device: Device }): JSX.Element |
   );
 }
 
-const keyOf = ({ problem, via, device_id, sensor_id }: Refusal): string =>
-  [problem, via, device_id, sensor_id].join(' ');
+const keyOf = ({ problem, via, device_id, sensor_id, elements }: Refusal): string =>
+  [problem, via, device_id, sensor_id, elements !== undefined].join(' ');
 
 function RefusalLine(props: { readonly refusal: Refusal; readonly device: Device }): JSX.Element {
   const { refusal, device } = props;
@@ -78,8 +78,27 @@ function RefusalLine(props: { readonly refusal: Refusal; readonly device: Device
             <a href={screenPaths.devicePart(device.id, 'new-sensor')}>{t('refused.addSensor')}</a>
           </p>
         )}
+        {refusal.elements !== undefined && <RefusedElements elements={refusal.elements} />}
         <p class="quiet small">{words.join(' · ')}</p>
       </div>
     </div>
+  );
+}
+
+/** The first that were refused of an array, by their place in it, as people count. */
+function RefusedElements(props: {
+  readonly elements: NonNullable<Refusal['elements']>;
+}): JSX.Element {
+  return (
+    <>
+      <p>{t('refused.elements')}</p>
+      <ul class="small">
+        {props.elements.map(({ index, excerpt }) => (
+          <li key={index} class="number">
+            {t('refused.element', { place: index + 1, excerpt })}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

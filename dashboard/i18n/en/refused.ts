@@ -21,5 +21,7 @@ export const refused = {
     'It sends too often, or tried to log in too often. Wait a minute, then send less ' + 'often.',
   no_room: 'There is no room left for it. Delete something, or ask an administrator.',
   unavailable: 'The service could not store it just then. The device should send it again.',
+  elements: 'Of several values in one message these were refused; the others were stored:',
+  element: 'No. {place}: {excerpt}',
   addSensor: 'Add a sensor',
 } as const;

@@ -35,5 +35,9 @@ export const refused: Translation<'refused'> = {
   no_room: 'Il n’y a plus de place. Supprimez quelque chose, ou demandez à un administrateur.',
   unavailable:
     'Le service n’a pas pu l’enregistrer à ce moment. L’appareil devrait le ' + 'renvoyer.',
+  elements:
+    'Sur plusieurs valeurs d’un même envoi, celles-ci ont été refusées ; les autres sont ' +
+    'enregistrées :',
+  element: 'N° {place} : {excerpt}',
   addSensor: 'Ajouter un capteur',
 };

@@ -23,5 +23,7 @@ export const refused: Translation<'refused'> = {
   no_room: 'Já não há espaço. Apague algo, ou peça a um administrador.',
   unavailable:
     'O serviço não o conseguiu guardar nesse momento. O dispositivo deve enviar de ' + 'novo.',
+  elements: 'De vários valores num só envio, estes foram recusados; os outros foram guardados:',
+  element: 'N.º {place}: {excerpt}',
   addSensor: 'Adicionar um sensor',
 };

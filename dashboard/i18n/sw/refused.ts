@@ -27,5 +27,8 @@ export const refused: Translation<'refused'> = {
     'mara chache.',
   no_room: 'Hakuna nafasi tena. Futa kitu, au muulize msimamizi.',
   unavailable: 'Huduma haikuweza kukihifadhi wakati huo. Kifaa kinapaswa kutuma tena.',
+  elements:
+    'Kati ya thamani kadhaa katika ujumbe mmoja, hizi zilikataliwa; nyingine zimehifadhiwa:',
+  element: 'Na. {place}: {excerpt}',
   addSensor: 'Ongeza kihisi',
 };
