@@ -31,7 +31,13 @@ export function devicesOf(count: number): readonly Record<string, unknown>[] {
     deployed: index % 3 === 0,
     sensors: [
       { id: 'TC1', name: 'Air', sensor_kind: 'Thermometer', unit: 'DegreeCelsius', calib },
-      { id: 'odd', sensing_device: 'Any', quantity_kind: 'Any', meta: { a: 1 } },
+      {
+        id: 'odd',
+        sensing_device: 'Any',
+        quantity_kind: 'Any',
+        measures: 'amount',
+        meta: { a: 1 },
+      },
     ],
     actuators: [{ id: 'pump', value_type: 'object', actuator_kind: 'Pump', value: { on: [true] } }],
   }));

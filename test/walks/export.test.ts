@@ -51,7 +51,7 @@ async function fillService(url: string): Promise<string> {
     assert.ok(reply.status < 300, `${path}: ${reply.text}`);
     return reply;
   };
-  const sensors = [{ id: 'TC1', unit: 'DegreeCelsius' }];
+  const sensors = [{ id: 'TC1', unit: 'DegreeCelsius', measures: 'counter' }];
   await put('POST', '/devices', { id: 'pond', visibility: 'private', sensors });
   const values = Array.from({ length: 300 }, (_, n) => ({
     value: n / 4,

@@ -44,7 +44,11 @@ describe('kipimo move', { skip: isAbsent ? 'needs PostgreSQL' : false }, () => {
     {
       await using service = await at(embedded(directory));
       ({ key } = await fill(service));
+      const measures = { method: 'PUT', path: '/devices/farm/sensors/level/measures' };
+      const said = await (await askAs(service, 'ama'))({ ...measures, json: 'counter' });
+      assert.equal(said.status, 204, said.text);
       world = await readWorld(service);
+      assert.match(JSON.stringify(world), /"measures":"counter"/);
       const busy = await run(['move', '--to', url], { KIPIMO_DATABASE_URL: '' });
       assert.equal(busy.code, 1);
       assert.match(busy.stderr, /is in use by another kipimo: stop that one/);

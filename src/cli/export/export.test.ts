@@ -70,7 +70,11 @@ async function fill(storage: Storage): Promise<void> {
   await credentials.insertKey({ ...aKey('k1', 'ana'), devices: [deviceId('d1')] });
   await groups.insert(aGroup('g1', { owner: username('ana'), usernames: [username('bob')] }));
   const actuators = [anActuator('fan', { value: { speed: 3 }, setBy: username('bob') })];
-  const sensors = [aSensor('TC1', { unit: 'DegreeCelsius' }), aSensor('SM1'), aSensor('none')];
+  const sensors = [
+    aSensor('TC1', { unit: 'DegreeCelsius' }),
+    aSensor('SM1', { measures: 'counter' }),
+    aSensor('none'),
+  ];
   const old = aSensor('old');
   const own = { owner: username('ana'), visibility: 'private' } as const;
   await devices.insert(

@@ -19,7 +19,7 @@ const refusal = (line: unknown): string => {
 };
 
 test('a line as the exporter writes it is taken', () => {
-  const device = aDevice('pump', { sensors: [aSensor('s')] });
+  const device = aDevice('pump', { sensors: [aSensor('s'), aSensor('m', { measures: 'amount' })] });
   for (const line of [
     user({}),
     { kind: 'device', device },
@@ -47,6 +47,10 @@ test('a name, id, right or hash that the API refuses is refused, with line and f
     [device({ id: '../../../evil' }), /^line 7, id .*evil.*: /],
     [device({ owner: '<b>' }), /^line 7, owner .*: /],
     [device({ sensors: [{ ...aSensor('s'), id: '../s' }] }), /^line 7, sensors\.id .*: /],
+    [
+      device({ sensors: [{ ...aSensor('s'), measures: 'sum' }] }),
+      /^line 7, sensors\.measures "sum": it must be one of gauge, counter, amount/,
+    ],
     [device({ sensors: [null] }), /^line 7, sensors\.id .*: /],
     [{ kind: 'gateway', gateway: { ...aGateway('g'), id: '../g' } }, /^line 7, id .*: /],
     [{ kind: 'grant', grant }, /^line 7, scopes .*root.*: /],

@@ -1,4 +1,5 @@
 import { parseScope } from '../../domain/access/scopes.ts';
+import { type Measures, measuresWords } from '../../domain/devices/sensor.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import {
   guestUsername,
@@ -51,13 +52,17 @@ function checksOf(line: ExportLine): readonly Check[] {
       ];
     case 'device': {
       const { id, owner, sensors, actuators } = line.device ?? {};
-      const idsOf = (parts: unknown) =>
-        Array.isArray(parts) ? parts.map((part: { id?: unknown } | null) => part?.id) : [];
+      const listOf = (parts: unknown): readonly unknown[] => (Array.isArray(parts) ? parts : []);
+      const fieldsOf = (parts: unknown, field: 'id' | 'measures') =>
+        listOf(parts).map(
+          (part) => (part as Partial<Record<typeof field, unknown>> | null)?.[field],
+        );
       return [
         ['id', id, parseDeviceId],
         ['owner', owner, readOwner],
-        ...each('sensors.id', idsOf(sensors), parseSensorId),
-        ...each('actuators.id', idsOf(actuators), parseActuatorId),
+        ...each('sensors.id', fieldsOf(sensors, 'id'), parseSensorId),
+        ...each('sensors.measures', fieldsOf(sensors, 'measures'), readMeasures),
+        ...each('actuators.id', fieldsOf(actuators, 'id'), parseActuatorId),
       ];
     }
     case 'gateway':
@@ -100,6 +105,11 @@ function checksOf(line: ExportLine): readonly Check[] {
 /** What belongs to nobody is the guest's. */
 function readOwner(name: string): void {
   if (name !== guestUsername) parseUsername(name);
+}
+
+function readMeasures(word: Measures | undefined): void {
+  if (word === undefined || measuresWords.includes(word)) return;
+  throw invalid(`it must be one of ${measuresWords.join(', ')}`);
 }
 
 function readHash(hash: string): void {
