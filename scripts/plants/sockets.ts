@@ -100,6 +100,11 @@ export const plantsOfSockets: readonly Plant[] = [
     ...{ file: largePushes, test: '60 bodies', budget: 'partial_bytes', says: /bytes are held/ },
   },
   {
+    name: 'heads that are not whole have a budget',
+    ...{ file: 'test/neighbours/sockets-slow-heads.test.ts', test: '1,000 addresses that drip' },
+    ...{ budget: 'request_bytes', says: /bytes of heads are held/ },
+  },
+  {
     name: 'TLS handshakes under way have a budget',
     ...{ file: 'test/v2/tls-handshakes.test.ts', test: 'has its share of handshakes' },
     ...{ budget: 'tls_handshakes', says: /!== 10|true !== false/ },
