@@ -172,6 +172,45 @@ describe('the examination of a database', { skip: noPostgres }, () => {
     assert.deepEqual(told(beside), []);
   });
 
+  test('what is rewritten, taken and removed while it is looked at is not damaged', async () => {
+    const url = await filled();
+    const storage = await open(url);
+    let [isOver, changes] = [false, 0];
+    const busy = Promise.all([
+      (async () => {
+        for (let n = 0; !isOver; n += 1) {
+          // In front of, in the middle of and behind what is there: chunks are written anew.
+          const times = Array.from({ length: 300 }, (_, at) => at * 190 + n);
+          const datapoints = times.map((time) => at(time, n));
+          await storage.datapoints.append([push(datapoints, sensor('d', n % 2 ? 's1' : 's2'))]);
+          changes += 1;
+        }
+      })(),
+      (async () => {
+        for (let n = 0; !isOver; n += 1) {
+          const id = `gone-${n}`;
+          const device = aDevice(id, { sensors: [aSensor('s1'), aSensor('s2')] });
+          await storage.devices.insert(device);
+          const datapoints = Array.from({ length: 1_000 }, (_, at) => at * 60).map((time) =>
+            at(time, n),
+          );
+          await storage.datapoints.append([push(datapoints, sensor(id, 's1'))]);
+          await storage.devices.remove(device.id);
+          changes += 1;
+        }
+      })(),
+    ]);
+    const found = new Set<string>();
+    for (let round = 0; round < 6; round += 1) {
+      for (const line of told(await look(url))) found.add(line);
+    }
+    isOver = true;
+    await busy;
+    await storage.close();
+    assert.ok(changes > 20, `${changes}`);
+    assert.deepEqual([...found], []);
+  });
+
   for (const [what, sql, sentence] of plants) {
     test(`it finds ${what}`, async () => {
       const url = await filled();
