@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { adminPassword, type Call, createCall, passwordOf, type Reply } from '../service.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
-import { type HonestClient, startHonestClient } from './honest-client.ts';
+import { type HonestClient, type Round, startHonestClient } from './honest-client.ts';
 
 /** As everybody starts it, with the settings of memory that it comes with. */
 const launcher = fileURLToPath(new URL('../../bin/kipimo.js', import.meta.url));
@@ -22,9 +22,10 @@ export interface Neighbourhood extends AsyncDisposable {
   tokenOf(username: string): Promise<string>;
   /**
    * Runs an attack while the honest client goes on; then three rounds more. Fails when a push, a
-   * delivery, a login or an alarm of the honest client is refused or takes longer than 2 s.
+   * delivery, a login or an alarm of the honest client is refused or takes longer than 2 s; else
+   * answers the longest that it waited for each, in milliseconds.
    */
-  attack(attack: () => Promise<unknown>): Promise<void>;
+  attack(attack: () => Promise<unknown>): Promise<Round>;
   /** Stops the program (drain, or kill -9), starts it again, and serves the honest client. */
   restart(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
@@ -64,10 +65,11 @@ export async function startNeighbourhood(
     assert.equal(died, null, `the program died: ${running.output().slice(-2_000)}`);
   }
 
-  async function serveHonest(when: string): Promise<void> {
+  async function serveHonest(when: string, longest?: Record<string, number>): Promise<void> {
     const times = await honest.round();
     for (const [what, ms] of Object.entries(times)) {
       assert.ok(ms <= servedMsMax, `${when}: the honest client's ${what} took ${ms} ms`);
+      if (longest !== undefined) longest[what] = Math.max(longest[what] ?? 0, ms);
     }
     assertAlive();
   }
@@ -92,15 +94,17 @@ export async function startNeighbourhood(
     },
     async attack(attack) {
       await serveHonest('before the attack');
+      const longest = { push: 0, delivery: 0, alarm: 0, login: 0 };
       let isOver = false;
       const attacking = attack().finally(() => {
         isOver = true;
       });
       // A failure of the attack itself is told at the end, not as an unhandled rejection.
       attacking.catch(() => undefined);
-      while (!isOver) await serveHonest('during the attack');
+      while (!isOver) await serveHonest('during the attack', longest);
       await attacking;
       for (let round = 0; round < roundsAfter; round += 1) await serveHonest('after the attack');
+      return longest;
     },
     async restart(signal = 'SIGTERM') {
       await honest.pause();
