@@ -16,6 +16,8 @@ export type CsvDatapoint =
       /** The value as JSON text, with all digits. */
       readonly json: string;
       readonly timestamp?: Instant;
+      /** It may be when a datapoint without a time of measurement arrived. */
+      readonly isReceipt?: true;
     }
   | { readonly line: number; readonly refusal: string };
 
@@ -172,7 +174,10 @@ function readRow(
   try {
     requireCells(cells, columns);
     const { isWide = false } = columns;
-    const time = timeAt(cells, columns.timestamp, zone) ?? timeAt(cells, columns.received, zone);
+    const measured = timeAt(cells, columns.timestamp, zone);
+    const time = measured ?? timeAt(cells, columns.received, zone);
+    // A table of one column for each sensor has both kinds of times in one.
+    const isReceipt = time !== undefined && (isWide || measured === undefined);
     const device = idAt(cells, columns.device);
     const sensor = idAt(cells, columns.sensor);
     return columns.values.flatMap(({ at, deviceId = device, sensorId = sensor }) => {
@@ -185,6 +190,7 @@ function readRow(
       return {
         ...{ line, json },
         ...(time !== undefined && { timestamp: time }),
+        ...(isReceipt && { isReceipt }),
         ...(deviceId !== undefined && { deviceId }),
         ...(sensorId !== undefined && { sensorId }),
       };

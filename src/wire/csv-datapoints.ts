@@ -44,7 +44,7 @@ export function createCsvRowReader(choices: CsvChoices): CsvRowReader {
 
 function toRow(row: CsvDatapoint): CsvRow {
   if ('refusal' in row) return row;
-  const { json, timestamp, ...others } = row;
+  const { json, timestamp, isReceipt: _, ...others } = row;
   try {
     const value = parseJson(json);
     return { ...others, datapoint: timestamp === undefined ? { value } : { value, timestamp } };

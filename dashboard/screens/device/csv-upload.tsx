@@ -11,6 +11,7 @@ import { Field, SelectField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { sensorName } from '../../ui/value.tsx';
 import { readCsvRows, type UploadRow } from './csv-rows.ts';
+import { notStored } from './csv-stored.ts';
 import { ZoneField } from './zone-field.tsx';
 
 const rowsPerRequest = 5_000;
@@ -47,7 +48,13 @@ export function CsvUpload({ device }: { readonly device: Device }): JSX.Element 
       const bytes = new Uint8Array(await file.arrayBuffer());
       const rows = readCsvRows(bytes, { device: device.id, sensor, zone });
       if (rows.length === 0) return setError(t('data.noRows'));
-      setOutcome(await sendRows(rows, (done) => setProgress({ done, count: rows.length })));
+      setProgress({ done: 0, count: rows.length });
+      const news = await notStored(api, rows);
+      const known = rows.length - news.length;
+      const sent = await sendRows(news, (done) => {
+        setProgress({ done: known + done, count: rows.length });
+      });
+      setOutcome({ ...sent, stored: sent.stored + known });
     } catch (failure) {
       setError(faultSentence(failure));
     } finally {
