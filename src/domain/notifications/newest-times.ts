@@ -26,7 +26,8 @@ export function createNewestTimes(datapoints: Pick<DatapointStore, 'readPart'>):
   return {
     peek: ({ deviceId, sensorId }) => known.get(deviceId)?.get(sensorId),
     async before(push) {
-      const received = push.datapoints[0]?.receivedAt ?? Number.POSITIVE_INFINITY;
+      const first = push.batch?.received[0] ?? push.datapoints[0]?.receivedAt;
+      const received = first ?? Number.POSITIVE_INFINITY;
       const isBefore = ({ receivedAt }: Datapoint): boolean => receivedAt < received;
       const newest = await newestWhere(datapoints, push, isBefore);
       return newest === undefined ? Number.NEGATIVE_INFINITY : orderTime(newest);

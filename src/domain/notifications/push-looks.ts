@@ -15,7 +15,8 @@ import {
   planFiring,
   proposeFiring,
 } from './look.ts';
-import { inOrderOfTime, type NewestTimes } from './newest-times.ts';
+import type { NewestTimes } from './newest-times.ts';
+import { orderOf } from './pushed-order.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { SensorValues } from './sensor-values.ts';
@@ -77,12 +78,13 @@ export function createPushLooks(parts: PushLookParts) {
       for (const push of pushes) {
         try {
           const { deviceId, sensorId } = push;
-          const datapoints = inOrderOfTime(push.datapoints);
           const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
           const sensor = device && sensorOf(device, sensorId);
           if (device === undefined || sensor === undefined) continue;
           const pace = turns.paceOf(device.owner.toLowerCase());
           if (isLate()) await pace.rest();
+          const ordering = orderOf(push, pace);
+          const order = ordering instanceof Promise ? await ordering : ordering;
           const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
           const values = needsValues(known, rules, device, sensorId)
             ? (known.peek(device) ?? (await known.fetch(device)))
@@ -91,14 +93,18 @@ export function createPushLooks(parts: PushLookParts) {
           const look = { push, device, sensor, rules, values, had };
           const fired = createFired(parts, device, isRepeatedByCaller);
           let newest = times.peek(push) ?? (await times.before(push));
-          for (const [place, datapoint] of datapoints.entries()) {
+          for (let place = 0; place < order.count; place += 1) {
+            const datapoint = order.at(place);
             const time = orderTime(datapoint);
             const isOrdered = datapoint.timestamp !== undefined || times.mayReorder !== true;
             const isHistory = isOrdered && time < newest;
             newest = Math.max(newest, time);
             times.keep(push, newest);
             // Where no rule looks, what is known of the sensor is its last one.
-            if (rules.length === 0 && place < datapoints.length - 1) continue;
+            if (rules.length === 0 && place < order.count - 1) {
+              if (pace.isOver()) await pace.rest();
+              continue;
+            }
             if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
             for (const firing of lookAtDatapoint(parts, look, datapoint, { place, isHistory })) {
               const planned = fired.add(firing);
