@@ -30,7 +30,8 @@ const head = 'device_id,sensor_id,value,timestamp,date_received\r\n';
 
 test('what was stored without a time of measurement is no news in its own download', async () => {
   const { api, asked } = createStored(
-    `[{"value":${long},"date_received":"${time(1)}"},{"value":"1.10","date_received":"${time(2)}"},` +
+    `[{"value":${long},"date_received":"${time(1)}"},` +
+      `{"value":"1.10","date_received":"${time(2)}"},` +
       `{"value":7,"timestamp":"${time(3)}","date_received":"${time(3)}"}]`,
   );
   const rows = rowsOf(
@@ -52,7 +53,7 @@ test('what was stored without a time of measurement is no news in its own downlo
   assert.equal(asked[0]?.query?.['dateTo'], time(2));
 });
 
-test('a table of one column for each sensor is looked through, too; other files ask nothing', async () => {
+test('a table of one column for each sensor is looked through, other files are not', async () => {
   const { api, asked } = createStored(`[{"value":1,"date_received":"${time(1)}"}]`);
   const wide = rowsOf(`timestamp,d/s\r\n${time(1)},1\r\n${time(2)},1\r\n`);
   assert.equal((await notStored(api, wide)).length, 1);
