@@ -97,7 +97,7 @@ class Pipeline {
   }
 }
 
-/** What waits at one gate, and the room for it. */
+/** What waits at one gate, and the room for it; bodies count with what was read of them. */
 class Waiting {
   readonly #socket: Socket;
   readonly #place: WaitingPlace;
@@ -121,7 +121,6 @@ class Waiting {
   }
 
   #bytesOf(rest: Buffer, isHeld: boolean): number {
-    if (rest.length === 0) return 0;
     // A head that is not whole takes its connection; of requests that wait the whole chunk stays.
     return isHeld
       ? rest.buffer.byteLength + this.#socket.readableLength
@@ -239,7 +238,7 @@ export class RequestGate {
     let isNewest = false;
     while (this.#cutter.rest.length > 0 && this.#step()) isNewest = true;
     this.#isAdvancing = false;
-    if (this.#isOver) this.#waiting.none();
+    if (this.#isOver || !this.#cutter.isInHead) this.#waiting.none();
     else this.#waiting.count(this.#cutter.rest, { isHeld: this.#isHeld, isNewest });
     if (this.#hasEnded && !this.#isHeld && this.#socket._paused !== true) this.#tellEnd();
   }

@@ -137,7 +137,7 @@ export class ShortConnection implements IntakeOwner {
     this.#exit = exit;
     this.#left = bytes;
     this.#isHeld = true;
-    this.#intake.end();
+    this.#intake.end(bytes);
     this.#socket.pause();
     this.#goOn();
   }
@@ -155,9 +155,8 @@ export class ShortConnection implements IntakeOwner {
       return;
     }
     this.#letGo();
-    const { node } = this.#parts;
-    if (this.#exit === 'handed over') node.takeOver(socket, this.#left, this.#hasEnded);
-    else node.refuse(socket, this.#exit);
+    if (this.#exit !== 'handed over') this.#parts.node.refuse(socket, this.#exit);
+    else this.#parts.node.takeOver(socket, this.#left, this.#hasEnded);
   }
 
   #letGo(): void {
@@ -165,6 +164,7 @@ export class ShortConnection implements IntakeOwner {
     socket.off('data', this.receive);
     socket.off('end', this.#ended);
     socket.off('close', this.#closed);
+    this.#intake.end(nothing);
     this.#parts.open.delete(this);
   }
 
@@ -176,7 +176,7 @@ export class ShortConnection implements IntakeOwner {
 
   readonly #closed = (): void => {
     this.#parts.open.delete(this);
-    this.#intake.end();
+    this.#intake.end(nothing);
     this.#answers.close();
   };
 

@@ -112,16 +112,20 @@ export class RequestIntake {
   putBack(bytes: Buffer): void {
     this.#socket.pause();
     this.#socket.unshift(bytes);
-    // The whole chunk stays that they are of.
-    const behind = this.#socket.readableLength - bytes.length;
-    if (!this.#place.hold(bytes.buffer.byteLength + behind)) this.#socket.destroy();
+    this.#count(bytes, this.#socket.readableLength - bytes.length);
   }
 
-  /** Nothing more is read here: what waits is dropped. */
-  end(): void {
+  /** Nothing more is read here: what waits is dropped, but for what is `left` to others. */
+  end(left: Buffer): void {
     this.#part = undefined;
-    this.#place.hold(0);
+    this.#count(left, this.#socket.readableLength);
     this.#hasEnded = true;
+  }
+
+  /** Bytes that wait, and so many behind them; the whole chunk stays that they are of. */
+  #count(bytes: Buffer, behind: number): void {
+    const held = bytes.length === 0 ? 0 : bytes.buffer.byteLength + behind;
+    if (!this.#place.hold(held)) this.#socket.destroy();
   }
 
   /** Many requests came at once, on other connections as well: these are begun in their turn. */
