@@ -250,6 +250,9 @@ export const limits = {
   addressCodesPerUser: 5,
   addressCodesPerAddress: 10,
   addressCodesPerTarget: 5,
+  /** Beyond it the first code of each account, from one network: the owner need not wait for others. */
+  addressFirstCodesPerTarget: 6,
+  addressFirstCodesPerNetwork: 2,
   addressCodesMax: 10_000,
   /** Calls whose text waits for somebody to pick up. */
   callTextsMax: 2_000,

@@ -123,6 +123,20 @@ test('codes are sent to addresses of one’s own profile only, and not too many'
   assertRefused(await post('yaw', 'prove', asked), 429);
 });
 
+test('strangers who ask for codes to somebody’s address leave its owner one', async () => {
+  clock.advance(60 * minute);
+  const asked = { channel: 'email', address: 'zola@example.org' };
+  for (const username of ['eve', 'mallory', 'zola']) {
+    await signUp(username, { email: asked.address });
+  }
+  for (let count = 0; count < 5; count += 1) assertDone(await post('eve', 'prove', asked));
+  assertRefused(await post('eve', 'prove', asked), 429);
+  await prove('zola', asked.address);
+  // A code of one's own is one: beyond it all wait.
+  assertDone(await post('mallory', 'prove', asked));
+  assertRefused(await post('mallory', 'prove', asked), 429);
+});
+
 test('a username with @ comes from administrators alone, and some names are nobody’s', async () => {
   assertRefused(await signUp('ceo@example.org'), 400, { saying: /@/ });
   for (const username of ['.', '..', 'me', 'ME']) assertRefused(await signUp(username), 400);

@@ -53,6 +53,19 @@ export function createAddressProving(options: {
   const byUser = limiterOf('user', limits.addressCodesPerUser);
   const byNetwork = limiterOf('network', limits.addressCodesPerAddress);
   const byTarget = limiterOf('target', limits.addressCodesPerTarget);
+  const asked = limiterOf('asked', limits.addressCodesPerUser);
+  const firstByTarget = limiterOf('first', limits.addressFirstCodesPerTarget);
+  const firstByNetwork = limiterOf('first network', limits.addressFirstCodesPerNetwork);
+
+  /** Whoever asks for codes to somebody's address does not use up the first of its owner. */
+  function countersOf(user: User, target: string, network: string) {
+    const own = [asked, `${user.id} ${target}`] as const;
+    if (asked.hasFailed(own[1]) || byTarget.blockedForMs(target) === 0) {
+      return [own, [byTarget, target]] as const;
+    }
+    const here = [firstByNetwork, `${network} ${target}`] as const;
+    return [own, [firstByTarget, target], here] as const;
+  }
 
   function count(counters: readonly (readonly [FailureLimiter, string])[]): void {
     const waitMs = Math.max(...counters.map(([limiter, key]) => limiter.blockedForMs(key)));
@@ -68,10 +81,10 @@ export function createAddressProving(options: {
   }
 
   return {
-    async request(actor, asked, from) {
+    async request(actor, wanted, from) {
       const user = await requireOwnAccount(users, actor);
-      const { kind, by } = channelOf(asked.channel, codes.channels);
-      const address = addressOf(user, kind, asked.address);
+      const { kind, by } = channelOf(wanted.channel, codes.channels);
+      const address = addressOf(user, kind, wanted.address);
       const proof = proofOf(user, kind, address);
       if (proof !== undefined && proof.by !== 'earlier') return;
       if (!codes.channels.has(by)) throw notConfigured(by);
@@ -79,7 +92,7 @@ export function createAddressProving(options: {
       count([
         [byUser, user.id],
         [byNetwork, networkOf(from)],
-        [byTarget, key],
+        ...countersOf(user, key, networkOf(from)),
       ]);
       await pay(user, by);
       const code = createCode();
@@ -92,14 +105,14 @@ export function createAddressProving(options: {
       // Not awaited: a slow provider must not hold the request.
       void codes.send({ channel: by, username: user.username, address, text });
     },
-    async confirm(actor, asked) {
+    async confirm(actor, given) {
       const user = await requireOwnAccount(users, actor);
-      const { kind } = channelOf(asked.channel, codes.channels);
-      const address = addressOf(user, kind, asked.address);
+      const { kind } = channelOf(given.channel, codes.channels);
+      const address = addressOf(user, kind, given.address);
       const name = `${user.id} ${kind} ${addressKey(kind, address)}`;
       const code = pending.get(name);
       const isGood = code !== undefined && code.expiresAt > clock.now() && code.triesLeft > 0;
-      if (!isGood || code.codeHash !== hashSecret(codeSpelling(asked.code))) {
+      if (!isGood || code.codeHash !== hashSecret(codeSpelling(given.code))) {
         if (code !== undefined) code.triesLeft -= 1;
         throw invalid('the code is wrong or no longer valid: ask for a new one');
       }
