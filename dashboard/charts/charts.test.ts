@@ -16,6 +16,7 @@ import { timeLabels } from './plot-options.ts';
 import { panned, presetRange, rangeBefore, rangeBetween, spanOf, zoomed } from './ranges.ts';
 import { instantsOf, movedCursor, readingAt } from './readout.ts';
 import { barEnds, scaleEnds } from './scales.ts';
+import { outstandingIndex, usualEnds } from './usual.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const minute = 60_000;
@@ -223,4 +224,32 @@ test('the time axis names each day once, and clock times between', () => {
   assert.deepEqual(timeLabels(at12.slice(0, 1), 365 * 86_400_000, { language: 'en' }), [
     'Jan 2026',
   ]);
+});
+
+test('one outlier does not flatten a day, and what is usual is never left out', () => {
+  const day = Array.from({ length: 288 }, (_, index) => 20 + Math.sin(index / 20));
+  const [low, high] = usualEnds([...day, 850]) ?? [];
+  assert.deepEqual([low, high], [Math.min(...day), Math.max(...day)]);
+  assert.deepEqual(usualEnds([...day, 850, -40]), [low, high]);
+  // A hot hour of twelve readings is no outlier, nor is a step, nor a peak that leaves room.
+  const hot = [...day, ...Array.from({ length: 12 }, () => 60)];
+  assert.equal(usualEnds(hot)?.[1], 60);
+  const step = [...day, ...day.map((value) => value + 500)];
+  assert.deepEqual(usualEnds(step), [Math.min(...day), Math.max(...day) + 500]);
+  assert.equal(usualEnds([...day, 24])?.[1], 24);
+  // Nothing is usual among few, and beside what never changes everything shows.
+  assert.deepEqual(usualEnds([1, 2, 900]), [1, 900]);
+  assert.deepEqual(usualEnds([...day.map(() => 5), 0]), [0, 5]);
+  assert.equal(usualEnds([]), undefined);
+});
+
+test('a finger near a peak means the peak, and elsewhere what is nearest', () => {
+  const line = (values: readonly number[]) =>
+    values.map((value, index) => ({ index: index + 7, low: value, high: value }));
+  assert.equal(outstandingIndex([line([20, 20.1, 26, 20, 19.9])], 10), 9);
+  assert.equal(outstandingIndex([line([20, 20.1, 20.2, 20.1, 20])], 10), undefined);
+  // Of several lines the one that stands out most; averages by their lowest and highest.
+  const averaged = [{ index: 3, low: 2, high: 9 }, ...line([4, 4])];
+  assert.equal(outstandingIndex([line([20, 21]), averaged], 10), 3);
+  assert.equal(outstandingIndex([[]], 10), undefined);
 });

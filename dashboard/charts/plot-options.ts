@@ -4,6 +4,7 @@ import { formatDate, formatNumber } from '../i18n/formats.ts';
 import { barPaths } from './bar-paths.ts';
 import { faded, type Palette, seriesDash } from './colors.ts';
 import type { JoinedLines } from './joined.ts';
+import { paintOutliers, usualOf } from './outliers.ts';
 import { timeAxisPx } from './panels.ts';
 import { barEnds, scaleEnds, valueScale } from './scales.ts';
 
@@ -131,8 +132,11 @@ function valueScaleOf({ lines, isBars }: PlotLook): uPlot.Scale {
   );
   return {
     auto: true,
-    range: (_plot, low, high) =>
-      [...(isBars ? barEnds(low, high) : scaleEnds(low, high, thresholds))] as [number, number],
+    range: (plot, low, high) => {
+      if (isBars) return [...barEnds(low, high)] as [number, number];
+      const usual = usualOf(plot, lines);
+      return [...scaleEnds(usual?.[0] ?? low, usual?.[1] ?? high, thresholds)] as [number, number];
+    },
   };
 }
 
@@ -183,7 +187,7 @@ function valueAxis({ palette, language, isNarrow }: PlotLook): uPlot.Axis {
 }
 
 /** Large numbers in few characters, as there is little room: 750K. */
-function axisNumber(value: number, language: string): string {
+export function axisNumber(value: number, language: string): string {
   const size = Math.abs(value);
   if (size < compactMin || size >= compactMax) return formatNumber(value, language);
   return new Intl.NumberFormat(language, {
@@ -204,8 +208,9 @@ function axisLook({ quiet, line, textPx }: Palette): uPlot.Axis {
   };
 }
 
-/** Dashed alert lines and marks of firings, painted over the lines. */
-export function paintMarks(plot: uPlot, { lines, firings, palette }: PlotLook): void {
+/** Dashed alert lines, marks of firings and of outliers, painted over the lines. */
+export function paintMarks(plot: uPlot, look: PlotLook): void {
+  const { lines, firings, palette } = look;
   const { ctx, bbox } = plot;
   const right = bbox.left + bbox.width;
   ctx.save();
@@ -235,5 +240,6 @@ export function paintMarks(plot: uPlot, { lines, firings, palette }: PlotLook): 
     ctx.lineTo(x, base - 2 * size);
     ctx.fill();
   }
+  if (!look.isBars) paintOutliers(plot, look);
   ctx.restore();
 }

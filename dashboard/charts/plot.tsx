@@ -2,8 +2,11 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import type { JoinedLines } from './joined.ts';
+import { pointsInView } from './outliers.ts';
 import { type PlotLook, paintMarks, plotData, plotOptions } from './plot-options.ts';
 import { rangeBetween, type TimeRange, zoomed } from './ranges.ts';
+import { valueScale } from './scales.ts';
+import { outstandingIndex } from './usual.ts';
 
 /** Where the lines are within the plot, for what is laid out beside them. */
 export interface PlotRoom {
@@ -93,6 +96,8 @@ function createPlot(element: HTMLElement, latest: { readonly current: PlotProps 
             const { idx, event } = plot.cursor;
             // Without an event the cursor was put there by us.
             if (event === undefined || event === null) return;
+            // Browsers tell of a tap once more, as of a mouse.
+            if (performance.now() - (touchedAt.get(plot) ?? -tapMs) < tapMs) return;
             const seconds = idx === null || idx === undefined ? undefined : plot.data[0][idx];
             latest.current.onCursor(seconds === undefined ? undefined : seconds * 1000);
           },
@@ -175,15 +180,39 @@ function followPinch(plot: UPlot, latest: { readonly current: PlotProps }): () =
   };
 }
 
+/** When a finger was on a plot last, by performance.now(). */
+const touchedAt = new WeakMap<UPlot, number>();
+/** How long after a touch what comes of a mouse is the finger's. */
+const tapMs = 1_000;
+
+/** How far a finger reaches to either side of where it is felt. */
+const fingerPx = 18;
+
+/** The index of the point that stands out under a finger. */
+function outstandingNear(plot: UPlot, { lines }: PlotLook, left: number): number | undefined {
+  const reach = [plot.posToIdx(left - fingerPx), plot.posToIdx(left + fingerPx)] as const;
+  const { min, max } = plot.scales[valueScale] ?? {};
+  const near = lines.flatMap(({ isHidden, isBefore }, line) =>
+    isHidden || isBefore ? [] : [pointsInView(plot, line, reach)],
+  );
+  return outstandingIndex(near, (max ?? 0) - (min ?? 0));
+}
+
 /** One finger on the plot moves the cursor: phones have no hover. */
 function followFinger(plot: UPlot, latest: { readonly current: PlotProps }): () => void {
   const { over } = plot;
+  let tapped = Number.NaN;
   const point = (event: TouchEvent): void => {
     const touch = event.touches.length === 1 ? event.touches[0] : undefined;
     if (touch === undefined) return;
     const left = touch.clientX - over.getBoundingClientRect().left;
-    const index = plot.posToIdx(left);
-    const seconds = plot.data[0][index];
+    touchedAt.set(plot, performance.now());
+    if (event.type === 'touchstart') tapped = left;
+    // A finger that trembles still taps; one that slides means each point that it passes.
+    const isTap = Math.abs(left - tapped) < fingerPx / 2;
+    if (!isTap) tapped = Number.NaN;
+    const meant = isTap ? outstandingNear(plot, latest.current.look, tapped) : undefined;
+    const seconds = plot.data[0][meant ?? plot.posToIdx(left)];
     if (seconds !== undefined) latest.current.onCursor(seconds * 1000);
   };
   over.addEventListener('touchstart', point, { passive: true });

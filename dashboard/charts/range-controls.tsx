@@ -31,15 +31,6 @@ export function RangeControls(props: {
               {t(`chart.${name}`)}
             </button>
           ))}
-          <button
-            type="button"
-            class="segment"
-            aria-pressed={preset === undefined}
-            aria-expanded={isOwn}
-            onClick={() => setOwn(!isOwn)}
-          >
-            {t('chart.own')}
-          </button>
         </fieldset>
         <div class="row chart-steps">
           <StepButton
@@ -62,6 +53,16 @@ export function RangeControls(props: {
             sign="−"
             onStep={() => onRange(zoomed(range, 2, middle))}
           />
+          <button
+            type="button"
+            class="button"
+            aria-pressed={preset === undefined}
+            aria-expanded={isOwn}
+            aria-label={t('chart.own')}
+            onClick={() => setOwn(!isOwn)}
+          >
+            {t('chart.ownShort')}
+          </button>
         </div>
       </div>
       {isOwn && <OwnRange range={range} zone={zone} onRange={onRange} />}

@@ -6,10 +6,13 @@ export interface TimeRange {
   readonly to: number;
 }
 
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** The stretches offered, each ending now. */
 export const presetSpans = {
+  hour: hourMs,
+  sixHours: 6 * hourMs,
   day: dayMs,
   week: 7 * dayMs,
   month: 30 * dayMs,
@@ -20,9 +23,9 @@ export const presetSpans = {
 export type Preset = keyof typeof presetSpans;
 
 /** In the order of the buttons. */
-export const presets: readonly Preset[] = ['day', 'week', 'month', 'year'];
+export const presets: readonly Preset[] = ['hour', 'sixHours', 'day', 'week', 'month', 'year'];
 
-/** The last day, week, month or year. */
+/** The last hour, six hours, day, week, month or year. */
 export function presetRange(preset: Preset, now: number): TimeRange {
   return { from: now - presetSpans[preset], to: now };
 }

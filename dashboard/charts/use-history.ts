@@ -72,15 +72,17 @@ export function useHistory(options: WantedHistory): ShownHistory {
     // An error stays until something came: it is what counts the attempts.
     setState((before) => (before.isLoading ? before : { ...before, isLoading: true }));
     const wish = { sensors: named, devices, range, endsNow, widthPx: width, zone };
-    readHistory(api, { ...wish, isRaw, signal })
-      .then((history) => {
-        if (signal.aborted) return;
-        if (history.isThinned) overview.current = { identity, range, history };
-        setState({ history, error: undefined, isLoading: false });
-      })
-      .catch((error: unknown) => {
-        if (!signal.aborted) setState(({ history }) => ({ history, error, isLoading: false }));
-      });
+    const read = async (asRaw: boolean): Promise<void> => {
+      const history = await readHistory(api, { ...wish, isRaw: asRaw, signal });
+      if (signal.aborted) return;
+      if (history.isThinned) overview.current = { identity, range, history };
+      setState({ history, error: undefined, isLoading: false });
+      // Averages tell how many there are; few are drawn as they are.
+      if (!asRaw && hasFew(history, range, isExact ? undefined : width)) await read(true);
+    };
+    read(isRaw).catch((error: unknown) => {
+      if (!signal.aborted) setState(({ history }) => ({ history, error, isLoading: false }));
+    });
     return () => abort.abort();
   }, [identity, calibrations, made, range?.from, range?.to, endsNow, width, zone, isExact, turn]);
 

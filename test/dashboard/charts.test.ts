@@ -95,12 +95,15 @@ browserTest('the legend says of now what the tiles say, however thin the points 
     ['TC', 19.5],
     ['SM', 24.06],
   ] as const) {
-    // Several in the last minute, so that the last point is an average of them.
     const now = Date.now();
-    const json = [31, 30, 29, last].map((value, index) => ({
-      value,
-      timestamp: new Date(now - (3 - index) * 1_000).toISOString(),
-    }));
+    const values = (numbers: readonly number[], eachMs: number, agoMs: number) =>
+      numbers.map((value, index) => ({
+        value,
+        timestamp: new Date(now - agoMs - (numbers.length - 1 - index) * eachMs).toISOString(),
+      }));
+    // So many that points are averages, and several in the last minute.
+    const many = values(new Array(1_300).fill(25), 60_000, 3_600_000);
+    const json = [...many, ...values([31, 30, 29, last], 1_000, 0)];
     await send('POST', `/devices/shed/sensors/${id}/values`, json);
   }
   const page = await stage.visit({ username: 'ama', width: 'phone', theme: 'dark' });
@@ -222,6 +225,40 @@ browserTest(
     await page.getByRole('button', { name: 'Custom range' }).click();
     assert.equal(await page.getByLabel('From').inputValue(), '2026-10-20T02:00');
     assert.equal(await page.getByLabel('To', { exact: true }).inputValue(), '2026-10-30T01:00');
+    await page.context().close();
+  },
+);
+
+browserTest(
+  'a finger near a peak finds it, among readings that are drawn as they are',
+  async () => {
+    await send('POST', '/devices', {
+      id: 'oven',
+      name: 'Oven',
+      sensors: [{ id: 'TC', name: 'Air' }],
+    });
+    const minutes = 288;
+    const now = Date.now();
+    const peak = 150;
+    const values = Array.from({ length: minutes }, (_, index) => ({
+      value: index === peak ? 26 : 20 + (index % 3) / 10,
+      timestamp: new Date(now - (minutes - 1 - index) * 5 * 60_000).toISOString(),
+    }));
+    await send('POST', '/devices/oven/sensors/TC/values', values);
+    const page = await stage.visit({ username: 'ama', width: 'phone' });
+    await open(page, '/devices/oven');
+    const plot = page.locator('.u-over');
+    await plot.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+    const { x, y, width, height } = (await plot.boundingBox()) ?? assert.fail('there is no plot');
+    const at = x + (width * (peak + 1)) / minutes;
+    await page.touchscreen.tap(at - 12, y + height / 2);
+    await page.locator('.legend-value', { hasText: '26' }).waitFor();
+    // The reading itself, at its own time: no average of several.
+    assert.equal((await page.locator('.legend-spread').textContent())?.trim(), '');
+    await page.getByRole('button', { name: '1 h', exact: true }).click();
+    await page.waitForURL('**/devices/oven?range=hour');
+    await page.getByText('Times are in').waitFor();
+    await page.locator(`${drawn} canvas`).first().waitFor();
     await page.context().close();
   },
 );
