@@ -86,8 +86,8 @@ export async function buildDashboard(options: {
   };
 }
 
-/** The words of other languages than English, in two files each: words alone. */
-const wordFiles = /\/i18n\/(?:fr|pt|sw)\/(?:first|later)-words\.ts$/;
+/** The words of other languages than English, in three files each: words alone. */
+const wordFiles = /\/i18n\/(?:fr|pt|sw)\/(?:first|later|rest)-words\.ts$/;
 
 /** Writes the words of a language out, which the sources part by what English says at first. */
 const writtenWords: Plugin = {
@@ -104,7 +104,12 @@ const writtenWords: Plugin = {
 };
 
 /** What follows the first cards at once, or is shown instead of them: it takes the core alone. */
-const soonFiles: ReadonlySet<string> = new Set(['later-words.ts', 'live.ts', 'welcome.tsx']);
+const soonFiles: ReadonlySet<string> = new Set([
+  'later-words.ts',
+  'rest-words.ts',
+  'live.ts',
+  'welcome.tsx',
+]);
 
 /**
  * Code that entries share is split by which entries share it: left alone, that makes a chunk for

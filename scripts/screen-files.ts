@@ -75,6 +75,7 @@ interface WordFiles {
   /** What home says; absent: it is in the first load. */
   readonly first?: string;
   readonly later?: string;
+  readonly rest?: string;
 }
 
 /** The files of the words of each language. */
@@ -84,7 +85,7 @@ export function filesOfWords(
 ): Readonly<Record<string, WordFiles>> {
   const found: Record<string, WordFiles> = {};
   for (const [path, { entryPoint = '', imports }] of Object.entries(outputs)) {
-    const [, language, part] = /i18n\/(\w+)\/(first|later)-words\.ts$/.exec(entryPoint) ?? [];
+    const [, language, part] = /i18n\/(\w+)\/(first|later|rest)-words\.ts$/.exec(entryPoint) ?? [];
     if (language === undefined || part === undefined) continue;
     // A second file would be asked for after the first: another trip before any screen shows.
     if (imports.some((one) => !loaded.has(`assets/${basename(one.path)}`))) {

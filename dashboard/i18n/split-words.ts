@@ -1,17 +1,23 @@
 import type { Dictionary, MessageTable } from './dictionary.ts';
 import { firstWords } from './en/first-words.ts';
+import { restWords } from './en/rest-words.ts';
 
 const first: MessageTable = firstWords;
 
 /** Of a language, the texts that home and the frame of every screen say, as English parts them. */
 export const firstOf = (dictionary: Dictionary): MessageTable => pick(dictionary, isFirst);
 
+/** Those that a device and the map say beside them. */
+export const laterOf = (dictionary: Dictionary): MessageTable =>
+  pick(dictionary, (section, name) => !isFirst(section, name) && !isRest(section));
+
 /** All the others. */
-export const restOf = (dictionary: Dictionary): MessageTable =>
-  pick(dictionary, (section, name) => !isFirst(section, name));
+export const restOf = (dictionary: Dictionary): MessageTable => pick(dictionary, isRest);
 
 const isFirst = (section: string, name: string): boolean =>
   first[section] !== undefined && Object.hasOwn(first[section], name);
+
+const isRest = (section: string): boolean => Object.hasOwn(restWords, section);
 
 function pick(
   // The texts that are there are all messages; a draft section may lack some.

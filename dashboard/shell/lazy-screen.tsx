@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useErrorBoundary, useLayoutEffect, useState } from 'preact/hooks';
-import { allWords, t } from '../i18n/i18n.ts';
+import { saysLittle } from '../i18n/few-words.ts';
+import { t, wordsFor } from '../i18n/i18n.ts';
 import { username } from '../state/session.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { lazily } from '../ui/lazy-part.tsx';
@@ -34,7 +35,8 @@ export function LazyScreen({
     if (Found !== undefined || hasFailed) return;
     let isCurrent = true;
     // Its texts and styles come beside its code.
-    Promise.all([route.load(), allWords(), laterStyles()])
+    const words = wordsFor(saysLittle(route.path) ? 'later' : 'all');
+    Promise.all([route.load(), words, laterStyles()])
       .then(([screen]) => {
         loaded.set(route.path, screen);
         if (isCurrent) setTurn((turn) => turn + 1);

@@ -1,10 +1,13 @@
+import { saysLittle } from '../i18n/few-words.ts';
 import type { Language } from '../i18n/languages.ts';
 
 /**
- * The texts of each language: those of home, which of English are in the first load, and all
- * others. Written by the build.
+ * The texts of each language: those of home, which of English are in the first load, those of a
+ * device and the map, and all others. Written by the build.
  */
-declare const WORD_FILES: Readonly<Record<Language, { readonly first?: string; later: string }>>;
+declare const WORD_FILES: Readonly<
+  Record<Language, { readonly first?: string; readonly later: string; readonly rest: string }>
+>;
 
 /** The scripts that a screen will ask for one after the other. */
 interface ScreenFiles {
@@ -24,9 +27,9 @@ interface Asking {
 export function filesOfScreen({ pathname, language, isGuest }: Asking): ScreenFiles {
   const { files = [], large = [], guests } = readScreen();
   const own = isGuest && guests !== undefined ? guests : files;
-  const { first, later } = WORD_FILES[language];
-  const words = [...(first === undefined ? [] : [first]), ...(pathname === '/' ? [] : [later])];
-  return { files: [...own, ...words], large };
+  const { first, later, rest } = WORD_FILES[language];
+  const beside = pathname === '/' ? [] : saysLittle(pathname) ? [later] : [later, rest];
+  return { files: [...own, ...(first === undefined ? [] : [first]), ...beside], large };
 }
 
 /** What the service wrote into the page; a page that was kept for the time offline has none. */

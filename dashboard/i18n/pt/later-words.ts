@@ -1,5 +1,5 @@
-import { restOf } from '../split-words.ts';
+import { laterOf } from '../split-words.ts';
 import { dictionary } from './dictionary.ts';
 
-/** Portuguese, what all other screens say; written out by the build. */
-export const laterWords = restOf(dictionary);
+/** Portuguese, what a device and the map say; written out by the build. */
+export const laterWords = laterOf(dictionary);

@@ -1,0 +1,28 @@
+import { data } from './data.ts';
+import { gateways } from './gateways.ts';
+import { groups } from './groups.ts';
+import { profile } from './profile.ts';
+import { projects } from './projects.ts';
+import { refused } from './refused.ts';
+import { retention } from './retention.ts';
+import { send } from './send.ts';
+import { sharing } from './sharing.ts';
+import { start } from './start.ts';
+import { usage } from './usage.ts';
+import { users } from './users.ts';
+
+/** What all other screens say, in whole sections: fetched beside the first of them. */
+export const restWords = {
+  data,
+  gateways,
+  groups,
+  profile,
+  projects,
+  refused,
+  retention,
+  send,
+  sharing,
+  start,
+  usage,
+  users,
+} as const;

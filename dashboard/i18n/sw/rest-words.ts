@@ -1,0 +1,5 @@
+import { restOf } from '../split-words.ts';
+import { dictionary } from './dictionary.ts';
+
+/** Swahili, what all other screens say; written out by the build. */
+export const restWords = restOf(dictionary);
