@@ -1,6 +1,6 @@
 import type { ComponentType, JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { t } from '../i18n/i18n.ts';
+import { t, wordsFor } from '../i18n/i18n.ts';
 import { laterStyles } from '../shell/later-styles.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -37,7 +37,7 @@ function Lazy<Props extends object>({
   useLayoutEffect(() => {
     if (!isSeen || Found !== undefined || hasFailed) return;
     let isCurrent = true;
-    Promise.all([load(), laterStyles()])
+    Promise.all([load(), wordsFor('later'), laterStyles()])
       .then(([component]) => {
         if (isCurrent) setFound(() => component);
       })

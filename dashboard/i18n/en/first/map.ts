@@ -1,25 +1,9 @@
-/** Texts of maps that guests see beside the first cards; the rest comes with a screen. */
+/** What guests read in place of a map beside the first cards; the rest comes with a map. */
 export const map = {
-  label: 'Map of {count} places',
   failed: 'The map could not be loaded.',
-  zoomIn: 'Zoom in',
-  zoomOut: 'Zoom out',
-  cluster: { one: '{count} device here', other: '{count} devices here' },
   withoutPlace: {
     one: '{count} device has no place yet',
     other: '{count} devices have no place yet',
   },
   nobody: 'Nothing here has a place yet.',
-  fresh: 'fresh',
-  stale: 'no news',
-  alert: 'alert',
-  off: 'off',
-  open: 'Open',
-  hereIAm: 'Where I am now',
-  searching: 'Looking for your position…',
-  lake: 'Lake {name}',
-  search: 'Town, lake or country',
-  notFound: 'No place of that name is known here.',
-  positionFailed: 'Your position could not be found.',
-  positionRefused: 'The browser is not allowed to give your position. Allow it, and try again.',
 } as const;
