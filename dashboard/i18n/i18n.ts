@@ -4,8 +4,8 @@ import { firstWords } from './en/first-words.ts';
 import { chooseLanguage, type Language } from './languages.ts';
 import { createGrammar, fillMessage, type Grammar, type MessageParams } from './messages.ts';
 
-/** How much of a language is there: what home says, what a device and the map say, too, or all. */
-type Reach = 'first' | 'later' | 'all';
+/** How many files of a language are there: what home says; a device and the map; all others. */
+type Reach = 1 | 2 | 3;
 
 interface Speech {
   readonly language: Language;
@@ -25,33 +25,35 @@ interface Words {
   readonly rest: () => Promise<MessageTable>;
 }
 
+/** What a file of words exports. */
+const only = (module: object): MessageTable => Object.values(module)[0];
+
 /** Each comes in three files of its own, when it is chosen. */
 const loaders: Readonly<Record<Language, Words>> = {
   en: {
     first: () => Promise.resolve(firstWords),
-    later: () => import('./en/later-words.ts').then(({ laterWords }) => laterWords),
-    rest: () => import('./en/rest-words.ts').then(({ restWords }) => restWords),
+    later: () => import('./en/later-words.ts').then(only),
+    rest: () => import('./en/rest-words.ts').then(only),
   },
   fr: {
-    first: () => import('./fr/first-words.ts').then((module) => module.firstWords),
-    later: () => import('./fr/later-words.ts').then(({ laterWords }) => laterWords),
-    rest: () => import('./fr/rest-words.ts').then(({ restWords }) => restWords),
+    first: () => import('./fr/first-words.ts').then(only),
+    later: () => import('./fr/later-words.ts').then(only),
+    rest: () => import('./fr/rest-words.ts').then(only),
   },
   sw: {
-    first: () => import('./sw/first-words.ts').then((module) => module.firstWords),
-    later: () => import('./sw/later-words.ts').then(({ laterWords }) => laterWords),
-    rest: () => import('./sw/rest-words.ts').then(({ restWords }) => restWords),
+    first: () => import('./sw/first-words.ts').then(only),
+    later: () => import('./sw/later-words.ts').then(only),
+    rest: () => import('./sw/rest-words.ts').then(only),
   },
   pt: {
-    first: () => import('./pt/first-words.ts').then((module) => module.firstWords),
-    later: () => import('./pt/later-words.ts').then(({ laterWords }) => laterWords),
-    rest: () => import('./pt/rest-words.ts').then(({ restWords }) => restWords),
+    first: () => import('./pt/first-words.ts').then(only),
+    later: () => import('./pt/later-words.ts').then(only),
+    rest: () => import('./pt/rest-words.ts').then(only),
   },
 };
 
 async function load(language: Language, reach: Reach): Promise<MessageTable> {
-  const { first, later, rest } = loaders[language];
-  const parts = { first: [first], later: [first, later], all: [first, later, rest] }[reach];
+  const parts = Object.values(loaders[language]).slice(0, reach);
   const tables = await Promise.all(parts.map((part) => part()));
   const sections = new Set(tables.flatMap((table) => Object.keys(table)));
   const whole = Object.fromEntries(
@@ -68,7 +70,7 @@ const speech = signal<Speech>({
   language: 'en',
   table: firstWords,
   grammar: createGrammar('en'),
-  reach: 'first',
+  reach: 1,
 });
 
 /** The language shown now. */
@@ -85,20 +87,18 @@ export function t(key: MessageKey, params: MessageParams = {}): string {
 let latestChoice = 0;
 
 /** Shows everything in a language from now on. When it cannot be fetched, all stays as it is. */
-export const showLanguage = (wanted: Language): Promise<void> => show(wanted, 'all');
+export const showLanguage = (wanted: Language): Promise<void> => show(wanted, 3);
 
 /** The language of the first screen: what home needs of it is waited for. */
-export const showFirst = (wanted: Language): Promise<void> => show(wanted, 'first');
+export const showFirst = (wanted: Language): Promise<void> => show(wanted, 1);
 
-/** What was asked for last is never less than what was asked for before. */
-let isAllWanted = false;
+let widest: Reach = 1;
 
-/** Resolves when the texts of a screen are there, of all screens or of those that say little. */
-export const wordsFor = (reach: Exclude<Reach, 'first'>): Promise<void> => {
-  isAllWanted ||= reach === 'all';
-  const wanted = isAllWanted ? 'all' : reach;
+/** Resolves when the texts of a screen are there; what an earlier one asked for is not dropped. */
+export const wordsFor = (reach: Reach): Promise<void> => {
+  if (reach > widest) widest = reach;
   const { language: shown, reach: known } = speech.peek();
-  return known === 'all' || known === wanted ? Promise.resolve() : show(shown, wanted);
+  return known >= widest ? Promise.resolve() : show(shown, widest);
 };
 
 async function show(wanted: Language, reach: Reach): Promise<void> {

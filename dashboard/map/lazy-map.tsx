@@ -37,7 +37,7 @@ function Lazy<Props extends object>({
   useLayoutEffect(() => {
     if (!isSeen || Found !== undefined || hasFailed) return;
     let isCurrent = true;
-    Promise.all([load(), wordsFor('later'), laterStyles()])
+    Promise.all([load(), wordsFor(2), laterStyles()])
       .then(([component]) => {
         if (isCurrent) setFound(() => component);
       })

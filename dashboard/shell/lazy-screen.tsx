@@ -35,7 +35,7 @@ export function LazyScreen({
     if (Found !== undefined || hasFailed) return;
     let isCurrent = true;
     // Its texts and styles come beside its code.
-    const words = wordsFor(saysLittle(route.path) ? 'later' : 'all');
+    const words = wordsFor(saysLittle(route.path) ? 2 : 3);
     Promise.all([route.load(), words, laterStyles()])
       .then(([screen]) => {
         loaded.set(route.path, screen);
