@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { createBreather } from '../../lib/event-loop.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoints/datapoint.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
@@ -52,6 +53,7 @@ export async function newestWhere(
   isWanted: (datapoint: Datapoint) => boolean,
 ): Promise<Datapoint | undefined> {
   let limit = 20;
+  const breathe = createBreather();
   for (let skip = 0; skip < lookLimits.newestSearchedMax; ) {
     const page = { order: 'desc', skip, limit } as const;
     const part = await datapoints.readPart(
@@ -64,6 +66,8 @@ export async function newestWhere(
     if (found !== undefined || isOver || part.datapoints.length === 0) return found;
     skip += part.datapoints.length;
     limit = 1_000;
+    const pause = breathe();
+    if (pause !== undefined) await pause;
   }
   return undefined;
 }
