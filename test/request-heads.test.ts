@@ -304,7 +304,12 @@ for (const name of ['short', 'ordinary']) {
     test('empty lines without end are refused, in whatever packets they come', async () => {
       const one = service(name);
       refused(await exchange(one, ['\r\n'.repeat(50)]));
-      refused(await exchange(one, Array.from({ length: 5 }, () => '\r\n'.repeat(8))));
+      refused(
+        await exchange(
+          one,
+          Array.from({ length: 5 }, () => '\r\n'.repeat(8)),
+        ),
+      );
       const answer = await exchange(one, ['\n'.repeat(60), last]);
       assert.deepEqual(statuses(answer), ['200']);
     });

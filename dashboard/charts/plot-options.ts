@@ -4,8 +4,8 @@ import { formatDate, formatNumber } from '../i18n/formats.ts';
 import { barPaths } from './bar-paths.ts';
 import { faded, type Palette, seriesDash } from './colors.ts';
 import type { JoinedLines } from './joined.ts';
-import { paintOutliers, usualOf } from './outliers.ts';
 import { timeAxisPx } from './panels.ts';
+import { usualOf } from './plot-points.ts';
 import { barEnds, scaleEnds, valueScale } from './scales.ts';
 
 /** A line of the plot, in the order of the joined lines. */
@@ -208,9 +208,8 @@ function axisLook({ quiet, line, textPx }: Palette): uPlot.Axis {
   };
 }
 
-/** Dashed alert lines, marks of firings and of outliers, painted over the lines. */
-export function paintMarks(plot: uPlot, look: PlotLook): void {
-  const { lines, firings, palette } = look;
+/** Dashed alert lines, and marks of firings, painted over the lines. */
+export function paintMarks(plot: uPlot, { lines, firings, palette }: PlotLook): void {
   const { ctx, bbox } = plot;
   const right = bbox.left + bbox.width;
   ctx.save();
@@ -240,6 +239,5 @@ export function paintMarks(plot: uPlot, look: PlotLook): void {
     ctx.lineTo(x, base - 2 * size);
     ctx.fill();
   }
-  if (!look.isBars) paintOutliers(plot, look);
   ctx.restore();
 }

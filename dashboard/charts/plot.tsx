@@ -2,8 +2,9 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import type { JoinedLines } from './joined.ts';
-import { pointsInView } from './outliers.ts';
+import { paintOutliers } from './outliers.ts';
 import { type PlotLook, paintMarks, plotData, plotOptions } from './plot-options.ts';
+import { pointsInView } from './plot-points.ts';
 import { rangeBetween, type TimeRange, zoomed } from './ranges.ts';
 import { valueScale } from './scales.ts';
 import { outstandingIndex } from './usual.ts';
@@ -88,7 +89,13 @@ function createPlot(element: HTMLElement, latest: { readonly current: PlotProps 
         hover: { prox: 40 },
       },
       hooks: {
-        draw: [(plot) => paintMarks(plot, latest.current.look)],
+        draw: [
+          (plot) => {
+            const { look: painted } = latest.current;
+            paintMarks(plot, painted);
+            if (!painted.isBars) paintOutliers(plot, painted);
+          },
+        ],
         ready: [(plot) => tellRoom(plot, latest)],
         setSize: [(plot) => tellRoom(plot, latest)],
         setCursor: [

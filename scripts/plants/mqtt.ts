@@ -171,8 +171,8 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [
       patch(
         'src/storage/sqlite/timeseries/datapoints.ts',
-        'ids.length === 0 ? undefined : ids;',
-        'undefined;',
+        'staged.flatMap(({ receivedAs }) => receivedAs ?? [])',
+        'undefined',
       ),
     ],
   },

@@ -31,7 +31,6 @@ export const limits = {
   /** A social message: a page of text, of which a channel may send less. */
   messageCharactersMax: 4_096,
   passwordCharactersMin: 8,
-  /** A longer password only feeds the hash function. */
   passwordCharactersMax: 1_024,
 
   // HTTP bodies and requests [contract 2].
@@ -92,7 +91,6 @@ export const limits = {
   correctionItemsMax: 5_000,
   /** Those of them that are no numbers, as JSON text. */
   correctionCharactersMax: 131_072,
-  /** All are looked through when the sensor is read. */
   correctionsPerSensorMax: 500,
   correctionBytesPerSensorMax: 524_288,
   /** Those of all things of one owner; guests are one of them. */
@@ -250,7 +248,7 @@ export const limits = {
   addressCodesPerUser: 5,
   addressCodesPerAddress: 10,
   addressCodesPerTarget: 5,
-  /** Beyond it the first code of each account, from one network: the owner need not wait for others. */
+  /** Beyond it the first code of each account: the owner need not wait for others. */
   addressFirstCodesPerTarget: 6,
   addressFirstCodesPerNetwork: 2,
   addressCodesMax: 10_000,
@@ -354,7 +352,6 @@ export const limits = {
   previewDatapointsMax: 2_000_000,
   previewFiringsMax: 1_000,
   previewDevicesMax: 100,
-  /** Devices times sensors of a preview. */
   previewSensorsMax: 1_000,
 
   // The outbox.
@@ -379,7 +376,6 @@ export const limits = {
   deliveryPauseMsMax: 15 * minute,
   /** How often the outbox is looked at although nothing in it was known to be due. */
   outboxLookMs: 5 * second,
-  /** How long the end of the service waits for messages under way. */
   outboxDrainMs: 5 * second,
   completionsPerCommitMax: 500,
   completionsWaitingMax: 10_000,

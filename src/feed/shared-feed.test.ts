@@ -330,7 +330,7 @@ describe('what a process writes for others', () => {
   });
 });
 
-test('one that reads slowly begins, and hears the others, while these write all the time', async (t) => {
+test('one that reads slowly begins, and hears others that write all the time', async (t) => {
   const shared = createLog();
   const others = shared.open(1);
   const slow = shared.open(2);

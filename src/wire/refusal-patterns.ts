@@ -10,6 +10,7 @@ export const refusalPatterns = {
   username_reserved: [
     'username guest is taken by the service',
     'username me stands for whoever is logged in: choose another',
+    'user id me stands for whoever is logged in: choose another',
     'username {name} could not be in any URL',
   ],
   username_taken: ['the username {name} is taken'],

@@ -27,7 +27,7 @@ function send(
   return town.call({ method: 'POST', path, json, headers: { 'x-forwarded-for': address } });
 }
 
-/** What is sent from there is answered with 200 in the time that anybody waits; how long it took. */
+/** What is sent from there is answered with 200 in the time that anybody waits. Its time, in ms. */
 async function assertServed(
   town: Neighbourhood,
   path: '/auth/token' | '/users',

@@ -146,7 +146,7 @@ test('without the device, import csv stops after the first page of equal refusal
   await assert.rejects(work, /no row can be stored: .*nowhere.*--create/);
 });
 
-test('rows with ids that are none, or of devices that are not ours, keep no other row out', async () => {
+test('rows with bad ids, or of devices that are not ours, keep no other row out', async () => {
   const admin = service.as('ama');
   const device = { id: 'of-ama', visibility: 'private' };
   assert.equal((await admin({ method: 'POST', path: '/devices', json: device })).status, 204);

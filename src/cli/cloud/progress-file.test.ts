@@ -6,7 +6,7 @@ import { createManualClock } from '../../lib/clock.ts';
 import { temporaryDirectory } from '../bench/temporary-directory.ts';
 import { openProgressFile } from './progress-file.ts';
 
-test('a link under the name of the file, or of the one it is written to, is not followed', async () => {
+test('a link under the name of the file, or of its partial one, is not followed', async () => {
   using home = temporaryDirectory();
   const [file, target] = [join(home.path, 'progress.json'), join(home.path, 'target')];
   writeFileSync(target, 'of somebody else');

@@ -16,7 +16,7 @@ import {
   proposeFiring,
 } from './look.ts';
 import type { NewestTimes } from './newest-times.ts';
-import { orderOf } from './pushed-order.ts';
+import { longBatchOf, longOrder, shortOrder } from './pushed-order.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { SensorValues } from './sensor-values.ts';
@@ -83,8 +83,8 @@ export function createPushLooks(parts: PushLookParts) {
           if (device === undefined || sensor === undefined) continue;
           const pace = turns.paceOf(device.owner.toLowerCase());
           if (isLate()) await pace.rest();
-          const ordering = orderOf(push, pace);
-          const order = ordering instanceof Promise ? await ordering : ordering;
+          const long = longBatchOf(push);
+          const order = long === undefined ? shortOrder(push) : await longOrder(long, pace);
           const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
           const values = needsValues(known, rules, device, sensorId)
             ? (known.peek(device) ?? (await known.fetch(device)))

@@ -7,7 +7,7 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { inOrderOfTime } from './newest-times.ts';
-import { orderOf, rowsByTime } from './pushed-order.ts';
+import { longBatchOf, longOrder, rowsByTime } from './pushed-order.ts';
 
 /** What a generator answers, and how often it paused. */
 function finished<Answer>(steps: Generator<void, Answer>): readonly [Answer, number] {
@@ -44,7 +44,8 @@ test('of a long push in any order, others have their turn and rules see the same
       throw new Error('all of them are made at once');
     },
   };
-  const order = await orderOf(push, createFairTurns({ turnMs: 1 }).paceOf('ann'));
+  const long = longBatchOf(push) ?? assert.fail('it is a short one');
+  const order = await longOrder(long, createFairTurns({ turnMs: 1 }).paceOf('ann'));
   const seen = Array.from({ length: order.count }, (_, place) => order.at(place));
   assert.deepEqual(seen, inOrderOfTime(toDatapoints(batch)));
 });

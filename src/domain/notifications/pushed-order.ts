@@ -11,15 +11,18 @@ export interface PushedOrder {
   at(place: number): Datapoint;
 }
 
-/** Of a short push at once; of a long one others have their turn, and it is made row by row. */
-export function orderOf(push: StoredPush, pace: Pace): PushedOrder | Promise<PushedOrder> {
-  const { batch } = push;
-  if (batch !== undefined && batch.count > limits.datapointsPerTurn) return longOrder(batch, pace);
+/** The batch of a push that is long. */
+export const longBatchOf = ({ batch }: StoredPush): ColumnBatch | undefined =>
+  batch !== undefined && batch.count > limits.datapointsPerTurn ? batch : undefined;
+
+/** The order of a short push. */
+export function shortOrder(push: StoredPush): PushedOrder {
   const datapoints = inOrderOfTime(push.datapoints);
   return { count: datapoints.length, at: (place) => datapoints[place] as Datapoint };
 }
 
-async function longOrder(batch: ColumnBatch, pace: Pace): Promise<PushedOrder> {
+/** The order of a long push, made row by row: others have their turn meanwhile. */
+export async function longOrder(batch: ColumnBatch, pace: Pace): Promise<PushedOrder> {
   const steps = rowsByTime(batch.times.subarray(0, batch.count));
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) if (pace.isOver()) await pace.rest();

@@ -138,8 +138,9 @@ test('rights that are missing are told with the file, before anything is made', 
 
 /** What an account says that is no administrator of the machine. */
 function refusalFor(directory: string): string {
+  const program = join(import.meta.dirname, 'data-files.ts');
   const work = `
-    const { requireOrdinaryFiles } = await import(${JSON.stringify(join(import.meta.dirname, 'data-files.ts'))});
+    const { requireOrdinaryFiles } = await import(${JSON.stringify(program)});
     try { requireOrdinaryFiles(${JSON.stringify(directory)}, { isWritten: true }); }
     catch (error) { process.stdout.write(error.message); }`;
   const words = ['--input-type=module', '-e', work];

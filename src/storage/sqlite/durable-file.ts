@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Writes a file that only this account may read, in place of what has its name: no link is followed. */
+/** Writes a file that only this account may read, in place of what has its name, also of a link. */
 export function writePrivately(path: string, content: Uint8Array | string): void {
   rmSync(path, { force: true });
   writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
