@@ -63,7 +63,7 @@ for (const qos of [0, 1, 2] as const) {
     await using client = await connect(service, { as: 'ana' });
     const array = `[${'{"value":1},'.repeat(40_000)}{"value":2}]`;
     const sent = client.mqtt.publishAsync(`${topic}s`, array, { qos });
-    const behind = client.mqtt.publishAsync(topic, '3', { qos: 1 });
+    const behind = client.mqtt.publishAsync(topic, '3', { qos });
     await Promise.all([sent, behind]);
     const got = (await reader.got(2)).map(({ payload }) => payload);
     assert.deepEqual([got[0] === array, got[1]], [true, '[{"value":3}]']);
