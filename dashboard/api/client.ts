@@ -6,7 +6,7 @@ import { type Query, queryText } from './query-text.ts';
 import type { Session, SessionStore } from './session-store.ts';
 
 export interface ApiRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /api/v2, with ids already encoded. */
   readonly path: string;
   readonly query?: Query;

@@ -7,6 +7,7 @@ import { pageSettings } from './page-settings.ts';
 import { type Resource, useResource } from './resource.ts';
 import { api, isAdmin, isRoleKnown, username } from './session.ts';
 import { loadSharedProjects } from './shared-projects.ts';
+import { useStillThere } from './still-there.ts';
 
 export interface DeviceState {
   readonly resource: Resource<Device>;
@@ -17,7 +18,7 @@ export interface DeviceState {
 
 const none: readonly Device[] = [];
 
-/** So soon somebody learns that a device was deleted, or is no longer shared with them. */
+/** So soon somebody learns that others changed a device. */
 const deviceRefreshMs = 30_000;
 
 /** One device, live, and what may be done with it. */
@@ -29,6 +30,8 @@ export function useDevice(id: string): DeviceState {
     { isKept: true, refreshMs: deviceRefreshMs },
   );
   const loaded = resource.value;
+  const isShown = loaded !== undefined && resource.error === undefined;
+  useStillThere(isShown ? apiPaths.device(id) : undefined, resource.reload);
   const isOthers = loaded !== undefined && user !== undefined && loaded.owner !== user;
   const grants = useResource(
     isOthers ? `grants on ${id} ${user}` : undefined,

@@ -15,6 +15,7 @@ import { useAction } from '../../state/action.ts';
 import { useAlertDevices, useNaming } from '../../state/alerts.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
+import { isRefused, useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -37,6 +38,8 @@ export function AlertScreen({ params }: ScreenProps): JSX.Element {
     api.getJson<Notification>({ path: apiPaths.alert(id), signal }),
   );
   const { value, error, reload, set } = resource;
+  const isGone = isRefused(error);
+  useStillThere(value !== undefined && !isGone ? apiPaths.alert(id) : undefined, reload);
   // Without their names the sentence would speak of ids first.
   const { value: devices } = useAlertDevices(value?.condition.devices.slice(0, namedMax));
   return (
@@ -46,7 +49,7 @@ export function AlertScreen({ params }: ScreenProps): JSX.Element {
         {t('alerts.all')}
       </a>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {value !== undefined && devices !== undefined ? (
+      {value !== undefined && devices !== undefined && !isGone ? (
         <Known key={value.id} alert={value} devices={devices} onChange={set} />
       ) : (
         error === undefined && <Skeleton height={320} />

@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { ApiError } from '../../api/api-error.ts';
 import { screenPaths } from '../../api/paths.ts';
 import type { DeviceRights } from '../../api/rights.ts';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { type DeviceState, useDevice } from '../../state/device.ts';
 import { username } from '../../state/session.ts';
+import { isRefused } from '../../state/still-there.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Remembered } from '../../ui/remembered.tsx';
@@ -76,9 +76,6 @@ export function DeviceOrWhy({
     </>
   );
 }
-
-const isRefused = (error: unknown): error is ApiError =>
-  error instanceof ApiError && (error.status === 403 || error.status === 404);
 
 function WhyNot({
   error,

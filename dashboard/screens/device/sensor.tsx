@@ -10,6 +10,7 @@ import { useAction } from '../../state/action.ts';
 import { useLine } from '../../state/alerts.ts';
 import { useMeasures } from '../../state/measures.ts';
 import { api } from '../../state/session.ts';
+import { useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import { Age } from '../../ui/age.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
@@ -56,6 +57,7 @@ function SensorParts({
   readonly sensor: Sensor;
 }): JSX.Element {
   const { device, rights, reload } = known;
+  useStillThere(apiPaths.sensor(device.id, sensor.id), reload);
   const at = instantOf(sensor.last_value);
   const line = useLine({ deviceId: device.id, owner: device.owner, sensorId: sensor.id });
   const measured = { deviceId: device.id, sensor };

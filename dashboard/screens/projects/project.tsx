@@ -11,6 +11,7 @@ import { withoutPhotos } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
+import { isRefused, useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -35,6 +36,8 @@ export function ProjectScreen({ params }: ScreenProps): JSX.Element {
       signal,
     }),
   );
+  const isGone = isRefused(error);
+  useStillThere(value !== undefined && !isGone ? apiPaths.project(id) : undefined, reload);
   return (
     <div class="stack">
       <a href="/projects" class="back-link">
@@ -43,7 +46,7 @@ export function ProjectScreen({ params }: ScreenProps): JSX.Element {
       </a>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={320} />}
-      {value !== undefined && <Known key={value.id} project={value} reload={reload} />}
+      {value !== undefined && !isGone && <Known key={value.id} project={value} reload={reload} />}
     </div>
   );
 }
