@@ -56,3 +56,22 @@ export function typedNumber(text: string): number | ExactNumber | undefined {
 }
 
 const typed = /^([-+]?)(?=\.?\d)(\d*)(\.\d*)?(e[-+]?\d+)?$/i;
+
+/** A value as people type it: a number, JSON, or else a text. */
+export function parseLoosely(text: string): unknown {
+  const trimmed = text.trim();
+  const number = typedNumber(trimmed);
+  if (number !== undefined) return number;
+  try {
+    return parseExact(trimmed);
+  } catch {
+    return trimmed;
+  }
+}
+
+/** What was typed as a value, in JSON with all its digits; undefined: nothing was. */
+export function typedJson(text: string): string | undefined {
+  if (text.trim() === '') return undefined;
+  const value = parseLoosely(text);
+  return value instanceof ExactNumber ? value.digits : JSON.stringify(value);
+}

@@ -3,6 +3,7 @@ import { apiPaths } from '../api/paths.ts';
 import type { Datapoint, Device } from '../api/types.ts';
 import { withoutPhotos } from '../state/list-pages.ts';
 import { api, session } from '../state/session.ts';
+import { sendWaiting } from '../state/typed-values.ts';
 import { openConnection } from './connection.ts';
 import { liveLimits } from './live-limits.ts';
 import { createLiveValues, type LiveValues } from './live-values.ts';
@@ -61,6 +62,10 @@ function createFrames(): (callback: () => void) => void {
 
 function followPage(values: LiveValues): void {
   addEventListener('online', () => values.reconnect());
+  // The network is back: what was typed without it goes first.
+  effect(() => {
+    if (values.state.value === 'live') void sendWaiting();
+  });
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible' && values.state.peek() !== 'live') {
       values.reconnect();

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { screenPaths } from '../api/paths.ts';
 import { type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
 import type { Device } from '../api/types.ts';
@@ -11,6 +12,7 @@ import { type BoardChoice, BoardFields, isBoardSet } from './board-fields.tsx';
 import { CopyBlock } from './copy-block.tsx';
 import { SelectField } from './field.tsx';
 import { FormError } from './form-error.tsx';
+import { HandValue } from './hand-value.tsx';
 import { Icon } from './icons.tsx';
 import { deviceName, sensorName } from './value.tsx';
 
@@ -23,7 +25,9 @@ function sending({ visibility, owner }: Device): 'public' | 'granted' | 'private
 
 /** Lines that send values of a device, in four ways; with a key where one is needed. */
 export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Element {
-  const [kind, setKind] = useState<SnippetKind>('curl');
+  const { query } = useLocation();
+  const [way, setWay] = useState<SnippetKind | 'hand'>(query['by'] === 'hand' ? 'hand' : 'curl');
+  const kind = way === 'hand' ? 'curl' : way;
   const [sensorId, setSensorId] = useState(device.sensors[0]?.id ?? '');
   const [key, setKey] = useState<string>();
   const [choice, setChoice] = useState<BoardChoice>({
@@ -53,31 +57,45 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
             key={name}
             type="button"
             class="segment"
-            aria-pressed={kind === name}
-            onClick={() => setKind(name)}
+            aria-pressed={way === name}
+            onClick={() => setWay(name)}
           >
             {name}
           </button>
         ))}
+        <button
+          type="button"
+          class="segment"
+          aria-pressed={way === 'hand'}
+          onClick={() => setWay('hand')}
+        >
+          {t('send.byHand')}
+        </button>
       </fieldset>
-      {device.sensors.length > 1 && (
-        <SelectField
-          label={t('send.sensor')}
-          value={sensorId}
-          options={device.sensors.map((one) => ({ value: one.id, label: sensorName(one) }))}
-          onValue={setSensorId}
-        />
+      {way === 'hand' ? (
+        <HandValue device={device} sensors={device.sensors} />
+      ) : (
+        <>
+          {device.sensors.length > 1 && (
+            <SelectField
+              label={t('send.sensor')}
+              value={sensorId}
+              options={device.sensors.map((one) => ({ value: one.id, label: sensorName(one) }))}
+              onValue={setSensorId}
+            />
+          )}
+          <p class="quiet">{t(`send.${who}`)}</p>
+          {kind === 'Arduino' && <BoardFields value={choice} onValue={setChoice} />}
+          {!isWhole && <p class="note">{t('send.wifiFirst')}</p>}
+          {isWhole && needsKey && <KeyOffer device={device} onKey={setKey} />}
+          {isWhole && key !== undefined && (
+            <p class="note" role="status">
+              {t('send.keyMade')}
+            </p>
+          )}
+          {!needsKey && isWhole && <CopyBlock text={lines} label={kind} />}
+        </>
       )}
-      <p class="quiet">{t(`send.${who}`)}</p>
-      {kind === 'Arduino' && <BoardFields value={choice} onValue={setChoice} />}
-      {!isWhole && <p class="note">{t('send.wifiFirst')}</p>}
-      {isWhole && needsKey && <KeyOffer device={device} onKey={setKey} />}
-      {isWhole && key !== undefined && (
-        <p class="note" role="status">
-          {t('send.keyMade')}
-        </p>
-      )}
-      {!needsKey && isWhole && <CopyBlock text={lines} label={kind} />}
     </div>
   );
 }

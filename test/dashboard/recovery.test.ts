@@ -84,29 +84,32 @@ browserTest('a device that is deleted or not shared any more says so', async () 
   await friend.context().close();
 });
 
-browserTest('a sensor, an alert or a project that is deleted while it is shown says so', async () => {
-  await makeDevice('gone-3');
-  const as = stage.service.as('ama');
-  const project = await as({ method: 'POST', path: '/projects', json: { name: 'Gone' } });
-  const alert = await as({
-    ...{ method: 'POST', path: '/notifications' },
-    json: {
-      condition: { devices: ['gone-3'], sensors: ['TC'], expression: 'TC > 30' },
-      action: { usernames: ['ama'], channels: ['sms'], message: 'hot' },
-    },
-  });
-  for (const [shown, path] of [
-    ['/devices/gone-3/sensors/TC', '/devices/gone-3/sensors/TC'],
-    [`/alerts/${alert.text}`, `/notifications/${alert.text}`],
-    [`/projects/${project.text}`, `/projects/${project.text}`],
-  ] as const) {
-    const page = await stage.visit({ username: 'ama' });
-    await page.clock.install();
-    await page.goto(shown);
-    await page.locator('main h1').first().waitFor();
-    await send('DELETE', path);
-    await page.clock.fastForward(5_000);
-    await page.getByText('This is not there any more.').first().waitFor();
-    await page.context().close();
-  }
-});
+browserTest(
+  'a sensor, an alert or a project that is deleted while it is shown says so',
+  async () => {
+    await makeDevice('gone-3');
+    const as = stage.service.as('ama');
+    const project = await as({ method: 'POST', path: '/projects', json: { name: 'Gone' } });
+    const alert = await as({
+      ...{ method: 'POST', path: '/notifications' },
+      json: {
+        condition: { devices: ['gone-3'], sensors: ['TC'], expression: 'TC > 30' },
+        action: { usernames: ['ama'], channels: ['sms'], message: 'hot' },
+      },
+    });
+    for (const [shown, path] of [
+      ['/devices/gone-3/sensors/TC', '/devices/gone-3/sensors/TC'],
+      [`/alerts/${alert.text}`, `/notifications/${alert.text}`],
+      [`/projects/${project.text}`, `/projects/${project.text}`],
+    ] as const) {
+      const page = await stage.visit({ username: 'ama' });
+      await page.clock.install();
+      await page.goto(shown);
+      await page.locator('main h1').first().waitFor();
+      await send('DELETE', path);
+      await page.clock.fastForward(5_000);
+      await page.getByText('This is not there any more.').first().waitFor();
+      await page.context().close();
+    }
+  },
+);

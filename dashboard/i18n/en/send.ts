@@ -27,4 +27,17 @@ export const send = {
     'http://.',
   addSensor: 'Add a sensor',
   loginForKey: 'Log in to make a key: sending to this device needs one.',
+  byHand: 'By hand',
+  handNone: 'Type what you read first.',
+  handBadTime: 'This time makes no sense.',
+  handHint: 'A number or a word.',
+  handTime: 'When it was read',
+  handTimeHint: 'Empty: now.',
+  handSave: 'Save the value',
+  handSaved: 'Saved',
+  handKept: 'There is no network: the value is kept here and sent when it is back.',
+  handWaiting: {
+    one: '{count} value waits for the network.',
+    other: '{count} values wait for the network.',
+  },
 } as const;

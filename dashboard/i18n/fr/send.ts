@@ -33,4 +33,17 @@ export const send: Translation<'send'> = {
   noHttps: 'Cette carte ne parle pas HTTPS : il lui faut une adresse du service en http://.',
   addSensor: 'Ajouter un capteur',
   loginForKey: 'Connectez-vous pour créer une clé : il en faut une pour envoyer.',
+  byHand: 'À la main',
+  handNone: 'Saisissez d’abord ce que vous avez lu.',
+  handBadTime: 'Cette heure n’existe pas.',
+  handHint: 'Un nombre ou un mot.',
+  handTime: 'Heure du relevé',
+  handTimeHint: 'Vide : maintenant.',
+  handSave: 'Enregistrer la valeur',
+  handSaved: 'Valeur enregistrée',
+  handKept: 'Pas de réseau : la valeur est gardée ici et envoyée à son retour.',
+  handWaiting: {
+    one: '{count} valeur attend le réseau.',
+    other: '{count} valeurs attendent le réseau.',
+  },
 };

@@ -28,4 +28,17 @@ export const send: Translation<'send'> = {
   noHttps: 'Esta placa não fala HTTPS: precisa de um endereço do serviço que comece por http://.',
   addSensor: 'Adicionar um sensor',
   loginForKey: 'Entre para criar uma chave: é precisa uma para enviar para este dispositivo.',
+  byHand: 'À mão',
+  handNone: 'Escreva primeiro o que leu.',
+  handBadTime: 'Esta hora não existe.',
+  handHint: 'Um número ou uma palavra.',
+  handTime: 'Quando foi lido',
+  handTimeHint: 'Vazio: agora.',
+  handSave: 'Guardar o valor',
+  handSaved: 'Valor guardado',
+  handKept: 'Não há rede: o valor fica aqui e é enviado quando ela voltar.',
+  handWaiting: {
+    one: '{count} valor espera pela rede.',
+    other: '{count} valores esperam pela rede.',
+  },
 };

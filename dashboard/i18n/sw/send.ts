@@ -28,4 +28,17 @@ export const send: Translation<'send'> = {
   noHttps: 'Bodi hii haiwezi kutumia HTTPS: inahitaji anwani ya huduma inayoanza na http://.',
   addSensor: 'Ongeza kihisi',
   loginForKey: 'Ingia ili kutengeneza ufunguo: kutuma kwa kifaa hiki kunauhitaji.',
+  byHand: 'Kwa mkono',
+  handNone: 'Andika kwanza ulichosoma.',
+  handBadTime: 'Wakati huu haupo.',
+  handHint: 'Namba au neno.',
+  handTime: 'Wakati wa kusoma',
+  handTimeHint: 'Ikiwa tupu: sasa.',
+  handSave: 'Hifadhi thamani',
+  handSaved: 'Imehifadhiwa',
+  handKept: 'Hakuna mtandao: thamani inahifadhiwa hapa na itatumwa mtandao ukirudi.',
+  handWaiting: {
+    one: 'Thamani {count} inasubiri mtandao.',
+    other: 'Thamani {count} zinasubiri mtandao.',
+  },
 };

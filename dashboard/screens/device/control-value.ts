@@ -40,15 +40,3 @@ export function parseControlText(
     return undefined;
   }
 }
-
-/** A test value as people type it: a number, JSON, or else a text. */
-export function parseLoosely(text: string): unknown {
-  const trimmed = text.trim();
-  const number = typedNumber(trimmed);
-  if (number !== undefined) return number;
-  try {
-    return parseExact(trimmed);
-  } catch {
-    return trimmed;
-  }
-}

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { typedNumber } from '../../api/exact-json.ts';
+import { parseLoosely, typedJson, typedNumber } from '../../api/exact-json.ts';
 import { draftPoints, readPoints } from './calibration-draft.ts';
-import { controlKind, parseControlText, parseLoosely, textOfValue } from './control-value.ts';
+import { controlKind, parseControlText, textOfValue } from './control-value.ts';
 import { csvName, rangeQuery, sizeText } from './csv-range.ts';
 
 test('a control follows the declared type, else the value', () => {
@@ -36,13 +36,19 @@ test('a control shows what it is set to', () => {
   assert.equal(textOfValue('json', undefined), '');
 });
 
-test('a test value is a number, JSON, or else a text', () => {
+test('a value that is typed is a number, JSON, or else a text', () => {
   assert.deepEqual(['23,4', 'true', '[1]', 'open', ' "25" '].map(parseLoosely), [
     23.4,
     true,
     [1],
     'open',
     '25',
+  ]);
+  assert.deepEqual(['23,4', '840380235174088835', 'wet', ' '].map(typedJson), [
+    '23.4',
+    '840380235174088835',
+    '"wet"',
+    undefined,
   ]);
 });
 

@@ -209,12 +209,23 @@ function SensorsAndChart({
           ))}
         </ul>
         <MeasuresNotes {...{ device, rights, measuresOf, onChange }} />
-        {rights.changes && (
-          <a class="button button-quiet tiles-add" href={addPath}>
-            <Icon name="plus" />
-            {t('device.addSensor')}
-          </a>
-        )}
+        <div class="row">
+          {rights.changes && (
+            <a class="button button-quiet" href={addPath}>
+              <Icon name="plus" />
+              {t('device.addSensor')}
+            </a>
+          )}
+          {rights.sends && (
+            <a
+              class="button button-quiet"
+              href={`${screenPaths.devicePart(device.id, 'send')}?by=hand`}
+            >
+              <Icon name="plus" />
+              {t('device.typeValue')}
+            </a>
+          )}
+        </div>
       </section>
       <div class="device-chart">
         <DeviceChart device={device} sensors={device.sensors} />

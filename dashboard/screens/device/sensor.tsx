@@ -14,13 +14,11 @@ import { useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import { Age } from '../../ui/age.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { FormError } from '../../ui/form-error.tsx';
+import { HandValue } from '../../ui/hand-value.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { RetentionFold } from '../../ui/retention-part.tsx';
 import { sensorName, Value } from '../../ui/value.tsx';
 import { CalibrationForm } from './calibration-form.tsx';
-import { parseLoosely } from './control-value.ts';
 import { CorrectableChart } from './correctable-chart.tsx';
 import { CorrectionList } from './correction-list.tsx';
 import { DeviceChart } from './device-chart.tsx';
@@ -112,8 +110,8 @@ function SensorParts({
       )}
       {rights.sends && (
         <details class="surface fold">
-          <summary>{t('device.test')}</summary>
-          <TestValue device={device.id} sensor={sensor.id} onSent={reload} />
+          <summary>{t('device.typeValue')}</summary>
+          <HandValue device={device} sensors={[sensor]} onSent={reload} />
         </details>
       )}
     </>
@@ -182,40 +180,5 @@ function SensorEditor({
         />
       )}
     </div>
-  );
-}
-
-function TestValue(props: {
-  readonly device: string;
-  readonly sensor: string;
-  readonly onSent: () => void;
-}): JSX.Element {
-  const { device, sensor, onSent } = props;
-  const [text, setText] = useState('');
-  const action = useAction();
-  async function send(event: Event): Promise<void> {
-    event.preventDefault();
-    if (text.trim() === '') return;
-    const path = `${apiPaths.sensor(device, sensor)}/value`;
-    const json = { value: parseLoosely(text), timestamp: new Date().toISOString() };
-    if (!(await action.run(() => api.send({ method: 'POST', path, json })))) return;
-    showToast(t('device.testSent'));
-    setText('');
-    onSent();
-  }
-  return (
-    <form class="form" onSubmit={send} noValidate>
-      <TextField
-        label={t('device.value')}
-        hint={t('device.testHint')}
-        autocomplete="off"
-        value={text}
-        onValue={setText}
-      />
-      <FormError text={action.error} />
-      <button type="submit" class="button" disabled={action.isBusy}>
-        {t('device.testSend')}
-      </button>
-    </form>
   );
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { parseLoosely } from '../../api/exact-json.ts';
 import type { Datapoint, Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import type { Wrong } from '../../charts/chart-props.ts';
@@ -15,7 +16,6 @@ import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { parseLoosely } from './control-value.ts';
 import { putRight, type SensorIds, takeAway, valuesPath } from './corrections.ts';
 import { likelyWrong, storedFor, timeOf } from './wrong-values.ts';
 
