@@ -76,9 +76,10 @@ export function useHistory(options: WantedHistory): ShownHistory {
       const history = await readHistory(api, { ...wish, isRaw: asRaw, signal });
       if (signal.aborted) return;
       if (history.isThinned) overview.current = { identity, range, history };
-      setState({ history, error: undefined, isLoading: false });
       // Averages tell how many there are; few are drawn as they are.
-      if (!asRaw && hasFew(history, range, isExact ? undefined : width)) await read(true);
+      const isFew = !asRaw && hasFew(history, range, isExact ? undefined : width);
+      setState({ history, error: undefined, isLoading: isFew });
+      if (isFew) await read(true);
     };
     read(isRaw).catch((error: unknown) => {
       if (!signal.aborted) setState(({ history }) => ({ history, error, isLoading: false }));

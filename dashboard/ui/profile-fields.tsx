@@ -3,14 +3,53 @@ import type { ProfileDraft } from '../api/profile.ts';
 import { t } from '../i18n/i18n.ts';
 import { TextField } from './field.tsx';
 
-/** All that an account may say about a person; none of it is required. */
-export function ProfileFields(props: {
+interface DraftProps {
   readonly draft: ProfileDraft;
   readonly onDraft: (draft: ProfileDraft) => void;
-}): JSX.Element {
-  const { draft, onDraft } = props;
-  const set = (field: keyof ProfileDraft) => (value: string) =>
+}
+
+const setterOf =
+  ({ draft, onDraft }: DraftProps) =>
+  (field: keyof ProfileDraft) =>
+  (value: string): void =>
     onDraft({ ...draft, [field]: value });
+
+/** Where alerts and codes reach a person. */
+export function ContactFields(props: DraftProps): JSX.Element {
+  const { draft } = props;
+  const set = setterOf(props);
+  return (
+    <>
+      <TextField
+        label={t('welcome.email')}
+        type="email"
+        autocomplete="email"
+        value={draft.email}
+        onValue={set('email')}
+        isOptional
+      />
+      <TextField
+        label={t('welcome.phone')}
+        type="tel"
+        autocomplete="tel"
+        hint={t('welcome.phoneHint')}
+        value={draft.phone}
+        onValue={set('phone')}
+        isOptional
+      />
+    </>
+  );
+}
+
+/** All that an account may say about a person; none of it is required. */
+export function ProfileFields(
+  props: DraftProps & {
+    /** Those are beside it. */
+    readonly isWithoutContact?: boolean;
+  },
+): JSX.Element {
+  const { draft, onDraft, isWithoutContact = false } = props;
+  const set = setterOf(props);
   return (
     <>
       <div class="form-grid">
@@ -29,23 +68,7 @@ export function ProfileFields(props: {
           isOptional
         />
       </div>
-      <TextField
-        label={t('welcome.email')}
-        type="email"
-        autocomplete="email"
-        value={draft.email}
-        onValue={set('email')}
-        isOptional
-      />
-      <TextField
-        label={t('welcome.phone')}
-        type="tel"
-        autocomplete="tel"
-        hint={t('welcome.phoneHint')}
-        value={draft.phone}
-        onValue={set('phone')}
-        isOptional
-      />
+      {!isWithoutContact && <ContactFields draft={draft} onDraft={onDraft} />}
       <TextField
         label={t('welcome.address')}
         autocomplete="street-address"

@@ -36,6 +36,8 @@ export const welcome = {
   twitter: 'Twitter',
   twitterHint: 'Account name without the @ sign.',
   contactHint: 'Only you and administrators see e-mail, phone and address.',
+  contactWhy:
+    'Alerts reach you there. By e-mail you can also get a new password if you forget yours.',
   moreAboutYou: 'More about you',
   create: 'Create account',
 } as const;

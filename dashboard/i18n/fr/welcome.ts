@@ -51,6 +51,9 @@ export const welcome: Translation<'welcome'> = {
   twitter: 'Twitter',
   twitterHint: 'Nom du compte sans le signe @.',
   contactHint: 'Seuls vous et les administrateurs voyez l’e-mail, le téléphone et l’adresse.',
+  contactWhy:
+    'Les alertes vous y parviennent. Par e-mail, vous pouvez aussi recevoir un nouveau mot de ' +
+    'passe si vous oubliez le vôtre.',
   moreAboutYou: 'Plus d’informations sur vous',
   create: 'Créer le compte',
 };

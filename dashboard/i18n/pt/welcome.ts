@@ -48,6 +48,9 @@ export const welcome: Translation<'welcome'> = {
   twitter: 'Twitter',
   twitterHint: 'Nome da conta sem o sinal @.',
   contactHint: 'Só você e os administradores veem o e-mail, o telefone e a morada.',
+  contactWhy:
+    'Os alertas chegam lá. Por e-mail pode também receber uma nova palavra-passe se ' +
+    'esquecer a sua.',
   moreAboutYou: 'Mais sobre si',
   create: 'Criar conta',
 };

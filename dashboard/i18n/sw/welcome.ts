@@ -47,6 +47,9 @@ export const welcome: Translation<'welcome'> = {
   twitter: 'Twitter',
   twitterHint: 'Jina la akaunti bila alama ya @.',
   contactHint: 'Wewe na wasimamizi tu mnaona barua pepe, simu na anwani.',
+  contactWhy:
+    'Tahadhari zitakufikia hapo. Kwa barua pepe unaweza pia kupata nenosiri jipya ' +
+    'ukisahau lako.',
   moreAboutYou: 'Zaidi kukuhusu',
   create: 'Fungua akaunti',
 };

@@ -10,7 +10,7 @@ import { pageSettings } from '../../state/page-settings.ts';
 import { api } from '../../state/session.ts';
 import { readStayChoice } from '../../state/stay-choice.ts';
 import { TextField } from '../../ui/field.tsx';
-import { ProfileFields } from '../../ui/profile-fields.tsx';
+import { ContactFields, ProfileFields } from '../../ui/profile-fields.tsx';
 
 const passwordCharactersMin = 8;
 
@@ -105,10 +105,12 @@ function SignupForm(): JSX.Element {
         />
         {t('welcome.showPassword')}
       </label>
+      <p class="field-hint">{t('welcome.contactWhy')}</p>
+      <ContactFields draft={profile} onDraft={setProfile} />
       <details class="more-fields">
         <summary>{t('welcome.moreAboutYou')}</summary>
         <div class="stack">
-          <ProfileFields draft={profile} onDraft={setProfile} />
+          <ProfileFields draft={profile} onDraft={setProfile} isWithoutContact />
         </div>
       </details>
       {faults.form !== undefined && (
