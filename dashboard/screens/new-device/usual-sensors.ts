@@ -13,7 +13,13 @@ export interface UsualSensor {
     | 'rain'
     | 'light'
     | 'battery'
-    | 'switch';
+    | 'switch'
+    | 'pressure'
+    | 'carbonDioxide'
+    | 'wind'
+    | 'acidity'
+    | 'power'
+    | 'energy';
   readonly id: string;
   readonly kind?: string;
   readonly quantity?: string;
@@ -73,6 +79,30 @@ export const usualSensors: readonly UsualSensor[] = [
     unit: 'Volt',
   },
   { text: 'switch', id: 'SW' },
+  {
+    text: 'pressure',
+    id: 'PA',
+    kind: 'AtmosphericPressureSensor',
+    quantity: 'AtmosphericPressure',
+    unit: 'Millibar',
+  },
+  {
+    text: 'carbonDioxide',
+    id: 'CO2',
+    kind: 'CO2Sensor',
+    quantity: 'CO2',
+    unit: 'PartsPerMillion',
+  },
+  {
+    text: 'wind',
+    id: 'WS',
+    kind: 'WindSpeedSensor',
+    quantity: 'WindSpeed',
+    unit: 'MetrePerSecond',
+  },
+  { text: 'acidity', id: 'PH', kind: 'PHSensor', quantity: 'PH', unit: 'Dimensionless' },
+  { text: 'power', id: 'PW', quantity: 'Power', unit: 'Watt' },
+  { text: 'energy', id: 'EN', kind: 'EnergyMeter', quantity: 'Energy', unit: 'KiloWattHour' },
 ];
 
 /** The sensors that were tapped, and one more by its name, as the service takes them. */
