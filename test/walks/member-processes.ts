@@ -32,7 +32,7 @@ export async function membersOf(
   return async (link) => {
     const near = new URL(url);
     if (link !== undefined) near.port = String(link.port);
-    const environment = { ...shared, KIPIMO_DATABASE_URL: near.href };
+    const environment = link === undefined ? shared : { ...shared, KIPIMO_DATABASE_URL: near.href };
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-member-'));
     const running = await startProcess({ directory, environment });
     return {
