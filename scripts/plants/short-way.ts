@@ -38,7 +38,7 @@ export const plantsOfShortWay: readonly Plant[] = [
   {
     name: 'pushes in one breath have an end on the short way',
     ...{ file: floods, test: 'half requests' },
-    says: /were cut off that asked too much/,
+    says: /MiB are held on the short way/,
     patches: [
       patch(
         'src/http/short-way/answer-queue.ts',

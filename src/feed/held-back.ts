@@ -6,9 +6,9 @@ import type { Log } from '../lib/log.ts';
 export interface HeldBack extends HeldEvents {
   /** Does it now, or when what others had written before the newest commit was acted on. */
   inOrder(work: () => void): void;
-  /** How many wait: those that came before what is read next. */
+  /** How many have come so far: those before what is read next. */
   count(): number;
-  /** The others' entries up to the place were acted on, or all that was written before so many. */
+  /** The others' entries up to the place were acted on, or all that was written before so many came. */
   actedOn(place: number, count?: number): void;
   /** What waits, and what would have to, is not done any more; nobody waits for it. */
   rest(): void;
@@ -39,6 +39,8 @@ export function createHeldBack(options: {
 }): HeldBack {
   const { before, look, log } = options;
   let held: Held[] = [];
+  /** How many do not wait any more. */
+  let gone = 0;
   let acted = 0;
   let isResting = false;
   let looks = 0;
@@ -47,6 +49,7 @@ export function createHeldBack(options: {
   function release(count: number): void {
     const released = held.slice(0, count);
     held = held.slice(count);
+    gone += released.length;
     for (const { work } of released) work();
     if (held.length === 0) {
       clearInterval(looking);
@@ -87,15 +90,17 @@ export function createHeldBack(options: {
     inOrder: (work) => inOrder(work),
     released: () => new Promise((resolve) => inOrder(resolve, true)),
     areAny: () => held.length > 0,
-    count: () => held.length,
+    count: () => gone + held.length,
     actedOn(place, count = 0) {
       acted = Math.max(acted, place);
-      const waiting = held.findIndex((one, at) => at >= count && one.place > acted);
+      const waiting = held.findIndex(({ place: of }, at) => gone + at >= count && of > acted);
       release(waiting === -1 ? held.length : waiting);
     },
     rest() {
       isResting = true;
-      held = held.filter(({ isWaiter }) => isWaiter);
+      const waiters = held.filter(({ isWaiter }) => isWaiter);
+      gone += held.length - waiters.length;
+      held = waiters;
       release(held.length);
     },
   };
