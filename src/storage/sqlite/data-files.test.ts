@@ -141,15 +141,11 @@ function refusalFor(directory: string): string {
   const program = join(import.meta.dirname, 'data-files.ts');
   const work = `
     const { requireOrdinaryFiles } = await import(${JSON.stringify(program)});
+    if (${isRoot}) for (const set of ['setgid', 'setuid']) process[set](${nobody});
     try { requireOrdinaryFiles(${JSON.stringify(directory)}, { isWritten: true }); }
     catch (error) { process.stdout.write(error.message); }`;
   const words = ['--input-type=module', '-e', work];
-  const user = isRoot ? { uid: nobody, gid: nobody } : {};
-  const { stdout, stderr } = spawnSync(process.execPath, words, {
-    ...user,
-    encoding: 'utf8',
-    cwd: '/',
-  });
+  const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', cwd: '/' });
   assert.equal(stderr, '');
   return stdout;
 }
