@@ -108,7 +108,10 @@ browserTest(
       await page.locator('main h1').first().waitFor();
       await send('DELETE', path);
       await page.clock.fastForward(5_000);
-      await page.getByText(/is not there any more/).first().waitFor();
+      await page
+        .getByText(/is not there any more/)
+        .first()
+        .waitFor();
       await page.context().close();
     }
   },
