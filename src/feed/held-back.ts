@@ -8,7 +8,7 @@ export interface HeldBack extends HeldEvents {
   inOrder(work: () => void): void;
   /** How many have come so far: those before what is read next. */
   count(): number;
-  /** The others' entries up to the place were acted on, or all that was written before so many came. */
+  /** The others' entries up to the place were acted on, or all there were when so many had come. */
   actedOn(place: number, count?: number): void;
   /** What waits, and what would have to, is not done any more; nobody waits for it. */
   rest(): void;
