@@ -36,18 +36,6 @@ export const plantsOfShortWay: readonly Plant[] = [
     ],
   },
   {
-    name: 'pushes in one breath have an end on the short way',
-    ...{ file: floods, test: 'half requests' },
-    says: /MiB are held on the short way/,
-    patches: [
-      patch(
-        'src/http/short-way/answer-queue.ts',
-        'if (this.#waiting >= limits.pipelinedRequestsMax) return undefined;',
-        '',
-      ),
-    ],
-  },
-  {
     name: 'the short way reads no body but of one Content-Length',
     ...differential,
     patches: [patch(reader, "  'traceparent',\n", "  'traceparent',\n  'transfer-encoding',\n")],
