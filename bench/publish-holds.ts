@@ -1,18 +1,15 @@
 // How long the main thread is held by long pushes over MQTT and HTTP, with and without subscribers:
 // node bench/publish-holds.ts [a part of a name]
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { connectAsync } from 'mqtt';
-import { startProcess } from '../test/service-process.ts';
-import type { LoopHolds } from './loop-meter.ts';
+import { startMetered } from './metered-service.ts';
 
 const mebibyte = 1_048_576;
 const [, , part = ''] = process.argv;
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-publishes-'));
-const meterFile = join(directory, 'holds.json');
 const topic = 'devices/d/sensors/s/values';
 
 const repeated = (element: string, bytes: number): string =>
@@ -46,23 +43,8 @@ const payloads: Readonly<Record<string, () => string>> = {
 };
 
 async function main(): Promise<void> {
-  await using service = await startProcess({
-    directory,
-    environment: { KIPIMO_LOG_LEVEL: 'info', LOOP_METER_FILE: meterFile },
-    nodeFlags: ['--import', pathToFileURL(resolve(import.meta.dirname, 'loop-meter.ts')).href],
-  });
-  const holds = async (): Promise<LoopHolds> => {
-    rmSync(meterFile, { force: true });
-    process.kill(service.pid, 'SIGUSR2');
-    for (;;) {
-      await wait(3);
-      try {
-        return JSON.parse(readFileSync(meterFile, 'utf8')) as LoopHolds;
-      } catch {
-        // It is not written yet.
-      }
-    }
-  };
+  await using service = await startMetered(directory);
+  const { holds } = service;
   const call = (method: string, path: string, body: string, type = 'application/json') =>
     fetch(`${service.url}/api/v2${path}`, {
       ...{ method, body, headers: { 'content-type': type } },

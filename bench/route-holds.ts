@@ -3,17 +3,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { limits } from '../src/domain/limits.ts';
-import { startProcess } from '../test/service-process.ts';
-import type { LoopHolds } from './loop-meter.ts';
+import { startMetered } from './metered-service.ts';
 
 /** What nothing that anybody may send is to hold the main thread for, in ms. */
 const boundMs = 20;
 const [, , part = ''] = process.argv;
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-routes-'));
-const meterFile = join(directory, 'holds.json');
 
 interface Schema {
   readonly type?: string;
@@ -66,23 +62,8 @@ function* bodiesOf(
 }
 
 async function main(): Promise<void> {
-  await using service = await startProcess({
-    directory,
-    environment: { KIPIMO_LOG_LEVEL: 'info', LOOP_METER_FILE: meterFile },
-    nodeFlags: ['--import', pathToFileURL(resolve(import.meta.dirname, 'loop-meter.ts')).href],
-  });
-  const holds = async (): Promise<LoopHolds> => {
-    rmSync(meterFile, { force: true });
-    process.kill(service.pid, 'SIGUSR2');
-    for (;;) {
-      await wait(3);
-      try {
-        return JSON.parse(readFileSync(meterFile, 'utf8')) as LoopHolds;
-      } catch {
-        // It is not written yet.
-      }
-    }
-  };
+  await using service = await startMetered(directory);
+  const { holds } = service;
   const send = async (method: string, path: string, body: string, token: string, type: string) => {
     const headers = {
       'content-type': type,

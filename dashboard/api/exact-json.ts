@@ -69,7 +69,7 @@ export function parseLoosely(text: string): unknown {
   }
 }
 
-/** What was typed as a value, in JSON with all its digits; undefined: nothing was. */
+/** Typed text as the JSON of a value, with all its digits; undefined: the text is empty. */
 export function typedJson(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   const value = parseLoosely(text);

@@ -27,7 +27,7 @@ export const isUnsaid = (sensor: Sensor): boolean =>
   sensor.measures === undefined && isAmountKind(sensor);
 
 /**
- * What a sensor is taken for that nobody said: by the kind of its quantity and all of its values.
+ * The guess for a sensor whose `measures` is absent: by its quantity kind and all of its values.
  * Energy whose values hardly ever fall is a meter, and so is rain that never does.
  */
 export function assumed(sensor: Sensor, whole: WholeHistory | undefined): Measures {

@@ -11,7 +11,7 @@ export interface ChartSensor extends SensorKey {
   readonly unit?: string;
   /** As a line unless said otherwise; amounts are bars of sums, texts have a lane below. */
   readonly shape?: Shape;
-  /** What the bars of totals are of; undefined while that is not known. */
+  /** The aggregate that bars show; undefined while `measures` is not known. */
   readonly measures?: Measures | undefined;
   /** How its values are corrected; what is drawn is read anew when that changes. */
   readonly calib?: Calibration;

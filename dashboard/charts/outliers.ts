@@ -30,7 +30,7 @@ interface Mark {
   value: number;
 }
 
-/** What lies beyond one edge of the plot, in pixels of the canvas. */
+/** The values beyond one edge of the plot; x in pixels of the canvas. */
 function marksOf(plot: uPlot, place: number, isAbove: boolean): readonly Mark[] {
   const { min, max } = plot.scales[valueScale] ?? {};
   const marks: Mark[] = [];

@@ -19,7 +19,7 @@ export function RangeControls(props: {
   return (
     <div class="stack-tight">
       <div class="row">
-        <fieldset class="segments chart-presets" aria-label={t('chart.range')}>
+        <fieldset class="segments segments-close chart-presets" aria-label={t('chart.range')}>
           {presets.map((name) => (
             <button
               key={name}

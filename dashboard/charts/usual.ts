@@ -3,7 +3,7 @@ export type Ends = readonly [low: number, high: number];
 
 /** Of so few values none is unusual. */
 const pointsMin = 20;
-/** One in so many values may be an outlier, and one always. */
+/** The scale may leave out one value in so many, and always one. */
 const valuesPerOutlier = 100;
 /** Outliers are left out where the rest would take less than this part of the scale. */
 const restShareMax = 1 / 4;
@@ -23,7 +23,7 @@ export function usualEnds(values: readonly number[]): Ends | undefined {
   );
   const span = top - bottom;
   if (span === 0 || span >= (high - low) * restShareMax) return [low, high];
-  // What is no further away than the rest is wide belongs to it.
+  // Values within one span of the ends are usual, too.
   const near = sorted.filter((value) => value >= bottom - span && value <= top + span);
   return [near[0] ?? bottom, near.at(-1) ?? top];
 }

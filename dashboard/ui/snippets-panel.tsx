@@ -51,7 +51,7 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
   });
   return (
     <div class="stack">
-      <fieldset class="segments" aria-label={t('send.way')}>
+      <fieldset class="segments segments-close" aria-label={t('send.way')}>
         {snippetKinds.map((name) => (
           <button
             key={name}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
+import type { Response } from 'playwright-core';
 import { browserTest, openStage, type Stage } from './browser.ts';
 
 let stage: Stage;
@@ -33,7 +34,8 @@ browserTest('a person without a board types what a gauge shows, with its time', 
   await page.getByText('Type what you read first.').waitFor();
   await page.getByLabel('Value (mm)').fill('12,5');
   await page.getByLabel('When it was read').fill('2026-03-20T07:00');
-  await save.click();
+  const isPush = (reply: Response): boolean => reply.request().method() === 'POST';
+  await Promise.all([page.waitForResponse(isPush), save.click()]);
   await page.getByText('Saved', { exact: true }).waitFor();
   const [rain] = await stored('RA');
   assert.equal(rain?.value, 12.5);
@@ -41,8 +43,7 @@ browserTest('a person without a board types what a gauge shows, with its time', 
   assert.equal(rain?.timestamp, '2026-03-20T07:00:00.000Z');
   await page.getByLabel('Sensor').selectOption({ label: 'Well' });
   await page.getByLabel('Value', { exact: true }).fill('nearly dry');
-  await save.click();
-  await page.getByText('Saved', { exact: true }).first().waitFor();
+  await Promise.all([page.waitForResponse(isPush), save.click()]);
   assert.equal((await stored('WL'))[0]?.value, 'nearly dry');
   await page.context().close();
 });

@@ -1,7 +1,9 @@
 /** How a device sends its values: lines to copy, a key, a QR code. */
 export const send = {
   title: 'Send values',
-  text: 'Copy these lines into your program. They already contain the ids of this device.',
+  text:
+    'Copy these lines into your program, with the ids of this device in them, or type a ' +
+    'value by hand.',
   sensor: 'Sensor',
   way: 'With',
   public: 'This device is public: anybody who knows its id may send values to it.',

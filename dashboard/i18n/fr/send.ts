@@ -4,8 +4,8 @@ import type { Translation } from '../dictionary.ts';
 export const send: Translation<'send'> = {
   title: 'Envoyer des valeurs',
   text:
-    'Copiez ces lignes dans votre programme. Elles contiennent déjà les identifiants de ' +
-    'cet appareil.',
+    'Copiez ces lignes dans votre programme, avec les identifiants de cet appareil, ou ' +
+    'saisissez une valeur à la main.',
   sensor: 'Capteur',
   way: 'Avec',
   public:

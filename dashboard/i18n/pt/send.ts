@@ -3,7 +3,9 @@ import type { Translation } from '../dictionary.ts';
 /** How a device sends its values: lines to copy, a key, a QR code. */
 export const send: Translation<'send'> = {
   title: 'Enviar valores',
-  text: 'Copie estas linhas para o seu programa. Já têm os ids deste dispositivo.',
+  text:
+    'Copie estas linhas para o seu programa, já com os ids deste dispositivo, ou ' +
+    'escreva um valor à mão.',
   sensor: 'Sensor',
   way: 'Com',
   public: 'Este dispositivo é público: quem souber o id pode enviar-lhe valores.',

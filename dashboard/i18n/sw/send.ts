@@ -3,7 +3,9 @@ import type { Translation } from '../dictionary.ts';
 /** How a device sends its values: lines to copy, a key, a QR code. */
 export const send: Translation<'send'> = {
   title: 'Tuma thamani',
-  text: 'Nakili mistari hii kwenye programu yako. Tayari ina vitambulisho vya kifaa hiki.',
+  text:
+    'Nakili mistari hii kwenye programu yako, yenye vitambulisho vya kifaa hiki, au ' +
+    'andika thamani kwa mkono.',
   sensor: 'Kihisi',
   way: 'Kwa',
   public: 'Kifaa hiki ni cha wote: yeyote anayejua kitambulisho chake anaweza kukitumia thamani.',

@@ -136,7 +136,7 @@ export class RequestIntake {
     void turn.then(() => {
       this.#isWaiting = false;
       if (this.#socket.destroyed || this.#hasEnded) return;
-      // These bytes come as any other chunk does, and are begun now; more stay in the socket.
+      // The data event hands over this chunk alone; later bytes stay in the socket.
       this.#hasTurn = true;
       this.#socket.read(chunk.length);
       this.#hasTurn = false;

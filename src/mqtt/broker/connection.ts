@@ -118,7 +118,7 @@ export class Connection implements Receiver, Member, Carrier {
   #fail(error: ProtocolError) {
     if (this.#state === 'closed') return;
     if (error instanceof ConnectError) {
-      // It is refused as any login, in the words of its version.
+      // The CONNACK needs the protocol version of the refused CONNECT.
       this.#connect = { ...this.#connect, version: error.version };
       this.#state = 'authenticating';
     }

@@ -67,7 +67,7 @@ export async function examine(options: {
   };
 }
 
-/** A message in the write-ahead log is kept as any commit is, and changes nothing. */
+/** This statement writes a message to the write-ahead log, which a commit syncs; no row changes. */
 async function commitOn(session: Session): Promise<void> {
   await session.all(`select pg_logical_emit_message(true, 'kipimo doctor', '')::text`);
 }
