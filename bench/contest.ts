@@ -1,9 +1,10 @@
-import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
-import { freePort } from '../src/cli/bench/free-port.ts';
-import type { Traffic } from '../src/cli/bench/load-slice.ts';
-import { type Broker, mqttLoads, mqttPairsOf } from '../src/cli/bench/mqtt-bench.ts';
-import { createPublishTraffic } from '../src/cli/bench/mqtt-traffic.ts';
-import { openBenchClient } from '../src/cli/bench/population.ts';
+import { formatTimestamp } from '../src/lib/timestamp.ts';
+import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
+import { freePort } from '../tools/bench/free-port.ts';
+import type { Traffic } from '../tools/bench/load-slice.ts';
+import { type Broker, mqttLoads, mqttPairsOf } from '../tools/bench/mqtt-bench.ts';
+import { createPublishTraffic } from '../tools/bench/mqtt-traffic.ts';
+import { openBenchClient } from '../tools/bench/population.ts';
 import {
   type Figures,
   median,
@@ -11,15 +12,14 @@ import {
   type Pair,
   pairsOf,
   type Side,
-} from '../src/cli/bench/rounds.ts';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+} from '../tools/bench/rounds.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import {
   createPushTraffic,
   createReadTraffic,
   deviceIds,
   sensorIds,
-} from '../src/cli/bench/traffic.ts';
-import { formatTimestamp } from '../src/lib/timestamp.ts';
+} from '../tools/bench/traffic.ts';
 
 const twelveHoursMs = 12 * 3_600_000;
 const yearMs = 365 * 24 * 3_600_000;

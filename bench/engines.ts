@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { historyLimits } from '../src/cli/bench/history-limits.ts';
-import { pointsOf, queriedKind, seriesKinds } from '../src/cli/bench/history-series.ts';
-import { createHistoryClient } from '../src/cli/bench/history-store.ts';
-import { startKipimoHistory } from '../src/cli/bench/kipimo-history.ts';
-import { median } from '../src/cli/bench/rounds.ts';
-import { table } from '../src/cli/bench/table.ts';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import { table } from '../src/cli/table.ts';
 import { onServer, schemaUrl, startPostgres } from '../test/postgres-server.ts';
+import { historyLimits } from '../tools/bench/history-limits.ts';
+import { pointsOf, queriedKind, seriesKinds } from '../tools/bench/history-series.ts';
+import { createHistoryClient } from '../tools/bench/history-store.ts';
+import { startKipimoHistory } from '../tools/bench/kipimo-history.ts';
+import { median } from '../tools/bench/rounds.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import { contest, inMegabytes, openContestant } from './contest.ts';
 
 // One process on PostgreSQL beside one with the embedded engine, this checkout built, in

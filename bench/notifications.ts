@@ -3,10 +3,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
-import type { Traffic } from '../src/cli/bench/load-slice.ts';
-import { compare } from '../src/cli/bench/rounds.ts';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
+import type { Traffic } from '../tools/bench/load-slice.ts';
+import { compare } from '../tools/bench/rounds.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 
 const notificationsTotal = Number(process.argv[2] ?? 100_000);
 const deliveriesTotal = Number(process.argv[3] ?? 5_000);

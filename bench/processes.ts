@@ -1,18 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
-import { freePort } from '../src/cli/bench/free-port.ts';
-import { openMqttConnections } from '../src/cli/bench/mqtt-connection.ts';
-import { runMqttSlice } from '../src/cli/bench/mqtt-slices.ts';
-import { createPublishTraffic, sensorTopics } from '../src/cli/bench/mqtt-traffic.ts';
-import { openBenchClient } from '../src/cli/bench/population.ts';
-import { alternate, median, withConnections } from '../src/cli/bench/rounds.ts';
-import { table } from '../src/cli/bench/table.ts';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
-import { createPushTraffic } from '../src/cli/bench/traffic.ts';
+import { table } from '../src/cli/table.ts';
 import { hasNats, startNats } from '../test/nats-server.ts';
 import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
 import { connectPeer } from '../test/walks/mqtt-peer.ts';
+import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
+import { freePort } from '../tools/bench/free-port.ts';
+import { openMqttConnections } from '../tools/bench/mqtt-connection.ts';
+import { runMqttSlice } from '../tools/bench/mqtt-slices.ts';
+import { createPublishTraffic, sensorTopics } from '../tools/bench/mqtt-traffic.ts';
+import { openBenchClient } from '../tools/bench/population.ts';
+import { alternate, median, withConnections } from '../tools/bench/rounds.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
+import { createPushTraffic } from '../tools/bench/traffic.ts';
 
 // Two processes on one PostgreSQL that syncs each commit, with NATS between them where it is
 // installed: pushes to both beside pushes to one, deliveries from one to the other, and how long a

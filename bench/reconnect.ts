@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
-import type { ChildService } from '../src/cli/bench/child-service.ts';
-import { freePort } from '../src/cli/bench/free-port.ts';
-import { type MqttConnection, openMqttConnection } from '../src/cli/bench/mqtt-connection.ts';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
+import type { ChildService } from '../tools/bench/child-service.ts';
+import { freePort } from '../tools/bench/free-port.ts';
+import { type MqttConnection, openMqttConnection } from '../tools/bench/mqtt-connection.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 
 // MQTT clients, each with an access key, whose service starts anew: how long until all are back.
 // node bench/reconnect.ts [--clients 19000] [--keys 1000]

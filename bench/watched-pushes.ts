@@ -2,13 +2,13 @@
 // node bench/watched-pushes.ts [--rounds 5] [--seconds 2] [--connections 64, at each process]
 // [--only plain,calm,kept,several]
 import { parseArgs } from 'node:util';
-import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
-import { freePort } from '../src/cli/bench/free-port.ts';
-import type { SliceFigures, Traffic } from '../src/cli/bench/load-slice.ts';
-import { median, withConnections } from '../src/cli/bench/rounds.ts';
-import { table } from '../src/cli/bench/table.ts';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import { table } from '../src/cli/table.ts';
 import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
+import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
+import { freePort } from '../tools/bench/free-port.ts';
+import type { SliceFigures, Traffic } from '../tools/bench/load-slice.ts';
+import { median, withConnections } from '../tools/bench/rounds.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 
 const { values } = parseArgs({
   options: {

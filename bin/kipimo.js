@@ -46,11 +46,13 @@ function findScript() {
   const source = join(here, '..', 'src', 'main.ts');
   if (!existsSync(source)) return existsSync(built) ? built : undefined;
   if (!existsSync(built)) return source;
-  return newestChange(join(here, '..', 'src')) > statSync(built).mtimeMs ? source : built;
+  const changed = ['src', 'tools'].map((name) => newestChange(join(here, '..', name)));
+  return Math.max(...changed) > statSync(built).mtimeMs ? source : built;
 }
 
 /** When something below the folder was last written, in milliseconds since the epoch. */
 function newestChange(folder) {
+  if (!existsSync(folder)) return 0;
   return readdirSync(folder, { withFileTypes: true }).reduce((newest, entry) => {
     const path = join(folder, entry.name);
     const changed = entry.isDirectory() ? newestChange(path) : statSync(path).mtimeMs;

@@ -1,5 +1,5 @@
-// Builds dist/ from src/: packed files start faster and need less memory than sources, and the
-// published package has no choice, because Node does not strip types inside of node_modules.
+// Builds dist/ from src/ and tools/: packed files start faster and need less memory than sources,
+// and the published package has no choice, because Node strips no types inside of node_modules.
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,6 +12,8 @@ const root = resolve(dirname(import.meta.filename), '..');
 const out = join(root, 'dist');
 /** What the compiler makes, file by file. */
 const compiled = join(root, '.scratch', 'compiled');
+/** The program of it; dist/ has its files at the same depth below the package. */
+const program = join(compiled, 'src');
 /** Started by themselves; what else is imported ends in few files that they share. */
 const entries = ['main.js', 'storage/sqlite/writer-thread.js'];
 const require = createRequire(import.meta.url);
@@ -66,7 +68,7 @@ function tellPlaces(): void {
   for (const path of globSync('**/*.js', { cwd: compiled })) {
     const file = join(compiled, path);
     const code = readFileSync(file, 'utf8');
-    const place = path.replaceAll('\\', '/');
+    const place = placeBesideDist(path.replaceAll('\\', '/'));
     const told = code
       .replaceAll('import.meta.url', `new URL('./${place}', import.meta.url).href`)
       .replaceAll('import.meta.dirname', `(import.meta.dirname + '/${dirname(place)}')`)
@@ -75,14 +77,19 @@ function tellPlaces(): void {
   }
 }
 
+/** The place of a compiled file as dist/ sees it: src/ became dist/, tools/ would be beside it. */
+function placeBesideDist(path: string): string {
+  return path.startsWith('src/') ? path.slice('src/'.length) : `../${path}`;
+}
+
 /**
  * The program and its packages come in 1,600 modules, whose bookkeeping costs a start a quarter of
  * its time; see decision 0007.
  */
 async function pack(): Promise<void> {
   const { metafile } = await build({
-    entryPoints: entries.map((entry) => join(compiled, entry)),
-    outbase: compiled,
+    entryPoints: entries.map((entry) => join(program, entry)),
+    outbase: program,
     outdir: out,
     // In one folder, so that places are told from there.
     chunkNames: '[name]-[hash]',

@@ -6,8 +6,8 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../src/cli/bench/free-port.ts';
 import { type JsonValue, parseJson } from '../src/lib/json.ts';
+import { freePort } from '../tools/bench/free-port.ts';
 
 /** A body as it was written, and what influxd answered and kept of it. */
 interface Answer {

@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
 import { aUser } from '../src/storage/contract/builders.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import { packWriter } from './pack-writer.ts';
 
 const preload = new URL('../test/packed-writer.ts', import.meta.url).href;

@@ -34,6 +34,7 @@ const suites = {
     except: [casesOfVersion2, onPostgres, 'test/promises.test.ts'],
     patterns: [
       'src/**/*.test.ts',
+      'tools/**/*.test.ts',
       'test/!(cluster|neighbours|dashboard|walks)/**/*.test.ts',
       'test/*.test.ts',
       'scripts/**/*.test.ts',

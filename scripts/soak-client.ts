@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
-import { type MqttConnection, openMqttConnection } from '../src/cli/bench/mqtt-connection.ts';
-import { packetTypes, publishPacket } from '../src/cli/bench/mqtt-packets.ts';
+import { type MqttConnection, openMqttConnection } from '../tools/bench/mqtt-connection.ts';
+import { packetTypes, publishPacket } from '../tools/bench/mqtt-packets.ts';
 
 const connectionsMax = 32;
 

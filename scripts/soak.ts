@@ -3,9 +3,9 @@
 // or, against a service that runs already: --url URL --mqtt-port N, with KIPIMO_SOAK_PASSWORD.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { benchLogin, startBenchService } from '../src/cli/bench/bench-service.ts';
-import { freePort } from '../src/cli/bench/free-port.ts';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
+import { freePort } from '../tools/bench/free-port.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import { type SoakLoad, type SoakService, soakLoads, startSoakLoad } from './soak-load.ts';
 
 const { values } = parseArgs({

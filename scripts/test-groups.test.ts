@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../src/cli/bench/temporary-directory.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import { entryText, groupTests } from './test-groups.ts';
 
 const root = resolve(import.meta.dirname, '..');

@@ -14,6 +14,7 @@ const sharing: readonly string[] = [
   'dashboard/**',
   'src/{app,channels,cli,config,domain,feed,http,lib,mqtt,telemetry,wire}/**',
   'src/storage/{chunks,memory,sql}/**',
+  'tools/**',
   'test/{v1,v2,mqtt,clients,channels,compatible}/**',
 ];
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { checkImports, domainOrder, zoneRules } from './import-rules.ts';
 import { readSourceFiles, type SourceFile } from './source-files.ts';
 
-const files = readSourceFiles(['src/**/*.ts', 'dashboard/**/*.{ts,tsx}']);
+const files = readSourceFiles(['src/**/*.ts', 'tools/**/*.ts', 'dashboard/**/*.{ts,tsx}']);
 
 test('the check reads the files it is about', () => {
   const paths = new Set(files.map(({ path }) => path));
@@ -47,6 +47,11 @@ const planted: readonly (readonly [path: string, line: string, complaint: RegExp
   ['src/channels/sms/x.ts', "import '../voice/y.ts';", /channels are strangers/],
   ['src/telemetry/x.ts', "import '../http/route.ts';", /telemetry may not import http/],
   ['src/telemetry/x.ts', "import 'node:fs';", /package node:fs/],
+  ['src/cli/x.ts', "await import('../../tools/demo/fleet.ts');", /only src\/cli\/commands.ts/],
+  ['src/cli/commands.ts', "import '../../tools/demo/fleet.ts';", /only src\/cli\/commands.ts/],
+  ['tools/demo/x.ts', "import '../../src/storage/storage.ts';", /tools may not import storage/],
+  ['tools/demo/x.ts', "import '../../test/service.ts';", /outside of src/],
+  ['tools/demo/x.ts', "import 'fastify';", /package fastify/],
   ['src/novelty/x.ts', "import '../lib/log.ts';", /in no zone/],
   ['src/x.ts', "import '../test/service.ts';", /outside of src/],
   ['src/x.ts', "import 'left-pad';", /package left-pad/],
@@ -95,6 +100,8 @@ const welcome: readonly (readonly [path: string, line: string])[] = [
   ['src/storage/sqlite/x.ts', "import 'node:sqlite';"],
   ['src/storage/open-storage.ts', "await import('./memory/x.ts');"],
   ['src/http/x.ts', "import '@fastify/static';"],
+  ['src/cli/commands.ts', "await import('../../tools/demo/fleet.ts');"],
+  ['tools/bench/no-op-server.ts', "import 'fastify';"],
   ['src/domain/users/x.test.ts', "import '../../storage/memory/x.ts';"],
   ['dashboard/x.ts', "import type { A } from '../src/wire/device.ts';"],
   ['dashboard/x.ts', "import '../src/lib/duration.ts';\nimport 'preact/hooks';"],

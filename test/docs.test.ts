@@ -41,7 +41,7 @@ test('every generated file is as the source says', async () => {
 
 test('every folder of the sources has its place in ARCHITECTURE.md', () => {
   const folders = new Set(
-    readSourceFiles(['src/**/*.ts'])
+    readSourceFiles(['src/**/*.ts', 'tools/**/*.ts'])
       .map(({ path }) => dirname(path))
       .filter((folder) => folder !== 'src'),
   );

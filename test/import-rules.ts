@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { type FoundImport, importsOf } from './code-text.ts';
 import type { SourceFile } from './source-files.ts';
 
-/** What a zone (a top-level folder of src/) may import besides itself. */
+/** What a zone (a top-level folder of src/, or tools/) may import besides itself. */
 interface ZoneRule {
   readonly zones: readonly string[];
   /** Exact names, or a prefix that ends in "*". */
@@ -45,6 +45,7 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
   app: { zones: everyZone, packages: ['node:*'] },
   cli: { zones: everyZone, packages: ['node:*', 'commander', 'cli-progress'] },
   root: { zones: ['cli'], packages: ['node:*'] },
+  tools: { zones: ['cli', 'http', 'lib'], packages: ['node:*', 'commander'] },
 };
 
 /** Packages that one place alone may import, on top of its zone's. */
@@ -59,7 +60,7 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
     { under: 'src/storage/contract/', packages: ['fast-check'] },
     { under: 'src/feed/contract/', packages: ['node:test'] },
     { under: 'src/storage/postgres/', packages: ['pg'] },
-    { under: 'src/cli/bench/no-op-server.ts', packages: ['fastify'] },
+    { under: 'tools/bench/no-op-server.ts', packages: ['fastify'] },
     { under: 'src/feed/nats-feed.ts', packages: ['@nats-io/*'] },
     { under: 'src/channels/contract/', packages: ['fast-check', 'smpp'] },
     { under: 'src/channels/email/', packages: ['nodemailer', 'nodemailer/lib/smtp-transport'] },
@@ -106,6 +107,9 @@ export const engineChoosers: readonly string[] = [
   'src/cli/data-directory.ts',
   'src/cli/export.ts',
 ];
+
+/** The list of commands: what `npm start` never needs is read when its command is called. */
+const toolLoader = 'src/cli/commands.ts';
 
 /** What of src/ runs in the dashboard as well: pure, and small. Types it takes from src/wire/. */
 export const sharedWithDashboard: readonly string[] = [
@@ -193,9 +197,10 @@ function sharedFault({ from, to, kind }: Import): readonly string[] {
   return [`${from} imports ${to}, which is not shared with the dashboard as it is itself`];
 }
 
-/** The zone of a file of src/, "root" for those directly in it, undefined outside. */
+/** The zone of a file of src/, "root" for those directly in it; of tools/; undefined outside. */
 export function zoneOf(path: string): string | undefined {
   const [top, second, third] = path.split('/');
+  if (top === 'tools') return top;
   if (top !== 'src' || second === undefined) return undefined;
   return third === undefined ? 'root' : second;
 }
@@ -215,7 +220,7 @@ function packageFault({ from, to }: Import): readonly string[] {
   return isAllowed ? [] : [`${from} imports the package ${to}, which its zone may not`];
 }
 
-function fault({ from, to }: Import): readonly string[] {
+function fault({ from, to, kind }: Import): readonly string[] {
   const zone = zoneOf(from);
   const target = zoneOf(to);
   const rule = zoneRules[zone ?? ''];
@@ -223,6 +228,10 @@ function fault({ from, to }: Import): readonly string[] {
     return [`${from}: its folder is in no zone; add it to the table`];
   }
   if (target === undefined) return [`${from} imports ${to}, which is outside of src/`];
+  if (target === 'tools' && zone !== target) {
+    const isCommand = from === toolLoader && kind === 'lazy';
+    return isCommand ? [] : [`${from} imports ${to}: only ${toolLoader} loads tools, when asked`];
+  }
   if (target !== zone && !rule.zones.includes(target)) {
     return [`${from} imports ${to}: ${zone} may not import ${target}`];
   }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { findLosePromises } from '../scripts/promise-check.ts';
+import { readSourceFiles } from './source-files.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -13,13 +14,9 @@ test('every promise is waited for, or said to be let go', () => {
 });
 
 test('nothing answers now a value and now a promise', () => {
-  const source = join(root, 'src');
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' });
-  const either = files.filter(
-    (name) =>
-      name.endsWith('.ts') &&
-      /\| Promise<|instanceof Promise\b/.test(readFileSync(join(source, name), 'utf8')),
-  );
+  const either = readSourceFiles(['src/**/*.ts', 'tools/**/*.ts'])
+    .filter(({ text }) => /\| Promise<|instanceof Promise\b/.test(text))
+    .map(({ path }) => path);
   assert.deepEqual(either, []);
 });
 

@@ -11,7 +11,7 @@ const ownWords: ReadonlyMap<string, readonly string[]> = new Map([
   ['dashboard/api/profile.ts', ['message']], // fields of the API
   ['dashboard/i18n/i18n.ts', ['table', 'fallback']], // names of messages
   ['dashboard/charts/sensor-chart.tsx', ['cursorKeys']], // names of keys on a keyboard
-  ['src/cli/cloud/listing.ts', ['thing', 'picked']], // fields of the API
+  ['tools/cloud/listing.ts', ['thing', 'picked']], // fields of the API
   ['src/config/config.ts', ['environment']], // declared keys
   ['src/config/config-kinds.ts', ['totals']], // names of budgets
   ['src/http/answer-headers.ts', ['headers']], // headers of ours
@@ -53,7 +53,7 @@ function uncheckedLookUps(
 }
 
 test('no text of a client is a key of a plain object', () => {
-  const patterns = ['src/**/*.ts', 'dashboard/**/*.ts', 'dashboard/**/*.tsx'];
+  const patterns = ['src/**/*.ts', 'tools/**/*.ts', 'dashboard/**/*.ts', 'dashboard/**/*.tsx'];
   const files = readSourceFiles(patterns)
     .filter(({ path }) => !path.endsWith('.test.ts'))
     .map(({ path, text }) => ({ path, bare: readCode(text).bare }));

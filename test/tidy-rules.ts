@@ -30,7 +30,7 @@ interface BannedText {
 }
 
 const isProgram = (path: string): boolean =>
-  path.startsWith('src/') && !path.endsWith('.test.ts') && !path.includes('/contract/');
+  /^(src|tools)\//.test(path) && !path.endsWith('.test.ts') && !path.includes('/contract/');
 
 const bannedTexts: readonly BannedText[] = [
   { pattern: /\bas any\b|<any>|: any\b/, place: 'code' },
@@ -39,7 +39,7 @@ const bannedTexts: readonly BannedText[] = [
   {
     pattern: /\bconsole\./,
     place: 'code',
-    isAllowedIn: (path) => /^(scripts|bench|src\/cli)\//.test(path),
+    isAllowedIn: (path) => /^(scripts|bench|tools|src\/cli)\//.test(path),
   },
   {
     pattern: /\bDate\.now\(/,

@@ -8,6 +8,7 @@ import { checkCode, checkDocument, checkName, longClosures } from './tidy-rules.
 
 const code = readSourceFiles([
   'src/**/*.{ts,js}',
+  'tools/**/*.{ts,js}',
   'test/**/*.{ts,js}',
   'scripts/**/*.{ts,js}',
   'bench/**/*.{ts,js}',

@@ -80,17 +80,20 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'import',
     summary: 'take in an export, a CSV, or all that another cloud shows',
-    load: async () => (await import('./import.ts')).createImportCommand(),
+    load: async () => {
+      const { createCloudCommand } = await import('../../tools/cloud/cloud-command.ts');
+      return (await import('./import.ts')).createImportCommand(createCloudCommand());
+    },
   },
   {
     name: 'demo',
     summary: 'simulate devices that push to a running service',
-    load: async () => (await import('./demo.ts')).createDemoCommand(),
+    load: async () => (await import('../../tools/demo/demo-command.ts')).createDemoCommand(),
   },
   {
     name: 'bench',
     summary: 'measure this machine against a server that does nothing',
-    load: async () => (await import('./bench.ts')).createBenchCommand(),
+    load: async () => (await import('../../tools/bench/bench-command.ts')).createBenchCommand(),
   },
   {
     name: 'completion',

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { table } from './bench/table.ts';
 import { textField } from './client/identity.ts';
 import { addServiceOptions, openService, type ServiceOptions } from './client/login-options.ts';
 import { printable, printableJson } from './printable.ts';
+import { table } from './table.ts';
 
 /** Devices in one answer of the service. */
 const pageSize = 1_000;

@@ -10,7 +10,6 @@ import { openProgressBar } from './copy-progress.ts';
 import { createArchiveCommand } from './export.ts';
 import { importCsv } from './import/csv-import.ts';
 import { importLimits } from './import/import-limits.ts';
-import { createCloudCommand } from './import-cloud.ts';
 import { printable } from './printable.ts';
 
 interface CsvOptions extends ServiceOptions {
@@ -20,8 +19,8 @@ interface CsvOptions extends ServiceOptions {
   readonly timezone?: string;
 }
 
-/** `kipimo import`: data from elsewhere into a running service. */
-export function createImportCommand(): Command {
+/** `kipimo import`: data from elsewhere into a running service; `cloud` copies another cloud. */
+export function createImportCommand(cloud: Command): Command {
   const command = new Command('import').description(
     'Take in an export of kipimo; or bring a CSV, or all that another cloud shows, into a ' +
       'running service.',
@@ -39,7 +38,7 @@ export function createImportCommand(): Command {
     .option('--timezone <name>', 'of times without an offset, such as Africa/Nairobi; else UTC')
     .option('--create', 'make devices and sensors that are not there')
     .action(runCsv);
-  command.addCommand(createCloudCommand());
+  command.addCommand(cloud);
   command.addCommand(createArchiveCommand(), { isDefault: true });
   return command;
 }

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { table } from './bench/table.ts';
 import type { ApiClient } from './client/api-client.ts';
 import {
   addServiceOptions,
@@ -7,6 +6,7 @@ import {
   openService,
   type ServiceOptions,
 } from './client/login-options.ts';
+import { table } from './table.ts';
 
 /** What is counted by the total of a list. */
 const lists = ['users', 'devices', 'gateways', 'projects', 'notifications', 'socials'] as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryDirectory } from './bench/temporary-directory.ts';
+import { temporaryDirectory } from '../../tools/bench/temporary-directory.ts';
 import { readTextFile } from './text-file.ts';
 
 const text = '[{"username":"efua","firstName":"Éfua"}]';

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { invalid } from '../domain/errors.ts';
-import { table } from './bench/table.ts';
 import {
   addServiceOptions,
   asAdmin,
@@ -8,6 +7,7 @@ import {
   type ServiceOptions,
 } from './client/login-options.ts';
 import { printable, printableJson } from './printable.ts';
+import { table } from './table.ts';
 
 interface UsageOptions extends ServiceOptions {
   readonly json?: boolean;

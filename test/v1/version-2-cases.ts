@@ -4,7 +4,7 @@ import { globSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { entryText } from '../../scripts/test-groups.ts';
-import { temporaryDirectory } from '../../src/cli/bench/temporary-directory.ts';
+import { temporaryDirectory } from '../../tools/bench/temporary-directory.ts';
 import { needsDurableEngine } from '../engine.ts';
 import { repositoryRoot } from '../source-files.ts';
 

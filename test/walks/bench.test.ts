@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runHistoryBench } from '../../src/cli/bench/history-bench.ts';
-import { formatHistoryReport } from '../../src/cli/bench/history-report.ts';
-import { runHttpBench } from '../../src/cli/bench/http-bench.ts';
-import { formatHttpReport } from '../../src/cli/bench/http-report.ts';
-import { runMqttBench } from '../../src/cli/bench/mqtt-bench.ts';
-import { formatMqttReport } from '../../src/cli/bench/mqtt-report.ts';
-import { areAllStored } from '../../src/cli/bench/population.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { runHistoryBench } from '../../tools/bench/history-bench.ts';
+import { formatHistoryReport } from '../../tools/bench/history-report.ts';
+import { runHttpBench } from '../../tools/bench/http-bench.ts';
+import { formatHttpReport } from '../../tools/bench/http-report.ts';
+import { runMqttBench } from '../../tools/bench/mqtt-bench.ts';
+import { formatMqttReport } from '../../tools/bench/mqtt-report.ts';
+import { areAllStored } from '../../tools/bench/population.ts';
 
 test('a benchmark finds every acknowledged value again, and says so', async () => {
   const stages: string[] = [];

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../../src/cli/client/identity.ts';
-import { createFleet } from '../../src/cli/demo/fleet.ts';
+import { createManualClock } from '../../src/lib/clock.ts';
+import { createFleet } from '../../tools/demo/fleet.ts';
 import {
   type SimulationOptions,
   type SimulationReport,
   simulate,
-} from '../../src/cli/demo/simulation.ts';
-import { createManualClock } from '../../src/lib/clock.ts';
+} from '../../tools/demo/simulation.ts';
 import { type Service, startService } from '../service.ts';
 
 const now = Date.UTC(2026, 2, 20, 12, 3);

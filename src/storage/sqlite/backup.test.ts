@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../../cli/bench/temporary-directory.ts';
+import { temporaryDirectory } from '../../../tools/bench/temporary-directory.ts';
 import { silentLog } from '../../lib/log.ts';
 import { aUser } from '../contract/builders.ts';
 import { backUp, copyData, restoreBackup } from './backup.ts';

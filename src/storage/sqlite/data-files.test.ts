@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../../cli/bench/temporary-directory.ts';
+import { temporaryDirectory } from '../../../tools/bench/temporary-directory.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
 import { removeCopyRests } from './data-copies.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../../cli/bench/temporary-directory.ts';
+import { temporaryDirectory } from '../../../tools/bench/temporary-directory.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { replaceData } from './replacement.ts';
 
