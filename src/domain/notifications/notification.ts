@@ -105,7 +105,7 @@ export interface DeviceState {
   readonly holdsSince?: Instant;
   /** It fired, and its `clear` has not held since. */
   readonly isRaised?: true;
-  /** The last sign of life of each sensor whose silence was looked at, so that it is once. */
+  /** The last sign of life of each sensor whose silence it fired for, so that it is once. */
   readonly silencesTold?: Readonly<Record<string, Instant>>;
   /** The same over all sensors, as it was written before. */
   readonly silenceToldAt?: Instant;

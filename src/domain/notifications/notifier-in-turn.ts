@@ -93,8 +93,6 @@ export function createNotifierInTurn(parts: NotifierInTurnParts): NotifierInTurn
       return at;
     }
     await refresh(deviceId, [rule]);
-    const { device: state } = states.peek(rule.notification.id, deviceId);
-    if (isSilenceTold(state, sensorId, seenAt)) return undefined;
     const note = createNote(evaluations, { at, deviceId, sensorId });
     const reading = readingAt(found, at, { sensorId, silentSince: seenAt });
     return lookAgainAt(rule, await lookNow({ rule, device, reading, note }));

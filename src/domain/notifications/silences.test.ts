@@ -82,6 +82,17 @@ test('a clock that is set back tells nothing early, and one that jumps tells at 
   assert.equal(await after(99 * hour), 1);
 });
 
+test('after an outage of the service what is silent is looked at anew', async () => {
+  const { watch, after, silences, told } = start();
+  watch(aRule('1'));
+  assert.equal(await after(2 * hour), 1);
+  silences.unheard();
+  assert.equal(await after(2 * hour - 1), 1);
+  assert.equal(await after(1), 2);
+  assert.equal(await after(9 * hour), 2);
+  assert.deepEqual(new Set(told.map(({ seenAt }) => seenAt)), new Set([noon]));
+});
+
 test('what was told before the start is not told again', async () => {
   const { watch, after, silences, clock } = start();
   watch(aRule('1'), { seenAt: noon - 9 * hour, isTold: true });

@@ -41,7 +41,8 @@ export interface Silences {
 interface Watched {
   readonly rule: Rule;
   readonly durationMs: number;
-  isTold: boolean;
+  /** How often hearing was lost before it was told last; undefined: it was not told. */
+  toldAfter: number | undefined;
   /** Not looked at before. */
   notBefore: Instant;
 }
@@ -75,25 +76,31 @@ export function createSilences(options: SilenceParts): Silences {
   let isStopped = false;
 
   function deadlineOf(sensor: Sensor, watched: Watched): Instant {
-    if (watched.isTold) return Number.POSITIVE_INFINITY;
+    // After an outage the silence is another one: a look that fired nothing may fire now.
+    if (watched.toldAfter === hearing.timesLost()) return Number.POSITIVE_INFINITY;
     const since = Math.max(sensor.seenAt, hearing.since());
     return Math.max(since + watched.durationMs, watched.notBefore);
   }
 
   async function tell(sensor: Sensor, watched: Watched): Promise<void> {
     const { deviceId, sensorId, seenAt } = sensor;
-    watched.isTold = true;
+    watched.toldAfter = hearing.timesLost();
     try {
       const nextAt = await onSilence({ rule: watched.rule, deviceId, sensorId, seenAt });
       if (nextAt === undefined) return;
       watched.notBefore = nextAt;
     } catch (error) {
       log.error({ err: error }, 'a silence could not be told and is tried again');
-      if (error instanceof DomainError && isFailureToStore(error)) hearing.lose();
+      if (error instanceof DomainError && isFailureToStore(error)) unheard();
       watched.notBefore = clock.now() + limits.silenceRetryMs;
     }
-    watched.isTold = false;
+    watched.toldAfter = undefined;
     nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
+  }
+
+  function unheard(): void {
+    hearing.lose();
+    nextAt = Math.min(nextAt, hearing.since());
   }
 
   async function lookAtAll(): Promise<void> {
@@ -103,7 +110,7 @@ export function createSilences(options: SilenceParts): Silences {
       for (const [sensor, watched] of inTurns(due).slice(0, limits.silencesPerLook)) {
         // Those that are left are due at the next start.
         if (isStopped) return;
-        if (!watched.isTold) await tell(sensor, watched);
+        if (deadlineOf(sensor, watched) <= clock.now()) await tell(sensor, watched);
       }
       due = due.length > limits.silencesPerLook ? findDue() : [];
     }
@@ -151,7 +158,7 @@ export function createSilences(options: SilenceParts): Silences {
         // One that is due and was not told waits for something else, as its window.
         const isWaiting = dueAt <= clock.now();
         const watched: Watched = {
-          ...{ rule, durationMs, isTold },
+          ...{ rule, durationMs, toldAfter: isTold ? hearing.timesLost() : undefined },
           notBefore: isWaiting ? Math.max(notBefore, dueAt) : dueAt,
         };
         sensor.watched.push(watched);
@@ -177,7 +184,7 @@ export function createSilences(options: SilenceParts): Silences {
       if (sensor === undefined) return;
       sensor.seenAt = Math.max(sensor.seenAt, at);
       for (const watched of sensor.watched) {
-        watched.isTold = false;
+        watched.toldAfter = undefined;
         watched.notBefore = Number.NEGATIVE_INFINITY;
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
@@ -194,11 +201,11 @@ export function createSilences(options: SilenceParts): Silences {
       }
     },
     listensSince: hearing.since,
-    unheard: hearing.lose,
+    unheard,
     tick,
     start() {
       timer = setInterval(() => {
-        hearing.check();
+        if (hearing.stoodStill()) unheard();
         if (clock.now() >= nextAt && ticking === undefined) void tick();
       }, limits.clockCheckMs);
       timer.unref();
@@ -222,18 +229,20 @@ function tellFull(parts: SilenceParts, { rule, deviceId, sensorId }: Silent): vo
 /** Since when sensors are heard: before, the service was away, stood still, or stored nothing. */
 function createHearing(clock: Clock) {
   let since = clock.now();
+  let timesLost = 0;
   let checkedAt = performance.now();
-  function lose(): void {
-    since = clock.now();
-  }
   return {
     since: () => since,
-    lose,
-    check(): void {
+    timesLost: () => timesLost,
+    lose(): void {
+      since = clock.now();
+      timesLost += 1;
+    },
+    stoodStill(): boolean {
       // Elapsed time: a clock that was set is no outage.
-      const now = performance.now();
-      if (now - checkedAt > limits.silenceRetryMs) lose();
-      checkedAt = now;
+      const elapsedMs = performance.now() - checkedAt;
+      checkedAt += elapsedMs;
+      return elapsedMs > limits.silenceRetryMs;
     },
   };
 }

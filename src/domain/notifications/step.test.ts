@@ -191,6 +191,25 @@ test('a silence is told once, of each sensor by itself', () => {
   assert.equal(step(rule, freshState, silent).outcome, 'skipped', 'a push ends no silence');
 });
 
+test('of several silences a look remembers those that it fired for, and none that it did not', () => {
+  const rule = ruleOf('silent(TC1, 2h); silent(SM1, 1h)');
+  const SM1 = parseSensorId('SM1');
+  const silentAt = (minutes: number): Reading => {
+    const { datapoint: _, ...reading } = readingOf(1);
+    const now = noon + minutes * minute;
+    return { ...reading, now, time: now, sensorId: SM1, silentSince: noon, seenAt: () => noon };
+  };
+  const early = step(rule, freshState, silentAt(60));
+  assert.equal(early.outcome, 'false');
+  assert.equal(early.state, freshState);
+  const { firing } = step(rule, early.state, silentAt(120));
+  const state = firing?.state ?? freshState;
+  for (const sensorId of [TC1, SM1]) {
+    assert.equal(isSilenceTold(state.device, sensorId, noon), true);
+    assert.equal(step(rule, state, { ...silentAt(121), sensorId }).outcome, 'skipped');
+  }
+});
+
 test('a look that time has to repeat says when', () => {
   const rule = ruleOf('silent(TC1, 2h) for 1m', { throttlingSeconds: 600 });
   const { datapoint: _, ...reading } = { ...readingOf(1), now: noon + 120 * minute };

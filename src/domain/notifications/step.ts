@@ -57,6 +57,9 @@ export function step(rule: Rule, state: RuleState, reading: Reading): Step {
   // A silence is found by the clock; a value only clears it.
   const isByClock = isSilenceOnly(expression) && state.device.isRaised !== true;
   if (datapoint !== undefined && isByClock) return { state, outcome: 'skipped' };
+  const isTold =
+    silentSince !== undefined && isSilenceTold(state.device, reading.sensorId, silentSince);
+  if (isTold) return { state, outcome: 'skipped' };
   if (notification.status !== 'active') return { state, outcome: 'inactive' };
   if (now > rule.expiresAt) return { state, outcome: 'expired' };
   const pushed = datapoint === undefined ? undefined : reading.value(reading.sensorId);
@@ -66,12 +69,10 @@ export function step(rule: Rule, state: RuleState, reading: Reading): Step {
   const { verdict, device: judged } = judge(rule, state.device, youngOf(rule, reading));
   const outcome =
     verdict !== 'holds' ? verdict : isThrottled(rule, state, now) ? 'throttled' : 'sent';
-  const isTold = silentSince !== undefined && outcome !== 'throttled' && outcome !== 'waiting';
-  const told = isTold ? withTold(judged, reading.sensorId, silentSince) : judged;
-  const quiet = outcome === 'sent' ? judged : told;
   const next =
-    quiet === state.device ? state : { ...state, device: withTurns(quiet, rule, reading) };
+    judged === state.device ? state : { ...state, device: withTurns(judged, rule, reading) };
   if (outcome !== 'sent') return { state: next, outcome };
+  const told = withTold(judged, rule, reading);
   const raised = expression.clear.length === 0 ? told : { ...told, isRaised: true as const };
   const lastFiredAt = Math.max(state.lastFiredAt ?? now, now);
   const fired = { device: withTurns(raised, rule, reading), lastFiredAt };
@@ -148,12 +149,16 @@ export function noLookBefore(
   return Math.max(windowEnd, (holdsSince ?? never) + expression.forMs);
 }
 
-function withTold(device: DeviceState, sensorId: SensorId, silentSince: Instant): DeviceState {
-  const silencesTold = { ...device.silencesTold, [sensorId]: silentSince };
-  return { ...device, silencesTold };
+/** Remembers all silences that it fired for. */
+function withTold(device: DeviceState, { expression, notification }: Rule, reading: Reading) {
+  const { silences } = expression;
+  if (silences.length === 0) return device;
+  const { createdAt } = notification;
+  const told = silences.map(({ sensorId }) => [sensorId, reading.seenAt(sensorId) ?? createdAt]);
+  return { ...device, silencesTold: { ...device.silencesTold, ...Object.fromEntries(told) } };
 }
 
-/** Whether a silence that began then was looked at already. */
+/** Whether it fired already for a silence that began then. */
 export function isSilenceTold(
   { silencesTold, silenceToldAt }: DeviceState,
   sensorId: SensorId,
