@@ -155,12 +155,10 @@ export function createSilences(options: SilenceParts): Silences {
         sensors.set(key, sensor);
         const { durationMs } = silence;
         const dueAt = seenAt + durationMs;
+        const toldAfter = isTold ? hearing.timesLost() : undefined;
+        const watched: Watched = { rule, durationMs, toldAfter, notBefore: dueAt };
         // One that is due and was not told waits for something else, as its window.
-        const isWaiting = dueAt <= clock.now();
-        const watched: Watched = {
-          ...{ rule, durationMs, toldAfter: isTold ? hearing.timesLost() : undefined },
-          notBefore: isWaiting ? Math.max(notBefore, dueAt) : dueAt,
-        };
+        if (dueAt <= clock.now()) watched.notBefore = Math.max(notBefore, dueAt);
         sensor.watched.push(watched);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
@@ -169,12 +167,10 @@ export function createSilences(options: SilenceParts): Silences {
       for (const key of placesOf.get(id) ?? []) {
         const sensor = sensors.get(key);
         if (sensor === undefined) continue;
-        const others = sensor.watched.filter(({ rule }) => rule.notification.id !== id);
-        for (const { rule } of sensor.watched) {
-          if (rule.notification.id === id) budget.release(rule.payer, 1);
-        }
-        sensor.watched = others;
-        if (others.length === 0) sensors.delete(key);
+        const own = sensor.watched.filter(({ rule }) => rule.notification.id === id);
+        for (const { rule } of own) budget.release(rule.payer, 1);
+        sensor.watched = sensor.watched.filter((watched) => !own.includes(watched));
+        if (sensor.watched.length === 0) sensors.delete(key);
       }
       placesOf.delete(id);
     },
@@ -193,8 +189,7 @@ export function createSilences(options: SilenceParts): Silences {
       for (const { sensorId } of rule.expression.silences) {
         const sensor = sensors.get(keyOf(deviceId, sensorId));
         for (const watched of sensor?.watched ?? []) {
-          if (sensor === undefined || watched.rule.notification.id !== rule.notification.id)
-            continue;
+          if (!sensor || watched.rule.notification.id !== rule.notification.id) continue;
           watched.notBefore = Math.min(watched.notBefore, at);
           nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
         }

@@ -191,7 +191,7 @@ test('a silence is told once, of each sensor by itself', () => {
   assert.equal(step(rule, freshState, silent).outcome, 'skipped', 'a push ends no silence');
 });
 
-test('of several silences a look remembers those that it fired for, and none that it did not', () => {
+test('a look remembers all silences that it fired for, and none that it did not', () => {
   const rule = ruleOf('silent(TC1, 2h); silent(SM1, 1h)');
   const SM1 = parseSensorId('SM1');
   const silentAt = (minutes: number): Reading => {
