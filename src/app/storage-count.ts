@@ -81,7 +81,9 @@ function createStorageCount(
       if (device.owner !== owner) add();
       owner = device.owner;
       weight += outcome.weight;
-      strangers.settle(push, owner, bytesPerWeight * outcome.weight);
+      if (push.isByStranger === true) {
+        strangers.settle(push, owner, bytesPerWeight * outcome.weight);
+      }
     }
     add();
   }

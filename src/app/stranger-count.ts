@@ -14,7 +14,7 @@ export interface StrangerCount {
    * there already, or is not stored, is given back with `settle`.
    */
   keep(batch: readonly Push[]): Promise<void> | undefined;
-  /** Counts what became of one push, of so many bytes. */
+  /** Counts what became of one push of a stranger, of so many bytes. */
   settle(push: Push, owner: Username, bytes: number): void;
   /** Gives back the strangers' part of what was freed of a device. */
   giveBack(deviceId: DeviceId, owner: Username, freed: number): Promise<void>;
@@ -55,7 +55,6 @@ export function createStrangerCount(
       return devices.addStrangerBytes(added);
     },
     settle(push, owner, bytes) {
-      if (push.isByStranger !== true) return;
       room.strangers.add(owner, bytes);
       const less = bytesOf(push) - bytes;
       if (less > 0) surplus.set(push.deviceId, (surplus.get(push.deviceId) ?? 0) - less);

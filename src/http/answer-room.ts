@@ -7,7 +7,7 @@ import { type Budget, budgetError } from '../domain/budgets/budget.ts';
 import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { countFor } from '../lib/connection-guard.ts';
+import { countFor, payerOfConnection } from '../lib/connection-guard.ts';
 import { createBreather } from '../lib/event-loop.ts';
 import type { FairTurns } from '../lib/fair-turns.ts';
 import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
@@ -54,7 +54,14 @@ interface Held {
   takenAt: number;
 }
 
-const asker = Symbol('asker');
+const paidBy = Symbol('paidBy');
+/** A connection that counts for the account of this actor: mostly all its requests are of one. */
+interface PaidSocket extends Socket {
+  [paidBy]?: Actor;
+}
+
+/** Where a request says who asked. */
+export const asker = Symbol('asker');
 interface AskedRequest extends RequestSource {
   [asker]?: Actor;
 }
@@ -142,7 +149,12 @@ export function createAnswerRoom(
   return {
     askedBy(request: AskedRequest, actor) {
       request[asker] = actor;
-      if (actor.kind !== 'guest') countFor(request.socket, payerOf(actor));
+      if (actor.kind === 'guest') return;
+      const socket: PaidSocket = request.socket;
+      if (socket[paidBy] === actor) return;
+      const payer = payerOf(actor);
+      countFor(socket, payer);
+      if (payerOfConnection(socket) === payer) socket[paidBy] = actor;
     },
     hold,
     written(answer) {

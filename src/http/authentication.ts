@@ -3,6 +3,7 @@ import { type Actor, guest } from '../domain/actor.ts';
 import { unauthenticated } from '../domain/errors.ts';
 import { accessKeyPrefix } from '../domain/users/credential-directory.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
+import { createLruCache } from '../lib/lru-cache.ts';
 
 /** Who is asking, by the Authorization header. Throws unauthenticated. */
 export interface Authenticate {
@@ -11,13 +12,28 @@ export interface Authenticate {
   peek?(authorization: string | undefined): Actor | undefined;
 }
 
+/** Authorization headers that are remembered with the secret that they hold. */
+const headersKept = 1_024;
+const headerCharactersMax = 512;
+
 /**
  * Bearer tokens and access keys, and Basic with an access key as the password of any username; no
  * header, an empty one or a bare `Bearer` is the guest.
  */
 export function createAuthenticate(sessions: Sessions): Authenticate {
-  const peek = (authorization: string | undefined): Actor | undefined => {
+  // A connection sends the same header each time.
+  const secrets = createLruCache<string, string>(headersKept);
+  const secretOf = (authorization: string | undefined): string | undefined => {
+    if (authorization === undefined) return undefined;
+    const known = secrets.get(authorization);
+    if (known !== undefined) return known;
     const secret = bearerSecret(authorization);
+    const isShort = authorization.length <= headerCharactersMax;
+    if (secret !== undefined && isShort) secrets.set(authorization, secret);
+    return secret;
+  };
+  const peek = (authorization: string | undefined): Actor | undefined => {
+    const secret = secretOf(authorization);
     return secret === undefined ? guest : sessions.peek(secret);
   };
   const authenticate = async (authorization: string | undefined): Promise<Actor> => {

@@ -272,13 +272,19 @@ export function createResponder(
     });
   };
 
+  // Most requests have none.
+  const emptyQuery = route.query && Object.freeze(readQuery(route.query, {}));
+  const queryOf = (given: object): unknown => {
+    if (route.query === undefined || isEmptyObject(given)) return emptyQuery;
+    return readQuery(route.query, given as RawQuery);
+  };
+
   const answerTo = (request: ReceivedRequest, actor: Actor, client: Client): Promise<Answer> => {
     const { headers } = request;
     const read: RouteRequest = {
       actor,
       params: paramsOf(request),
-      query:
-        route.query === undefined ? undefined : readQuery(route.query, request.query as RawQuery),
+      query: queryOf(request.query as object),
       body: parse?.(request.body, headers['content-type']),
       url: request.url,
       accept: headers.accept,
@@ -310,6 +316,11 @@ export function createResponder(
       release();
     }
   };
+}
+
+function isEmptyObject(given: object): boolean {
+  for (const _ in given) return false;
+  return true;
 }
 
 const longBytesMin = 32_768;

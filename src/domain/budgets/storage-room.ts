@@ -110,7 +110,8 @@ export function createStorageRoom(options: StorageRoomOptions): StorageRoom {
   let total = 0;
   let refusals = 0;
 
-  const isSignUp = (owner: Username): boolean => signUpNames.has(owner.toLowerCase());
+  const isSignUp = (owner: Username): boolean =>
+    signUpNames.size > 0 && signUpNames.has(owner.toLowerCase());
   const quotaOf = (owner: Username): number | undefined =>
     owner === guestUsername ? guestsBytesMax : isSignUp(owner) ? signUp.each : accountBytesMax;
   const usedBy = (owner: Username): number => used.get(owner.toLowerCase())?.bytes ?? 0;

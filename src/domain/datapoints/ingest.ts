@@ -117,12 +117,17 @@ export function createIngest(options: IngestOptions): Ingest {
 
   function ingestAtOnce(push: NewPush): Promise<void> {
     const { actor, sensor, datapoints } = push;
-    const device = peekPushable(options, actor, sensor.deviceId);
+    const device = options.devices.peek(sensor.deviceId);
     if (device === undefined || datapoints.length > limits.datapointsPerTurn) {
       return ingestInSteps(push);
     }
+    const resource = deviceResource(device);
+    const { access } = options;
+    if (access.tryAllow(actor, 'devices-data:create', resource) !== 'yes') {
+      return ingestInSteps(push);
+    }
     if (!line.isEmpty() && line.has(payerFor(actor), sensor.deviceId)) return ingestInSteps(push);
-    const stranger = options.access.tryStranger(actor, deviceResource(device));
+    const stranger = access.tryStranger(actor, resource);
     if (stranger === 'unknown') return ingestInSteps(push);
     if (!requireStorable(push, device)) return Promise.resolve();
     const rules = { now: clock.now(), valueBytesMax };

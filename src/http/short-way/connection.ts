@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { asker } from '../answer-room.ts';
 import type { RequestSource } from '../clients.ts';
 import type { NotComing } from '../request-gate.ts';
 import { AnswerQueue } from './answer-queue.ts';
@@ -38,7 +39,9 @@ function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): 
   const { line, params, url, bodyAt, end } = request;
   const { headers } = request.head;
   const body = line.hasBody ? bytes.subarray(bodyAt, end) : undefined;
-  return { headers, params, query: noQuery, body, url, raw: { socket, headers } };
+  // With its place for who asked: a property that comes later would need memory of its own.
+  const raw = { socket, headers, [asker]: undefined };
+  return { headers, params, query: noQuery, body, url, raw };
 }
 
 const noQuery = {};

@@ -73,7 +73,11 @@ export function readHotRequest<Target>(
     if (head === undefined || !fits(head, line)) return undefined;
     const bodyAt = at + fieldsEnd + 4;
     return {
-      ...{ line, head, bodyAt, url: found[1] ?? '', params: paramsOf(line, found) },
+      line,
+      head,
+      bodyAt,
+      url: found[1] ?? '',
+      params: paramsOf(line, found),
       end: bodyAt + head.bodyBytes,
     };
   }
@@ -90,7 +94,9 @@ function paramsOf(
   found: RegExpExecArray,
 ): Readonly<Record<string, string>> {
   const params: Record<string, string> = {};
-  for (const [at, name] of paramNames.entries()) params[name] = found[at + 2] ?? '';
+  for (let at = 0; at < paramNames.length; at += 1) {
+    params[paramNames[at] as string] = found[at + 2] ?? '';
+  }
   return params;
 }
 

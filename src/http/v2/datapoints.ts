@@ -195,6 +195,11 @@ function pushRoute(
     ],
     handle: async ({ actor, params, query, body, spelling, url }) => {
       const sensor = sensorOf(params);
+      // The usual push of devices.
+      if (body.kind === 'plain') {
+        await ingest(actor, sensor, [body.datapoint]);
+        return done;
+      }
       const zone = query.timezone === undefined ? undefined : readTimeZone(query.timezone);
       const csv = { names: spelling, zone };
       let refused: RefusedElements | undefined;
