@@ -89,6 +89,7 @@ async function addMore({ service }: Stage): Promise<readonly Shot[]> {
     { name: 'groups', path: '/groups' },
     { name: 'messages', path: '/messages' },
     { name: 'profile', path: '/profile' },
+    { name: 'developers', path: '/profile/developers' },
     { name: 'more', path: '/more' },
     { name: 'device-new', path: '/new-device' },
     { name: 'device', path: device },

@@ -110,6 +110,12 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/profile/profile.tsx').then(({ Profile }) => Profile),
   },
   {
+    path: '/profile/developers',
+    title: 'profile.developers',
+    needsLogin: true,
+    load: () => import('../screens/profile/developers.tsx').then(({ Developers }) => Developers),
+  },
+  {
     path: '/new-device',
     title: 'start.title',
     load: () => import('../screens/new-device/new-device.tsx').then(({ NewDevice }) => NewDevice),

@@ -50,25 +50,8 @@ export function ProfileFields(
 ): JSX.Element {
   const { draft, onDraft, isWithoutContact = false } = props;
   const set = setterOf(props);
-  return (
+  const seldom = (
     <>
-      <div class="form-grid">
-        <TextField
-          label={t('welcome.firstName')}
-          autocomplete="given-name"
-          value={draft.firstName}
-          onValue={set('firstName')}
-          isOptional
-        />
-        <TextField
-          label={t('welcome.lastName')}
-          autocomplete="family-name"
-          value={draft.lastName}
-          onValue={set('lastName')}
-          isOptional
-        />
-      </div>
-      {!isWithoutContact && <ContactFields draft={draft} onDraft={onDraft} />}
       <TextField
         label={t('welcome.address')}
         autocomplete="street-address"
@@ -91,6 +74,37 @@ export function ProfileFields(
           isOptional
         />
       </div>
+    </>
+  );
+  return (
+    <>
+      <div class="form-grid">
+        <TextField
+          label={t('welcome.firstName')}
+          autocomplete="given-name"
+          value={draft.firstName}
+          onValue={set('firstName')}
+          isOptional
+        />
+        <TextField
+          label={t('welcome.lastName')}
+          autocomplete="family-name"
+          value={draft.lastName}
+          onValue={set('lastName')}
+          isOptional
+        />
+      </div>
+      {isWithoutContact ? (
+        seldom
+      ) : (
+        <>
+          <ContactFields draft={draft} onDraft={onDraft} />
+          <details class="more-fields">
+            <summary>{t('welcome.moreAboutYou')}</summary>
+            <div class="stack">{seldom}</div>
+          </details>
+        </>
+      )}
       <p class="field-hint">{t('welcome.contactHint')}</p>
     </>
   );

@@ -44,6 +44,7 @@ export const userScreens = ({ alert, project, group }: Furniture): readonly stri
   `/groups/${group}`,
   `/alerts/${alert}/edit`,
   '/profile',
+  '/profile/developers',
   '/more',
   '/new-device',
   '/devices/field-3',

@@ -63,7 +63,7 @@ browserTest(
 
 browserTest('a webhook is set in the profile, shows its secret and is tried', async () => {
   const page = await stage.visit({ username: 'adwoa', width: 'desktop' });
-  await page.goto('/profile');
+  await page.goto('/profile/developers');
   await page.getByLabel('Webhook URL').fill('no address');
   const save = page.getByRole('region', { name: 'Webhook' }).getByRole('button', { name: 'Save' });
   await save.click();
@@ -78,6 +78,27 @@ browserTest('a webhook is set in the profile, shows its secret and is tried', as
   const { webhook } = json as { readonly webhook?: unknown };
   assert.deepEqual(webhook, ['https://farm.example.org/hook']);
   await page.getByRole('button', { name: /test/i }).waitFor();
+  await page.getByRole('link', { name: 'Me', exact: true }).click();
   await page.getByText(/Your devices take 0 .*MiB/).waitFor();
+  await page.context().close();
+});
+
+browserTest('the profile is two screens, and one tap leads from each to the other', async () => {
+  const page = await stage.visit({ username: 'yaa', width: 'phone' });
+  await page.goto('/profile');
+  await page.getByLabel('Current password').waitFor();
+  assert.equal(await page.getByRole('heading', { name: 'Keys' }).count(), 0);
+  await page.getByRole('link', { name: 'For developers' }).tap();
+  await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  assert.equal(new URL(page.url()).pathname, '/profile/developers');
+  const lines = page.getByRole('region', { name: 'MQTT' });
+  assert.match((await lines.textContent()) ?? '', /mosquitto_sub .*\n {2}-u 'yaa'/);
+  assert.equal(await page.getByLabel('Current password').count(), 0);
+  await page.getByRole('link', { name: 'Me', exact: true }).tap();
+  await page.getByLabel('Current password').waitFor();
+  // An anchor of the one screen that both were.
+  await page.goto('/more');
+  await page.goto('/profile#keys');
+  await page.getByRole('heading', { name: 'Keys' }).waitFor();
   await page.context().close();
 });

@@ -85,8 +85,9 @@ browserTest('the account says it for all devices, and a device may keep more', a
   await makeDevice('pond');
   const page = await stage.visit({ username: 'ama', width: 'desktop' });
   await page.goto('/profile');
+  await page.getByText('How long values are kept').click();
   await page.getByLabel('Days that values are kept').fill('365');
-  const account = page.locator('section', { hasText: 'How long values are kept' });
+  const account = page.locator('details', { hasText: 'How long values are kept' });
   await account.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Delete old values' }).click();
   await account

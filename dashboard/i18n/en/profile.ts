@@ -1,6 +1,8 @@
 /** The own account. */
 export const profile = {
   title: 'Profile',
+  me: 'Me',
+  developers: 'For developers',
   contact: 'About you',
   saved: 'Your profile is saved',
   guides: 'Guides',
@@ -43,6 +45,11 @@ export const profile = {
   keyDelete: 'Delete',
   keyDeleteText: 'Whatever uses the key {name} stops working at once.',
   keyDeleted: 'The key {name} is deleted',
+  connect: 'Where programs connect',
+  connectText:
+    'As a password, use a key or your own password. While they run, these lines show each ' +
+    'new value of every device that you can see.',
+  keyHere: 'YOUR KEY',
   take: 'Take your data with you',
   takeText:
     'The values of a device are under CSV on its page. This file has everything else: ' +

@@ -3,6 +3,8 @@ import type { Translation } from '../dictionary.ts';
 /** The own account. */
 export const profile: Translation<'profile'> = {
   title: 'Profil',
+  me: 'Moi',
+  developers: 'Pour les développeurs',
   contact: 'À propos de vous',
   saved: 'Votre profil est enregistré',
   guides: 'Guides (en anglais)',
@@ -46,6 +48,12 @@ export const profile: Translation<'profile'> = {
   keyDelete: 'Supprimer',
   keyDeleteText: 'Tout ce qui utilise la clé {name} cesse aussitôt de fonctionner.',
   keyDeleted: 'La clé {name} est supprimée',
+  connect: 'Où les programmes se connectent',
+  connectText:
+    'Comme mot de passe, utilisez une clé ou votre propre mot de passe. Tant qu’elles ' +
+    'tournent, ces lignes montrent chaque nouvelle valeur de tous les appareils que vous ' +
+    'pouvez voir.',
+  keyHere: 'VOTRE CLÉ',
   take: 'Emporter mes données',
   takeText:
     'Les valeurs d’un appareil sont sous CSV, sur sa page. Ce fichier contient tout le ' +

@@ -3,6 +3,8 @@ import type { Translation } from '../dictionary.ts';
 /** The own account. */
 export const profile: Translation<'profile'> = {
   title: 'Perfil',
+  me: 'Eu',
+  developers: 'Para programadores',
   contact: 'Sobre si',
   saved: 'O seu perfil foi guardado',
   guides: 'Guias (em inglês)',
@@ -46,6 +48,11 @@ export const profile: Translation<'profile'> = {
   keyDelete: 'Apagar',
   keyDeleteText: 'Tudo o que usa a chave {name} deixa logo de funcionar.',
   keyDeleted: 'A chave {name} foi apagada',
+  connect: 'Onde os programas se ligam',
+  connectText:
+    'Como palavra-passe, use uma chave ou a sua própria palavra-passe. Enquanto correm, ' +
+    'estas linhas mostram cada novo valor de todos os dispositivos que pode ver.',
+  keyHere: 'A SUA CHAVE',
   take: 'Levar os meus dados',
   takeText:
     'Os valores de um dispositivo estão em CSV, na página dele. Este ficheiro tem tudo o ' +

@@ -3,6 +3,8 @@ import type { Translation } from '../dictionary.ts';
 /** The own account. */
 export const profile: Translation<'profile'> = {
   title: 'Wasifu',
+  me: 'Mimi',
+  developers: 'Kwa wasanidi programu',
   contact: 'Kukuhusu',
   saved: 'Wasifu wako umehifadhiwa',
   guides: 'Miongozo (kwa Kiingereza)',
@@ -45,6 +47,11 @@ export const profile: Translation<'profile'> = {
   keyDelete: 'Futa',
   keyDeleteText: 'Chochote kinachotumia ufunguo {name} kitaacha kufanya kazi mara moja.',
   keyDeleted: 'Ufunguo {name} umefutwa',
+  connect: 'Mahali programu zinapounganishwa',
+  connectText:
+    'Kama nenosiri, tumia ufunguo au nenosiri lako mwenyewe. Mistari hii ikiendeshwa, ' +
+    'huonyesha kila thamani mpya ya vifaa vyote unavyoweza kuona.',
+  keyHere: 'UFUNGUO WAKO',
   take: 'Chukua data yako',
   takeText:
     'Thamani za kifaa ziko chini ya CSV kwenye ukurasa wake. Faili hii ina mengine yote: ' +

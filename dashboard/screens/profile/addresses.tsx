@@ -76,9 +76,7 @@ function AddressLine({
   return (
     <div class="stack-tight">
       <div class="row row-apart">
-        <span class="grow">
-          <strong>{address}</strong>
-        </span>
+        <strong class="whole">{address}</strong>
         {isProven ? (
           <span class="mark">
             <Icon name="check" />

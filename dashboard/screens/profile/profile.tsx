@@ -5,40 +5,27 @@ import type { User } from '../../api/types.ts';
 import { formatNumber } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
-import { useResource } from '../../state/resource.ts';
-import { api, me, username } from '../../state/session.ts';
+import { api, me } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { Icon } from '../../ui/icons.tsx';
 import { LookChoice } from '../../ui/look-choice.tsx';
 import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
-import { RetentionPart } from '../../ui/retention-part.tsx';
+import { RetentionFold } from '../../ui/retention-part.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { AccountEnd } from './account-end.tsx';
 import { Addresses } from './addresses.tsx';
 import { Browsers } from './browsers.tsx';
-import { Keys } from './keys.tsx';
-import { Webhook } from './webhook.tsx';
+import { ProfileHead } from './profile-head.tsx';
+import { useMe } from './use-me.ts';
 
-/** The own account: who I am, how it looks, keys, and the end of it. */
+/** The own account: who I am, how it looks, and the end of it. */
 export function Profile(): JSX.Element {
-  const { value, error, reload } = useResource(`me ${username.value}`, (signal) =>
-    api.getJson<User>({ path: '/users/me', signal }),
-  );
+  const { value, error, reload } = useMe();
   return (
     <div class="stack profile">
-      <header class="screen-head">
-        <div>
-          <h1>{t('profile.title')}</h1>
-          <p class="quiet">{t('shell.loggedInAs', { name: username.value ?? '' })}</p>
-        </div>
-        <button type="button" class="button" onClick={() => void api.logOut()}>
-          <Icon name="logout" />
-          {t('shell.logout')}
-        </button>
-      </header>
+      <ProfileHead part="/profile" />
       <section class="surface stack" aria-labelledby="look">
         <h2 id="look">{t('profile.look')}</h2>
         <LookChoice />
@@ -53,18 +40,6 @@ export function Profile(): JSX.Element {
             <ContactForm user={value} onSaved={reload} />
             <Addresses key={`${value.email} ${value.phone}`} user={value} onProven={reload} />
           </section>
-          <section class="surface stack" aria-labelledby="retention">
-            <h2 id="retention">{t('retention.title')}</h2>
-            <RetentionPart place={{ scope: 'user', path: '/users/me' }} />
-          </section>
-          <section class="surface stack" aria-labelledby="webhook">
-            <h2 id="webhook">{t('profile.webhook')}</h2>
-            <Webhook user={value} onSaved={reload} />
-          </section>
-          <section class="surface stack" aria-labelledby="keys">
-            <h2 id="keys">{t('profile.keys')}</h2>
-            <Keys />
-          </section>
           <section class="surface stack" aria-labelledby="password">
             <h2 id="password">{t('profile.password')}</h2>
             <PasswordForm
@@ -77,6 +52,7 @@ export function Profile(): JSX.Element {
             <h2 id="browsers">{t('profile.browsers')}</h2>
             <Browsers />
           </section>
+          <RetentionFold place={{ scope: 'user', path: '/users/me' }} />
           <AccountEnd user={value} />
         </>
       )}
