@@ -55,6 +55,7 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
     { under: 'src/telemetry/memory-metrics.ts', packages: ['node:fs', 'node:v8'] },
     { under: 'src/lib/lru-cache.ts', packages: ['lru-cache'] },
     { under: 'src/lib/idle-memory.ts', packages: ['node:v8', 'node:vm'] },
+    { under: 'src/lib/paid-work.ts', packages: ['node:async_hooks'] },
     { under: 'src/lib/connection-guard.ts', packages: ['node:net'] },
     { under: 'src/lib/proxied-socket.ts', packages: ['node:net'] },
     { under: 'src/storage/contract/', packages: ['fast-check'] },

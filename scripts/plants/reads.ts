@@ -202,4 +202,16 @@ export const plantsOfReads: readonly Plant[] = [
       patch(room, '(disk.freeBytes() ?? floor) < floor', '(disk.freeBytes() ?? floor) < 0'),
     ],
   },
+  {
+    name: 'nobody waits for a connection behind guests',
+    ...{ file: 'src/storage/postgres/reader.test.ts', test: 'behind the reads of guests' },
+    says: /was number/,
+    patches: [
+      patch(
+        'src/storage/postgres/reader.ts',
+        "if (!isPayer(payer)) return { lane: 'service', payer };",
+        "if (payer === payer) return { lane: 'service', payer: '' };",
+      ),
+    ],
+  },
 ];

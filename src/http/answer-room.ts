@@ -11,6 +11,7 @@ import { countFor, payerOfConnection } from '../lib/connection-guard.ts';
 import { createBreather } from '../lib/event-loop.ts';
 import type { FairTurns } from '../lib/fair-turns.ts';
 import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
+import { stepsPaidBy } from '../lib/paid-work.ts';
 import { stepsOf } from '../lib/steps.ts';
 import type { Clients, RequestSource } from './clients.ts';
 import { nextAnswer } from './latest-answer.ts';
@@ -168,7 +169,8 @@ export function createAnswerRoom(
     },
     stream(answer, chunks) {
       hold(answer, limits.answerWindowBytes);
-      const pieces = piecesOf(chunks, (bytes) => hold(answer, bytes));
+      const paid = stepsPaidBy(payerFor(answer.req), chunks);
+      const pieces = piecesOf(paid, (bytes) => hold(answer, bytes));
       return Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
     },
     payerOf: payerFor,

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import Fastify from 'fastify';
 import { payerAt } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
+import { currentPayer } from '../lib/paid-work.ts';
 import { type Answer, jsonType, send, written } from './answer.ts';
-import type { AnswerRoom } from './answer-room.ts';
+import type { AnswerRoom, Chunks } from './answer-room.ts';
 import { createCompressor } from './compression.ts';
 
 /** Has room for so many bytes of each answer. */
@@ -67,3 +68,24 @@ for (const encoding of [undefined, 'gzip'] as const) {
     });
   }
 }
+
+test('what is read while an answer is written is paid for by who asked', async () => {
+  const payers = new Set<string | undefined>();
+  async function* chunks(): AsyncGenerator<string> {
+    for (let at = 0; at < 100; at += 1) {
+      payers.add(currentPayer());
+      yield 'x'.repeat(10_000);
+    }
+  }
+  await using fastify = Fastify();
+  fastify.get('/', (_request, reply) => {
+    const room = {
+      ...roomFor(10_000_000),
+      stream: (_: unknown, all: Chunks) => Readable.from(all),
+    };
+    void send(written(jsonType, chunks()), undefined, reply, { room });
+  });
+  const address = await fastify.listen({ host: '127.0.0.1', port: 0 });
+  assert.equal((await (await fetch(address)).text()).length, 1_000_000);
+  assert.deepEqual(payers, new Set([payerAt('127.0.0.1')]));
+});

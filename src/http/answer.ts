@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { type LongText, writeLongJson } from '../lib/long-json.ts';
+import { stepsPaidBy } from '../lib/paid-work.ts';
 import { stepsOf } from '../lib/steps.ts';
 import { prefersJson } from './accept.ts';
 import { emptyAnswerHeaders, textHeaders } from './answer-headers.ts';
@@ -254,7 +255,7 @@ async function sendCompressed(
     room,
   }: ReadOptions & { readonly encoding: Encoding; readonly room: AnswerRoom },
 ): Promise<void> {
-  const source = readUntilClose(reply.raw, chunks);
+  const source = readUntilClose(reply.raw, chunks, room);
   const first: (string | Uint8Array | LongText)[] = [];
   let bytes = 0;
   let isWhole = false;
@@ -281,10 +282,11 @@ async function sendCompressed(
 function readUntilClose<Item>(
   answer: ServerResponse,
   chunks: AsyncIterable<Item>,
+  room: AnswerRoom,
 ): AsyncIterator<Item> {
   // Its close has been told: nothing would let go of them.
   if (answer.req.socket.destroyed) throw new DomainError('unavailable', 'nobody is there to read');
-  const source = chunks[Symbol.asyncIterator]();
+  const source = stepsPaidBy(room.payerOf(answer.req), chunks);
   answer.once('close', () => void source.return?.());
   return source;
 }
@@ -305,7 +307,7 @@ async function sendWritten(
   { contentType, chunks, headers }: StreamAnswer,
   options: SendOptions,
 ): Promise<number> {
-  const pieces = readUntilClose(reply.raw, chunks);
+  const pieces = readUntilClose(reply.raw, chunks, options.room);
   let head = '';
   while (head.length < wholeCharactersMax) {
     const { done, value } = await pieces.next();

@@ -2,9 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { DomainError, invalid } from '../domain/errors.ts';
+import { createFairTurns } from '../lib/fair-turns.ts';
+import { currentPayer } from '../lib/paid-work.ts';
 import { createReader } from '../wire/validation.ts';
 import { bare, done, json, list } from './answer.ts';
-import { type AnswerTo, defineRoute, type RouteAnswer, type RouteRequest } from './route.ts';
+import {
+  type AnswerTo,
+  bareTextAnswer,
+  createResponder,
+  defineRoute,
+  type Edge,
+  type ReceivedRequest,
+  type RouteAnswer,
+  type RouteRequest,
+} from './route.ts';
 import { jsonBody } from './route-body.ts';
 
 const about = { method: 'POST', path: '/x', tag: 'X', summary: 'x', errors: [] } as const;
@@ -59,4 +70,34 @@ test('a body carries its reader, whose value and refusals are the handler’s', 
   assert.deepEqual(ids, ['1']);
   await assert.rejects(send({ name: 'x' }), invalid('thing must have the field id'));
   await assert.rejects(send([]), DomainError);
+});
+
+test('a read is paid for by who asks, and what others set off is the service’s', async () => {
+  const guest = { kind: 'guest', address: '10.0.0.1' } as const;
+  // What a responder asks of them.
+  const edge = {
+    authenticate: async () => guest,
+    clients: { of: () => ({ guest, address: guest.address }) },
+    room: { askedBy: () => undefined },
+    turns: createFairTurns({ turnMs: 5 }),
+  } as unknown as Edge;
+  const payerOf = async (method: 'GET' | 'PUT') => {
+    const route = defineRoute({
+      ...{ ...about, method, answer: bareTextAnswer('Who pays.') },
+      handle: async () => {
+        await undefined;
+        return bare(currentPayer() ?? 'the service');
+      },
+    });
+    const request = {
+      headers: {},
+      params: {},
+      url: '/x',
+      raw: { socket: {} },
+    } as unknown as ReceivedRequest;
+    const answer = await createResponder(route, edge)(request);
+    return 'text' in answer ? answer.text : undefined;
+  };
+  assert.equal(await payerOf('GET'), 'address/10.0.0.1');
+  assert.equal(await payerOf('PUT'), 'the service');
 });

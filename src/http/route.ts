@@ -10,6 +10,7 @@ import type { Reporter } from '../domain/reporter.ts';
 import { holdForLogin } from '../lib/connection-guard.ts';
 import { yieldToEventLoop } from '../lib/event-loop.ts';
 import type { FairTurns } from '../lib/fair-turns.ts';
+import { paidBy } from '../lib/paid-work.ts';
 import type { Wire } from '../wire/fields.ts';
 import { type Spelling, v2Spelling } from '../wire/spelling.ts';
 import { type RawQuery, readQuery } from '../wire/validation.ts';
@@ -264,11 +265,14 @@ export function createResponder(
     const client = clients.of(request.raw);
     const actor = known.kind === 'guest' ? client.guest : importing(known, request.headers);
     room.askedBy(request.raw, actor);
-    const turn = takesTurns ? turns.enter(payerOf(actor)) : undefined;
-    if (turn === undefined) return answerTo(request, actor, client);
+    const payer = payerOf(actor);
+    const answer = (): Promise<Answer> => answerTo(request, actor, client);
+    const turn = takesTurns ? turns.enter(payer) : undefined;
+    if (!isRead) return turn === undefined ? answer() : turn.then(answer);
+    if (turn === undefined) return paidBy(payer, answer);
     return turn.then(() => {
-      if (isRead && request.raw.socket.destroyed) throw invalid('nobody waits for the answer');
-      return answerTo(request, actor, client);
+      if (request.raw.socket.destroyed) throw invalid('nobody waits for the answer');
+      return paidBy(payer, answer);
     });
   };
 

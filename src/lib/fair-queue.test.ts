@@ -111,6 +111,36 @@ function abortedController(): AbortController {
   return gone;
 }
 
+test('a lane runs no more than its own part, and others begin beside it at once', async () => {
+  const lanes = ['known', 'strange'] as const;
+  const queue = createFairQueue<(typeof lanes)[number]>({
+    ...{
+      lanes,
+      parallelMax: 3,
+      waitingMax: 8,
+      ofLane: { strange: { parallelMax: 2, shareMax: 3 } },
+    },
+  });
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const run = (lane: 'known' | 'strange', name: string) =>
+    queue.run({ lane, payer: 'a' }, async () => {
+      begun.push(name);
+      await new Promise<void>((resolve) => ends.push(resolve));
+    });
+  const all = ['s1', 's2', 's3', 's4', 's5'].map((name) => run('strange', name));
+  await assert.rejects(run('strange', 's6'), ShareFullError);
+  all.push(run('known', 'k1'), run('known', 'k2'));
+  await turn();
+  assert.deepEqual(begun, ['s1', 's2', 'k1']);
+  for (const _ of all) {
+    ends.shift()?.();
+    await turn();
+  }
+  await Promise.all(all);
+  assert.deepEqual(begun, ['s1', 's2', 'k1', 's3', 'k2', 's4', 's5']);
+});
+
 test('a task that fails hands its place on', async () => {
   const queue = createFairQueue({ lanes: ['only'], parallelMax: 1, waitingMax: 4 });
   const place = { lane: 'only', payer: 'a' } as const;

@@ -37,6 +37,14 @@ export interface FairQueue<Lane extends string> {
 /** The tasks of one payer that wait, oldest first. */
 type Waiting = Set<() => void>;
 
+/** What a lane may have, where it is not what the queue has for each. */
+interface LaneLimits {
+  /** Tasks of the lane that run at a time. */
+  readonly parallelMax?: number;
+  /** Tasks of one payer that wait. */
+  readonly shareMax?: number;
+}
+
 /** At most `parallelMax` tasks at a time, and at most `waitingMax` in line in each lane. */
 export function createFairQueue<Lane extends string>(options: {
   readonly lanes: readonly Lane[];
@@ -44,20 +52,25 @@ export function createFairQueue<Lane extends string>(options: {
   readonly idleLanes?: readonly Lane[];
   readonly parallelMax: number;
   readonly waitingMax: number;
+  readonly ofLane?: Readonly<Partial<Record<Lane, LaneLimits>>>;
 }): FairQueue<Lane> {
   // By payer, in the order of their turns.
   const laneOf = (name: Lane) => ({
-    ...{ name, waiting: 0, turns: 0 },
+    ...{ name, waiting: 0, turns: 0, running: 0 },
+    ...{ parallelMax: options.parallelMax, shareMax: Math.ceil(options.waitingMax / 2) },
+    ...options.ofLane?.[name],
     payers: new Map<string, Waiting>(),
     /** Payers that have had no turn yet, in the order of their coming. */
     fresh: new Set<string>(),
   });
   const lanes = options.lanes.map(laneOf);
   const idleLanes = (options.idleLanes ?? []).map(laneOf);
+  const byName = new Map([...lanes, ...idleLanes].map((lane) => [lane.name, lane]));
   let running = 0;
   let lastLane = 0;
 
   function nextIn(lane: ReturnType<typeof laneOf>): (() => void) | undefined {
+    if (lane.running >= lane.parallelMax) return undefined;
     lane.turns += 1;
     const [first] = lane.payers.keys();
     const payer = lane.turns % 2 === 0 ? ([...lane.fresh].at(-1) ?? first) : first;
@@ -70,6 +83,7 @@ export function createFairQueue<Lane extends string>(options: {
     // To the end of the turns.
     if (tasks.size > 0) lane.payers.set(payer, tasks);
     lane.waiting -= 1;
+    lane.running += 1;
     return start;
   }
 
@@ -89,11 +103,12 @@ export function createFairQueue<Lane extends string>(options: {
     return undefined;
   }
 
-  function wait({ lane: name, payer, signals = [] }: QueuePlace<Lane>): Promise<void> {
-    const lane = [...lanes, ...idleLanes].find((one) => one.name === name);
-    if (lane === undefined) throw new Error(`there is no lane ${name}`);
+  function wait(
+    lane: ReturnType<typeof laneOf>,
+    { payer, signals = [] }: QueuePlace<Lane>,
+  ): Promise<void> {
     const own: Waiting = lane.payers.get(payer) ?? new Set();
-    if (own.size >= Math.ceil(options.waitingMax / 2)) throw new ShareFullError();
+    if (own.size >= lane.shareMax) throw new ShareFullError();
     if (lane.waiting >= options.waitingMax) throw new TooManyWaitingError();
     if (own.size === 0) lane.fresh.add(payer);
     lane.payers.set(payer, own);
@@ -109,7 +124,6 @@ export function createFairQueue<Lane extends string>(options: {
       function leave(): void {
         forget();
         own.delete(start);
-        if (lane === undefined) return;
         if (own.size === 0) lane.payers.delete(payer);
         if (own.size === 0) lane.fresh.delete(payer);
         lane.waiting -= 1;
@@ -123,15 +137,19 @@ export function createFairQueue<Lane extends string>(options: {
   return {
     async run(place, task) {
       if (place.signals?.some(({ aborted }) => aborted)) throw new LeftQueueError();
-      if (running >= options.parallelMax) {
-        await wait(place);
+      const lane = byName.get(place.lane);
+      if (lane === undefined) throw new Error(`there is no lane ${place.lane}`);
+      if (running >= options.parallelMax || lane.running >= lane.parallelMax) {
+        await wait(lane, place);
       } else {
         running += 1;
+        lane.running += 1;
         lastLane = Math.max(0, options.lanes.indexOf(place.lane));
       }
       try {
         return await task();
       } finally {
+        lane.running -= 1;
         // The place is handed on without being given up in between.
         const start = next();
         if (start === undefined) running -= 1;

@@ -5,9 +5,11 @@ const mebibyte = 1_024 * kibibyte;
 export const postgresLimits = {
   /** Connections that reads share; one more writes. */
   readConnectionsMax: 6,
+  /** Of them, those that read for guests: whoever else reads does not wait behind them. */
+  guestReadConnectionsMax: 3,
   /** Where the server has no room for one more, when it is asked again. */
   moreConnectionsMs: 5_000,
-  /** Reads that wait for a connection; beyond it they are refused. */
+  /** Reads that wait for a connection, of guests, of accounts, of the service: more are refused. */
   readsWaitingMax: 2_000,
   /** How long opening a connection may take. */
   connectMs: 5_000,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import { silentLog } from '../../lib/log.ts';
+import { paidBy } from '../../lib/paid-work.ts';
 import { createReader } from './reader.ts';
 
 test('where the server has no room for more connections, reads share those that are there', {
@@ -25,5 +26,29 @@ test('where the server has no room for more connections, reads share those that 
   } finally {
     await reader.close();
     await onServer(url, 'drop role reader_few');
+  }
+});
+
+test('nobody waits for a connection behind the reads of guests', {
+  skip: noPostgres,
+}, async () => {
+  const reader = createReader(await emptySchemaCalled('reader_guests'), silentLog);
+  const done: string[] = [];
+  const read = async (who: string) => {
+    await reader.first('select 1 as found from pg_sleep(0.02)');
+    done.push(who);
+  };
+  try {
+    const guests = Array.from({ length: 40 }, (_, at) =>
+      paidBy(`address/10.0.0.${at}`, () => read('a guest')),
+    );
+    const all = [...guests, paidBy('account/1', () => read('an account')), read('the service')];
+    await Promise.all(all);
+    // Other connections are opened for them, while a few guests are answered on theirs.
+    for (const who of ['an account', 'the service']) {
+      assert.ok(done.indexOf(who) < guests.length / 2, `${who} was number ${done.indexOf(who)}`);
+    }
+  } finally {
+    await reader.close();
   }
 });

@@ -1,13 +1,18 @@
 import pg from 'pg';
+import { isGuestPayer, isPayer } from '../../domain/budgets/payer.ts';
+import { createFairQueue, type QueuePlace } from '../../lib/fair-queue.ts';
 import type { Log } from '../../lib/log.ts';
+import { currentPayer } from '../../lib/paid-work.ts';
+import { TooManyWaitingError } from '../../lib/semaphore.ts';
 import { type Session, sessionOn, type Value } from './connection.ts';
 import { asRefusal, isConnectionLost, isFull, unavailable } from './failures.ts';
 import { clientConfig } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 /**
- * Reads over a few connections. Throws DomainError unavailable when the database is away or too
- * many reads wait.
+ * Reads over a few connections, in turns: those of the service itself, of accounts, and of guests,
+ * who have half of the connections at most, so that nobody waits behind them. Throws DomainError
+ * unavailable when the database is away or too many reads wait.
  */
 export interface Reader extends Session {
   /** Runs several reads so that they see the same commit. */
@@ -26,11 +31,26 @@ export function createReader(url: string, log: Log): Reader {
   pool.on('error', (error) => log.warn({ err: error }, 'a connection to the database was lost'));
   pool.on('connect', (client) => client.on('error', () => undefined));
   const connect = createConnecting(pool, log);
+  const queue = createFairQueue<ReadLane>({
+    lanes: ['service', 'accounts', 'guests'],
+    parallelMax: postgresLimits.readConnectionsMax,
+    waitingMax: postgresLimits.readsWaitingMax,
+    ofLane: {
+      service: { shareMax: postgresLimits.readsWaitingMax },
+      guests: { parallelMax: postgresLimits.guestReadConnectionsMax },
+    },
+  });
 
   async function withClient<Answer>(work: (client: pg.PoolClient) => Promise<Answer>) {
-    if (pool.waitingCount >= postgresLimits.readsWaitingMax) {
-      throw unavailable('too many reads wait for the database: try again');
+    try {
+      return await queue.run(placeOf(currentPayer()), () => withConnection(work));
+    } catch (error) {
+      if (!(error instanceof TooManyWaitingError)) throw error;
+      throw unavailable('too many reads wait for the database: try again', error);
     }
+  }
+
+  async function withConnection<Answer>(work: (client: pg.PoolClient) => Promise<Answer>) {
     let client: pg.PoolClient | undefined;
     try {
       client = await connect();
@@ -71,6 +91,13 @@ export function createReader(url: string, log: Log): Reader {
       }),
     close: () => pool.end(),
   };
+}
+
+type ReadLane = 'service' | 'accounts' | 'guests';
+
+function placeOf(payer = ''): QueuePlace<ReadLane> {
+  if (!isPayer(payer)) return { lane: 'service', payer };
+  return { lane: isGuestPayer(payer) ? 'guests' : 'accounts', payer };
 }
 
 /** Takes a connection; where the server has no room for more, waits for one that is there. */

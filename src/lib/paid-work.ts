@@ -1,0 +1,23 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Steps, stepsOf } from './steps.ts';
+
+const payers = new AsyncLocalStorage<string>();
+
+/** Runs work that this payer pays for, with all that it waits for on its way. */
+export const paidBy = <Result>(payer: string, work: () => Result): Result =>
+  payers.run(payer, work);
+
+/** Who pays for the work under way; undefined: the service itself. */
+export const currentPayer = (): string | undefined => payers.getStore();
+
+/** Steps that this payer pays for, whoever asks for them. */
+export function stepsPaidBy<Step>(payer: string, steps: AsyncIterable<Step>): Steps<Step> {
+  const source = steps[Symbol.asyncIterator]();
+  return stepsOf(
+    async () => {
+      const { done, value } = await paidBy(payer, () => source.next());
+      return done === true ? undefined : value;
+    },
+    async () => void (await source.return?.()),
+  );
+}
