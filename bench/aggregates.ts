@@ -15,11 +15,11 @@ import { createInProcessFeed } from '../src/feed/in-process-feed.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { createBuckets, parseInterval } from '../src/lib/time-bucket.ts';
 import { findTimeZone, utc } from '../src/lib/time-zone.ts';
-import { aDevice, aSensor, deviceId, sensorId } from '../src/storage/contract/builders.ts';
 import { databasePath } from '../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../src/storage/sqlite/sqlite-storage.ts';
 import { datapointLimits } from '../src/storage/sqlite/timeseries/datapoint-limits.ts';
 import type { Storage } from '../src/storage/storage.ts';
+import { aDevice, aSensor, deviceId, sensorId } from '../test/contract/storage/builders.ts';
 
 // How long aggregates and downsampling of a year of minutes take: node bench/aggregates.ts
 

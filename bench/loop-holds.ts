@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { putVersion1Chunks } from '../src/storage/contract/version-1-chunk.ts';
+import { putVersion1Chunks } from '../test/contract/storage/version-1-chunk.ts';
 import { type ServiceProcess, startProcess } from '../test/service-process.ts';
 import type { LoopHolds } from './loop-meter.ts';
 

@@ -6,6 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { datapointAt, singleBatch, toColumnBatch } from '../src/domain/datapoints/column-batch.ts';
 import type { Push } from '../src/domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../src/lib/log.ts';
+import { databasePath } from '../src/storage/sqlite/connection.ts';
+import { openSqlite } from '../src/storage/sqlite/sqlite-storage.ts';
+import { datapointLimits } from '../src/storage/sqlite/timeseries/datapoint-limits.ts';
+import type { Storage } from '../src/storage/storage.ts';
 import {
   aDevice,
   aSensor,
@@ -13,11 +17,7 @@ import {
   deviceId,
   noon,
   sensorId,
-} from '../src/storage/contract/builders.ts';
-import { databasePath } from '../src/storage/sqlite/connection.ts';
-import { openSqlite } from '../src/storage/sqlite/sqlite-storage.ts';
-import { datapointLimits } from '../src/storage/sqlite/timeseries/datapoint-limits.ts';
-import type { Storage } from '../src/storage/storage.ts';
+} from '../test/contract/storage/builders.ts';
 
 // How fast and how small the sqlite engine keeps datapoints: node bench/storage.ts [seconds]
 

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { aUser } from '../src/storage/contract/builders.ts';
+import { aUser } from '../test/contract/storage/builders.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import { packWriter } from './pack-writer.ts';
 

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parse, parseAllDocuments } from 'yaml';
 import { configKeys } from '../src/config/config-keys.ts';
 import { limits } from '../src/domain/limits.ts';
-import { temporaryDirectory } from '../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from './contract/storage/temporary-directory.ts';
 import { freePort } from './postgres-server.ts';
 import { startService } from './service.ts';
 

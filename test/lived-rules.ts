@@ -15,6 +15,8 @@ import { silentReporter } from '../src/domain/reporter.ts';
 import { createManualClock, type Instant } from '../src/lib/clock.ts';
 import type { JsonValue } from '../src/lib/json.ts';
 import { silentLog } from '../src/lib/log.ts';
+import { createMemoryStorage } from '../src/storage/memory/memory-storage.ts';
+import type { Storage } from '../src/storage/storage.ts';
 import {
   aDevice,
   aSensor,
@@ -23,10 +25,8 @@ import {
   noon,
   sensorId,
   username,
-} from '../src/storage/contract/builders.ts';
-import { aNotification } from '../src/storage/contract/notifications.contract.ts';
-import { createMemoryStorage } from '../src/storage/memory/memory-storage.ts';
-import type { Storage } from '../src/storage/storage.ts';
+} from './contract/storage/builders.ts';
+import { aNotification } from './contract/storage/notifications.contract.ts';
 
 export const devices = ['d0', 'd1'].map(deviceId);
 export const sensors = ['TC1', 'SM1'].map(sensorId);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { temporaryDirectory } from '../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from './contract/storage/temporary-directory.ts';
 import { type Service, startService } from './service.ts';
 
 const signature = [13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10];

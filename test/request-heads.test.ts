@@ -5,8 +5,8 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { temporaryDirectory } from '../src/storage/contract/temporary-directory.ts';
 import { keyOf } from './compatible/line-endpoint.ts';
+import { temporaryDirectory } from './contract/storage/temporary-directory.ts';
 import { type Service, startService } from './service.ts';
 
 const open: { short?: Service; ordinary?: Service; secure?: Service } = {};

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { limits } from '../src/domain/limits.ts';
 import { mqttLimits } from '../src/mqtt/limits.ts';
-import { temporaryDirectory } from '../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from './contract/storage/temporary-directory.ts';
 import { halves } from './raw-connections.ts';
 import { type Service, startService } from './service.ts';
 

@@ -30,7 +30,7 @@ interface BannedText {
 }
 
 const isProgram = (path: string): boolean =>
-  /^(src|tools)\//.test(path) && !path.endsWith('.test.ts') && !path.includes('/contract/');
+  /^(src|tools)\//.test(path) && !path.endsWith('.test.ts');
 
 const bannedTexts: readonly BannedText[] = [
   { pattern: /\bas any\b|<any>|: any\b/, place: 'code' },

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openServiceStorage } from '../../test/service-storage.ts';
-import type { Change } from '../domain/changes.ts';
 import {
   actuatorId,
   aDevice,
@@ -16,7 +14,9 @@ import {
   noon,
   sensorId,
   userId,
-} from '../storage/contract/builders.ts';
+} from '../../test/contract/storage/builders.ts';
+import { openServiceStorage } from '../../test/service-storage.ts';
+import type { Change } from '../domain/changes.ts';
 
 const owner = aUser('ana').username;
 const ana = userId('id-ana');

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openServiceStorage } from '../../test/service-storage.ts';
-import { loadConfig } from '../config/config.ts';
-import { silentLog } from '../lib/log.ts';
 import {
   aDevice,
   anActuator,
@@ -10,7 +7,10 @@ import {
   aUser,
   deviceId,
   noon,
-} from '../storage/contract/builders.ts';
+} from '../../test/contract/storage/builders.ts';
+import { openServiceStorage } from '../../test/service-storage.ts';
+import { loadConfig } from '../config/config.ts';
+import { silentLog } from '../lib/log.ts';
 import { openStorageRoom } from './storage-count.ts';
 
 const d = deviceId('d');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aMessage } from '../../test/contract/channels/channel-contract.ts';
 import type { Channel, Outcome } from '../domain/notifications/channel.ts';
 import { type Log, silentLog } from '../lib/log.ts';
-import { aMessage } from './contract/channel-contract.ts';
 import { guardChannel } from './guarded-channel.ts';
 import { channelLimits } from './limits.ts';
 

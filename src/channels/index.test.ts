@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
+import { aMessage } from '../../test/contract/channels/channel-contract.ts';
 import type { ChannelMessage } from '../domain/notifications/channel.ts';
 import { createManualClock } from '../lib/clock.ts';
 import { type Log, silentLog } from '../lib/log.ts';
 import { createMemoryStorage } from '../storage/memory/memory-storage.ts';
-import { aMessage } from './contract/channel-contract.ts';
 import { type ChannelSettings, openChannels } from './index.ts';
 
 const open = (settings: ChannelSettings, log: Log = silentLog) =>

@@ -1,4 +1,4 @@
-import { feedContract } from './contract/feed-contract.ts';
+import { feedContract } from '../../test/contract/feed/feed-contract.ts';
 import { createInProcessFeed } from './in-process-feed.ts';
 
 feedContract(createInProcessFeed);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { feedContract } from '../../test/contract/feed/feed-contract.ts';
 import type { Change } from '../domain/changes.ts';
 import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -8,7 +9,6 @@ import type { DeviceId, SensorId } from '../domain/ids.ts';
 import type { FeedLog, LogEntry } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import { silentLog } from '../lib/log.ts';
-import { feedContract } from './contract/feed-contract.ts';
 import { createInProcessFeed } from './in-process-feed.ts';
 import type { Hints } from './nats-feed.ts';
 import { createSharedFeed } from './shared-feed.ts';

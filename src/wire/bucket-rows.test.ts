@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { deviceId, sensorId } from '../../test/contract/storage/builders.ts';
 import type { AggregationPlan } from '../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
-import { deviceId, sensorId } from '../storage/contract/builders.ts';
 import { createBucketColumnRows, createBucketRows } from './bucket-rows.ts';
 import { createBucketWriter, createSensorBucketWriter } from './summary.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startHttpStub } from '../../src/channels/contract/http-stub.ts';
+import { startHttpStub } from '../contract/channels/http-stub.ts';
 import { type Service, startService } from '../service.ts';
 
 const answer = () => ({

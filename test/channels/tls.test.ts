@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setDefaultCACertificates } from 'node:tls';
 import { SMTPServer } from 'smtp-server';
-import { aMessage } from '../../src/channels/contract/channel-contract.ts';
-import { startHttpStub } from '../../src/channels/contract/http-stub.ts';
-import { startSmppStub } from '../../src/channels/contract/smpp-stub.ts';
 import { channelUrls, openChannels } from '../../src/channels/index.ts';
 import { parseUsername } from '../../src/domain/ids.ts';
 import type { ChannelName } from '../../src/domain/notifications/notification.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { createMemoryStorage } from '../../src/storage/memory/memory-storage.ts';
+import { aMessage } from '../contract/channels/channel-contract.ts';
+import { startHttpStub } from '../contract/channels/http-stub.ts';
+import { startSmppStub } from '../contract/channels/smpp-stub.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-channel-tls-'));
 after(() => rmSync(directory, { recursive: true }));

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { startHttpStub } from '../../src/channels/contract/http-stub.ts';
+import { startHttpStub } from '../contract/channels/http-stub.ts';
 import type { History } from './history.ts';
 import { deviceId, exchangeJson, type HttpTarget } from './http-load.ts';
 

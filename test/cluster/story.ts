@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { hasNats, startNats } from '../nats-server.ts';
 import { onServer } from '../postgres-server.ts';
 import { startClients } from './clients.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '../../src/domain/limits.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { durable } from '../engine.ts';
 import { type Service, type ServiceOptions, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { limits } from '../../src/domain/limits.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { createRecordingChannels } from './recording-channels.ts';

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import mqtt, { type MqttClient } from 'mqtt';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { type Doors, hasHaproxy, startHaproxy } from '../haproxy.ts';
 import { emptySchemaCalled, noPostgres } from '../postgres-schemas.ts';
 import { freePort } from '../postgres-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { embedded } from '../engine.ts';
 import { startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';

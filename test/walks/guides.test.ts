@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { embedded } from '../engine.ts';
 import { noPostgres } from '../postgres-schemas.ts';
 import { findPostgres, startPostgres } from '../postgres-server.ts';

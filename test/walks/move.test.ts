@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { askAs, fill, readWorld, retainedMessage, takeMessages } from '../old-databases/world.ts';
 import {
   findPostgres,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { embedded } from '../engine.ts';
 import { askAs, readWorld, retainedMessage, takeMessages } from '../old-databases/world.ts';
 import { type Service, startService } from '../service.ts';

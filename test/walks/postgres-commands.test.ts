@@ -1,7 +1,7 @@
 // In a process of its own: it starts a database server.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import {
   findPostgres,
   onServer,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 import { findPostgres, type OwnPostgres, schemaUrl, startPostgres } from '../postgres-server.ts';
 import { startProcess } from '../service-process.ts';
 import { minute } from '../v2/sensor-endpoint.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { putVersion1Chunks } from '../../src/storage/contract/version-1-chunk.ts';
+import { putVersion1Chunks } from '../contract/storage/version-1-chunk.ts';
 import { embedded } from '../engine.ts';
 import { runProgram, startProcess } from '../service-process.ts';
 import { createCorrectingClient } from './correcting-client.ts';

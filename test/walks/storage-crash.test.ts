@@ -5,17 +5,12 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Push } from '../../src/domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { aDevice, aSensor, aUser, noon } from '../../src/storage/contract/builders.ts';
-import {
-  allValues,
-  lastValueIn,
-  push,
-  sensor,
-} from '../../src/storage/contract/datapoint-builders.ts';
-import { temporaryDirectory } from '../../src/storage/contract/temporary-directory.ts';
 import { openSqlite } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { datapointLimits } from '../../src/storage/sqlite/timeseries/datapoint-limits.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { aDevice, aSensor, aUser, noon } from '../contract/storage/builders.ts';
+import { allValues, lastValueIn, push, sensor } from '../contract/storage/datapoint-builders.ts';
+import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
 
 const rounds = Number(process.env['KILL_ROUNDS'] ?? 20);
 const batchPushes = 12;

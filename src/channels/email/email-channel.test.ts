@@ -3,9 +3,13 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import {
+  aMessage,
+  describeChannel,
+  type OpenedChannel,
+} from '../../../test/contract/channels/channel-contract.ts';
+import type { Behaviour } from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
-import { aMessage, describeChannel, type OpenedChannel } from '../contract/channel-contract.ts';
-import type { Behaviour } from '../contract/http-stub.ts';
 import { createEmailChannel } from './email-channel.ts';
 import { readSmtpUrl } from './email-settings.ts';
 

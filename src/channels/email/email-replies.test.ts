@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc, { array, asyncProperty, constantFrom, oneof, string } from 'fast-check';
+import { aMessage } from '../../../test/contract/channels/channel-contract.ts';
 import { parseUsername } from '../../domain/ids.ts';
-import { aMessage } from '../contract/channel-contract.ts';
 import { createEmailChannel } from './email-channel.ts';
 import { readSmtpUrl } from './email-settings.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aMessage, describeChannel } from '../../../test/contract/channels/channel-contract.ts';
+import { openHttpChannel } from '../../../test/contract/channels/http-channel.ts';
+import { startHttpStub } from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
-import { aMessage, describeChannel } from '../contract/channel-contract.ts';
-import { openHttpChannel } from '../contract/http-channel.ts';
-import { startHttpStub } from '../contract/http-stub.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { createAfricasTalkingSms } from './africas-talking-sms.ts';
 import { readSmsUrl } from './sms-settings.ts';

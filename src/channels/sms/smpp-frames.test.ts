@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc, { array, asyncProperty, constantFrom, nat, oneof, record, uint8Array } from 'fast-check';
 import smpp, { type Pdu } from 'smpp';
+import { aMessage } from '../../../test/contract/channels/channel-contract.ts';
 import { parseUsername } from '../../domain/ids.ts';
-import { aMessage } from '../contract/channel-contract.ts';
 import { createSmppSms } from './smpp-sms.ts';
 import { readSmsUrl } from './sms-settings.ts';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import type { Pdu } from 'smpp';
+import { aMessage, describeChannel } from '../../../test/contract/channels/channel-contract.ts';
+import { startSmppStub } from '../../../test/contract/channels/smpp-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
-import { aMessage, describeChannel } from '../contract/channel-contract.ts';
-import { startSmppStub } from '../contract/smpp-stub.ts';
 import { createSmppSms } from './smpp-sms.ts';
 
 import { readSmsUrl } from './sms-settings.ts';

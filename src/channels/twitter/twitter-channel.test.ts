@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseUsername } from '../../domain/ids.ts';
-import { aMessage, describeChannel } from '../contract/channel-contract.ts';
+import { aMessage, describeChannel } from '../../../test/contract/channels/channel-contract.ts';
 import {
   type Behaviour,
   type ReceivedRequest,
   type StubAnswer,
   startHttpStub,
-} from '../contract/http-stub.ts';
+} from '../../../test/contract/channels/http-stub.ts';
+import { parseUsername } from '../../domain/ids.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { createTwitterChannel } from './twitter-channel.ts';
 import { readTwitterUrl } from './twitter-settings.ts';

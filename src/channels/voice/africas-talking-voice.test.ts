@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aMessage, describeChannel } from '../../../test/contract/channels/channel-contract.ts';
+import { openHttpChannel } from '../../../test/contract/channels/http-channel.ts';
+import { startHttpStub } from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
-import { aMessage, describeChannel } from '../contract/channel-contract.ts';
-import { openHttpChannel } from '../contract/http-channel.ts';
-import { startHttpStub } from '../contract/http-stub.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { createAfricasTalkingVoice } from './africas-talking-voice.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc, { constantFrom, integer, property, tuple } from 'fast-check';
+import { aMessage } from '../../../test/contract/channels/channel-contract.ts';
 import { parseUsername } from '../../domain/ids.ts';
-import { aMessage } from '../contract/channel-contract.ts';
 import { isPublicAddress, refusedRanges } from './address-filter.ts';
 import { createWebhookChannel } from './webhook-channel.ts';
 

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { test } from 'node:test';
+import { aMessage, describeChannel } from '../../../test/contract/channels/channel-contract.ts';
+import { openHttpChannel } from '../../../test/contract/channels/http-channel.ts';
+import {
+  type ReceivedRequest,
+  type StubAnswer,
+  startHttpStub,
+} from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
-import { aMessage, describeChannel } from '../contract/channel-contract.ts';
-import { openHttpChannel } from '../contract/http-channel.ts';
-import { type ReceivedRequest, type StubAnswer, startHttpStub } from '../contract/http-stub.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { createPinnedLookup, type Resolve } from './pinned-lookup.ts';
 import { webhookSecretOf } from './signature.ts';

@@ -5,16 +5,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
-import {
-  guestUsername,
-  parseCorrectionId,
-  parseNotificationId,
-  type Username,
-} from '../../domain/ids.ts';
-import { silentReporter } from '../../domain/reporter.ts';
-import { parseJson } from '../../lib/json.ts';
-import { silentLog } from '../../lib/log.ts';
 import {
   aDevice,
   aGateway,
@@ -31,7 +21,17 @@ import {
   noon,
   sensorId,
   username,
-} from '../../storage/contract/builders.ts';
+} from '../../../test/contract/storage/builders.ts';
+import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
+import {
+  guestUsername,
+  parseCorrectionId,
+  parseNotificationId,
+  type Username,
+} from '../../domain/ids.ts';
+import { silentReporter } from '../../domain/reporter.ts';
+import { parseJson } from '../../lib/json.ts';
+import { silentLog } from '../../lib/log.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { readExport, writeExport } from './export-file.ts';

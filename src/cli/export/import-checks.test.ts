@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aDevice, aGateway, aSensor, aUser } from '../../storage/contract/builders.ts';
+import { aDevice, aGateway, aSensor, aUser } from '../../../test/contract/storage/builders.ts';
 import type { ExportLine } from './export-format.ts';
 import { requireTakeable } from './import-checks.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openServiceStorage } from '../../../test/service-storage.ts';
 import {
   aDevice,
   aGroup,
@@ -12,7 +11,8 @@ import {
   projectId,
   userId,
   username,
-} from '../../storage/contract/builders.ts';
+} from '../../../test/contract/storage/builders.ts';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
 import { createGrantDirectory } from './grant-directory.ts';

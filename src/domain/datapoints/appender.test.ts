@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  aDevice,
+  aSensor,
+  deviceId,
+  noon,
+  sensorId,
+} from '../../../test/contract/storage/builders.ts';
 import { createInProcessFeed } from '../../feed/in-process-feed.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aDevice, aSensor, deviceId, noon, sensorId } from '../../storage/contract/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aSensor, deviceId, sensorId } from '../../storage/contract/builders.ts';
+import { aSensor, deviceId, sensorId } from '../../../test/contract/storage/builders.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { AggregationStep, Bucket } from './aggregation.ts';

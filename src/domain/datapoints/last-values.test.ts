@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aDevice, aSensor, deviceId, sensorId } from '../../storage/contract/builders.ts';
+import { aDevice, aSensor, deviceId, sensorId } from '../../../test/contract/storage/builders.ts';
 import type { Access } from '../access/access.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork } from '../budgets/long-work.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aDevice, aSensor, deviceId } from '../../storage/contract/builders.ts';
+import { aDevice, aSensor, deviceId } from '../../../test/contract/storage/builders.ts';
 import type { Access } from '../access/access.ts';
 import type { DeviceStore } from '../devices/device-store.ts';
 import { createSourceOpening } from './sensor-selection.ts';

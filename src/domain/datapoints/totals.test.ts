@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deviceId, sensorId } from '../../storage/contract/builders.ts';
+import { deviceId, sensorId } from '../../../test/contract/storage/builders.ts';
 import { openTally, type Tally } from './bucket-tally.ts';
 import type { Source } from './sensor-selection.ts';
 import { readTotals } from './totals.ts';

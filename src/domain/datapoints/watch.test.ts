@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openServiceStorage } from '../../../test/service-storage.ts';
 import {
   aDevice,
   aUser,
@@ -9,7 +8,8 @@ import {
   sensorId,
   userId,
   username,
-} from '../../storage/contract/builders.ts';
+} from '../../../test/contract/storage/builders.ts';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import { type Actor, guest } from '../actor.ts';
 import type { FeedEvent } from './feed.ts';
 import { createWatch } from './watch.ts';

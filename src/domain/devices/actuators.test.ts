@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endlessRoom } from '../../../test/endless-room.ts';
-import { openServiceStorage } from '../../../test/service-storage.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { silentLog } from '../../lib/log.ts';
 import {
   actuatorId,
   aDevice,
   anActuator,
   deviceId,
   noon,
-} from '../../storage/contract/builders.ts';
+} from '../../../test/contract/storage/builders.ts';
+import { endlessRoom } from '../../../test/endless-room.ts';
+import { openServiceStorage } from '../../../test/service-storage.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { silentLog } from '../../lib/log.ts';
 import { type Actor, guest } from '../actor.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { guestUsername, parseUserId, parseUsername } from '../ids.ts';

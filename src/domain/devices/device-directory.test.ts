@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openServiceStorage } from '../../../test/service-storage.ts';
 import {
   actuatorId,
   aDevice,
@@ -12,7 +11,8 @@ import {
   sensorId,
   userId,
   username,
-} from '../../storage/contract/builders.ts';
+} from '../../../test/contract/storage/builders.ts';
+import { openServiceStorage } from '../../../test/service-storage.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { DomainError } from '../errors.ts';
 import { createDeviceDirectory } from './device-directory.ts';

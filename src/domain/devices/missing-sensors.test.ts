@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aDevice, deviceId, noon, sensorId } from '../../../test/contract/storage/builders.ts';
 import { endlessRoom } from '../../../test/endless-room.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { aDevice, deviceId, noon, sensorId } from '../../storage/contract/builders.ts';
 import { type Actor, guest } from '../actor.ts';
 import { DomainError } from '../errors.ts';
 import { parseAccessKeyId, parseUserId, parseUsername, type SensorId } from '../ids.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLog } from '../../lib/log.ts';
 import {
   actuatorId,
   aDevice,
@@ -8,7 +7,8 @@ import {
   deviceId,
   noon,
   username,
-} from '../../storage/contract/builders.ts';
+} from '../../../test/contract/storage/builders.ts';
+import { silentLog } from '../../lib/log.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { payerOf } from '../budgets/payer.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aSocial, aUser, deviceId, noon } from '../../../test/contract/storage/builders.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aSocial, aUser, deviceId, noon } from '../../storage/contract/builders.ts';
-import { aNotification } from '../../storage/contract/notifications.contract.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';

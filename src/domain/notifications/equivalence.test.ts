@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { noon } from '../../../test/contract/storage/builders.ts';
 import {
   ana,
   append,
@@ -17,7 +18,6 @@ import {
   store,
 } from '../../../test/lived-rules.ts';
 import { createManualClock, type Instant } from '../../lib/clock.ts';
-import { noon } from '../../storage/contract/builders.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';

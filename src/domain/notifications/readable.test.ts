@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aDevice, aUser, deviceId, username } from '../../storage/contract/builders.ts';
-import { aNotification } from '../../storage/contract/notifications.contract.ts';
+import { aDevice, aUser, deviceId, username } from '../../../test/contract/storage/builders.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import type { Actor } from '../actor.ts';
 import { createBudgets } from '../budgets/budgets.ts';

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  aDevice,
+  aSensor,
+  aUser,
+  noon,
+  username,
+} from '../../../test/contract/storage/builders.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aDevice, aSensor, aUser, noon, username } from '../../storage/contract/builders.ts';
-import { aNotification } from '../../storage/contract/notifications.contract.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { payerOfAccount } from '../budgets/payer.ts';

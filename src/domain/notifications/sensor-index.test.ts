@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { deviceId, sensorId, username } from '../../storage/contract/builders.ts';
-import { aNotification } from '../../storage/contract/notifications.contract.ts';
+import { deviceId, sensorId, username } from '../../../test/contract/storage/builders.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import type { NotificationId } from '../ids.ts';
 import { createRule, type Rule } from './rule.ts';
 import { createSensorIndex } from './sensor-index.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aDevice, aSensor } from '../../storage/contract/builders.ts';
+import { aDevice, aSensor } from '../../../test/contract/storage/builders.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';

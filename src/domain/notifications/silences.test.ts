@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deviceId, noon, sensorId, username } from '../../../test/contract/storage/builders.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { createManualClock, type Instant } from '../../lib/clock.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
-import { deviceId, noon, sensorId, username } from '../../storage/contract/builders.ts';
-import { aNotification } from '../../storage/contract/notifications.contract.ts';
 import { budgetTable } from '../budgets/budget-table.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { limits } from '../limits.ts';

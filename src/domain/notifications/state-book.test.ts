@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deviceId, noon } from '../../../test/contract/storage/builders.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { silentLog } from '../../lib/log.ts';
-import { deviceId, noon } from '../../storage/contract/builders.ts';
-import { aNotification } from '../../storage/contract/notifications.contract.ts';
 import type { StateChange } from './notification-store.ts';
 import { createStateBook } from './state-book.ts';
 

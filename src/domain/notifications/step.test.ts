@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { aNotification } from '../../storage/contract/notifications.contract.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { DeviceState } from './notification.ts';

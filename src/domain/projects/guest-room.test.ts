@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noon } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
-import { noon } from '../../storage/contract/builders.ts';
 import { type Actor, guest, guestAt } from '../actor.ts';
 import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
 import { createGateways } from '../gateways/gateways.ts';

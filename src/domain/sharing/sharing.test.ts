@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aDevice, aUser, deviceId, username } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
-import { aDevice, aUser, deviceId, username } from '../../storage/contract/builders.ts';
 import { createOwnedResources } from '../projects/owned-resources.ts';
 import { createSharing } from './sharing.ts';
 

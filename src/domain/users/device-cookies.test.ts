@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { userId } from '../../storage/contract/builders.ts';
+import { userId } from '../../../test/contract/storage/builders.ts';
 import { createDeviceCookies } from './device-cookies.ts';
 
 test('a cookie is recognised for its account, and for no other, however it is bent', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aUser, noon } from '../../storage/contract/builders.ts';
+import { aUser, noon } from '../../../test/contract/storage/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { findLoginCandidates, findResetTarget } from './login-candidates.ts';
 import type { AddressProof } from './user.ts';

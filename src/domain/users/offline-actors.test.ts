@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aUser, noon } from '../../../test/contract/storage/builders.ts';
 import { createManualClock } from '../../lib/clock.ts';
-import { aUser, noon } from '../../storage/contract/builders.ts';
 import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
 import { createOfflineActors } from './offline-actors.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aKey } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aKey } from '../../storage/contract/builders.ts';
 import { parseUserId, parseUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';

@@ -1,4 +1,4 @@
-import { storageContract } from '../contract/storage-contract.ts';
+import { storageContract } from '../../../test/contract/storage/storage-contract.ts';
 import { createMemoryStorage } from './memory-storage.ts';
 
 storageContract(async () => createMemoryStorage());

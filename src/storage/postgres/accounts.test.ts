@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { aDevice, aSensor, aUser, noon, userId } from '../../../test/contract/storage/builders.ts';
+import { at, push } from '../../../test/contract/storage/datapoint-builders.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aDevice, aSensor, aUser, noon, userId } from '../contract/builders.ts';
-import { at, push } from '../contract/datapoint-builders.ts';
 import { openAccounts } from './accounts.ts';
 import { readMigrations } from './migrate.ts';
 import { openPostgres } from './postgres-storage.ts';

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import {
+  aDevice,
+  aSensor,
+  aUser,
+  deviceId,
+  noon,
+  sensorId,
+} from '../../../test/contract/storage/builders.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../contract/builders.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openLink } from './link.ts';
 import { openPostgres } from './postgres-storage.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { aUser, deviceId, noon } from '../../../test/contract/storage/builders.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import type { FiringOutcome } from '../../domain/notifications/delivery.ts';
 import type { LookStore } from '../../domain/notifications/look-store.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aUser, deviceId, noon } from '../contract/builders.ts';
-import { aNotification } from '../contract/notifications.contract.ts';
 import type { Storage } from '../storage.ts';
 import { openPostgres } from './postgres-storage.ts';
 

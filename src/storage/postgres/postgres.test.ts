@@ -1,11 +1,14 @@
 import { describe } from 'node:test';
+import { correctionsContract } from '../../../test/contract/storage/corrections.contract.ts';
+import { datapointsContract } from '../../../test/contract/storage/datapoints.contract.ts';
+import { retainingContract } from '../../../test/contract/storage/retaining.contract.ts';
+import {
+  retentionContract,
+  storageContract,
+} from '../../../test/contract/storage/storage-contract.ts';
 import { emptySchemaCalled, noPostgres, postgresOfTests } from '../../../test/postgres-schemas.ts';
 import { emptySchema, onServer, schemaUrl } from '../../../test/postgres-server.ts';
 import { silentLog } from '../../lib/log.ts';
-import { correctionsContract } from '../contract/corrections.contract.ts';
-import { datapointsContract } from '../contract/datapoints.contract.ts';
-import { retainingContract } from '../contract/retaining.contract.ts';
-import { retentionContract, storageContract } from '../contract/storage-contract.ts';
 import type { Storage } from '../storage.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { openPostgres } from './postgres-storage.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { aDevice, aSensor, deviceId, sensorId } from '../../../test/contract/storage/builders.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import type { HourTally } from '../../domain/datapoints/retention/hours.ts';
 import { dayMs, hourMs } from '../../domain/datapoints/retention/retention.ts';
 import { hoursPerStep } from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aDevice, aSensor, deviceId, sensorId } from '../contract/builders.ts';
 import { openPostgres } from './postgres-storage.ts';
 
 /** An empty database with a device that has a sensor. */

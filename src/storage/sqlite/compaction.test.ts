@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../contract/temporary-directory.ts';
+import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { compact } from './compaction.ts';
 import { databasePath } from './connection.ts';

@@ -3,19 +3,23 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { silentLog } from '../../lib/log.ts';
-import { aDevice, deviceId, noon, sensorId } from '../contract/builders.ts';
-import { tinyDatapointLimits } from '../contract/datapoint-arbitraries.ts';
-import { sensor } from '../contract/datapoint-builders.ts';
+import { aDevice, deviceId, noon, sensorId } from '../../../test/contract/storage/builders.ts';
+import { tinyDatapointLimits } from '../../../test/contract/storage/datapoint-arbitraries.ts';
+import { sensor } from '../../../test/contract/storage/datapoint-builders.ts';
 import {
-  createHistoryModel,
   type HistoryCounts,
   type HistoryEngine,
   noCounts,
-} from '../contract/history-model.ts';
-import { type HistoryStep, historyStep, wholeHistory } from '../contract/history-steps.ts';
-import { temporaryDirectory } from '../contract/temporary-directory.ts';
-import { putVersion1Chunks } from '../contract/version-1-chunk.ts';
+} from '../../../test/contract/storage/history-engine.ts';
+import { createHistoryModel } from '../../../test/contract/storage/history-model.ts';
+import {
+  type HistoryStep,
+  historyStep,
+  wholeHistory,
+} from '../../../test/contract/storage/history-steps.ts';
+import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
+import { putVersion1Chunks } from '../../../test/contract/storage/version-1-chunk.ts';
+import { silentLog } from '../../lib/log.ts';
 import { createMemoryStorage } from '../memory/memory-storage.ts';
 import { databasePath, openConnection } from './connection.ts';
 import { openSqlite } from './sqlite-storage.ts';

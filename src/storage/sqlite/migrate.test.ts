@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../contract/temporary-directory.ts';
+import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { parseProofs } from '../sql/user-row.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openConnection } from './connection.ts';

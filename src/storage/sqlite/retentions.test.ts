@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
+import { aDevice, aSensor, deviceId } from '../../../test/contract/storage/builders.ts';
+import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../lib/log.ts';
-import { aDevice, aSensor, deviceId } from '../contract/builders.ts';
-import { temporaryDirectory } from '../contract/temporary-directory.ts';
 import { openSqlite } from './sqlite-storage.ts';
 
 const scope = { kind: 'device', deviceId: deviceId('d1') } as const;

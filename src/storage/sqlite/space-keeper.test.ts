@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { temporaryDirectory } from '../contract/temporary-directory.ts';
+import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { databasePath, openConnection, prepareDirectory } from './connection.ts';
 import { createSpaceKeeper, type SpaceLimits } from './space-keeper.ts';
 import { sqliteLimits } from './sqlite-limits.ts';

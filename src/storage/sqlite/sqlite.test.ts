@@ -3,9 +3,6 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { singleBatch } from '../../domain/datapoints/column-batch.ts';
-import { DomainError } from '../../domain/errors.ts';
-import { silentLog } from '../../lib/log.ts';
 import {
   aDevice,
   aGateway,
@@ -24,9 +21,12 @@ import {
   sensorId,
   userId,
   username,
-} from '../contract/builders.ts';
-import { storageContract } from '../contract/storage-contract.ts';
-import { temporaryDirectory } from '../contract/temporary-directory.ts';
+} from '../../../test/contract/storage/builders.ts';
+import { storageContract } from '../../../test/contract/storage/storage-contract.ts';
+import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
+import { singleBatch } from '../../domain/datapoints/column-batch.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { silentLog } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openAccounts } from './accounts.ts';
 import { databasePath } from './connection.ts';

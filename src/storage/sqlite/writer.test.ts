@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
-import { temporaryDirectory } from '../contract/temporary-directory.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { databasePath, openConnection, prepareDirectory } from './connection.ts';
 import { migrate } from './migrate.ts';

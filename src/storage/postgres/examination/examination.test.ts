@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { aDevice, aSensor, aUser, noon } from '../../../../test/contract/storage/builders.ts';
+import { at, push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
 import { emptySchemaCalled, noPostgres } from '../../../../test/postgres-schemas.ts';
 import { onServer } from '../../../../test/postgres-server.ts';
 import { hourMs, startOfDay } from '../../../domain/datapoints/retention/retention.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
-import { at, push, sensor } from '../../contract/datapoint-builders.ts';
 import type { Examination } from '../../examination/examination.ts';
 import { openPostgres } from '../postgres-storage.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';

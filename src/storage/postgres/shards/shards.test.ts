@@ -2,6 +2,15 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { aDevice, aSensor, aUser, noon } from '../../../../test/contract/storage/builders.ts';
+import {
+  allValues,
+  appended,
+  at,
+  push,
+  sensor,
+} from '../../../../test/contract/storage/datapoint-builders.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { emptySchemaCalled, noPostgres } from '../../../../test/postgres-schemas.ts';
 import {
   type OwnPostgres,
@@ -10,9 +19,6 @@ import {
   startPostgres,
 } from '../../../../test/postgres-server.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
-import { allValues, appended, at, push, sensor } from '../../contract/datapoint-builders.ts';
-import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { move } from '../../open-for-commands.ts';
 import { openSqlite } from '../../sqlite/sqlite-storage.ts';
 import type { Storage } from '../../storage.ts';

@@ -2,10 +2,17 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import {
+  aDevice,
+  aSensor,
+  aUser,
+  deviceId,
+  noon,
+  sensorId,
+} from '../../../../test/contract/storage/builders.ts';
+import { at, push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../../contract/builders.ts';
-import { at, push, sensor } from '../../contract/datapoint-builders.ts';
-import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import type { Storage } from '../../storage.ts';
 import { databasePath } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';

@@ -3,19 +3,22 @@ import type { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
-import type { DatapointStore, Page } from '../../../domain/datapoints/datapoint-store.ts';
-import { silentReporter } from '../../../domain/reporter.ts';
-import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
+import { aDevice, aSensor, aUser, noon } from '../../../../test/contract/storage/builders.ts';
 import {
   datapointOf,
   somePage,
   tinyDatapointLimits,
-} from '../../contract/datapoint-arbitraries.ts';
-import { push, sensor } from '../../contract/datapoint-builders.ts';
-import { createNaiveDatapoints, type NaiveDatapoints } from '../../contract/naive-datapoints.ts';
-import { temporaryDirectory } from '../../contract/temporary-directory.ts';
+} from '../../../../test/contract/storage/datapoint-arbitraries.ts';
+import { push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
+import {
+  createNaiveDatapoints,
+  type NaiveDatapoints,
+} from '../../../../test/contract/storage/naive-datapoints.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
+import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
+import type { DatapointStore, Page } from '../../../domain/datapoints/datapoint-store.ts';
+import { silentReporter } from '../../../domain/reporter.ts';
+import { silentLog } from '../../../lib/log.ts';
 import { createDamagedRows } from '../../damaged-rows.ts';
 import { databasePath, openConnection } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';

@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { aDevice, aSensor, aUser } from '../../../../test/contract/storage/builders.ts';
+import { sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
+import {
+  anyCalibration,
+  farthest,
+  minute,
+  series,
+  start,
+  steepest,
+  storeSeries,
+} from '../../../../test/contract/storage/series-arbitraries.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { aggregate, aggregates } from '../../../domain/datapoints/aggregation.ts';
 import { type Datapoint, orderTime } from '../../../domain/datapoints/datapoint.ts';
 import {
@@ -22,18 +34,6 @@ import { asNumber, type JsonValue } from '../../../lib/json.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { type BucketOf, createBuckets, parseInterval } from '../../../lib/time-bucket.ts';
 import { findTimeZone } from '../../../lib/time-zone.ts';
-import { aDevice, aSensor, aUser } from '../../contract/builders.ts';
-import { sensor } from '../../contract/datapoint-builders.ts';
-import {
-  anyCalibration,
-  farthest,
-  minute,
-  series,
-  start,
-  steepest,
-  storeSeries,
-} from '../../contract/series-arbitraries.ts';
-import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
 

@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Page, Push } from '../../../domain/datapoints/datapoint-store.ts';
-import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser, deviceId, noon, sensorId } from '../../contract/builders.ts';
+import {
+  aDevice,
+  aSensor,
+  aUser,
+  deviceId,
+  noon,
+  sensorId,
+} from '../../../../test/contract/storage/builders.ts';
 import {
   datapointOf,
   somePage,
   tinyDatapointLimits,
-} from '../../contract/datapoint-arbitraries.ts';
+} from '../../../../test/contract/storage/datapoint-arbitraries.ts';
 import {
   allValues,
   appended,
@@ -17,9 +22,11 @@ import {
   lastValue,
   push,
   sensor,
-} from '../../contract/datapoint-builders.ts';
-import { datapointsContract } from '../../contract/datapoints.contract.ts';
-import { temporaryDirectory } from '../../contract/temporary-directory.ts';
+} from '../../../../test/contract/storage/datapoint-builders.ts';
+import { datapointsContract } from '../../../../test/contract/storage/datapoints.contract.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
+import type { Page, Push } from '../../../domain/datapoints/datapoint-store.ts';
+import { silentLog } from '../../../lib/log.ts';
 import { createMemoryStorage } from '../../memory/memory-storage.ts';
 import type { Storage } from '../../storage.ts';
 import { databasePath } from '../connection.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aDevice, aSensor, aUser, noon } from '../../../../test/contract/storage/builders.ts';
+import { push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser, noon } from '../../contract/builders.ts';
-import { push, sensor } from '../../contract/datapoint-builders.ts';
-import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 
 const longest = 100_000;

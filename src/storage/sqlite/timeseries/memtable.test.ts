@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deviceId, noon, sensorId } from '../../../../test/contract/storage/builders.ts';
 import { type ColumnBatch, toColumnBatch } from '../../../domain/datapoints/column-batch.ts';
-import { deviceId, noon, sensorId } from '../../contract/builders.ts';
 import { datapointLimits } from './datapoint-limits.ts';
 import { createMemtable } from './memtable.ts';
 import { emptyMemtableEntry, type Series } from './series.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deviceId, noon, sensorId } from '../../../../test/contract/storage/builders.ts';
+import { push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
 import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
-import { deviceId, noon, sensorId } from '../../contract/builders.ts';
-import { push, sensor } from '../../contract/datapoint-builders.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { createPendingBatch, type Staged } from './pending-batch.ts';
 import { emptyMemtableEntry, nextSequenceNumber, type Series, type SeriesTable } from './series.ts';

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { aDevice, aSensor, aUser } from '../../../../test/contract/storage/builders.ts';
+import {
+  allValues,
+  at,
+  lastValue,
+  push,
+} from '../../../../test/contract/storage/datapoint-builders.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { aDevice, aSensor, aUser } from '../../contract/builders.ts';
-import { allValues, at, lastValue, push } from '../../contract/datapoint-builders.ts';
-import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { databasePath } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { datapointLimits } from './datapoint-limits.ts';

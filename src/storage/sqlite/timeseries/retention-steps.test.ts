@@ -1,7 +1,7 @@
 import { after, describe } from 'node:test';
+import { retentionContract } from '../../../../test/contract/storage/storage-contract.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { retentionContract } from '../../contract/storage-contract.ts';
-import { temporaryDirectory } from '../../contract/temporary-directory.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { datapointLimits } from './datapoint-limits.ts';
 
