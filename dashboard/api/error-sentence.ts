@@ -30,6 +30,7 @@ export function errorSentence(error: unknown, t: Translate): string {
     case 'invalid':
     case 'conflict':
     case 'blocked':
+    case 'gone':
     case 'limit_reached':
     case 'storage_full':
       // The service says which field and why, and only it knows.

@@ -40,6 +40,7 @@ import { unpaidReason } from '../domain/notifications/outbox-store.ts';
 import { createOwnedResources } from '../domain/projects/owned-resources.ts';
 import { createProjects } from '../domain/projects/projects.ts';
 import type { Reporter } from '../domain/reporter.ts';
+import { createInvitations } from '../domain/sharing/invitations.ts';
 import { createSharing } from '../domain/sharing/sharing.ts';
 import { channels as socialChannels } from '../domain/socials/social.ts';
 import { createSocials } from '../domain/socials/socials.ts';
@@ -142,7 +143,10 @@ export function createServices(parts: ServiceParts): BuiltServices {
     ...{ store: storage.socials, users, clock, onFiled: built.wake },
     configured: new Set(socialChannels.filter((channel) => channels.has(channel))),
   });
-  const { find: findResource, list: listResources } = createOwnedResources(storage);
+  const { find: findResource, list: listResources, nameOf } = createOwnedResources(storage);
+  const invitations = createInvitations({
+    ...{ store: storage.invitations, users, grants, groups, access, clock, findResource, nameOf },
+  });
   const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
   const { notifications, preview, testMessages } = built;
   const appender = createAppender({ store: datapoints, feed, clock, reporter, ...built });
@@ -162,6 +166,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
       webhookSecretOf: parts.webhookSecretOf,
       sharing,
       groups: createGroups({ store: groups }),
+      invitations,
       ...{ devices, actuators, gateways, presence, projects, socials, snapshots },
       ...{ notifications, preview, testMessages, ...pushPath },
       readHistory: createHistory(readPath),

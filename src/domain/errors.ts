@@ -7,6 +7,7 @@ export const errorCodes = {
     'The device, sensor, actuator, gateway, project, group, message, correction or user is gone.',
   conflict: 'The id or username is taken.',
   blocked: 'Something else has to be done first, or the time for it is over; see the description.',
+  gone: 'The invitation is over: it has expired, was used up or revoked, or its giver may not share.',
   too_large: 'The body or a value in it is larger than the limit; the description says which.',
   rate_limited: 'Too much at once; the description names what. Try again after Retry-After.',
   limit_reached:
@@ -50,5 +51,6 @@ export const invalid = (message: string): DomainError => new DomainError('invali
 export const notFound = (message: string): DomainError => new DomainError('not_found', message);
 export const forbidden = (message: string): DomainError => new DomainError('forbidden', message);
 export const conflict = (message: string): DomainError => new DomainError('conflict', message);
+export const gone = (message: string): DomainError => new DomainError('gone', message);
 export const unauthenticated = (message: string): DomainError =>
   new DomainError('unauthenticated', message);

@@ -11,6 +11,7 @@ export type ActuatorId = Branded<'ActuatorId'>;
 export type GatewayId = Branded<'GatewayId'>;
 export type ProjectId = Branded<'ProjectId'>;
 export type GroupId = Branded<'GroupId'>;
+export type InvitationId = Branded<'InvitationId'>;
 export type SocialId = Branded<'SocialId'>;
 export type NotificationId = Branded<'NotificationId'>;
 export type CorrectionId = Branded<'CorrectionId'>;
@@ -47,6 +48,8 @@ export const parseGatewayId = (text: unknown): GatewayId =>
 export const parseProjectId = (text: unknown): ProjectId =>
   parseId('project id', text) as ProjectId;
 export const parseGroupId = (text: unknown): GroupId => parseId('group id', text) as GroupId;
+export const parseInvitationId = (text: unknown): InvitationId =>
+  parseId('invitation id', text) as InvitationId;
 export const parseSocialId = (text: unknown): SocialId => parseId('message id', text) as SocialId;
 /** The id of a notification: 24 hexadecimal digits, as clients of such services expect. */
 export function parseNotificationId(text: unknown): NotificationId {

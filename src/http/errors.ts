@@ -25,6 +25,7 @@ export const statusOf: Readonly<Record<ErrorCode | EdgeErrorCode, number>> = {
   unsupported_media_type: 415,
   conflict: 422,
   blocked: 409,
+  gone: 410,
   rate_limited: 429,
   limit_reached: 403,
   unknown_recipient: 500,

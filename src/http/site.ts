@@ -8,6 +8,8 @@ export interface Site {
   isForeignPage(request: RequestSource): boolean;
   /** Whether the client itself speaks HTTPS. */
   isSecure(request: RequestSource): boolean;
+  /** Where the client reaches this service; empty where the request names no host. */
+  originOf(request: RequestSource): string;
 }
 
 /** `publicUrl` names the origin; without it, that of a page must have the host of the request. */
@@ -28,10 +30,19 @@ export function createSite(options: {
     return host !== undefined && new URL(origin).host === hostOf(host, new URL(origin).protocol);
   }
 
+  const isSecure = (request: RequestSource): boolean =>
+    own?.startsWith('https:') === true || clients.isSecure(request);
+
   return {
     isOwnPage,
     isForeignPage: (request) => request.headers.origin !== undefined && !isOwnPage(request),
-    isSecure: (request) => own?.startsWith('https:') === true || clients.isSecure(request),
+    isSecure,
+    originOf(request) {
+      if (own !== undefined) return own;
+      const protocol = isSecure(request) ? 'https:' : 'http:';
+      const host = hostOf(request.headers.host ?? '', protocol);
+      return host === undefined ? '' : `${protocol}//${host}`;
+    },
   };
 }
 
@@ -45,4 +56,5 @@ export const noSite: Site = {
   isOwnPage: () => false,
   isForeignPage: () => false,
   isSecure: () => false,
+  originOf: () => '',
 };

@@ -243,6 +243,7 @@ const refusalOf: Readonly<Record<ErrorCode, PublishRefusal | 'unavailable'>> = {
   not_found: 'topic_invalid',
   conflict: 'payload_invalid',
   blocked: 'payload_invalid',
+  gone: 'payload_invalid',
   too_large: 'payload_invalid',
   rate_limited: 'quota',
   limit_reached: 'quota',

@@ -15,6 +15,7 @@ import type { LookStore } from '../domain/notifications/look-store.ts';
 import type { NotificationStore } from '../domain/notifications/notification-store.ts';
 import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
 import type { ProjectStore } from '../domain/projects/project-store.ts';
+import type { InvitationStore } from '../domain/sharing/invitation-store.ts';
 import type { SocialStore } from '../domain/socials/social-store.ts';
 import type { CredentialStore } from '../domain/users/credential-store.ts';
 import type { FailureStore } from '../domain/users/failure-store.ts';
@@ -28,6 +29,7 @@ export interface Storage {
   readonly credentials: CredentialStore;
   readonly grants: GrantStore;
   readonly groups: GroupStore;
+  readonly invitations: InvitationStore;
   readonly devices: DeviceStore;
   readonly gateways: GatewayStore;
   readonly projects: ProjectStore;

@@ -160,6 +160,14 @@ const validMessages: Readonly<Record<string, unknown>> = {
   'PUT /users/me/retention': { raw_days: 7, hourly_days: 9 },
   'POST /groups': { name: 'n', usernames: ['victim'] },
   'PUT /groups/{group_id}/usernames': ['victim'],
+  'POST /invitations': {
+    devices: ['D'],
+    project: 'P',
+    group: 'no such group',
+    scopes: ['devices:view'],
+    expires: '2099-01-01T00:00:00Z',
+    uses: 2,
+  },
   'POST /gateways': {
     id: 'new',
     name: 'n',
@@ -360,6 +368,8 @@ const expectedOf: Readonly<Record<string, readonly number[]>> = {
   // The profile does not have the address.
   'POST /users/me/addresses/prove': [400],
   'POST /users/me/addresses/confirm': [400],
+  // Nothing has the group.
+  'POST /invitations': [404],
 };
 
 // Last, as these do change something.

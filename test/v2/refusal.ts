@@ -11,6 +11,7 @@ const codeOf: Readonly<Record<number, string>> = {
   413: 'too_large',
   415: 'unsupported_media_type',
   409: 'blocked',
+  410: 'gone',
   422: 'conflict',
   429: 'rate_limited',
   503: 'unavailable',

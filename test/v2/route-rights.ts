@@ -296,6 +296,12 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
     status: groupOf(204),
     send: { json: ['grantee-group'] },
   },
+  'POST /invitations': { status: ownerOrAdmin(200), send: { json: { devices: [takenDeviceId] } } },
+  'GET /invitations': { status: person(200) },
+  // Nobody's: whoever may invite at all is told that there is none.
+  'DELETE /invitations/{invitation_id}': { status: person(404) },
+  'GET /invitations/at/{token}': { status: anybody(404) },
+  'POST /invitations/at/{token}/accept': { status: person(404) },
   // Nobody's: whoever may have groups at all is told that there is none.
   'DELETE /groups/{no_group_id}': { status: person(404) },
   'GET /users/{user_id}': { status: anybody(200) },

@@ -99,6 +99,15 @@ export const refusals: RefusalWords = {
     retention_days: 'Saisissez un nombre entier de jours, de 1 à {max}, ou rien.',
     too_many_parts: 'Un appareil peut en avoir {max} au plus.',
     calibration_points: 'Indiquez deux points ou plus, avec des valeurs de capteur différentes.',
+    too_many_invitations:
+      'Vous avez déjà {max} invitations ouvertes. Annulez-en une dont vous n’avez plus besoin.',
+    invitation_unknown:
+      'Cette invitation n’existe pas. Vérifiez que le lien a été copié en entier.',
+    invitation_revoked: 'Cette invitation a été annulée. Demandez-en une autre.',
+    invitation_expired: 'Cette invitation a expiré. Demandez-en une autre.',
+    invitation_used_up: 'Cette invitation a déjà servi. Demandez-en une autre.',
+    invitation_ended: 'Cette invitation est terminée. Demandez-en une autre.',
+    invitation_empty: 'Choisissez à quoi vous invitez et ce que l’on pourra y faire.',
     group_full: 'Un groupe peut avoir {max} personnes au plus.',
     too_many_groups: 'Vous avez déjà {max} groupes. Supprimez-en un inutile.',
     group_name_missing: 'Donnez un nom au groupe.',
@@ -161,6 +170,7 @@ export const refusals: RefusalWords = {
     not_found: 'Cela n’existe plus.',
     conflict: 'Ce nom est pris. Choisissez-en un autre.',
     blocked: 'Ce n’est pas possible maintenant : {description}',
+    gone: 'L’invitation est terminée. Demandez-en une autre.',
     too_large: 'C’est trop volumineux pour le service.',
     rate_limited: 'Trop à la fois. Réessayez dans un instant.',
     limit_reached:

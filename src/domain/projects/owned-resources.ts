@@ -13,6 +13,8 @@ import { projectResource, requireProject } from './projects.ts';
 export interface OwnedResources {
   /** The device, gateway or project with this id. Throws invalid, not_found. */
   find(kind: ResourceKind, id: string): Promise<Resource>;
+  /** What people call it. Throws invalid, not_found. */
+  nameOf(kind: ResourceKind, id: string): Promise<string>;
   /** In order of creation. */
   list(
     kind: ResourceKind,
@@ -39,6 +41,16 @@ export function createOwnedResources({
           return gatewayResource(await requireGateway(gateways, parseGatewayId(id)));
         case 'project':
           return projectResource(await requireProject(projects, parseProjectId(id)));
+      }
+    },
+    async nameOf(kind, id) {
+      switch (kind) {
+        case 'device':
+          return (await requireDevice(devices, parseDeviceId(id))).name ?? id;
+        case 'gateway':
+          return (await requireGateway(gateways, parseGatewayId(id))).name ?? id;
+        case 'project':
+          return (await requireProject(projects, parseProjectId(id))).name ?? id;
       }
     },
     async list(kind, page) {

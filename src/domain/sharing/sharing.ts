@@ -1,18 +1,19 @@
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { type Access, requireAccount } from '../access/access.ts';
+import type { Access } from '../access/access.ts';
 import type { Grant, OwnedGrant, OwnedGroupGrant } from '../access/grant.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import type { Resource } from '../access/policy.ts';
-import { grantableOn, type ResourceKind, type Scope } from '../access/scopes.ts';
+import type { ResourceKind, Scope } from '../access/scopes.ts';
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
-import { forbidden, invalid, notFound } from '../errors.ts';
+import { invalid, notFound } from '../errors.ts';
 import type { GroupStore } from '../groups/group-store.ts';
 import { requireGroup } from '../groups/groups.ts';
-import { type GroupId, guestUsername, type Username } from '../ids.ts';
+import type { GroupId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user-store.ts';
+import { createRequireShareable, inOrder, requireRoom } from './shareable.ts';
 
 /** What the actor may do with one resource, as /auth/permissions reports it. */
 export interface Permission {
@@ -68,18 +69,7 @@ export function createSharing(options: {
 }): Sharing {
   const { grants, users, groups, access } = options;
 
-  /** The thing to share, if it is the actor's to share. */
-  async function requireShareable(actor: Actor, kind: ResourceKind, id: string): Promise<Resource> {
-    requireAccount(actor);
-    const resource = await options.findResource(kind, id);
-    access.requireOwner(actor, resource);
-    // A grant planted while nobody owned it would outlive the day somebody takes it over.
-    if (resource.owner === guestUsername) {
-      const remedy = kind === 'project' ? 'make one of your own' : 'set its owner first';
-      throw forbidden(`this ${kind} has no owner and is everybody's: ${remedy}`);
-    }
-    return resource;
-  }
+  const requireShareable = createRequireShareable(options);
 
   return {
     async listGrants(actor, kind, id) {
@@ -160,13 +150,4 @@ export function createSharing(options: {
       }
     },
   };
-}
-
-function requireRoom(kind: ResourceKind, others: number): void {
-  if (others < limits.grantsPerResourceMax) return;
-  throw invalid(`a ${kind} may be shared with ${limits.grantsPerResourceMax} users and groups`);
-}
-
-function inOrder(kind: ResourceKind, scopes: readonly Scope[]): readonly Scope[] {
-  return grantableOn[kind].filter((scope) => scopes.includes(scope));
 }

@@ -20,6 +20,7 @@ import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
 import type { Groups } from '../../domain/groups/groups.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
+import type { Invitations } from '../../domain/sharing/invitations.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import type { Socials } from '../../domain/socials/socials.ts';
 import type { AccessKeys } from '../../domain/users/access-keys.ts';
@@ -46,6 +47,7 @@ import { exportRoutes } from './exports.ts';
 import { gatewayRoutes } from './gateways.ts';
 import { grantRoutes, myGrantsRoute } from './grants.ts';
 import { groupRoutes } from './groups.ts';
+import { invitationRoutes } from './invitations.ts';
 import { mergedReadRoutes } from './merged-reads.ts';
 import { type NotificationServices, notificationRoutes } from './notifications.ts';
 import { ontologyRoutes } from './ontologies.ts';
@@ -70,6 +72,7 @@ export interface Services extends NotificationServices {
   readonly accessKeys: AccessKeys;
   readonly sharing: Sharing;
   readonly groups: Groups;
+  readonly invitations: Invitations;
   readonly devices: Devices;
   readonly actuators: Actuators;
   readonly gateways: Gateways;
@@ -127,6 +130,7 @@ export function v2Routes(
     ...projectRoutes(services),
     ...grantRoutes(sharing, 'project'),
     ...groupRoutes(services.groups),
+    ...invitationRoutes(services.invitations, site),
     ...userRoutes(
       accounts,
       services.addressProving,

@@ -15,6 +15,7 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
+import { createInvitationStore } from './invitations.ts';
 import { createMemoryState } from './memory-state.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
@@ -58,6 +59,7 @@ export function createMemoryStorage(): Storage {
     credentials: createCredentialStore(state),
     grants: createGrantStore(state),
     groups: createGroupStore(state),
+    invitations: createInvitationStore(state),
     devices: createDeviceStore(state, pushed),
     gateways: createGatewayStore(state),
     projects: createProjectStore(state),

@@ -36,6 +36,8 @@ const rows = `
   insert into group_members values ('Kofi', 'g1'), ('ama', 'g1');
   insert into grants values ('device', 'd1', 'Kofi', '[]'), ('device', 'd1', 'esi', '["x"]');
   insert into group_grants values ('g1', 'device', 'd1', '[]');
+  insert into invitations values (2, 'i1', 'h1', 'u1', 5, 6, 7, 0, '{}');
+  insert into invitation_uses values ('i1', 'u2', 1);
   insert into actuators values (4, 'd1', 'a1', ${odd});
   insert into damaged_chunks values (900, 1, 1, 2, 3, x'0102');
   insert into gateways values (1, 'gw', 'ama', null, 5, ${odd}, 6, 7, '{}');

@@ -54,6 +54,12 @@ export const movedTables: readonly MovedTable[] = [
   table('group_members', 'username group_id'),
   table('group_grants', 'group_id kind resource scopes'),
   table(
+    'invitations',
+    'position id hash user_id created_at expires_at uses_left is_revoked details',
+    { pageRows: some },
+  ),
+  table('invitation_uses', 'invitation user_id is_given'),
+  table(
     'devices',
     'position id owner visibility gateway_id domain created_at modified_at details stranger_bytes',
     { pageRows: some },

@@ -15,6 +15,7 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
+import { createInvitationStore } from './invitations.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
@@ -103,6 +104,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     credentials: createCredentialStore(context),
     grants: createGrantStore(context),
     groups: createGroupStore(context),
+    invitations: createInvitationStore(context),
     devices: createDeviceStore({ ...context, forget }),
     gateways: createGatewayStore(context),
     projects: createProjectStore(context),

@@ -17,6 +17,7 @@ import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
 import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
+import { createInvitationStore } from './invitations.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { createProjectStore } from './projects.ts';
@@ -81,6 +82,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     credentials: createCredentialStore(context),
     grants: createGrantStore(context),
     groups: createGroupStore(context),
+    invitations: createInvitationStore(context),
     devices: createDeviceStore({ ...context, datapoints: { ...pushed, forget } }),
     gateways: createGatewayStore(context),
     projects: createProjectStore(context),

@@ -6,6 +6,7 @@ import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
 import { createGroupWrites } from './group-writes.ts';
 import { createInstallationWrites } from './installation-writes.ts';
+import { createInvitationWrites } from './invitation-writes.ts';
 import { createNotificationWrites } from './notification-writes.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
 import { createProjectWrites } from './project-writes.ts';
@@ -28,6 +29,7 @@ export function createWrites(database: DatabaseSync) {
     ...createCredentialWrites(database),
     ...createGrantWrites(database),
     ...createGroupWrites(database),
+    ...createInvitationWrites(database),
     ...createDeviceWrites(database),
     ...createGatewayWrites(database),
     ...createProjectWrites(database),

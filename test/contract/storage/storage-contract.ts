@@ -7,6 +7,7 @@ import { devicesContract } from './devices.contract.ts';
 import { gatewaysContract } from './gateways.contract.ts';
 import { grantsContract } from './grants.contract.ts';
 import { groupsContract } from './groups.contract.ts';
+import { invitationsContract } from './invitations.contract.ts';
 import { mqttSessionsContract } from './mqtt-sessions.contract.ts';
 import { notificationsContract } from './notifications.contract.ts';
 import { projectsContract } from './projects.contract.ts';
@@ -24,6 +25,7 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('credentials', () => credentialsContract(openEmptyStorage));
   describe('grants', () => grantsContract(openEmptyStorage));
   describe('groups', () => groupsContract(openEmptyStorage));
+  describe('invitations', () => invitationsContract(openEmptyStorage));
   describe('what grants reach', () => reachingGrantsContract(openEmptyStorage));
   describe('devices', () => devicesContract(openEmptyStorage));
   describe('lists of devices', () => deviceListsContract(openEmptyStorage));

@@ -41,6 +41,8 @@ const ownTables: Readonly<Record<string, OwnTable>> = {
   grants: { order: ['kind', 'resource', 'nocase(username)'] },
   user_groups: position,
   group_members: { order: ['nocase(username)', 'group_id'] },
+  invitations: position,
+  invitation_uses: { order: ['invitation', 'user_id'] },
   group_grants: { order: ['group_id', 'kind', 'resource'] },
   devices: { ...position, own: (row) => ({ bucket: bucketOf(String(row['id'])) }) },
   sensors: {

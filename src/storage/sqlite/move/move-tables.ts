@@ -28,6 +28,8 @@ const ownTables: Readonly<Record<string, OwnTable>> = {
   grants: { order: ['kind', 'resource', 'username'] },
   user_groups: position,
   group_members: { order: ['username', 'group_id'] },
+  invitations: position,
+  invitation_uses: { order: ['invitation', 'user_id'] },
   group_grants: { order: ['group_id', 'kind', 'resource'] },
   devices: position,
   sensors: {

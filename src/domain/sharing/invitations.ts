@@ -1,0 +1,264 @@
+import type { Clock, Instant } from '../../lib/clock.ts';
+import { createId, createSecret, hashSecret } from '../../lib/secret-token.ts';
+import type { Access } from '../access/access.ts';
+import type { GrantStore } from '../access/grant-store.ts';
+import type { Resource } from '../access/policy.ts';
+import type { ResourceKind, Scope } from '../access/scopes.ts';
+import type { Actor } from '../actor.ts';
+import { DomainError, gone, invalid, notFound, unauthenticated } from '../errors.ts';
+import type { GroupStore } from '../groups/group-store.ts';
+import { requireGroup } from '../groups/groups.ts';
+import { type InvitationId, parseInvitationId, sameUsername } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { type Person, requirePerson } from '../users/account-access.ts';
+import type { UserStore } from '../users/user-store.ts';
+import type { GivenInvitation, Invitation, InvitationTarget } from './invitation.ts';
+import type { InvitationStore } from './invitation-store.ts';
+import { createRequireShareable, inOrder, requireRoom } from './shareable.ts';
+
+export interface NewInvitation {
+  readonly targets: readonly InvitationTarget[];
+  /** Absent: in a week. */
+  readonly expiresAt?: Instant;
+  /** Accounts that it lets in. */
+  readonly uses: number;
+}
+
+/** One thing of an invitation with its name, and whether the giver still may share it. */
+export interface NamedTarget {
+  readonly target: InvitationTarget;
+  readonly name: string;
+}
+
+/** What somebody without an account may know of an invitation. */
+export interface OfferedInvitation {
+  readonly invitation: Invitation;
+  readonly by: { readonly username: string; readonly name?: string };
+  readonly targets: readonly NamedTarget[];
+}
+
+/** Links by which others, with an account or not yet, join what their giver may share. */
+export interface Invitations {
+  /** The answer holds the secret of the link, which is shown this once and kept only as a hash. */
+  create(
+    actor: Actor,
+    invitation: NewInvitation,
+  ): Promise<{ readonly invitation: Invitation; readonly secret: string }>;
+  /** Those of the actor that were not revoked, the newest first. */
+  list(
+    actor: Actor,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly invitations: readonly Invitation[]; readonly total: number }>;
+  revoke(actor: Actor, id: InvitationId): Promise<void>;
+  /** Throws not_found for a secret that nobody was given, gone for one that is over. */
+  at(secret: string): Promise<OfferedInvitation>;
+  /**
+   * Gives the actor what the invitation leads to, beside what it has already; of several things
+   * those that the giver still may share. Twice by one account counts once.
+   */
+  accept(actor: Actor, secret: string): Promise<readonly InvitationTarget[]>;
+}
+
+/** What an accepted invitation is given with. */
+interface Giving {
+  readonly grants: GrantStore;
+  readonly groups: GroupStore;
+}
+
+/** Longer ones are no secret of ours, and are not hashed. */
+const secretCharactersMax = 64;
+
+export function createInvitations(
+  options: Giving & {
+    readonly store: InvitationStore;
+    readonly users: UserStore;
+    readonly access: Access;
+    readonly clock: Clock;
+    /** The device, gateway or project with this id. Throws invalid, not_found. */
+    readonly findResource: (kind: ResourceKind, id: string) => Promise<Resource>;
+    readonly nameOf: (kind: ResourceKind, id: string) => Promise<string>;
+  },
+): Invitations {
+  const { store, users, groups, clock } = options;
+  const requireShareable = createRequireShareable(options);
+
+  async function requireTarget(giver: Actor, target: InvitationTarget): Promise<string[]> {
+    if (target.kind === 'group') {
+      await requireGroup(groups, giver, target.resource);
+      return [];
+    }
+    const { owner } = await requireShareable(giver, target.kind, target.resource);
+    return [owner];
+  }
+
+  /** Whether the giver may share this now, and it is what the invitation was made for. */
+  async function isShareable(giver: Actor, target: InvitationTarget, madeAt: Instant) {
+    try {
+      await requireTarget(giver, target);
+      if (target.kind === 'group') return true;
+      const { createdAt } = await options.findResource(target.kind, target.resource);
+      return createdAt === undefined || createdAt <= madeAt;
+    } catch (error) {
+      if (error instanceof DomainError && refusedSharing.has(error.code)) return false;
+      throw error;
+    }
+  }
+
+  /** An invitation that lets somebody in, with those of its targets that are left. */
+  async function requireOpen(
+    secret: string,
+  ): Promise<{ invitation: GivenInvitation; targets: readonly InvitationTarget[] }> {
+    const isPossible = secret.length > 0 && secret.length <= secretCharactersMax;
+    const invitation = isPossible ? await store.find(hashSecret(secret)) : undefined;
+    if (invitation === undefined) throw notFound('there is no such invitation');
+    if (invitation.isRevoked) throw gone('this invitation was revoked: ask for another one');
+    if (invitation.expiresAt <= clock.now()) {
+      throw gone('this invitation has expired: ask for another one');
+    }
+    const targets: InvitationTarget[] = [];
+    if (!invitation.by.isDisabled) {
+      const giver = actorOf(invitation);
+      for (const target of invitation.targets) {
+        if (await isShareable(giver, target, invitation.createdAt)) targets.push(target);
+      }
+    }
+    if (targets.length > 0) return { invitation, targets };
+    throw gone('this invitation has ended: its giver may no longer share it');
+  }
+
+  const nameOf = async (target: InvitationTarget): Promise<string> =>
+    target.kind === 'group'
+      ? ((await groups.find(target.resource))?.name ?? '')
+      : options.nameOf(target.kind, target.resource);
+
+  return {
+    async create(actor, { targets, uses, expiresAt }) {
+      const giver = requirePerson(actor);
+      const createdAt = clock.now();
+      const until = expiresAt ?? createdAt + limits.invitationMsUsual;
+      if (until <= createdAt) throw invalid('expires must be in the future');
+      requireFitting(targets);
+      for (const target of targets) await requireTarget(actor, target);
+      const secret = createSecret();
+      const invitation: Invitation = {
+        id: parseInvitationId(createId()),
+        hash: hashSecret(secret),
+        giver: giver.userId,
+        ...{ createdAt, expiresAt: until, usesLeft: uses, isRevoked: false, targets },
+      };
+      const outcome = await store.insert(invitation);
+      if (outcome === 'gone') throw unauthenticated('this account is gone or disabled');
+      if (outcome === 'inserted') return { invitation, secret };
+      const sentence = `you have ${limits.invitationsPerUserMax} open invitations: revoke one first`;
+      throw new DomainError('limit_reached', sentence);
+    },
+    list: async (actor, page) => store.list(requirePerson(actor).userId, page),
+    async revoke(actor, id) {
+      const { userId } = requirePerson(actor);
+      if ((await store.revoke(userId, id)) === 'missing') {
+        throw notFound(`you have no invitation with id ${id}`);
+      }
+    },
+    async at(secret) {
+      const { invitation, targets } = await requireOpen(secret);
+      if (invitation.usesLeft === 0) throw usedUp();
+      const user = await users.find(invitation.giver);
+      const { firstName, lastName } = user?.profile ?? {};
+      const name = [firstName, lastName].filter((part) => part !== undefined).join(' ');
+      const named: NamedTarget[] = [];
+      for (const target of targets) named.push({ target, name: await nameOf(target) });
+      const by = { username: invitation.by.username, ...(name !== '' && { name }) };
+      return { invitation, by, targets: named };
+    },
+    async accept(actor, secret) {
+      const person = requirePerson(actor);
+      const { invitation, targets } = await requireOpen(secret);
+      const lacking = await targetsLacking(person, targets, (target) =>
+        requireTarget(actorOf(invitation), target),
+      );
+      // Who owns all of it, or made it for others, takes no use of theirs.
+      if (lacking.length === 0) return targets;
+      const use = await store.take(invitation.id, person.userId, clock.now());
+      if (use === 'over') throw usedUp();
+      if (use === 'given') return givenOf(options, person, lacking);
+      for (const target of lacking) await give(options, person, target);
+      await store.finish(invitation.id, person.userId);
+      return lacking;
+    },
+  };
+}
+
+const refusedSharing: ReadonlySet<string> = new Set(['forbidden', 'not_found', 'invalid']);
+
+const usedUp = (): DomainError => gone('this invitation was used up: ask for another one');
+
+/** The giver as it is now: without its account's keys, which may be narrower. */
+const actorOf = ({ giver, by: { username, isAdmin } }: GivenInvitation): Person => ({
+  kind: isAdmin ? 'admin' : 'user',
+  ...{ userId: giver, username },
+});
+
+function requireFitting(targets: readonly InvitationTarget[]): void {
+  if (targets.length === 0) throw invalid('name devices, a group or a project to invite to');
+  const bytes = JSON.stringify(targets).length;
+  const max = limits.invitationBytesMax;
+  if (bytes > max) throw invalid(`devices must have at most ${max} bytes as JSON, got ${bytes}`);
+}
+
+/** Those that are not the person's own. */
+async function targetsLacking(
+  person: Person,
+  targets: readonly InvitationTarget[],
+  ownersOf: (target: InvitationTarget) => Promise<readonly string[]>,
+): Promise<readonly InvitationTarget[]> {
+  const lacking: InvitationTarget[] = [];
+  for (const target of targets) {
+    const owners = await ownersOf(target);
+    if (!owners.some((owner) => sameUsername(owner, person.username))) lacking.push(target);
+  }
+  return lacking;
+}
+
+/** Gives one thing, beside what the person may do with it already. */
+async function give(
+  { grants, groups }: Giving,
+  { username }: Person,
+  target: InvitationTarget,
+): Promise<void> {
+  if (target.kind === 'group') {
+    const { groupMembersMax: membersMax } = limits;
+    const change = { out: [], in: [username], membersMax } as const;
+    const outcome = await groups.changeMembers(target.resource, change);
+    if (outcome === 'too_many') throw invalid(`a group may hold ${membersMax} users`);
+    if (outcome !== 'updated') throw notFound('the group or the user was deleted meanwhile');
+    return;
+  }
+  const { kind, resource } = target;
+  const present = await grants.listOn(kind, resource);
+  const own = present.find((grant) => sameUsername(grant.username, username));
+  if (own === undefined) requireRoom(kind, present.length);
+  const scopes = inOrder(kind, [...(own?.scopes ?? []), ...target.scopes]);
+  const outcome = await grants.put({ kind, resource, username, scopes });
+  if (outcome === 'missing') throw notFound(`the ${kind} or the user was deleted meanwhile`);
+}
+
+/** What is left of what an account was given: its owner may have taken it back. */
+async function givenOf(
+  { grants, groups }: Giving,
+  { username }: Person,
+  targets: readonly InvitationTarget[],
+): Promise<readonly InvitationTarget[]> {
+  const left: InvitationTarget[] = [];
+  for (const target of targets) {
+    if (target.kind === 'group') {
+      const members = (await groups.find(target.resource))?.usernames ?? [];
+      if (members.some((member) => sameUsername(member, username))) left.push(target);
+      continue;
+    }
+    const held: readonly Scope[] = await grants.find(target.kind, target.resource, username);
+    const scopes = target.scopes.filter((scope) => held.includes(scope));
+    if (scopes.length > 0) left.push({ ...target, scopes });
+  }
+  if (left.length > 0) return left;
+  throw gone('this invitation has ended: what it gave you was taken back');
+}

@@ -1,0 +1,157 @@
+import Type from 'typebox';
+import { grantableOn, parseScope, type Scope } from '../domain/access/scopes.ts';
+import { invalid } from '../domain/errors.ts';
+import { parseDeviceId, parseGroupId, parseProjectId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import type { Invitation, InvitationTarget } from '../domain/sharing/invitation.ts';
+import type { NewInvitation, OfferedInvitation } from '../domain/sharing/invitations.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { readInstant } from './datapoint.ts';
+import { DateText, type Wire, Word } from './fields.ts';
+import { scopesPerListMax } from './grant.ts';
+import { createReader } from './validation.ts';
+
+const scopes = Type.Array(Word(), {
+  maxItems: scopesPerListMax,
+  description: 'What those who join may do; absent: see it and its values.',
+  examples: [['devices:view', 'devices-data:view']],
+});
+const usesLeft = Type.Integer({ description: 'How many more accounts it lets in.' });
+const led = {
+  devices: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: limits.invitationDevicesMax,
+      description: 'Devices of yours.',
+    }),
+  ),
+  group: Type.Optional(Type.String({ description: 'The id of a group of yours.' })),
+  project: Type.Optional(Type.String({ description: 'The id of a project of yours.' })),
+  scopes: Type.Optional(scopes),
+};
+
+export const NewInvitationMessage = Type.Object(
+  {
+    ...led,
+    expires: Type.Optional(DateText('When it ends; absent: in seven days.')),
+    uses: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.invitationUsesMax,
+        description: 'How many accounts it lets in; absent: one.',
+      }),
+    ),
+  },
+  { title: 'NewInvitation' },
+);
+
+const ends = { expires: DateText('When it ends.'), uses_left: usesLeft };
+
+export const CreatedInvitationMessage = Type.Object(
+  {
+    id: Type.String(),
+    url: Type.String({ description: 'The link, shown this once.' }),
+    ...ends,
+  },
+  { title: 'CreatedInvitation' },
+);
+
+export const InvitationMessage = Type.Object(
+  { id: Type.String(), ...led, date_created: DateText('Set by the service.'), ...ends },
+  { title: 'Invitation' },
+);
+
+const target = {
+  kind: Word('device, project or group'),
+  resource: Type.String({ description: 'Its id.' }),
+  scopes: Type.Array(Word()),
+};
+
+export const OfferedInvitationMessage = Type.Object(
+  {
+    by: Type.Object({
+      username: Type.String(),
+      name: Type.Optional(Type.String({ description: 'As the profile has it.' })),
+    }),
+    to: Type.Array(Type.Object({ ...target, name: Type.String() })),
+    ...ends,
+  },
+  { title: 'OfferedInvitation' },
+);
+
+export const AcceptedInvitationMessage = Type.Object(
+  { granted: Type.Array(Type.Object(target)) },
+  { title: 'AcceptedInvitation' },
+);
+
+const readInvitation = createReader(NewInvitationMessage, 'invitation');
+const usual: Readonly<Record<'device' | 'project', readonly Scope[]>> = {
+  device: ['devices:view', 'devices-data:view'],
+  project: ['projects:view'],
+};
+
+export function newInvitationFromWire(message: unknown): NewInvitation {
+  const { devices = [], group, project, scopes, expires, uses = 1 } = readInvitation(message);
+  const given = scopes?.map((text) => parseScope(text));
+  const scopesOn = (kind: 'device' | 'project'): readonly Scope[] => {
+    const asked = given ?? usual[kind];
+    const fitting = grantableOn[kind].filter((scope) => asked.includes(scope));
+    if (fitting.length > 0) return fitting;
+    throw invalid(`scopes must name a right on a ${kind}, such as ${usual[kind].join(', ')}`);
+  };
+  const ids = [...new Set(devices.map(parseDeviceId))];
+  const targets: InvitationTarget[] = ids.map((resource) => {
+    return { kind: 'device', resource, scopes: scopesOn('device') };
+  });
+  if (project !== undefined) {
+    const resource = parseProjectId(project);
+    targets.push({ kind: 'project', resource, scopes: scopesOn('project') });
+  }
+  if (group !== undefined) targets.push({ kind: 'group', resource: parseGroupId(group) });
+  const expiresAt = expires === undefined ? undefined : readInstant(expires, 'expires');
+  return { targets, uses, ...(expiresAt !== undefined && { expiresAt }) };
+}
+
+const endsOf = ({ expiresAt, usesLeft }: Invitation) => ({
+  expires: formatTimestamp(expiresAt),
+  uses_left: usesLeft,
+});
+
+export const createdInvitationToWire = (
+  invitation: Invitation,
+  url: string,
+): Wire<typeof CreatedInvitationMessage> => ({ id: invitation.id, url, ...endsOf(invitation) });
+
+export function invitationToWire(invitation: Invitation): Wire<typeof InvitationMessage> {
+  const { id, targets, createdAt } = invitation;
+  const ofKind = (kind: InvitationTarget['kind']) =>
+    targets.filter((target) => target.kind === kind).map(({ resource }) => resource);
+  const devices = ofKind('device');
+  const [project] = ofKind('project');
+  const [group] = ofKind('group');
+  const scopes = targets.flatMap((target) => (target.kind === 'group' ? [] : target.scopes));
+  return {
+    id,
+    ...(devices.length > 0 && { devices }),
+    ...(group !== undefined && { group }),
+    ...(project !== undefined && { project }),
+    ...(scopes.length > 0 && { scopes: [...new Set(scopes)] }),
+    date_created: formatTimestamp(createdAt),
+    ...endsOf(invitation),
+  };
+}
+
+export const targetToWire = (target: InvitationTarget) => ({
+  kind: target.kind,
+  resource: target.resource,
+  scopes: target.kind === 'group' ? [] : target.scopes,
+});
+
+export const offeredInvitationToWire = ({
+  invitation,
+  by,
+  targets,
+}: OfferedInvitation): Wire<typeof OfferedInvitationMessage> => ({
+  by,
+  to: targets.map(({ target, name }) => ({ ...targetToWire(target), name })),
+  ...endsOf(invitation),
+});
