@@ -4,6 +4,7 @@ import type { BudgetRule } from '../src/domain/budgets/budget.ts';
 import { budgetTable } from '../src/domain/budgets/budget-table.ts';
 import { retentionLimits } from '../src/domain/datapoints/retention/retention-limits.ts';
 import { limits } from '../src/domain/limits.ts';
+import { invitationLimits } from '../src/domain/sharing/invitation-limits.ts';
 import { requestLimits } from '../src/http/request-limits.ts';
 import { mqttLimits } from '../src/mqtt/limits.ts';
 
@@ -16,6 +17,7 @@ export async function limitsPage(): Promise<string> {
     'src/domain/datapoints/retention/retention-limits.ts',
     retentionLimits,
   );
+  const ofInvitations = await table('src/domain/sharing/invitation-limits.ts', invitationLimits);
   const ofRequests = await table('src/http/request-limits.ts', requestLimits);
   const ofMqtt = await table('src/mqtt/limits.ts', mqttLimits);
   const budgets = Object.entries<BudgetRule>(budgetTable).map(
@@ -61,6 +63,10 @@ export async function limitsPage(): Promise<string> {
     '## Retention',
     '',
     ...ofRetention,
+    '',
+    '## Invitations',
+    '',
+    ...ofInvitations,
     '',
     '## MQTT',
     '',

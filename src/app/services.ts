@@ -122,7 +122,7 @@ function createAdminServices(
 export function createServices(parts: ServiceParts): BuiltServices {
   const { config, storage, feed, clock, log, room } = parts;
   const { reporter, failedMessages } = countFailedMessages(parts.reporter);
-  const { users, grants, groups, datapoints } = storage;
+  const { users, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
   const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
   const { people, failures } = createAccountServices(parts);
@@ -143,11 +143,6 @@ export function createServices(parts: ServiceParts): BuiltServices {
     ...{ store: storage.socials, users, clock, onFiled: built.wake },
     configured: new Set(socialChannels.filter((channel) => channels.has(channel))),
   });
-  const { find: findResource, list: listResources, nameOf } = createOwnedResources(storage);
-  const invitations = createInvitations({
-    ...{ store: storage.invitations, users, grants, groups, access, clock, findResource, nameOf },
-  });
-  const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
   const { notifications, preview, testMessages } = built;
   const appender = createAppender({ store: datapoints, feed, clock, reporter, ...built });
   const pushPath = createPushServices(parts, { access, appender, longWork });
@@ -164,9 +159,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
     services: {
       ...people,
       webhookSecretOf: parts.webhookSecretOf,
-      sharing,
-      groups: createGroups({ store: groups }),
-      invitations,
+      ...createSharingServices(parts, access),
       ...{ devices, actuators, gateways, presence, projects, socials, snapshots },
       ...{ notifications, preview, testMessages, ...pushPath },
       readHistory: createHistory(readPath),
@@ -199,6 +192,18 @@ export function createServices(parts: ServiceParts): BuiltServices {
       await built.stop();
       await failures.save();
     },
+  };
+}
+
+/** How things are shared: with users and groups, and by links. */
+function createSharingServices({ storage, clock }: ServiceParts, access: Access) {
+  const { users, grants, groups, invitations: store } = storage;
+  const { find: findResource, list: listResources, nameOf } = createOwnedResources(storage);
+  const shared = { users, grants, groups, access, findResource };
+  return {
+    sharing: createSharing({ ...shared, listResources }),
+    groups: createGroups({ store: groups }),
+    invitations: createInvitations({ ...shared, store, clock, nameOf }),
   };
 }
 

@@ -7,7 +7,7 @@ export const errorCodes = {
     'The device, sensor, actuator, gateway, project, group, message, correction or user is gone.',
   conflict: 'The id or username is taken.',
   blocked: 'Something else has to be done first, or the time for it is over; see the description.',
-  gone: 'The invitation is over: it has expired, was used up or revoked, or its giver may not share.',
+  gone: 'The invitation has expired, was used up or revoked, or its giver may not share any more.',
   too_large: 'The body or a value in it is larger than the limit; the description says which.',
   rate_limited: 'Too much at once; the description names what. Try again after Retry-After.',
   limit_reached:

@@ -387,14 +387,6 @@ export const limits = {
   /** Groups of users that one account keeps, and the users in one of them. */
   groupsPerUserMax: 200,
   groupMembersMax: 1_000,
-  /** Open invitations of one account, and as many that are over. */
-  invitationsPerUserMax: 100,
-  /** Accounts that one invitation lets in: a large school. */
-  invitationUsesMax: 1_000,
-  invitationMsUsual: 7 * day,
-  /** Devices of one invitation, and what all that it leads to takes as JSON text. */
-  invitationDevicesMax: 100,
-  invitationBytesMax: 32_768,
   /** Texts of a request of version 1 that are looked for in the sentence of its refusal. */
   quotedTextsMax: 1_000,
 

@@ -2,8 +2,8 @@ import Type from 'typebox';
 import { grantableOn, parseScope, type Scope } from '../domain/access/scopes.ts';
 import { invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseGroupId, parseProjectId } from '../domain/ids.ts';
-import { limits } from '../domain/limits.ts';
 import type { Invitation, InvitationTarget } from '../domain/sharing/invitation.ts';
+import { invitationLimits } from '../domain/sharing/invitation-limits.ts';
 import type { NewInvitation, OfferedInvitation } from '../domain/sharing/invitations.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
@@ -20,7 +20,7 @@ const usesLeft = Type.Integer({ description: 'How many more accounts it lets in.
 const led = {
   devices: Type.Optional(
     Type.Array(Type.String(), {
-      maxItems: limits.invitationDevicesMax,
+      maxItems: invitationLimits.invitationDevicesMax,
       description: 'Devices of yours.',
     }),
   ),
@@ -36,7 +36,7 @@ export const NewInvitationMessage = Type.Object(
     uses: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: limits.invitationUsesMax,
+        maximum: invitationLimits.invitationUsesMax,
         description: 'How many accounts it lets in; absent: one.',
       }),
     ),

@@ -163,7 +163,7 @@ const validMessages: Readonly<Record<string, unknown>> = {
   'POST /invitations': {
     devices: ['D'],
     project: 'P',
-    group: 'no such group',
+    group: 'unknown',
     scopes: ['devices:view'],
     expires: '2099-01-01T00:00:00Z',
     uses: 2,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { limits } from '../../src/domain/limits.ts';
+import { invitationLimits } from '../../src/domain/sharing/invitation-limits.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { type Reply, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
@@ -251,7 +251,7 @@ test('a message that says nothing, or too much, is refused', async () => {
     [{}, 400],
     [{ devices: [] }, 400],
     [{ devices, uses: 0 }, 400],
-    [{ devices, uses: limits.invitationUsesMax + 1 }, 400],
+    [{ devices, uses: invitationLimits.invitationUsesMax + 1 }, 400],
     [{ devices, uses: 1.5 }, 400],
     [{ devices, expires: 'tomorrow' }, 400],
     [{ devices, expires: '2020-01-01T00:00:00Z' }, 400],
@@ -280,7 +280,9 @@ test('guessed links lead nowhere, whatever they look like', async () => {
 test('an account has so many open invitations', async () => {
   const ana = await anAccount();
   const devices = [await aDevice(ana)];
-  const all = Array.from({ length: limits.invitationsPerUserMax }, () => invited(ana, { devices }));
+  const all = Array.from({ length: invitationLimits.invitationsPerUserMax }, () =>
+    invited(ana, { devices }),
+  );
   const [first] = await Promise.all(all);
   const reply = await invite(ana, { devices });
   assert.equal(reply.status, 403, reply.text);

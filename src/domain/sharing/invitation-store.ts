@@ -11,8 +11,8 @@ export type InvitationUse = 'taken' | 'unfinished' | 'given' | 'over';
 /** Where invitations are kept. They go with the accounts of their givers. */
 export interface InvitationStore {
   /**
-   * too_many: the giver has `limits.invitationsPerUserMax` open ones; gone: there is no such account
-   * that is not disabled. Of those that are over, as many are kept, the newest.
+   * too_many: the giver has `invitationsPerUserMax` open ones; gone: there is no such account that
+   * is not disabled. Of those that are over, as many are kept, the newest.
    */
   insert(invitation: Invitation): Promise<'inserted' | 'too_many' | 'gone'>;
   /** Also those that are over or revoked. */

@@ -13,6 +13,7 @@ import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { GivenInvitation, Invitation, InvitationTarget } from './invitation.ts';
+import { invitationLimits } from './invitation-limits.ts';
 import type { InvitationStore } from './invitation-store.ts';
 import { createRequireShareable, inOrder, requireRoom } from './shareable.ts';
 
@@ -65,9 +66,6 @@ interface Giving {
   readonly groups: GroupStore;
 }
 
-/** Longer ones are no secret of ours, and are not hashed. */
-const secretCharactersMax = 64;
-
 export function createInvitations(
   options: Giving & {
     readonly store: InvitationStore;
@@ -108,7 +106,7 @@ export function createInvitations(
   async function requireOpen(
     secret: string,
   ): Promise<{ invitation: GivenInvitation; targets: readonly InvitationTarget[] }> {
-    const isPossible = secret.length > 0 && secret.length <= secretCharactersMax;
+    const isPossible = secret.length <= invitationLimits.invitationTokenCharactersMax;
     const invitation = isPossible ? await store.find(hashSecret(secret)) : undefined;
     if (invitation === undefined) throw notFound('there is no such invitation');
     if (invitation.isRevoked) throw gone('this invitation was revoked: ask for another one');
@@ -135,9 +133,9 @@ export function createInvitations(
     async create(actor, { targets, uses, expiresAt }) {
       const giver = requirePerson(actor);
       const createdAt = clock.now();
-      const until = expiresAt ?? createdAt + limits.invitationMsUsual;
+      const until = expiresAt ?? createdAt + invitationLimits.invitationMsUsual;
       if (until <= createdAt) throw invalid('expires must be in the future');
-      requireFitting(targets);
+      if (targets.length === 0) throw invalid('name devices, a group or a project to invite to');
       for (const target of targets) await requireTarget(actor, target);
       const secret = createSecret();
       const invitation: Invitation = {
@@ -149,8 +147,8 @@ export function createInvitations(
       const outcome = await store.insert(invitation);
       if (outcome === 'gone') throw unauthenticated('this account is gone or disabled');
       if (outcome === 'inserted') return { invitation, secret };
-      const sentence = `you have ${limits.invitationsPerUserMax} open invitations: revoke one first`;
-      throw new DomainError('limit_reached', sentence);
+      const max = invitationLimits.invitationsPerUserMax;
+      throw new DomainError('limit_reached', `you have ${max} open invitations: revoke one first`);
     },
     list: async (actor, page) => store.list(requirePerson(actor).userId, page),
     async revoke(actor, id) {
@@ -197,13 +195,6 @@ const actorOf = ({ giver, by: { username, isAdmin } }: GivenInvitation): Person 
   kind: isAdmin ? 'admin' : 'user',
   ...{ userId: giver, username },
 });
-
-function requireFitting(targets: readonly InvitationTarget[]): void {
-  if (targets.length === 0) throw invalid('name devices, a group or a project to invite to');
-  const bytes = JSON.stringify(targets).length;
-  const max = limits.invitationBytesMax;
-  if (bytes > max) throw invalid(`devices must have at most ${max} bytes as JSON, got ${bytes}`);
-}
 
 /** Those that are not the person's own. */
 async function targetsLacking(

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { parseInvitationId } from '../../domain/ids.ts';
-import { limits } from '../../domain/limits.ts';
+import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import type { Invitations } from '../../domain/sharing/invitations.ts';
 import {
   AcceptedInvitationMessage,
@@ -22,7 +22,7 @@ import type { Site } from '../site.ts';
 import { listed } from './listed.ts';
 
 const tag = 'Sharing';
-const max = 2 * limits.invitationsPerUserMax;
+const max = 2 * invitationLimits.invitationsPerUserMax;
 /** What a link leads to is for its reader alone, and may be over in a moment. */
 const unkept = { 'cache-control': 'no-store' };
 

@@ -1,6 +1,6 @@
 import type { InvitationId } from '../../domain/ids.ts';
-import { limits } from '../../domain/limits.ts';
 import type { Invitation } from '../../domain/sharing/invitation.ts';
+import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import type { InvitationStore } from '../../domain/sharing/invitation-store.ts';
 import type { MemoryState } from './memory-state.ts';
 
@@ -20,7 +20,7 @@ export function createInvitationStore({ users }: MemoryState): InvitationStore {
     async insert(invitation) {
       const { id, giver, createdAt: now } = invitation;
       if (users.get(giver)?.user.isDisabled !== false) return 'gone';
-      const max = limits.invitationsPerUserMax;
+      const max = invitationLimits.invitationsPerUserMax;
       if (of(giver).filter((one) => isOpen(one, now)).length >= max) return 'too_many';
       invitations.set(id, invitation);
       const over = of(giver).filter((one) => !isOpen(one, now));

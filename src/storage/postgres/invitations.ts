@@ -1,4 +1,4 @@
-import { limits } from '../../domain/limits.ts';
+import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import type { InvitationStore } from '../../domain/sharing/invitation-store.ts';
 import {
   type GivenInvitationRow,
@@ -63,7 +63,7 @@ async function insertRow(
 ): ReturnType<InvitationStore['insert']> {
   const { id, hash, user_id, created_at, expires_at, uses_left, details } = row;
   const open = await session.first<Count>(countOpen, user_id, created_at);
-  if ((open?.n ?? 0) >= limits.invitationsPerUserMax) return 'too_many';
+  if ((open?.n ?? 0) >= invitationLimits.invitationsPerUserMax) return 'too_many';
   const values = [id, hash, created_at, expires_at, uses_left, details, user_id] as const;
   const made = await session.run(insert, ...values);
   await session.run(removeOver, user_id, created_at);

@@ -1,10 +1,10 @@
 import type { InvitationId, UserId, Username } from '../../domain/ids.ts';
-import { limits } from '../../domain/limits.ts';
 import type {
   GivenInvitation,
   Invitation,
   InvitationTarget,
 } from '../../domain/sharing/invitation.ts';
+import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import { detailsFrom } from './details.ts';
 
 /** A row of the table invitations. */
@@ -27,7 +27,8 @@ export interface GivenInvitationRow extends InvitationRow {
 }
 
 const columns = `
-  invitations.id, hash, user_id, invitations.created_at, expires_at, uses_left, is_revoked, details`;
+  invitations.id, hash, user_id, invitations.created_at, expires_at, uses_left, is_revoked,
+  details`;
 const isOver = '(is_revoked = 1 or uses_left = 0 or expires_at <= ?2)';
 
 /** Statements on invitations, with the numbered parameters of SQLite; see `numbered`. */
@@ -47,7 +48,7 @@ export const invitationStatements = {
   removeOver: `
     delete from invitations where user_id = ?1 and ${isOver} and position <=
       (select position from invitations where user_id = ?1 and ${isOver}
-       order by position desc limit 1 offset ${limits.invitationsPerUserMax})`,
+       order by position desc limit 1 offset ${invitationLimits.invitationsPerUserMax})`,
   revoke: 'update invitations set is_revoked = 1 where user_id = ?1 and id = ?2 and is_revoked = 0',
   addUse: `
     insert into invitation_uses (invitation, user_id, is_given)

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { limits } from '../../domain/limits.ts';
+import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import type { InvitationUse } from '../../domain/sharing/invitation-store.ts';
 import { type InvitationRow, invitationStatements as statements } from '../sql/invitation-row.ts';
 import { createSelection } from './selection.ts';
@@ -20,7 +20,7 @@ export function createInvitationWrites(database: DatabaseSync) {
     insertInvitation(row: InvitationRow): 'inserted' | 'too_many' | 'gone' {
       const { id, hash, user_id, created_at, expires_at, uses_left, details } = row;
       const open = openCount.first(user_id, created_at)?.n ?? 0;
-      if (open >= limits.invitationsPerUserMax) return 'too_many';
+      if (open >= invitationLimits.invitationsPerUserMax) return 'too_many';
       const made = insert.run(id, hash, created_at, expires_at, uses_left, details, user_id);
       removeOver.run(user_id, created_at);
       return made.changes === 0 ? 'gone' : 'inserted';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { InvitationId } from '../../domain/ids.ts';
-import { limits } from '../../domain/limits.ts';
 import type { Invitation } from '../../domain/sharing/invitation.ts';
+import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import { aUser, noon, userId } from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
@@ -79,7 +79,7 @@ const promises: Promises = {
 
   'the open ones of an account have an end, and those that are over, too': async (storage) => {
     const { invitations } = storage;
-    const max = limits.invitationsPerUserMax;
+    const max = invitationLimits.invitationsPerUserMax;
     const insert = (name: string, count: number, fields: Partial<Invitation>) =>
       Promise.all(
         Array.from({ length: count }, (_, n) =>
