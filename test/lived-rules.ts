@@ -2,16 +2,19 @@ import fc from 'fast-check';
 import { createAccess } from '../src/domain/access/access.ts';
 import { createBudgets } from '../src/domain/budgets/budgets.ts';
 import { toColumnBatch, toDatapoints } from '../src/domain/datapoints/column-batch.ts';
+import type { Note } from '../src/domain/datapoints/datapoint-store.ts';
 import type { StoredPush } from '../src/domain/datapoints/feed.ts';
 import { catchUp } from '../src/domain/notifications/catch-up.ts';
 import { createEvaluations } from '../src/domain/notifications/evaluations.ts';
 import type { Notification, NotificationDraft } from '../src/domain/notifications/notification.ts';
 import { createNotifier } from '../src/domain/notifications/notifier.ts';
+import { createNotifierInTurn } from '../src/domain/notifications/notifier-in-turn.ts';
 import { createPreview } from '../src/domain/notifications/preview.ts';
 import { createRuleBook } from '../src/domain/notifications/rule-book.ts';
 import { createSilences, type Silences } from '../src/domain/notifications/silences.ts';
 import { createStateBook } from '../src/domain/notifications/state-book.ts';
 import { silentReporter } from '../src/domain/reporter.ts';
+import { createEventText } from '../src/feed/event-text.ts';
 import { createManualClock, type Instant } from '../src/lib/clock.ts';
 import type { JsonValue } from '../src/lib/json.ts';
 import { silentLog } from '../src/lib/log.ts';
@@ -55,11 +58,21 @@ export interface Fired {
   readonly text: string;
 }
 
+/** Where lives happen, one after the other: the stores of each process on the same, empty data. */
+export type Ground = () => Promise<readonly [Storage, ...Storage[]]>;
+
+export const inMemory: Ground = async () => {
+  const storage = createMemoryStorage();
+  for (const name of ['ana', 'ben']) await storage.users.insert(aUser(name), 'hash');
+  return [storage];
+};
+
 export const draftOf = (
   expression: string,
   throttlingSeconds: number,
-  maxAgeSeconds?: number,
+  more: { readonly maxAgeSeconds?: number | undefined; readonly isForAll?: boolean } = {},
 ): NotificationDraft => {
+  const { maxAgeSeconds, isForAll = false } = more;
   const {
     id: _,
     owner: __,
@@ -67,7 +80,10 @@ export const draftOf = (
     modifiedAt: ____,
     ...draft
   } = aNotification('n', {
-    condition: { devices, sensors: sensors.slice(0, 1), expression, maxAgeSeconds },
+    condition: {
+      ...{ devices: isForAll ? [] : devices, sensors: sensors.slice(0, 1) },
+      ...{ expression, maxAgeSeconds },
+    },
     action: {
       kind: 'message',
       usernames: ['ana'],
@@ -79,18 +95,51 @@ export const draftOf = (
   return draft;
 };
 
-/** A storage with a rule, its owner and the devices. */
-export async function store(draft: NotificationDraft): Promise<Storage> {
-  const storage = createMemoryStorage();
-  await storage.users.insert(aUser('ana'), 'hash');
-  for (const id of devices) {
-    const fields = { owner: username('ana'), sensors: sensors.map((one) => aSensor(one)) };
-    await storage.devices.insert(aDevice(id, fields));
+/**
+ * Stores with a rule, its owner and the devices: all are hers where the rule is for all of hers,
+ * else one of those that it names is somebody else's.
+ */
+export async function store(draft: NotificationDraft, ground: Ground) {
+  const storages = await ground();
+  const [storage] = storages;
+  const isForAll = draft.condition.devices.length === 0;
+  for (const [place, id] of devices.entries()) {
+    const owner = username(isForAll || place === 0 ? 'ana' : 'ben');
+    const ofDevice = sensors.map((one) => aSensor(one));
+    await storage.devices.insert(aDevice(id, { owner, sensors: ofDevice }));
   }
   const { id, owner, createdAt, modifiedAt } = aNotification('n');
   const notification: Notification = { ...draft, id, owner, createdAt, modifiedAt };
   await storage.notifications.insert(notification);
-  return storage;
+  return storages;
+}
+
+/** Stores whose data is emptied for each life, but for the accounts. */
+export function emptiedFor(open: () => Promise<readonly [Storage, ...Storage[]]>): Ground {
+  let opened: ReturnType<typeof open> | undefined;
+  return async () => {
+    opened ??= open();
+    const storages = await opened;
+    const [{ devices: store, notifications, users }] = storages;
+    for (const name of ['ana', 'ben']) {
+      const found = await users.findByUsername(username(name));
+      if (found === undefined) await users.insert(aUser(name), 'hash');
+    }
+    await notifications.remove(aNotification('n').id);
+    for (const id of devices) await store.remove(id);
+    return storages;
+  };
+}
+
+const eventText = createEventText({
+  origin: () => ({ process: '0', count: 0 }) as never,
+  toJson: () => undefined,
+  fromJson: () => undefined,
+});
+
+function pushOf(text: string): StoredPush | undefined {
+  const event = eventText.read(text);
+  return event?.kind === 'datapoints' ? event : undefined;
 }
 
 /** A service on a storage, from its start to its end or crash. */
@@ -117,16 +166,19 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
   const common = { clock, log, reporter: silentReporter, evaluations, states, users, datapoints };
   const book = createRuleBook({ ...common, store, devices: storage.devices, silences, budgets });
   const outbox = { wake: () => undefined, deliver: async () => undefined };
-  const notifier = createNotifier({
+  const ofNotifier = {
     ...{ ...common, store, devices: storage.devices, access, channels: new Map(), outbox, book },
     ...{ silences, budgets, peekDevice: () => undefined },
-  });
+  };
+  const { looks } = storage;
+  const inTurn = looks && createNotifierInTurn({ ...ofNotifier, looks, pushOf });
+  const notifier = inTurn ?? createNotifier(ofNotifier);
   const watch = createSilences({
     ...{ clock, log, evaluations, budget: budgets.of('silences') },
     onSilence: notifier.silenceOf,
   });
   await book.load();
-  await catchUp({ book, notifier, datapoints, log });
+  if (inTurn === undefined) await catchUp({ book, notifier, datapoints, log });
   const preview = createPreview({
     ...{ datapoints, access, book, clock, budget: budgets.of('previews') },
   });
@@ -134,6 +186,25 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
     preview,
     save: states.save,
     tick: () => watch.tick(),
+    /** What of a push is new, and the look that was filed with it. */
+    async append(push: StoredPush): Promise<StoredPush> {
+      let lookId: string | undefined;
+      const batch = toColumnBatch(push.datapoints);
+      const [outcome] = await datapoints.append([{ ...push, batch }], ([one]): readonly Note[] => {
+        if (inTurn === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
+        const look = inTurn.newLook(push);
+        const text = eventText.ofPush({ ...push, batch: one.fresh });
+        lookId = look?.id;
+        return [look === undefined ? { text } : { text, look }];
+      });
+      const fresh = outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [];
+      return { ...push, datapoints: fresh, ...(lookId !== undefined && { lookId }) };
+    },
+    /** Hears what another process took in. */
+    hear({ deviceId, sensorId, datapoints }: StoredPush): void {
+      const last = datapoints.at(-1)?.receivedAt;
+      if (last !== undefined) watch.seen(deviceId, sensorId, last);
+    },
     async look(push: StoredPush): Promise<void> {
       await Promise.all(notifier.consequences([push]) ?? []);
       await notifier.drain();
@@ -155,13 +226,6 @@ const receivedOf = (pushed: Pushed, at: Instant): StoredPush =>
     })),
   }) as StoredPush;
 
-/** What of a push is new. */
-export async function append({ datapoints }: Storage, push: StoredPush): Promise<StoredPush> {
-  const batch = toColumnBatch(push.datapoints);
-  const [outcome] = await datapoints.append([{ ...push, batch }]);
-  return { ...push, datapoints: outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [] };
-}
-
 /**
  * The process ends at this moment when all pushes of it are in the store, and so many of them were
  * evaluated; what was not saved by then is lost.
@@ -173,30 +237,44 @@ export interface Crash {
   readonly isOrderly?: boolean;
 }
 
-/** Lives through the moments. */
-export async function live(draft: NotificationDraft, moments: readonly Moment[], crash?: Crash) {
-  const storage = await store(draft);
+/** Lives through the moments; where there are several processes, each takes in some of them. */
+export async function live(
+  draft: NotificationDraft,
+  moments: readonly Moment[],
+  { crash, ground = inMemory }: { readonly crash?: Crash; readonly ground?: Ground } = {},
+) {
+  const storages = await store(draft, ground);
   const clock = createManualClock(noon);
   const fired: Fired[] = [];
-  let service = await start(storage, clock, fired);
+  const startAll = () => Promise.all(storages.map((one) => start(one, clock, fired)));
+  let services = await startAll();
   for (const [index, { steps, pushes, isSaved }] of moments.entries()) {
     for (let step = 0; step < steps * gridMs; step += 1) {
       clock.advance(1);
+      if (clock.now() % gridMs >= 4) continue;
       // Silences end where the grid is, and as late as pushes may come.
-      if (clock.now() % gridMs < 4) await service.tick();
+      for (const service of services) await service.tick();
     }
     const isCrash = index === crash?.at;
     for (const [place, pushed] of pushes.entries()) {
       if (pushed.values.length === 0) continue;
-      const fresh = await append(storage, receivedOf(pushed, clock.now() + place));
-      const isLooked = !isCrash || place < crash.looked;
-      if (fresh.datapoints.length > 0 && isLooked) await service.look(fresh);
+      const at = (index + place) % services.length;
+      const [service, others] = [services[at], services.toSpliced(at, 1)];
+      const fresh = await service?.append(receivedOf(pushed, clock.now() + place));
+      if (fresh === undefined || fresh.datapoints.length === 0) continue;
+      for (const other of others) other.hear(fresh);
+      if (!isCrash || place < crash.looked) await service?.look(fresh);
     }
-    if (isSaved || (isCrash && crash.isOrderly === true)) await service.save();
-    if (isCrash) service = await start(storage, clock, fired);
+    if (isSaved || (isCrash && crash.isOrderly === true)) {
+      for (const service of services) await service.save();
+    }
+    if (isCrash) services = await startAll();
   }
-  return { fired, storage, clock, service };
+  const [storage] = storages;
+  return { fired, storage, clock, service: services[0] as Service };
 }
+
+type Service = Awaited<ReturnType<typeof start>>;
 
 /** How the values of a push may come. */
 export interface Arrival {

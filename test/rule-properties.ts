@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Datapoint, orderTime } from '../src/domain/datapoints/datapoint.ts';
+import type { StoredPush } from '../src/domain/datapoints/feed.ts';
+import type { NotificationDraft } from '../src/domain/notifications/notification.ts';
+import { createManualClock, type Instant } from '../src/lib/clock.ts';
+import type { Storage } from '../src/storage/storage.ts';
+import { noon } from './contract/storage/builders.ts';
+import {
+  ana,
+  devices,
+  draftOf,
+  type Fired,
+  type Ground,
+  gridMs,
+  inMemory,
+  live,
+  type Moment,
+  momentsOf,
+  type Pushed,
+  sensors,
+  start,
+  store,
+} from './lived-rules.ts';
+
+const mixed = { isLate: true, isMixed: true };
+
+const oneOf = (...texts: readonly string[]) => fc.constantFrom(...texts);
+const draft = fc
+  .record({
+    isForAll: fc.boolean(),
+    maxAge: fc.constantFrom(undefined, undefined, 1, 3),
+    tests: fc.subarray(['TC1 > 30', 'SM1 < 31']),
+    silence: oneOf('', '', 'silent(TC1, 2s)', 'silent(SM1, 1.5s)'),
+    hold: oneOf('', ' for 1s', ' for 2.5s'),
+    clear: oneOf('', '; clear TC1 < 29', '; clear SM1 > 30', '; clear TC1 < 30; clear'),
+    throttling: fc.constantFrom(0, 0, 1, 4),
+  })
+  .map(({ tests: some, silence, hold, clear, throttling, maxAge, isForAll }) => {
+    const tests = silence === '' ? some : [...some, silence];
+    const ending = clear.replace(/; clear$/, '');
+    return draftOf(tests.length === 0 ? '' : `${tests.join('; ')}${hold}${ending}`, throttling, {
+      maxAgeSeconds: maxAge,
+      isForAll,
+    });
+  });
+
+const textOf = ({ text }: Fired): string => text;
+
+/** On which stores rules live, and how many lives are tried. */
+interface Trial {
+  readonly ground: Ground;
+  readonly numRuns: number;
+}
+
+/** What holds where one process serves the data. */
+export function firesTheSameAfterCrashes({ ground, numRuns }: Trial): void {
+  test('after a crash the same readings fire as if there had been none', async () => {
+    const crashed = fc.record({
+      ...{ draft, moments: momentsOf(mixed) },
+      at: fc.nat({ max: 11 }),
+      looked: fc.nat({ max: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(crashed, async ({ draft, moments, at, looked }) => {
+        // A silence begins anew at a start.
+        fc.pre(!draft.condition.expression.includes('silent'));
+        const whole = await live(draft, moments, { ground });
+        const crash = { at: at % moments.length, looked };
+        const broken = await live(draft, moments, { ground, crash });
+        assert.deepEqual(broken.fired, whole.fired);
+      }),
+      { numRuns },
+    );
+  });
+
+  test('after a crash silences fire as after an end in order', async () => {
+    const rule = fc.record({
+      silence: oneOf(
+        'silent(TC1, 2s)',
+        'silent(SM1, 1.5s)',
+        'silent(TC1, 2s); silent(SM1, 1.5s)',
+        'silent(TC1, 2s); SM1 > 29',
+      ),
+      hold: oneOf('', ' for 1s', ' for 2.5s'),
+      clear: oneOf('', ' clear TC1 < 29', ' clear SM1 > 30'),
+      throttling: fc.constantFrom(0, 1, 4),
+      maxAge: fc.constantFrom(undefined, 1),
+    });
+    const crash = fc.record({ at: fc.nat({ max: 11 }), looked: fc.nat({ max: 3 }) });
+    await fc.assert(
+      fc.asyncProperty(rule, momentsOf(mixed), crash, async (rule, moments, { at, looked }) => {
+        const { silence, hold, clear, throttling, maxAge } = rule;
+        const draft = draftOf(`${silence}${hold}${clear}`, throttling, { maxAgeSeconds: maxAge });
+        const end = { at: at % moments.length, looked: 3, isOrderly: true };
+        const whole = await live(draft, moments, { ground, crash: end });
+        // What was not evaluated before the end is evaluated when no sensor is silent yet.
+        const isMixed = silence.includes('>');
+        const crash = { at: end.at, looked: isMixed ? 3 : looked };
+        const broken = await live(draft, moments, { ground, crash });
+        assert.deepEqual(broken.fired, whole.fired);
+      }),
+      { numRuns: Math.ceil(numRuns / 2) },
+    );
+  });
+}
+
+/** What holds whoever takes in which push. */
+export function firesTheSameInAnyOrder({ ground, numRuns }: Trial): void {
+  test('in any order of arrival rules fire as if history had never come', async () => {
+    await fc.assert(
+      fc.asyncProperty(draft, momentsOf(mixed), async (draft, moments) => {
+        // Whatever comes is a sign of life.
+        fc.pre(!draft.condition.expression.includes('silent'));
+        const whole = await live(draft, moments, { ground });
+        const others = await live(draft, withoutHistory(moments), { ground });
+        assert.deepEqual(whole.fired.map(textOf), others.fired.map(textOf));
+      }),
+      { numRuns },
+    );
+  });
+
+  test('live evaluation fires at the readings at which a preview without history does', async () => {
+    const one = momentsOf(mixed).map((moments) =>
+      moments.map(({ pushes, ...moment }) => ({
+        ...moment,
+        pushes: pushes.map((pushed) => ({ ...pushed, device: 0, sensor: 0 })),
+      })),
+    );
+    const expression = fc.constantFrom('TC1 > 30', 'TC1 > 29 for 1s', 'TC1 > 30 clear TC1 < 29');
+    await fc.assert(
+      fc.asyncProperty(expression, one, async (expression, moments) => {
+        const draft = draftOf(expression, 0);
+        const { fired } = await live(draft, moments, { ground });
+        const { service, clock } = await live(draft, withoutHistory(moments), { ground });
+        const range = { from: 0, to: clock.now() + 10 };
+        const { firings, cameLate } = await service.preview(ana, draft, range);
+        assert.equal(cameLate, 0);
+        const texts = firings.map(({ deviceId, message }) => `${deviceId} ${message}`);
+        assert.deepEqual(texts, fired.map(textOf));
+      }),
+      { numRuns },
+    );
+  });
+
+  test('a preview counts what came late', async () => {
+    await fc.assert(
+      fc.asyncProperty(momentsOf(mixed), async (moments) => {
+        const draft = draftOf('TC1 > 30; SM1 < 31', 0);
+        const { service, clock, storage } = await live(draft, moments, { ground });
+        let late = 0;
+        for (const ref of devices.flatMap((deviceId) =>
+          sensors.map((sensorId) => ({ deviceId, sensorId })),
+        )) {
+          const page = { order: 'asc', skip: 0, limit: 1_000 } as const;
+          const all = await storage.datapoints.read(ref, page);
+          late += all.filter((one) =>
+            all.some((q) => orderTime(q) > orderTime(one) && q.receivedAt < one.receivedAt),
+          ).length;
+        }
+        const range = { from: 0, to: clock.now() + 10 };
+        assert.equal((await service.preview(ana, draft, range)).cameLate, late);
+      }),
+    );
+  });
+
+  test('a preview fires at the readings that fire when they come in time', async () => {
+    await fc.assert(
+      fc.asyncProperty(draft, momentsOf(mixed), async (draft, moments) => {
+        const { storage, service, clock } = await live(draft, moments, { ground });
+        const range = { from: noon, to: clock.now() };
+        const { firings, fired } = await service.preview(ana, draft, range);
+        const texts = firings.map(({ at, deviceId, message }) => ({
+          at,
+          text: `${deviceId} ${message}`,
+        }));
+        const again = await inTime(draft, storage, clock.now());
+        assert.deepEqual(texts, again);
+        assert.equal(fired, again.length);
+      }),
+      { numRuns },
+    );
+  });
+}
+
+/** What holds where several processes serve the data. */
+export function firesAsOneProcess({ ground, numRuns }: Trial): void {
+  test('several processes fire at the readings at which one does', async () => {
+    await fc.assert(
+      fc.asyncProperty(draft, momentsOf(mixed), async (draft, moments) => {
+        const alone = await live(draft, moments);
+        const shared = await live(draft, moments, { ground });
+        assert.deepEqual(shared.fired, alone.fired);
+      }),
+      { numRuns },
+    );
+  });
+}
+
+/** The moments without what was older than the newest of its sensor, in order of time. */
+function withoutHistory(moments: readonly Moment[]): readonly Moment[] {
+  const newest = new Map<string, number>();
+  let now = 0;
+  return moments.map(({ steps, pushes, isSaved }) => {
+    now += steps * gridMs;
+    const kept = pushes.map((pushed, place) => {
+      const timeOf = ({ lateBy }: Pushed['values'][number]): Instant =>
+        lateBy === undefined ? now + place : now - lateBy * gridMs;
+      const key = `${pushed.device} ${pushed.sensor}`;
+      const before = newest.get(key) ?? Number.NEGATIVE_INFINITY;
+      newest.set(key, Math.max(before, ...pushed.values.map(timeOf)));
+      const inTime = pushed.values.toSorted((a, b) => timeOf(a) - timeOf(b));
+      const values = inTime.filter((one) => timeOf(one) >= before);
+      return { ...pushed, values, count: pushed.values.length };
+    });
+    return { steps, pushes: kept, isSaved };
+  });
+}
+
+/** The firings when each datapoint is received at its own time. */
+async function inTime(draft: NotificationDraft, from: Storage, end: Instant): Promise<Fired[]> {
+  const all: (StoredPush & { readonly at: Instant })[] = [];
+  for (const ref of devices.flatMap((deviceId) =>
+    sensors.map((sensorId) => ({ deviceId, sensorId })),
+  )) {
+    const page = { order: 'asc', skip: 0, limit: 1_000 } as const;
+    for (const datapoint of await from.datapoints.read(ref, page)) {
+      const at = orderTime(datapoint);
+      const received: Datapoint = { value: datapoint.value, receivedAt: at };
+      if (at >= noon && at <= end) all.push({ ...ref, at, datapoints: [received] });
+    }
+  }
+  const [storage] = await store(draft, inMemory);
+  const clock = createManualClock(noon);
+  const fired: Fired[] = [];
+  const service = await start(storage, clock, fired);
+  const until = async (at: Instant): Promise<void> => {
+    while (clock.now() < at) {
+      clock.advance(1);
+      if (clock.now() % gridMs < 4) await service.tick();
+    }
+  };
+  for (const push of all.toSorted((a, b) => a.at - b.at)) {
+    await until(push.at);
+    await service.look(await service.append(push));
+  }
+  await until(end);
+  return fired;
+}
