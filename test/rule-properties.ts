@@ -121,7 +121,7 @@ export function firesTheSameInAnyOrder({ ground, numRuns }: Trial): void {
     );
   });
 
-  test('live evaluation fires at the readings at which a preview without history does', async () => {
+  test('live evaluation fires where a preview without history does', async () => {
     const one = momentsOf(mixed).map((moments) =>
       moments.map(({ pushes, ...moment }) => ({
         ...moment,
