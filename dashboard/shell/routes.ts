@@ -104,16 +104,10 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/groups/group.tsx').then(({ GroupScreen }) => GroupScreen),
   },
   {
-    path: '/profile',
+    path: '/profile/:part?',
     title: 'profile.title',
     needsLogin: true,
     load: () => import('../screens/profile/profile.tsx').then(({ Profile }) => Profile),
-  },
-  {
-    path: '/profile/developers',
-    title: 'profile.developers',
-    needsLogin: true,
-    load: () => import('../screens/profile/developers.tsx').then(({ Developers }) => Developers),
   },
   {
     path: '/new-device',

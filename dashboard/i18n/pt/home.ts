@@ -10,7 +10,7 @@ export const home: Translation<'home'> = {
   whose: 'De quem',
   mine: 'Meus',
   shared: 'Partilhados comigo',
-  all: 'Tudo o que posso ver',
+  all: 'Tudo o que vejo',
   domain: 'Área de utilização',
   gateway: 'Gateway',
   visibility: 'Quem pode ver',

@@ -10,7 +10,7 @@ export const home: Translation<'home'> = {
   whose: 'Vya nani',
   mine: 'Vyangu',
   shared: 'Nilivyoshirikishwa',
-  all: 'Vyote ninavyoweza kuona',
+  all: 'Vyote ninavyoona',
   domain: 'Matumizi',
   gateway: 'Lango',
   visibility: 'Nani anaweza kukiona',

@@ -21,7 +21,7 @@ export function ActionForm(parts: Parts): JSX.Element {
     <fieldset class="fieldset stack-tight">
       <legend class="unseen">{t('alerts.thenWhat')}</legend>
       {(hasControls || action.kind === 'actuation') && (
-        <div class="segments">
+        <div class="segments segments-column">
           {(['message', 'actuation'] as const).map((kind) => (
             <button
               key={kind}

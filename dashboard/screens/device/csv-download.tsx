@@ -51,7 +51,7 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
       <SensorChoice device={device} chosen={chosen} onChosen={setChosen} />
       <fieldset class="fieldset stack-tight">
         <legend>{t('data.range')}</legend>
-        <div class="segments">
+        <div class="segments segments-grid">
           {rangeNames.map((name) => (
             <button
               key={name}

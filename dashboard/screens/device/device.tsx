@@ -15,6 +15,7 @@ import { useDevice } from '../../state/device.ts';
 import { useMeasures } from '../../state/measures.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
+import { isRefused } from '../../state/still-there.ts';
 import { Age } from '../../ui/age.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { LiveMark } from '../../ui/live-mark.tsx';
@@ -37,10 +38,13 @@ export function DeviceScreen({ params }: ScreenProps): JSX.Element {
   }, [name]);
   return (
     <div class="stack">
-      <a class="back-link" href="/">
-        <Icon name="back" />
-        {t('device.back')}
-      </a>
+      <div class="row row-apart device-back">
+        <a class="back-link" href="/">
+          <Icon name="back" />
+          {t('device.back')}
+        </a>
+        {!isRefused(state.resource.error) && <LiveMark />}
+      </div>
       <DeviceOrWhy state={state}>
         {({ device, rights, reload }) => (
           <>
@@ -70,10 +74,7 @@ function DeviceHead({
 }): JSX.Element {
   return (
     <header class="stack-tight">
-      <div class="screen-head">
-        <h1>{deviceName(device)}</h1>
-        <LiveMark />
-      </div>
+      <h1>{deviceName(device)}</h1>
       <p class="quiet row">
         <span class="mark">
           <Icon name={device.visibility === 'private' ? 'lock' : 'globe'} />
@@ -208,6 +209,11 @@ function SensorsAndChart({
             </li>
           ))}
         </ul>
+      </section>
+      <div class="device-chart">
+        <DeviceChart device={device} sensors={device.sensors} />
+      </div>
+      <div class="device-more stack-tight">
         <MeasuresNotes {...{ device, rights, measuresOf, onChange }} />
         <div class="row">
           {rights.changes && (
@@ -226,9 +232,6 @@ function SensorsAndChart({
             </a>
           )}
         </div>
-      </section>
-      <div class="device-chart">
-        <DeviceChart device={device} sensors={device.sensors} />
       </div>
     </div>
   );

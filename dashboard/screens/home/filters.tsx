@@ -50,7 +50,7 @@ export function Filters({
         </a>
       </div>
       <div class="row filters-row">
-        <fieldset class="segments" aria-label={t('home.whose')}>
+        <fieldset class="segments segments-close" aria-label={t('home.whose')}>
           {owners.map((whose) => (
             <button
               key={whose}

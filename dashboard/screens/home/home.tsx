@@ -36,10 +36,15 @@ export function Home(): JSX.Element {
   const narrow = ({ pages: _pages, ...next }: View): void => change(next);
   const total = found.value?.total ?? 0;
   const isMany = look === 'lines' || total > homePage;
+  const name = me.value?.firstName ?? username.value ?? '';
+  const hello = greeting();
   return (
     <div class="stack">
       <header class="screen-head home-head">
-        <h1 title={greeting()}>{greeting()}</h1>
+        <h1 title={hello + name}>
+          <span>{hello}</span>
+          <span>{name}</span>
+        </h1>
         <LiveMark />
       </header>
       <Filters view={view} look={look} onView={narrow} />
@@ -232,9 +237,9 @@ function CardSkeletons(): JSX.Element {
   );
 }
 
+/** What stands before the name: all languages greet in this order. */
 function greeting(): string {
-  const name = me.value?.firstName ?? username.value ?? '';
   const hour = new Date(now.value).getHours();
   const part = hour < 12 ? 'morning' : hour < 18 ? 'day' : 'evening';
-  return t(`home.${part}`, { name });
+  return t(`home.${part}`, { name: '' });
 }

@@ -23,6 +23,7 @@ export function Keys(): JSX.Element {
   return (
     <div class="stack">
       <p class="quiet">{t('profile.keysText')}</p>
+      <NewKey onMade={reload} />
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={60} />}
       {value?.length === 0 && <p>{t('profile.keysNone')}</p>}
@@ -33,7 +34,6 @@ export function Keys(): JSX.Element {
           </li>
         ))}
       </ul>
-      <NewKey onMade={reload} />
     </div>
   );
 }

@@ -4,24 +4,36 @@ import { draftOf, type ProfileDraft, profileMessage } from '../../api/profile.ts
 import type { User } from '../../api/types.ts';
 import { formatNumber } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
+import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { api, me } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { FormError } from '../../ui/form-error.tsx';
+import { lazily } from '../../ui/lazy-part.tsx';
 import { LookChoice } from '../../ui/look-choice.tsx';
 import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { RetentionFold } from '../../ui/retention-part.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { ScreenSkeleton, Skeleton } from '../../ui/skeleton.tsx';
 import { AccountEnd } from './account-end.tsx';
 import { Addresses } from './addresses.tsx';
 import { Browsers } from './browsers.tsx';
 import { ProfileHead } from './profile-head.tsx';
 import { useMe } from './use-me.ts';
 
-/** The own account: who I am, how it looks, and the end of it. */
-export function Profile(): JSX.Element {
+const Developers = lazily(
+  () => import('./developers.tsx').then((module) => module.Developers),
+  () => <ScreenSkeleton />,
+);
+
+/** The own account, in two screens. */
+export function Profile({ params }: ScreenProps): JSX.Element {
+  return params['part'] === 'developers' ? <Developers /> : <Me />;
+}
+
+/** Who I am, how it looks, and the end of it. */
+function Me(): JSX.Element {
   const { value, error, reload } = useMe();
   return (
     <div class="stack profile">

@@ -50,8 +50,9 @@ function readScreens(folder: string): readonly BuiltScreen[] {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
 }
 
-/** A path with blanks such as `/devices/:device`, as a pattern of whole addresses. */
-const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}/?$`);
+/** A path with blanks such as `/devices/:device` and `/:part?`, as a pattern of whole addresses. */
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/\/:\w+\?/g, '(?:/[^/]+)?').replace(/:\w+/g, '[^/]+')}/?$`);
 
 /** Of the one script without an address that the build puts into the page. */
 function hashOfScript(template: string): string | undefined {

@@ -165,6 +165,7 @@ test('a page names the files of the screen at its address', async () => {
   const screens = [
     { path: '/devices/:device', files: ['/assets/device.js'], large: ['/assets/chart.js'] },
     { path: '/map', files: ['/assets/map.js'] },
+    { path: '/profile/:part?', files: ['/assets/profile.js'] },
   ];
   const template = '<head><!--settings--><!--screen--></head>';
   await using pages = await setUp(
@@ -176,7 +177,11 @@ test('a page names the files of the screen at its address', async () => {
   const bodyOf = async (url: string) => (await pages.get(url)).body.replaceAll('&quot;', '"');
   assert.match(await bodyOf('/devices/a.b?look=x'), /"files":\["\/assets\/device.js"\],"large"/);
   assert.match(await bodyOf('/map'), /\["\/assets\/map.js"\]/);
-  for (const url of ['/', '/devices/a/share']) assert.doesNotMatch(await bodyOf(url), /assets/);
+  for (const url of ['/profile', '/profile/developers']) {
+    assert.match(await bodyOf(url), /profile.js/);
+  }
+  for (const url of ['/', '/devices/a/share', '/profile/a/b'])
+    assert.doesNotMatch(await bodyOf(url), /assets/);
 });
 
 test('a page that has not changed is not sent again', async () => {
