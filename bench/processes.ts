@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { table } from '../src/cli/table.ts';
-import { hasNats, startNats } from '../test/nats-server.ts';
 import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
 import { connectPeer } from '../test/walks/mqtt-peer.ts';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
@@ -14,9 +13,9 @@ import { alternate, median, withConnections } from '../tools/bench/rounds.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import { createPushTraffic } from '../tools/bench/traffic.ts';
 
-// Two processes on one PostgreSQL that syncs each commit, with NATS between them where it is
-// installed: pushes to both beside pushes to one, deliveries from one to the other, and how long a
-// value, a push and a kept session wait when NATS, a process or PostgreSQL goes away.
+// Two processes on one PostgreSQL that syncs each commit: pushes to both beside pushes to one,
+// deliveries from one to the other, and how long a value waits between them, and a push and a kept
+// session when a process or PostgreSQL goes away.
 // node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5]
 
 const { values } = parseArgs({
@@ -40,17 +39,12 @@ const { signal } = new AbortController();
 const twelveHoursMs = 12 * 3_600_000;
 
 const server = await startPostgres({ isDurable: true });
-const nats = hasNats ? await startNats() : undefined;
 using directories = new DisposableStack();
 await using services = new AsyncDisposableStack();
-services.defer(async () => {
-  await nats?.stop();
-  await server.close();
-});
+services.defer(() => server.close());
 const environment = {
   KIPIMO_DATABASE_URL: await schemaUrl(server.url, 'processes'),
   KIPIMO_PROCESSES: 'several',
-  ...(nats !== undefined && { KIPIMO_NATS_URL: nats.url }),
 };
 
 async function startProcess() {
@@ -73,17 +67,10 @@ const startAt = Date.now() - twelveHoursMs;
 const pushTraffic = createPushTraffic({ token, startAt });
 const publishTraffic = createPublishTraffic(startAt + twelveHoursMs / 2);
 
-const rows: (readonly string[])[] = [
-  [`two processes${nats === undefined ? ', no NATS' : ''}`, 'p50 or a second', 'p99 or ratio'],
-];
+const rows: (readonly string[])[] = [['two processes', 'p50 or a second', 'p99 or ratio']];
 await pushToBoth();
 await deliverBetween();
 rows.push(['value from one to the other, QoS 1', ...(await delaysBetween())]);
-if (nats !== undefined) {
-  await nats.stop();
-  rows.push(['the same, NATS killed', ...(await delaysBetween())]);
-  await nats.start();
-}
 await killOne();
 await restartPostgres();
 process.stdout.write(`${table(rows)}\n`);

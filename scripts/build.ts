@@ -18,15 +18,7 @@ const program = join(compiled, 'src');
 const entries = ['main.js', 'storage/sqlite/writer-thread.js'];
 const require = createRequire(import.meta.url);
 /** Packages that look for files of their own, are seldom needed, or may be missing. */
-const outside = [
-  '@fastify/swagger-ui',
-  '@nats-io/transport-node',
-  'nodemailer',
-  'pg',
-  'smpp',
-  'bufferutil',
-  'utf-8-validate',
-];
+const outside = ['@fastify/swagger-ui', 'nodemailer', 'pg', 'smpp', 'bufferutil', 'utf-8-validate'];
 
 /**
  * What packages load at once for what nobody asks of them here, and what stands in its place:

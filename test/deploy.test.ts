@@ -86,11 +86,11 @@ test('pods of Kubernetes are asked what is answered, and have time to end', () =
   assert.ok((pod?.terminationGracePeriodSeconds ?? 0) > 2 * endSeconds);
 });
 
-test('the Compose file starts a database, NATS, the service and its balancer', () => {
+test('the Compose file starts a database, the service and its balancer', () => {
   const { services } = parse(textOf('compose.yaml')) as {
     readonly services: Readonly<Record<string, { readonly stop_grace_period?: string }>>;
   };
-  assert.deepEqual(Object.keys(services), ['database', 'nats', 'kipimo', 'balancer']);
+  assert.deepEqual(Object.keys(services), ['database', 'kipimo', 'balancer']);
   const graceMs = Number.parseInt(services['kipimo']?.stop_grace_period ?? '', 10) * 1_000;
   assert.ok(graceMs > 2 * limits.drainMs);
 });

@@ -60,7 +60,6 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
     { under: 'src/lib/proxied-socket.ts', packages: ['node:net'] },
     { under: 'src/storage/postgres/', packages: ['pg'] },
     { under: 'tools/bench/no-op-server.ts', packages: ['fastify'] },
-    { under: 'src/feed/nats-feed.ts', packages: ['@nats-io/*'] },
     { under: 'src/channels/email/', packages: ['nodemailer', 'nodemailer/lib/smtp-transport'] },
     { under: 'src/channels/sms/', packages: ['smpp'] },
   ];

@@ -13,7 +13,6 @@ import { createSharedPresence, type SharedPresence } from '../domain/gateways/sh
 import { createHeartbeat, type HeartbeatListener } from '../domain/members/heartbeat.ts';
 import { ensureAdmin } from '../domain/users/first-admin.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
-import { openNatsHints } from '../feed/nats-feed.ts';
 import { createSharedFeed, type SharedFeed } from '../feed/shared-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -112,7 +111,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     opened.push(clock.stop);
     watchEngine(meters.metrics, engine, clock);
     const installationSecret = await engine.installation.secret();
-    const feed = openFeed(engine, options, installationSecret);
+    const feed = openFeed(engine, log);
     opened.push(() => feed.stop?.());
     followOthers(engine, feed);
     const served = createServiceStorage(engine, feed);
@@ -179,18 +178,11 @@ function followOthers({ corrections }: Storage, feed: Feed): void {
 }
 
 /** The feed of this process; where others serve the same data, with what they change. */
-function openFeed(
-  { members }: Storage,
-  { log, secrets }: AppOptions,
-  installationSecret: string,
-): Feed & Partial<SharedFeed> {
+function openFeed({ members }: Storage, log: Log): Feed & Partial<SharedFeed> {
   const local = createInProcessFeed({ log });
   if (members === undefined) return local;
-  const setting = secrets.nats;
-  return createSharedFeed({
-    ...(setting !== undefined && { nats: openNatsHints({ setting, installationSecret, log }) }),
-    ...{ local, shared: members.log, log, contexts: createPublishContextForm(members) },
-  });
+  const contexts = createPublishContextForm(members);
+  return createSharedFeed({ local, shared: members.log, log, contexts });
 }
 
 /** Gateways that are connected to any process; undefined: there is this one alone. */

@@ -32,10 +32,7 @@ export interface ServerOptions {
   readonly config: Config;
   readonly built: BuiltServices;
   readonly storage: Storage;
-  readonly feed: ChangeFeed & {
-    readonly peers?: Peers | undefined;
-    readonly nats?: { isConnected(): boolean };
-  };
+  readonly feed: ChangeFeed & { readonly peers?: Peers | undefined };
   readonly meters: {
     readonly metrics: Metrics;
     readonly reporter: Reporter;
@@ -83,8 +80,6 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     ...(tls !== undefined && { tls }),
     metrics: metrics.source,
   });
-  const { nats } = options.feed;
-  if (nats !== undefined) metrics.watchNats(() => nats.isConnected());
   if (storage.shardsAway !== undefined) metrics.watchShards(storage.shardsAway);
   metrics.watchMqtt(() => mqtt.broker.metrics());
   const http = await createHttpServer({
@@ -103,7 +98,6 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     },
     isTrustedProxy,
     ping: () => storage.ping(),
-    ...(nats !== undefined && { isNatsThere: () => nats.isConnected() }),
     ...(storage.shardsAway !== undefined && { shardsAway: storage.shardsAway }),
     metricsText: () => metrics.metricsText(),
     metricsContentType,

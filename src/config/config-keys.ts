@@ -24,7 +24,6 @@ import {
   tileUrl,
   username,
 } from './config-kinds.ts';
-import { natsUrl } from './nats-kind.ts';
 
 const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -41,6 +40,15 @@ export interface ConfigKey<Value = unknown> {
 function key<Value>(declaration: ConfigKey<Value>): ConfigKey<Value> {
   return declaration;
 }
+
+/** Keys of earlier versions, with the words that complete the refusal "KEY …". */
+export const removedKeys: ReadonlyMap<string, string> = new Map([
+  [
+    'KIPIMO_NATS_URL',
+    'is a setting no more: several processes need PostgreSQL alone, so take it out, and stop the ' +
+      'NATS server where nothing else uses it',
+  ],
+]);
 
 /** Every key of the environment that the service knows [contract 1]. */
 export const configKeys = {
@@ -76,14 +84,6 @@ export const configKeys = {
       '`postgres://user:password@host/database` for PostgreSQL 15 or newer; further addresses, ' +
       'with commas between, are of databases that keep most of the datapoints (see `scale.md`); ' +
       '`memory:` keeps all in the process alone, for tests: it is gone at the end.',
-    isSecret: true,
-  }),
-  KIPIMO_NATS_URL: key({
-    kind: natsUrl,
-    meaning:
-      'Where NATS is, by which several processes hear of each other sooner; all that has to ' +
-      'arrive does without it (see `scale.md`). `nats://user:password@host:4222`, `tls://…`; ' +
-      'servers of one cluster with commas between.',
     isSecret: true,
   }),
   KIPIMO_ADMIN_USERNAME: key({

@@ -78,25 +78,13 @@ test('several processes want a database that several can serve', () => {
   assert.match(problemsOf({ KIPIMO_PROCESSES: 'several' })[0] ?? '', must);
 });
 
-test('NATS is between several processes, and one or several servers', () => {
-  const url = 'postgres://kipimo@127.0.0.1/kipimo';
-  const several = { KIPIMO_PROCESSES: 'several', KIPIMO_DATABASE_URL: url };
-  const read = (KIPIMO_NATS_URL: string) =>
-    loadConfig({ ...several, KIPIMO_NATS_URL }).secrets.nats;
-  assert.deepEqual(read('nats://one.example'), { servers: ['one.example:4222'], isTls: false });
-  assert.deepEqual(read('tls://a:b%40c@one:1,tls://two:2'), {
-    ...{ servers: ['one:1', 'two:2'], isTls: true, user: 'a', pass: 'b@c' },
-  });
-  assert.deepEqual(read('nats://secret@one'), {
-    ...{ servers: ['one:4222'], isTls: false, token: 'secret' },
-  });
-  for (const text of ['one:4222', 'nats://', 'nats://a,tls://b', 'nats://a,', 'nats://%ff@a']) {
-    const [problem] = problemsOf({ ...several, KIPIMO_NATS_URL: text });
-    assert.match(problem ?? '', /^KIPIMO_NATS_URL must be the address/, text);
+test('the address of a NATS server is refused with what to do, and is not shown', () => {
+  for (const KIPIMO_NATS_URL of ['nats://a:hunter2@host', 'anything']) {
+    const [problem, ...others] = problemsOf({ KIPIMO_NATS_URL });
+    assert.deepEqual(others, []);
+    assert.match(problem ?? '', /^KIPIMO_NATS_URL is a setting no more: .* take it out/);
+    assert.doesNotMatch(problem ?? '', /hunter2/);
   }
-  const alone = problemsOf({ KIPIMO_NATS_URL: 'nats://one' });
-  assert.deepEqual(alone.length, 1);
-  assert.match(alone[0] ?? '', /KIPIMO_PROCESSES=several/);
 });
 
 test('totals of budgets are read by name', () => {
@@ -196,18 +184,14 @@ for (const [name, text] of bad) {
   });
 }
 
-for (const [name, must] of [
-  ['KIPIMO_DATABASE_URL', 'left out, for SQLite in the data directory, or the address of a'],
-  ['KIPIMO_NATS_URL', 'the address of a NATS server, nats://'],
-] as const) {
-  for (const given of ['http://user:hunter2@host', 'nats://user:hunter2@host/x,nats://a']) {
-    test(`${name} is refused when it is ${given}, and its credentials are not shown`, () => {
-      const [problem, ...others] = problemsOf({ [name]: given });
-      assert.deepEqual(others, []);
-      assert.ok(problem?.startsWith(`${name} must be ${must}`), problem);
-      assert.ok(!problem?.includes('hunter2'), problem);
-    });
-  }
+for (const given of ['http://user:hunter2@host', 'nats://user:hunter2@host/x,nats://a']) {
+  test(`KIPIMO_DATABASE_URL is refused when it is ${given}, and no credentials are shown`, () => {
+    const [problem, ...others] = problemsOf({ KIPIMO_DATABASE_URL: given });
+    const must = 'left out, for SQLite in the data directory, or the address of a';
+    assert.deepEqual(others, []);
+    assert.ok(problem?.startsWith(`KIPIMO_DATABASE_URL must be ${must}`), problem);
+    assert.ok(!problem?.includes('hunter2'), problem);
+  });
 }
 
 test('KIPIMO_DATABASE_URL names the engine', () => {

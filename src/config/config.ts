@@ -2,9 +2,8 @@ import type { ChannelSettings } from '../channels/index.ts';
 import type { BudgetTotals } from '../domain/budgets/budgets.ts';
 import type { Retention } from '../domain/datapoints/retention/retention.ts';
 import type { Username } from '../domain/ids.ts';
-import type { NatsSetting } from '../domain/members/nats-setting.ts';
 import { commandKeys } from './command-keys.ts';
-import { type ConfigKey, configKeys, type LogLevel } from './config-keys.ts';
+import { type ConfigKey, configKeys, type LogLevel, removedKeys } from './config-keys.ts';
 
 /** What the service listens on. */
 export interface ListenConfig {
@@ -75,8 +74,6 @@ export interface Secrets {
   readonly databaseUrl?: string;
   /** Where further databases are. */
   readonly shardUrls?: readonly string[];
-  /** Where NATS is, and who may use it. */
-  readonly nats?: NatsSetting;
   /** The providers of channels, with their credentials. */
   readonly channels: ChannelSettings;
 }
@@ -115,11 +112,13 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   return { config: toConfig(values), secrets: toSecrets(values) };
 }
 
+const unknownKey = 'is unknown: docs/configuration.md lists the keys';
+
 function unknownKeys(environment: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('KIPIMO_') && !Object.hasOwn(configKeys, name))
     .filter((name) => !Object.hasOwn(commandKeys, name))
-    .map((name) => `${name} is unknown: docs/configuration.md lists the keys`);
+    .map((name) => `${name} ${removedKeys.get(name) ?? unknownKey}`);
 }
 
 function read(
@@ -149,9 +148,6 @@ function contradictions(values: Values): string[] {
   const isShared = values.KIPIMO_PROCESSES === 'several';
   if (isShared && values.KIPIMO_DATABASE_URL?.engine !== 'postgres') {
     problems.push('KIPIMO_PROCESSES=several needs a postgres:// address in KIPIMO_DATABASE_URL');
-  }
-  if (!isShared && values.KIPIMO_NATS_URL !== undefined) {
-    problems.push('KIPIMO_NATS_URL is between several processes: KIPIMO_PROCESSES=several');
   }
   const rawDays = values.KIPIMO_RETENTION_RAW_DAYS;
   const hourlyDays = values.KIPIMO_RETENTION_HOURLY_DAYS;
@@ -259,7 +255,6 @@ function toSecrets(values: Values): Secrets {
       databaseUrl: database.url,
       ...(database.shardUrls !== undefined && { shardUrls: database.shardUrls }),
     }),
-    ...(values.KIPIMO_NATS_URL !== undefined && { nats: values.KIPIMO_NATS_URL }),
     channels: Object.freeze({
       ...(sms !== undefined && { sms }),
       ...(voice !== undefined && { voice }),

@@ -10,7 +10,6 @@ import type { FeedLog, LogEntry } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import { silentLog } from '../lib/log.ts';
 import { createInProcessFeed } from './in-process-feed.ts';
-import type { Hints } from './nats-feed.ts';
 import { createSharedFeed } from './shared-feed.ts';
 
 const contexts = {
@@ -79,35 +78,10 @@ function createLog() {
 
 type Shared = ReturnType<typeof createLog>;
 
-/** Hints between parts of one process. */
-function createHints() {
-  const all = new Set<() => void>();
-  return {
-    open(): Hints {
-      const own = new Set<() => void>();
-      return {
-        say() {
-          for (const listener of all) if (!own.has(listener)) listener();
-        },
-        onHint(listener) {
-          own.add(listener);
-          all.add(listener);
-          return () => void all.delete(listener);
-        },
-        isConnected: () => true,
-        close: async () => undefined,
-      };
-    },
-  };
-}
-
 /** A process on the log, with what it was told of. */
-async function join(context: TestContext, shared: Shared, own: number, nats?: Hints) {
+async function join(context: TestContext, shared: Shared, own: number) {
   const local = createInProcessFeed({ log: silentLog });
-  const feed = createSharedFeed({
-    ...{ local, shared: shared.open(own), log: silentLog, contexts },
-    ...(nats !== undefined && { nats }),
-  });
+  const feed = createSharedFeed({ local, shared: shared.open(own), log: silentLog, contexts });
   const told: Change[] = [];
   feed.onChange(async (change) => void told.push(change));
   const values: unknown[] = [];
@@ -150,22 +124,6 @@ describe('a feed whose changes others hear', () => {
     shared.state.saysNews = false;
     await one.feed.publishChange(changed('d'));
     assert.deepEqual(other.told, [changed('d')]);
-  });
-
-  test('a hint is enough to look at once', async (context) => {
-    const shared = createLog();
-    const hints = createHints();
-    const one = await join(context, shared, 1, hints.open());
-    const other = await join(context, shared, 2, hints.open());
-    shared.state.saysNews = false;
-    const times: number[] = [];
-    for (let round = 0; round < 5; round += 1) {
-      const askedAt = performance.now();
-      await one.feed.publishChange(changed(`d${round}`));
-      times.push(performance.now() - askedAt);
-    }
-    assert.equal(other.told.length, 5);
-    assert.ok(Math.min(...times) < memberLimits.logLookMs / 2, times.join(', '));
   });
 
   test('one that hears nothing is waited for a second, and trusts nothing', async (context) => {

@@ -9,14 +9,11 @@ import { createBarrier } from './barrier.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
 import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
 import { createLogReading } from './log-reading.ts';
-import { type Hints, withHints } from './nats-feed.ts';
 
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
 export interface SharedFeed extends Feed {
   isCurrent(): boolean;
   readonly peers: Peers;
-  /** Whether NATS is there; absent: it is not used. */
-  readonly nats?: Pick<Hints, 'isConnected'>;
   /** Tells a change here alone. */
   tell(change: Change): Promise<void>;
   /** Begins to hear the others. Resolves when all that they wrote until now was told. */
@@ -33,13 +30,10 @@ export function createSharedFeed(options: {
   readonly local: Feed;
   readonly shared: FeedLog;
   readonly log: Log;
-  /** Sooner with NATS; absent: it is not used. */
-  readonly nats?: Hints;
   /** How publish contexts travel. */
   readonly contexts: PublishContextForm;
 }): SharedFeed {
-  const { local, log, nats } = options;
-  const shared = nats === undefined ? options.shared : withHints(options.shared, nats);
+  const { local, log, shared } = options;
   const eventText = createEventText(options.contexts);
   const settings = createUnwritten(shared);
   const barrier = createBarrier(shared);
@@ -95,9 +89,8 @@ export function createSharedFeed(options: {
 
   return {
     publish(events) {
-      // Datapoints were written in the commit that stored them.
-      nats?.say();
       for (const event of events) {
+        // Datapoints were written in the commit that stored them.
         if (event.kind !== 'actuator' || settings.isFull()) continue;
         // Before it is told here: what travels is numbered.
         settings.add(eventText.ofSetting(event));
@@ -117,7 +110,6 @@ export function createSharedFeed(options: {
       const event = isEventText(note) ? eventText.read(note) : undefined;
       return event?.kind === 'datapoints' ? event : undefined;
     },
-    ...(nats !== undefined && { nats }),
     ...{ subscribe: local.subscribe, onChange: local.onChange, tell: local.publishChange },
     async publishChange(change) {
       await Promise.all([local.publishChange(change), tellOthers(change)]);
@@ -145,7 +137,6 @@ export function createSharedFeed(options: {
       barrier.end();
       await reading.end();
       await settings.write().catch(() => undefined);
-      await nats?.close();
     },
   };
 }

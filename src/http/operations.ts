@@ -14,9 +14,7 @@ export function mountOperations(
     readonly authenticate: Authenticate;
     readonly clock: SteadyClock;
     readonly ping: () => Promise<void>;
-    /** Told beside, for nothing waits for it; absent: NATS is not used. */
-    readonly isNatsThere?: () => boolean;
-    /** Likewise, of databases that have a part of the datapoints; absent: there are none. */
+    /** How many databases that have a part of the datapoints are away; absent: there are none. */
     readonly shardsAway?: () => number;
     readonly metricsText: () => Promise<string>;
     readonly metricsContentType: string;
@@ -26,12 +24,11 @@ export function mountOperations(
   fastify.get('/healthz', (_request, reply) => reply.header('content-type', jsonType).send(ok));
   fastify.get('/readyz', async (_request, reply) => {
     await soon(options.ping());
-    const { isNatsThere, shardsAway } = options;
+    const { shardsAway } = options;
     const behindMs = options.clock.aheadMs();
     const said = {
       status: 'ok',
       ...(behindMs > 0 && { clock: 'behind', clock_behind_s: Math.round(behindMs / 1_000) }),
-      ...(isNatsThere && { nats: isNatsThere() ? 'connected' : 'away' }),
       ...(shardsAway && { shards: shardsAway() === 0 ? 'connected' : 'away' }),
     };
     return reply.header('content-type', jsonType).send(JSON.stringify(said));

@@ -85,8 +85,6 @@ export interface HttpServerOptions {
   /** What answers are dated by. */
   readonly clock: SteadyClock;
   readonly ping: () => Promise<void>;
-  /** Whether NATS is there; absent: it is not used. */
-  readonly isNatsThere?: () => boolean;
   /** How many further databases cannot be reached; absent: there are none. */
   readonly shardsAway?: () => number;
   readonly metricsText: () => Promise<string>;

@@ -33,8 +33,6 @@ export interface Metrics {
   watchMqtt(read: () => MqttMetrics): void;
   /** Adds what is stored. */
   watchStorage(read: () => StorageMetrics): void;
-  /** Adds whether NATS is there. */
-  watchNats(isConnected: () => boolean): void;
   /** Adds by how much the service's clock is ahead of the machine's, which is behind. */
   watchClock(readAheadMs: () => number): void;
   /** Adds how many further databases cannot be reached. */
@@ -76,10 +74,6 @@ export function createMetrics(): Metrics {
     retention: addRetentionMetrics(meters),
     watchMqtt: (read) => addMqttMetrics(meters, read),
     watchStorage: (read) => addStorageMetrics(meters, read),
-    watchNats(isConnected) {
-      const help = 'Whether NATS is there (1) or away (0); nothing waits for it.';
-      meters.watched('gauge', 'kipimo_nats_connected', { help }, () => [[isConnected() ? 1 : 0]]);
-    },
     watchClock(readAheadMs) {
       const help = "By how much the machine's clock is behind what was stored; 0: it is not.";
       const seconds = () => [[readAheadMs() / 1_000]] as const;

@@ -13,7 +13,6 @@ const seed = Number(process.env['NEMESIS_SEED'] ?? Math.floor(Math.random() * 2 
 const chosen = process.env['NEMESIS_FAULTS']?.split(';');
 /** Only runs with so many processes; absent: all. */
 const processesChosen = process.env['NEMESIS_PROCESSES'];
-const hasHints = process.env['NEMESIS_NATS'] !== 'off';
 const complaintsShown = 20;
 
 const wanted = faults.filter(({ name }) => chosen?.some((part) => name.includes(part)) ?? true);
@@ -26,7 +25,7 @@ const leftOut = (processes: number) => ({
 async function tell(context: TestContext, options: Pick<StoryOptions, 'processes'>) {
   const say = (line: string) => context.diagnostic(line);
   say(`NEMESIS_SEED=${seed}`);
-  await using story = await openStory({ ...options, seed, faults: wanted, hasHints });
+  await using story = await openStory({ ...options, seed, faults: wanted });
   for (let round = 1; round <= rounds; round += 1) await story.round(say);
   const history = await story.conclude(say);
   const complaints = checkHistory(history);

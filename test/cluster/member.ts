@@ -12,8 +12,6 @@ export interface Member {
   readonly url: string;
   readonly door: TcpProxy;
   readonly database: TcpProxy;
-  /** To NATS; absent: it is not used. */
-  readonly nats?: TcpProxy;
   /** The process that runs now; undefined between two lives. */
   running(): ServiceProcess | undefined;
   /** How often it was started. */
@@ -29,8 +27,6 @@ export interface MemberOptions {
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly databasePort: number;
-  /** Of a NATS server; absent: it is not used. */
-  readonly natsPort?: number | undefined;
   readonly schema: string;
   readonly history: History;
 }
@@ -45,7 +41,6 @@ const startAgainMs = 250;
 export async function startMember(options: MemberOptions): Promise<Member> {
   const { name, directory, environment, schema, history } = options;
   const database = await openProxy(options.databasePort);
-  const nats = options.natsPort === undefined ? undefined : await openProxy(options.natsPort);
   const door = await openProxy();
   let running: ServiceProcess | undefined;
   let isOver = false;
@@ -56,10 +51,7 @@ export async function startMember(options: MemberOptions): Promise<Member> {
     const KIPIMO_DATABASE_URL = inSchema(urlOnPort(port), schema);
     const process = await startProcess({
       directory,
-      environment: {
-        ...{ ...environment, KIPIMO_DATABASE_URL },
-        ...(nats !== undefined && { KIPIMO_NATS_URL: `nats://127.0.0.1:${nats.port}` }),
-      },
+      environment: { ...environment, KIPIMO_DATABASE_URL },
     }).catch(() => undefined);
     if (process === undefined) {
       await wait(startAgainMs);
@@ -87,7 +79,6 @@ export async function startMember(options: MemberOptions): Promise<Member> {
   const url = `http://127.0.0.1:${door.port}`;
   return {
     ...{ name, url, door, database },
-    ...(nats !== undefined && { nats }),
     running: () => running,
     lives: () => lives,
     async isReady() {
@@ -103,7 +94,6 @@ export async function startMember(options: MemberOptions): Promise<Member> {
       await ended;
       await door.close();
       await database.close();
-      await nats?.close();
     },
   };
 }

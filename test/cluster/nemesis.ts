@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { NatsServer } from '../nats-server.ts';
 import type { Member } from './member.ts';
 import type { PostgresPair } from './postgres-pair.ts';
 
@@ -7,8 +6,6 @@ import type { PostgresPair } from './postgres-pair.ts';
 export interface Cluster {
   readonly members: readonly Member[];
   readonly database: PostgresPair;
-  /** Absent: it is not used. */
-  readonly nats?: NatsServer | undefined;
 }
 
 /** Numbers from 0 to 1 that follow from a seed. */
@@ -127,23 +124,6 @@ export const faults: readonly Fault[] = [
       for (const { database } of members) database.delay(slowMs);
       await wait(cutMs);
       for (const { database } of members) database.delay(0);
-    },
-  },
-  {
-    name: 'NATS is away',
-    async inflict({ nats }) {
-      await nats?.stop();
-      await wait(cutMs);
-      await nats?.start();
-    },
-  },
-  {
-    name: 'a process is cut off from NATS without being told',
-    async inflict({ members }, random) {
-      const { nats } = anyOf(members, random);
-      nats?.set('silent');
-      await wait(silenceMs);
-      nats?.set('open');
     },
   },
   restartFault('SIGINT', 'the database is restarted'),

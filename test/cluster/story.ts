@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
-import { hasNats, startNats } from '../nats-server.ts';
 import { onServer } from '../postgres-server.ts';
 import { startClients } from './clients.ts';
 import { emptyHistory, type History } from './history.ts';
@@ -26,8 +25,6 @@ export interface StoryOptions {
   readonly seed: number;
   /** What is done to them, each once in a round. */
   readonly faults: readonly Fault[];
-  /** Whether several processes tell each other over NATS as well. */
-  readonly hasHints: boolean;
 }
 
 const schema = 'cluster';
@@ -45,11 +42,7 @@ export async function openStory(options: StoryOptions): Promise<Story> {
   try {
     const database = await startPair();
     ends.push(() => database.close());
-    const wantsNats = options.processes > 1 && options.hasHints && hasNats;
-    const nats = wantsNats ? await startNats() : undefined;
-    ends.push(() => nats?.stop());
-    const natsPort = nats === undefined ? undefined : Number(new URL(nats.url).port);
-    const members = await startMembers(options, { history, database, ends, natsPort });
+    const members = await startMembers(options, { history, database, ends });
     const clients = await startClients(history, members);
     ends.push(() => clients.close());
     const random = createRandom(options.seed);
@@ -58,7 +51,7 @@ export async function openStory(options: StoryOptions): Promise<Story> {
         for (const fault of shuffled(options.faults, random)) {
           await wait(calmMs * random());
           const beganAt = performance.now();
-          await fault.inflict({ members, database, nats }, random);
+          await fault.inflict({ members, database }, random);
           const mendedAt = performance.now();
           const ms = await untilServed(history, clients.served, mendedAt);
           history.disturbed.push({ from: beganAt, until: mendedAt + ms });
@@ -90,12 +83,10 @@ async function startMembers(
     history,
     database,
     ends,
-    natsPort,
   }: {
     readonly history: History;
     readonly database: PostgresPair;
     readonly ends: (() => unknown)[];
-    readonly natsPort: number | undefined;
   },
 ): Promise<readonly Member[]> {
   const directory = temporaryDirectory({ after: (end) => void ends.push(end) });
@@ -104,7 +95,6 @@ async function startMembers(
   for (let number = 1; number <= processes; number += 1) {
     const member = await startMember({
       ...{ name: `process ${number}`, directory, schema, history, databasePort: database.port },
-      natsPort,
       environment: {
         KIPIMO_ADMIN_PASSWORD: 'admin-password-1',
         KIPIMO_WEBHOOK_PRIVATE: 'allowed',

@@ -25,10 +25,4 @@ export const memberLimits = {
   datapointsPerEntryMax: 1_000,
   /** Settings of actuators that wait to be written for the others. */
   settingsWaitingMax: 10_000,
-  /** Between two tries to reach a NATS server that is away. */
-  natsAgainMs: 1_000,
-  /** How long NATS may take to let this process in. */
-  natsConnectMs: 2_000,
-  /** How often NATS is asked whether it is there; after two silent ones it counts as away. */
-  natsPingMs: 2_000,
 } as const;
