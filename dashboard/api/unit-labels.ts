@@ -1,6 +1,7 @@
 /**
- * How the units of the vocabulary are written behind a number. The screens bring them along: a
- * first frame never shows the name of a unit that another request would turn into its sign.
+ * How the units of the vocabulary are written behind a number, where the id is not its own sign.
+ * The screens bring them along: a first frame never shows the name of a unit that another request
+ * would turn into its sign.
  */
 export const unitLabels: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -20,7 +21,6 @@ export const unitLabels: ReadonlyMap<string, string> = new Map(
     DegreeCelsius: '°C',
     DegreeFahrenheit: '°F',
     Dimensionless: '',
-    EAQI: 'EAQI',
     Farad: 'F',
     Gauss: 'G',
     Gram: 'g',
@@ -70,7 +70,6 @@ export const unitLabels: ReadonlyMap<string, string> = new Map(
     MinuteAngle: 'arcmin',
     MinuteTime: 'min',
     Ohm: 'Ω',
-    Okta: 'Okta',
     Other: '',
     PartsPerBillion: 'ppb',
     PartsPerMillion: 'ppm',

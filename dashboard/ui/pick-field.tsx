@@ -1,9 +1,13 @@
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
+import { foundById, idOf, labelOf } from '../api/terms.ts';
 import type { Term } from '../api/types.ts';
 import { Field } from './field.tsx';
 
-/** A text with terms to pick from; it may be anything else too [contract 5]. */
+/**
+ * A text with terms to pick from; it may be anything else too [contract 5]. The reader sees names,
+ * and the value is the id of the term; names and ids find it.
+ */
 export function PickField(props: {
   readonly label: string;
   readonly value: string;
@@ -12,6 +16,8 @@ export function PickField(props: {
   readonly hint?: string;
 }): JSX.Element {
   const { label, value, terms, onValue, hint } = props;
+  /** As long as somebody writes, the text stays as it is written. */
+  const [typed, setTyped] = useState<string>();
   const listId = useId();
   return (
     <Field
@@ -26,12 +32,19 @@ export function PickField(props: {
             type="text"
             list={listId}
             autocomplete="off"
-            value={value}
-            onInput={(event) => onValue(event.currentTarget.value)}
+            value={typed ?? labelOf(terms, value)}
+            onInput={({ currentTarget }) => {
+              setTyped(currentTarget.value);
+              onValue(idOf(terms, currentTarget.value));
+            }}
+            onBlur={() => setTyped(undefined)}
           />
           <datalist id={listId}>
             {terms.map((term) => (
-              <option key={term.id} value={term.id} label={term.label} />
+              <option key={term.id} value={term.label} />
+            ))}
+            {foundById(terms, typed ?? '').map((term) => (
+              <option key={`id ${term.id}`} value={term.id} label={term.label} />
             ))}
           </datalist>
         </>

@@ -1,12 +1,9 @@
 import type { JSX } from 'preact';
-import type { Sensor } from '../api/types.ts';
 import { unitSymbol } from '../api/unit-symbol.ts';
 import { formatValue } from '../i18n/formats.ts';
 import { language, t } from '../i18n/i18n.ts';
 
-/** What a sensor is called on screens. */
-export const sensorName = ({ id, name }: Pick<Sensor, 'id' | 'name'>): string =>
-  name === undefined || name === '' ? id : name;
+export { sensorName } from '../state/sensor-name.ts';
 
 /** What a device is called on screens. */
 export const deviceName = ({

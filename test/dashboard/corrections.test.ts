@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
+import { assertAccessible } from './accessible.ts';
 import { browserTest, openStage, type Stage, type Width, widths } from './browser.ts';
 
 let stage: Stage;
@@ -53,19 +53,6 @@ async function markLast(page: Page): Promise<void> {
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'This is wrong' }).waitFor();
-}
-
-async function assertAccessible(page: Page): Promise<void> {
-  if (!(await page.evaluate('globalThis.axe !== undefined'))) await page.evaluate(axe.source);
-  const options = JSON.stringify({ resultTypes: ['violations'] });
-  const found = (await page.evaluate(
-    `axe.run(${options}).then(({ violations }) => violations)`,
-  )) as readonly { readonly id: string; readonly impact: string | null }[];
-  const grave = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert.deepEqual(
-    grave.map(({ id }) => id),
-    [],
-  );
 }
 
 for (const width of Object.keys(widths) as Width[]) {

@@ -5,7 +5,7 @@ export const live = {
   offline: 'offline',
   polling: 'every 15 s',
   liveHint: 'New values appear by themselves.',
-  connectingHint: 'Trying to reach the service for new values.',
+  connectingHint: 'Trying to reach the service.',
   offlineHint: 'No connection: these are the last values we know.',
-  pollingHint: 'The live connection cannot be opened, so new values are fetched every 15 s.',
+  pollingHint: 'No live connection: new values are fetched every 15 s.',
 } as const;

@@ -36,7 +36,7 @@ export function DeviceChart({
   const described = JSON.stringify(
     sensors.map((sensor, index) => [
       sensor.id,
-      sensor.name,
+      sensorName(sensor),
       sensor.unit,
       sensor.calib,
       shapeOf(sensor),

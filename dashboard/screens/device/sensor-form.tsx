@@ -8,18 +8,18 @@ import { useVocabulary } from '../../state/vocabulary.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { PickField } from '../../ui/pick-field.tsx';
+import { sensorName } from '../../ui/value.tsx';
 
 export interface SensorDraft {
   readonly id: string;
-  readonly name: string;
+  /** Absent: nobody wrote one, or another than there is. */
+  readonly name?: string;
   readonly kind: string;
   readonly quantity: string;
   readonly unit: string;
   /** Empty: nobody said. */
   readonly measures: Measures | '';
 }
-
-const noTerms: readonly Term[] = [];
 
 /** What a sensor is; the id only while it is new. */
 export function SensorForm(props: {
@@ -34,9 +34,9 @@ export function SensorForm(props: {
   const [draft, setDraft] = useState(() => draftOf(sensor));
   const [hasOwnId, setOwnId] = useState(sensor !== undefined);
   const [idError, setIdError] = useState<string>();
-  const kinds = useVocabulary('sensor_kinds').value ?? noTerms;
-  const quantities = useVocabulary('quantity_kinds').value ?? noTerms;
-  const units = useVocabulary('units').value ?? noTerms;
+  const kinds = useVocabulary('sensor_kinds');
+  const quantities = useVocabulary('quantity_kinds');
+  const units = useVocabulary('units');
   const set = (field: keyof SensorDraft) => (value: string) =>
     setDraft((before) => ({ ...before, [field]: value }));
 
@@ -60,7 +60,7 @@ export function SensorForm(props: {
     <form class="form" onSubmit={check} noValidate>
       <TextField
         label={t('device.name')}
-        value={draft.name}
+        value={draft.name ?? shownName(sensor)}
         onValue={(name) => {
           setDraft((before) => ({ ...before, name, ...(!hasOwnId && { id: idFromName(name) }) }));
         }}
@@ -131,10 +131,13 @@ function offered(terms: readonly Term[], ids: readonly string[] | undefined): re
   return terms.filter(({ id }) => ids.includes(id));
 }
 
+/** The name as the reader sees it; a sensor without a name has none here. */
+const shownName = (sensor: Sensor | undefined): string =>
+  sensor?.name === undefined ? '' : sensorName({ ...sensor, id: '' });
+
 function draftOf(sensor: Sensor | undefined): SensorDraft {
   return {
     id: sensor?.id ?? '',
-    name: sensor?.name ?? '',
     kind: sensor?.sensing_device ?? sensor?.sensor_kind ?? '',
     quantity: sensor?.quantity_kind ?? '',
     unit: sensor?.unit ?? '',
@@ -153,7 +156,7 @@ export function sensorMessage(draft: SensorDraft, sensor?: Sensor): object {
     readonly value?: unknown;
   };
   const {
-    name: _n,
+    name: stored,
     sensing_device: _s,
     sensor_kind: _k,
     quantity_kind: _q,
@@ -161,10 +164,12 @@ export function sensorMessage(draft: SensorDraft, sensor?: Sensor): object {
     measures: _m,
     ...rest
   } = kept;
+  // A name that nobody changed stays as it is stored, in whatever language the reader saw it.
+  const name = draft.name?.trim() ?? stored ?? '';
   return {
     ...rest,
     id: draft.id,
-    ...(draft.name.trim() !== '' && { name: draft.name.trim() }),
+    ...(name !== '' && { name }),
     ...(draft.kind.trim() !== '' && { [kindField]: draft.kind.trim() }),
     ...(draft.quantity.trim() !== '' && { quantity_kind: draft.quantity.trim() }),
     ...(draft.unit.trim() !== '' && { unit: draft.unit.trim() }),

@@ -5,6 +5,7 @@ import type { Device, MyGrants } from '../../api/types.ts';
 import { withWords } from '../../api/word-search.ts';
 import { homePage, withoutPhotos } from '../../state/list-pages.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
+import { sensorName } from '../../state/sensor-name.ts';
 import { api, username } from '../../state/session.ts';
 import { loadSharedProjects } from '../../state/shared-projects.ts';
 import { isNarrowed, type Look, type View, viewPath } from './view.ts';
@@ -66,7 +67,7 @@ export function useFoundDevices(view: View, look: Look): FoundDevices {
 }
 
 function narrowed({ devices, total }: Found, text: string): Found {
-  const fitting = withWords(devices, text);
+  const fitting = withWords(devices, text, sensorName);
   return { devices: fitting, total: fitting === devices ? total : fitting.length };
 }
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { t } from '../../i18n/i18n.ts';
+import { language, t } from '../../i18n/i18n.ts';
+import { usualNames } from '../../i18n/usual-names.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -65,7 +66,7 @@ export function SensorChoice(props: {
             onClick={() => toggle(id)}
           >
             {sensors.includes(id) && <Icon name="check" />}
-            {t(`start.${text}`)}
+            {usualNames[language.value][text]}
           </button>
         ))}
       </div>

@@ -1,25 +1,10 @@
 import { idFromName } from '../../api/id-check.ts';
-import { t } from '../../i18n/i18n.ts';
+import { language } from '../../i18n/i18n.ts';
+import { type UsualName, usualNames } from '../../i18n/usual-names.ts';
 
-/** A sensor that many devices have; its name is a text of section "start". */
+/** A sensor that many devices have; its name is in the language of whoever makes it. */
 export interface UsualSensor {
-  readonly text:
-    | 'airTemperature'
-    | 'airHumidity'
-    | 'soilMoisture'
-    | 'soilTemperature'
-    | 'waterLevel'
-    | 'waterTemperature'
-    | 'rain'
-    | 'light'
-    | 'battery'
-    | 'switch'
-    | 'pressure'
-    | 'carbonDioxide'
-    | 'wind'
-    | 'acidity'
-    | 'power'
-    | 'energy';
+  readonly text: UsualName;
   readonly id: string;
   readonly kind?: string;
   readonly quantity?: string;
@@ -114,7 +99,7 @@ export function sensorsOf(ids: readonly string[], otherName: string): readonly o
   return [
     ...chosen.map(({ text, id, kind, quantity, unit }) => ({
       id,
-      name: t(`start.${text}`),
+      name: usualNames[language.value][text],
       ...(kind !== undefined && { sensing_device: kind }),
       ...(quantity !== undefined && { quantity_kind: quantity }),
       ...(unit !== undefined && { unit }),

@@ -7,7 +7,7 @@ import type { ChartSensor } from '../../charts/chart-props.ts';
 import { Chart } from '../../charts/lazy-chart.tsx';
 import { t } from '../../i18n/i18n.ts';
 import { useMeasures } from '../../state/measures.ts';
-import { useVocabulary } from '../../state/vocabulary.ts';
+import { useQuantityName } from '../../state/vocabulary.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { deviceName, sensorName } from '../../ui/value.tsx';
 import { linesMax, quantitiesOf } from './quantities.ts';
@@ -19,14 +19,13 @@ export function ProjectChart({
   readonly devices: readonly Device[];
 }): JSX.Element | null {
   const [wanted, setWanted] = useState<string>();
-  const kinds = useVocabulary('quantity_kinds');
+  const label = useQuantityName();
   const quantities = quantitiesOf(devices);
   const shown = quantities.find(({ key }) => key === wanted) ?? quantities[0];
   const drawn = (shown?.sensors ?? []).slice(0, linesMax);
   const measured = drawn.map(({ device, sensor }) => ({ deviceId: device.id, sensor }));
   const measures = measured.map(useMeasures(measured));
   if (shown === undefined) return null;
-  const label = (key: string): string => kinds.value?.find(({ id }) => id === key)?.label ?? key;
   const sensors = drawn.map(
     ({ device, sensor }, index): ChartSensor => ({
       ...{ deviceId: device.id, sensorId: sensor.id },
