@@ -125,6 +125,8 @@ browserTest('a value is put right in three taps, and undone in two from the list
   await page.getByText('Removed and corrected values').tap();
   const row = page.locator('.correction', { hasText: '1 value corrected' });
   await row.getByText('by ama').waitFor();
+  await row.getByText('85 °C → 25.9 °C').waitFor();
+  await page.locator('.toast', { hasText: '1 value corrected: 85 °C → 25.9 °C' }).waitFor();
   await assertAccessible(page);
   await row.getByRole('button', { name: 'Undo' }).tap();
   await page.locator('.hero', { hasText: '85' }).waitFor();
@@ -148,6 +150,8 @@ browserTest('a stretch of time is taken away, and says how much that is', async 
   await page.getByText('3 values removed').waitFor();
   const left = (await send('GET', '/devices/stretch/sensors/TC/values?limit=100')) as unknown[];
   assert.equal(left.length, 57);
+  await page.getByText('Removed and corrected values').click();
+  await page.locator('.correction', { hasText: '21 °C · 21.1 °C · 21.2 °C' }).waitFor();
   await page.context().close();
 });
 

@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import type { Correction, Device, Sensor } from '../../api/types.ts';
+import { useRef, useState } from 'preact/hooks';
+import type { Correction, Datapoint, Device, Sensor } from '../../api/types.ts';
+import { unitSymbol } from '../../api/unit-symbol.ts';
 import { usableZone } from '../../charts/zone.ts';
-import { formatDate } from '../../i18n/formats.ts';
+import { formatDate, formatStored } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { now } from '../../state/clock.ts';
 import { correctionsMade } from '../../state/corrections.ts';
@@ -11,7 +12,9 @@ import { api } from '../../state/session.ts';
 import { Age } from '../../ui/age.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { correctionsPath, type SensorIds, undo } from './corrections.ts';
+import { useSeen } from '../../ui/use-seen.ts';
+import { type Change, changesOf, type Pushed } from './changes.ts';
+import { correctionsPath, type SensorIds, undo, valuesPath } from './corrections.ts';
 
 const undoMs = 30 * 86_400_000;
 
@@ -38,7 +41,12 @@ export function CorrectionList(props: {
       {value !== undefined && value.length > 0 && (
         <ul>
           {value.map((one) => (
-            <Row key={one.id} {...{ one, ids, onChange }} zone={usableZone(device.timezone)} />
+            <Row
+              key={one.id}
+              {...{ one, ids, onChange }}
+              unit={unitSymbol(sensor.unit)}
+              zone={usableZone(device.timezone)}
+            />
           ))}
         </ul>
       )}
@@ -49,10 +57,13 @@ export function CorrectionList(props: {
 function Row(props: {
   readonly one: Correction;
   readonly ids: SensorIds;
+  readonly unit: string;
   readonly zone: string;
   readonly onChange: () => void;
 }): JSX.Element {
-  const { one, ids, zone, onChange } = props;
+  const { one, ids, unit, zone, onChange } = props;
+  const place = useRef<HTMLLIElement>(null);
+  const changes = useChanges(ids, one, useSeen(place));
   const [isBusy, setBusy] = useState(false);
   const made = Date.parse(one.date);
   const show = (text: string, style: 'moment' | 'day' | 'time'): string =>
@@ -61,9 +72,13 @@ function Row(props: {
   const isOneDay = show(one.from, 'day') === show(one.to, 'day');
   const to = show(one.to, isOneDay ? 'time' : 'moment');
   return (
-    <li class="row row-apart correction">
+    <li class="row row-apart correction" ref={place}>
       <div>
         <p>{t(`corrections.${one.kind}`, { count: one.count })}</p>
+        <p class="number correction-values">
+          {changes.map((change) => changeText(change, unit)).join(' · ')}
+          {changes.length > 0 && changes.length < one.count && ' · …'}
+        </p>
         <p class="small quiet">
           {from === show(one.to, 'moment') ? from : `${from} – ${to}`} ·{' '}
           {t('corrections.by', { name: one.by })} · <Age at={made} />
@@ -84,4 +99,38 @@ function Row(props: {
       )}
     </li>
   );
+}
+
+/** From what to what, or what was removed. */
+export function changeText(change: Change, unit: string): string {
+  const say = (value: unknown): string =>
+    `${formatStored(value, language.value, t)} ${unit}`.trim();
+  return change.after === undefined
+    ? say(change.before)
+    : `${say(change.before)} → ${say(change.after)}`;
+}
+
+/** Looks for the values of a correction among so many of its time. */
+const lookedThroughMax = 100;
+
+const none: readonly Change[] = [];
+
+function useChanges(ids: SensorIds, one: Correction, isSeen: boolean): readonly Change[] {
+  const { value } = useResource(
+    isSeen ? `changes ${ids.device} ${ids.sensor} ${one.id} ${correctionsMade.value}` : undefined,
+    async (signal) => {
+      const read = <Item extends Datapoint>(raw: 'true' | 'false') =>
+        api.getJson<readonly Item[]>({
+          path: valuesPath(ids),
+          query: {
+            ...{ dateFrom: one.from, dateTo: one.to, limit: lookedThroughMax },
+            ...{ raw, calibrated: 'true' },
+          },
+          signal,
+        });
+      const [pushed, shown] = await Promise.all([read<Pushed>('true'), read('false')]);
+      return changesOf(one, pushed, shown);
+    },
+  );
+  return value ?? none;
 }

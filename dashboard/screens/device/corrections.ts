@@ -31,11 +31,12 @@ export async function takeAway(
 export async function putRight(
   ids: SensorIds,
   item: Readonly<Record<string, unknown>>,
-  onChange: () => void,
+  { change, onChange }: { readonly change: string; readonly onChange: () => void },
 ): Promise<void> {
   const text = await api.send({ method: 'PATCH', path: valuesPath(ids), json: [item] });
   const { corrected, correction } = JSON.parse(text) as { corrected: number; correction?: string };
-  tell(ids, t('corrections.corrected', { count: corrected }), correction, onChange);
+  const sentence = t('corrections.corrected', { count: corrected });
+  tell(ids, `${sentence}: ${change}`, correction, onChange);
 }
 
 /** The last offer to undo, by its correction. */

@@ -16,6 +16,7 @@ import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { changeText } from './correction-list.tsx';
 import { putRight, type SensorIds, takeAway, valuesPath } from './corrections.ts';
 import { likelyWrong, storedFor, timeOf } from './wrong-values.ts';
 
@@ -121,14 +122,17 @@ function ChosenValue(props: WrongProps & { readonly shown: readonly Shown[] }): 
   async function correct(event: Event): Promise<void> {
     event.preventDefault();
     if (text.trim() === '') return;
-    const value = storedFor(parseLoosely(text), sensor.calib);
+    const after = parseLoosely(text);
+    const value = storedFor(after, sensor.calib);
     if (value === undefined) {
       action.fail(t('corrections.unreachable'));
       return;
     }
     const { timestamp } = datapoint;
     const where = timestamp === undefined ? { date_received: at } : { timestamp };
-    if (await action.run(() => putRight(ids, { ...where, value }, onChange))) onClose();
+    const change = changeText({ before: one?.value, after }, unitSymbol(sensor.unit));
+    const item = { ...where, value };
+    if (await action.run(() => putRight(ids, item, { change, onChange }))) onClose();
   }
 
   return (
