@@ -10,10 +10,7 @@ export const errors: Translation<'errors'> = {
   forbidden: 'Vous n’en avez pas le droit. Demandez au propriétaire de partager avec vous.',
   notFound: 'Cela n’existe plus.',
   tooLarge: 'C’est trop volumineux pour le service.',
-  rateLimited: {
-    one: 'Trop de tentatives. Réessayez dans {count} seconde.',
-    other: 'Trop de tentatives. Réessayez dans {count} secondes.',
-  },
+  rateLimited: 'Trop de tentatives. Réessayez dans {count} s.',
   loggedOut: 'Connectez-vous pour faire cela.',
   badLogin: 'Le nom d’utilisateur ou le mot de passe est incorrect.',
   screen: 'Cette page n’a pas pu être chargée. Vérifiez votre connexion, puis réessayez.',

@@ -22,8 +22,7 @@ export const shell: Translation<'shell'> = {
   remembered: 'Non actualisé : état {age}.',
   loggedInAs: 'Connecté en tant que {name}',
   ended: 'Votre session est terminée',
-  endedText:
-    'Vous étiez absent un moment. Reconnectez-vous pour continuer où vous en étiez, {name}.',
+  endedText: 'Reconnectez-vous pour continuer où vous en étiez, {name}.',
   staysGuest: 'Continuer sans se connecter',
   missing: 'Il n’y a rien à cette adresse',
   missingText: 'La page a peut-être été supprimée, ou le lien est incomplet.',

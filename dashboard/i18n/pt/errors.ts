@@ -8,10 +8,7 @@ export const errors: Translation<'errors'> = {
   forbidden: 'Não pode fazer isto. Peça ao dono que partilhe consigo.',
   notFound: 'Isto já não existe.',
   tooLarge: 'Isto é demasiado grande para o serviço.',
-  rateLimited: {
-    one: 'Demasiadas tentativas. Tente de novo daqui a {count} segundo.',
-    other: 'Demasiadas tentativas. Tente de novo daqui a {count} segundos.',
-  },
+  rateLimited: 'Demasiadas tentativas. Tente de novo daqui a {count} s.',
   loggedOut: 'Entre para fazer isto.',
   badLogin: 'O nome de utilizador ou a palavra-passe está errado.',
   screen: 'Não foi possível carregar esta página. Verifique a ligação e tente de novo.',

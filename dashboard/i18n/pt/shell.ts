@@ -22,7 +22,7 @@ export const shell: Translation<'shell'> = {
   remembered: 'Não atualizado: estado de {age}.',
   loggedInAs: 'Entrou como {name}',
   ended: 'A sua sessão terminou',
-  endedText: 'Esteve fora algum tempo. Entre de novo para continuar onde estava, {name}.',
+  endedText: 'Entre de novo para continuar onde estava, {name}.',
   staysGuest: 'Continuar sem entrar',
   missing: 'Não há nada neste endereço',
   missingText: 'Pode ter sido apagado, ou a ligação está incompleta.',

@@ -8,10 +8,7 @@ export const errors: Translation<'errors'> = {
   forbidden: 'Huruhusiwi kufanya hivi. Mwombe mmiliki ashiriki nawe.',
   notFound: 'Hiki hakipo tena.',
   tooLarge: 'Hiki ni kikubwa mno kwa huduma.',
-  rateLimited: {
-    one: 'Umejaribu mara nyingi mno. Jaribu tena baada ya sekunde {count}.',
-    other: 'Umejaribu mara nyingi mno. Jaribu tena baada ya sekunde {count}.',
-  },
+  rateLimited: 'Umejaribu mara nyingi mno. Jaribu tena baada ya sekunde {count}.',
   loggedOut: 'Ingia ili kufanya hivi.',
   badLogin: 'Jina la mtumiaji au nenosiri si sahihi.',
   screen: 'Ukurasa huu haukuweza kupakiwa. Angalia mtandao wako, kisha ujaribu tena.',

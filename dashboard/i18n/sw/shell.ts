@@ -22,7 +22,7 @@ export const shell: Translation<'shell'> = {
   remembered: 'Haijasasishwa: ilivyokuwa {age}.',
   loggedInAs: 'Umeingia kama {name}',
   ended: 'Kipindi chako kimeisha',
-  endedText: 'Ulikuwa mbali kwa muda. Ingia tena uendelee ulipoachia, {name}.',
+  endedText: 'Ingia tena uendelee ulipoachia, {name}.',
   staysGuest: 'Endelea bila kuingia',
   missing: 'Hakuna kitu kwenye anwani hii',
   missingText: 'Huenda kimefutwa, au kiungo hakijakamilika.',

@@ -17,6 +17,6 @@ export const shell = {
   offline: 'You are offline. You see what was last known.',
   remembered: 'Not refreshed: this is how it was {age}.',
   ended: 'Your session has ended',
-  endedText: 'You were away for a while. Log in again to go on where you were, {name}.',
+  endedText: 'Log in again to go on where you were, {name}.',
   staysGuest: 'Go on without logging in',
 } as const;
