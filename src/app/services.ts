@@ -33,6 +33,7 @@ import { removeDevicesOf } from '../domain/devices/remove-owned.ts';
 import { createTimedSettings } from '../domain/devices/timed-settings.ts';
 import { createGateways } from '../domain/gateways/gateways.ts';
 import { createPresence, type Presence } from '../domain/gateways/presence.ts';
+import { createImportAccounts } from '../domain/groups/account-import.ts';
 import { createGroups } from '../domain/groups/groups.ts';
 import type { Username } from '../domain/ids.ts';
 import type { Channel } from '../domain/notifications/channel.ts';
@@ -202,7 +203,6 @@ function createSharingServices({ storage, clock }: ServiceParts, access: Access)
   const shared = { users, grants, groups, access, findResource };
   return {
     sharing: createSharing({ ...shared, listResources }),
-    groups: createGroups({ store: groups }),
     invitations: createInvitations({ ...shared, store, clock, nameOf }),
   };
 }
@@ -284,7 +284,10 @@ function createAccountServices(parts: ServiceParts) {
   const { smsCreditNew, adminUsername } = config.accounts;
   const signUpNow = () => parts.settings.current().signUp;
   const { passwordResets: pending } = storage;
+  const groups = createGroups({ store: storage.groups });
   const people = {
+    groups,
+    importAccounts: createImportAccounts({ users, store: storage.groups, groups, work, clock }),
     sessions,
     logins,
     accounts: createAccounts({

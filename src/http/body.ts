@@ -43,6 +43,13 @@ export function readJsonBody(body: unknown, contentType: string | undefined): un
   return parse(text);
 }
 
+/** A CSV, in whatever encoding. */
+export function readCsvBody(body: unknown, contentType: string | undefined): Uint8Array {
+  if (mediaType(contentType) !== 'csv') throw unsupported(contentType, 'text/csv');
+  if (Buffer.isBuffer(body) && body.length > 0) return body;
+  throw invalid('the body is empty: send rows below the names of their columns');
+}
+
 /** What a push holds. */
 export type PushBody =
   /** One number, read from its bytes. */

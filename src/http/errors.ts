@@ -77,6 +77,10 @@ export function errorAnswer(error: unknown, log: Log): ErrorAnswer {
   return answer('internal', 'something went wrong on our side; it was logged', {});
 }
 
+/** A refusal as part of an answer that is none. */
+export const refusalBody = (error: DomainError): ErrorAnswer['body'] =>
+  answer(error.code, error.message, {}, firstSaid(error)).body;
+
 function domainHeaders(error: DomainError): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = `${error.retryAfterSeconds}`;

@@ -4,6 +4,7 @@ import {
   type BareBody,
   type PushBody,
   readBareBody,
+  readCsvBody,
   readJsonBody,
   readOptionalBody,
   readPushBody,
@@ -12,13 +13,14 @@ import { readStreamBody, type StreamBody } from './stream-body.ts';
 
 /**
  * What a body is before its reader looks at it. json: a message; push: datapoints; bare: one
- * field's new value; stream: piece by piece, by the handler, however long it is; optional: a JSON
- * value, or nothing.
+ * field's new value; csv: rows; stream: piece by piece, by the handler, however long it is;
+ * optional: a JSON value, or nothing.
  */
 interface Sent {
   readonly json: unknown;
   readonly push: PushBody;
   readonly bare: BareBody;
+  readonly csv: Uint8Array;
   readonly stream: StreamBody;
   readonly optional: JsonValue | undefined;
 }
@@ -58,6 +60,7 @@ const bodyOf =
 export const jsonBody = bodyOf('json');
 export const pushBody = bodyOf('push');
 export const bareBody = bodyOf('bare');
+export const csvBody = bodyOf('csv');
 export const streamBody = bodyOf('stream');
 export const optionalBody = bodyOf('optional');
 
@@ -71,6 +74,7 @@ export const parsers: {
   json: readJsonBody,
   push: readPushBody,
   bare: readBareBody,
+  csv: readCsvBody,
   stream: readStreamBody,
   optional: readOptionalBody,
 };

@@ -342,6 +342,11 @@ export const refusalPatterns = {
     '{field} is not valid UTF-8',
   ],
   body_missing: ['the body is empty: {}'],
+  accounts_at_once: ['one request makes at most {max} accounts, got {got}'],
+  user_list_columns: [
+    'the first line has the column {column}: name some of {allowed}',
+    'the first line must name username once, and some of {allowed}',
+  ],
   devices_at_once: ['one request makes at most {max} devices, got {got}'],
   time_missing: ['the timestamp{} is missing: {}'],
   cut_off: [

@@ -6,7 +6,7 @@ import type { NewAccount } from '../domain/users/accounts.ts';
 import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
 import { isRecord } from '../lib/record.ts';
-import { Text, type Wire } from './fields.ts';
+import { Prose, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 /** One text or several, as clients send either. */
@@ -51,6 +51,22 @@ export const NewUserMessage = Type.Object(
   { title: 'NewUser' },
 );
 
+export const ImportedUsersMessage = Type.Array(
+  Type.Object({
+    username: Type.String({ description: 'As the list has it.' }),
+    password: Type.Optional(
+      Type.String({ description: 'Where it was made up for the account; shown this once.' }),
+    ),
+    error: Type.Optional(Type.String({ description: 'Why no account was made: the kind.' })),
+    description: Type.Optional(Prose('What to change.')),
+    code: Type.Optional(Type.String({ description: 'More exact than the kind.' })),
+    params: Type.Optional(
+      Type.Record(Type.String(), Type.Unsafe<string | number>({ type: ['string', 'number'] })),
+    ),
+  }),
+  { title: 'ImportedUsers' },
+);
+
 export const UserChangesMessage = Type.Object(
   {
     ...ProfileFields,
@@ -68,6 +84,9 @@ export const UserMessage = Type.Object(
     ...profileOf(TextList),
     admin: Type.Optional(Type.Boolean()),
     disabled: Type.Optional(Type.Boolean()),
+    password_is_initial: Type.Optional(
+      Type.Boolean({ description: 'true until the password that somebody else chose is changed.' }),
+    ),
     sms_credit: Type.Optional(Type.Integer({ description: 'Absent: without limit.' })),
     proven: Type.Optional(
       Type.Object(
@@ -197,6 +216,7 @@ export function userToWire(user: User, maySeeContact: boolean): Wire<typeof User
       ...(webhook !== undefined && { webhook }),
       ...(user.isAdmin && { admin: true }),
       ...(user.isDisabled && { disabled: true }),
+      ...(user.isPasswordInitial === true && { password_is_initial: true }),
       ...(user.smsCredit !== undefined && { sms_credit: user.smsCredit }),
       ...provenToWire(user),
     }),

@@ -138,6 +138,8 @@ export const refusals: RefusalWords = {
     not_json: 'This is not valid JSON: {problem}',
     not_utf8: 'The text is not in UTF-8. Save the file as UTF-8.',
     body_missing: 'Nothing was sent.',
+    accounts_at_once: 'At most {max} accounts can be made at once. Cut the list in parts.',
+    user_list_columns: 'The first line of the list must name username, and may name {allowed}.',
     devices_at_once: 'At most {max} devices can be created at once.',
     time_missing: 'The time is missing.',
     cut_off: 'The connection broke off. Try again.',

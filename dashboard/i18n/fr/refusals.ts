@@ -156,6 +156,9 @@ export const refusals: RefusalWords = {
     not_json: 'Ce n’est pas du JSON valide : {problem}',
     not_utf8: 'Le texte n’est pas en UTF-8. Enregistrez le fichier en UTF-8.',
     body_missing: 'Rien n’a été envoyé.',
+    accounts_at_once: 'On peut créer {max} comptes au plus à la fois. Coupez la liste en parties.',
+    user_list_columns:
+      'La première ligne de la liste doit nommer username et peut nommer {allowed}.',
     devices_at_once: 'On peut créer {max} appareils au plus à la fois.',
     time_missing: 'L’heure manque.',
     cut_off: 'La connexion a été coupée. Réessayez.',

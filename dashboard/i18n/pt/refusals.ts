@@ -140,6 +140,8 @@ export const refusals: RefusalWords = {
     not_json: 'Isto não é JSON válido: {problem}',
     not_utf8: 'O texto não está em UTF-8. Guarde o ficheiro em UTF-8.',
     body_missing: 'Nada foi enviado.',
+    accounts_at_once: 'No máximo {max} contas podem ser criadas de uma vez. Divida a lista.',
+    user_list_columns: 'A primeira linha da lista deve ter username e pode ter {allowed}.',
     devices_at_once: 'Podem criar-se no máximo {max} dispositivos de uma vez.',
     time_missing: 'Falta a hora.',
     cut_off: 'A ligação caiu. Tente de novo.',

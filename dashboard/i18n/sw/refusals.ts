@@ -138,6 +138,9 @@ export const refusals: RefusalWords = {
     not_json: 'Hii si JSON sahihi: {problem}',
     not_utf8: 'Maandishi si ya UTF-8. Hifadhi faili kama UTF-8.',
     body_missing: 'Hakuna kilichotumwa.',
+    accounts_at_once: 'Akaunti {max} tu zinaweza kuundwa kwa mara moja. Gawanya orodha.',
+    user_list_columns:
+      'Mstari wa kwanza wa orodha lazima uwe na username, na unaweza kuwa na {allowed}.',
     devices_at_once: 'Vifaa {max} tu vinaweza kutengenezwa kwa mara moja.',
     time_missing: 'Wakati haupo.',
     cut_off: 'Muunganisho umekatika. Jaribu tena.',

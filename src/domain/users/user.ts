@@ -38,6 +38,8 @@ export interface User {
   readonly isDisabled: boolean;
   /** Made by itself, since such accounts have a quota of their own [contract 15]. */
   readonly isSignUp?: true;
+  /** Somebody else chose the password, and it was not changed since. */
+  readonly isPasswordInitial?: true;
   /** Deliveries by sms or voice left; absent: without limit. */
   readonly smsCredit?: number;
   /** Of addresses that are in the profile; absent: none. */

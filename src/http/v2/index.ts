@@ -18,6 +18,7 @@ import type { Devices } from '../../domain/devices/devices.ts';
 import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
+import type { ImportAccounts } from '../../domain/groups/account-import.ts';
 import type { Groups } from '../../domain/groups/groups.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
 import type { Invitations } from '../../domain/sharing/invitations.ts';
@@ -72,6 +73,7 @@ export interface Services extends NotificationServices {
   readonly accessKeys: AccessKeys;
   readonly sharing: Sharing;
   readonly groups: Groups;
+  readonly importAccounts: ImportAccounts;
   readonly invitations: Invitations;
   readonly devices: Devices;
   readonly actuators: Actuators;
@@ -137,6 +139,7 @@ export function v2Routes(
       services.sessions,
       services.webhookSecretOf,
       (owner) => services.room.useOf(owner),
+      services.importAccounts,
     ),
     myGrantsRoute(sharing),
     ...notificationRoutes(services),

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
 import type { StorageRoom } from '../../domain/budgets/storage-room.ts';
 import { invalid } from '../../domain/errors.ts';
+import type { ImportAccounts } from '../../domain/groups/account-import.ts';
 import { parseUserId, type UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
@@ -11,6 +12,7 @@ import type { User } from '../../domain/users/user.ts';
 import { goneSignal } from '../../lib/connection-guard.ts';
 import { isRecord } from '../../lib/record.ts';
 import {
+  ImportedUsersMessage,
   NewUserMessage,
   newAccountFromWire,
   UserChangesMessage,
@@ -18,12 +20,14 @@ import {
   userChangesFromWire,
   userToWire,
 } from '../../wire/user.ts';
+import { accountsFromCsv } from '../../wire/user-csv.ts';
 import { bare, done, json } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
 import { type BareBody, bareJson } from '../body.ts';
+import { refusalBody } from '../errors.ts';
 import { pageQuery } from '../paging.ts';
 import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
-import { bareBody, jsonBody } from '../route-body.ts';
+import { bareBody, csvBody, jsonBody } from '../route-body.ts';
 import { addressRoutes } from './addresses.ts';
 import { listed } from './listed.ts';
 
@@ -57,11 +61,13 @@ export function userRoutes(
   sessions: Sessions,
   webhookSecretOf: (user: User) => string,
   useOf: StorageRoom['useOf'],
+  importAccounts: ImportAccounts,
 ): readonly Route[] {
   const shown = (actor: Actor, user: User) => userToWire(user, accounts.maySeeContact(actor, user));
 
   return [
     signUpRoute(accounts),
+    importRoute(importAccounts),
     defineRoute({
       method: 'GET',
       path: '/users',
@@ -138,6 +144,39 @@ function signUpRoute(accounts: Accounts): Route {
     handle: async ({ actor, body, address, raw }) => {
       const client = { address, signal: goneSignal(raw.socket) };
       return json((await accounts.signUp(actor, body, client)).id);
+    },
+  });
+}
+
+function importRoute(importAccounts: ImportAccounts): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/users/import',
+    tag,
+    summary: 'Make accounts of a CSV list, one in each row (admin)',
+    body: csvBody(
+      Type.String({
+        description:
+          'A first line with username and any of name, firstName, lastName, email, phone, group ' +
+          'and password; a row for each account.',
+        examples: ['username,name,group\nfatou.diop,Fatou Diop,Class 4B\n'],
+      }),
+      accountsFromCsv,
+      { contentType: 'text/csv' },
+    ),
+    answer: messageAnswer(
+      'Each row in its order: an account that was made, with its password where none was given, ' +
+        'or why none was.',
+      ImportedUsersMessage,
+    ),
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited', 'unavailable'],
+    handle: async ({ actor, body, raw }) => {
+      const made = await importAccounts(actor, body, goneSignal(raw.socket));
+      const unkept = { 'cache-control': 'no-store' };
+      return json(
+        made.map(({ refusal, ...row }) => ({ ...row, ...(refusal && refusalBody(refusal)) })),
+        unkept,
+      );
     },
   });
 }

@@ -67,7 +67,8 @@ export function createUserStore(state: MemoryState): UserStore {
     async setPassword(id, passwordHash, ends) {
       const stored = users.get(id);
       if (stored === undefined) return 'missing';
-      users.set(id, { ...stored, passwordHash });
+      const user = withChanges(stored.user, { isPasswordInitial: undefined });
+      users.set(id, { ...stored, user, passwordHash });
       endTokensOf(state, id);
       endLoginsOf(state, id, ends?.exceptSession);
       const before = ends?.keysMadeBefore ?? Number.NEGATIVE_INFINITY;

@@ -30,7 +30,8 @@ const changeUser = `
   update users set email_key = $1, is_admin = $2, is_disabled = $3, sms_credit = $4, profile = $5,
     proofs = $6, email_proof = $7
   where id = $8`;
-const updatePassword = 'update users set password_hash = $1 where id = $2';
+const updatePassword = `
+  update users set password_hash = $1, is_password_initial = 0 where id = $2`;
 const deleteTokens = 'delete from tokens where user_id = $1';
 const deleteKeys = 'delete from access_keys where user_id = $1';
 const deleteSessions = 'delete from login_sessions where user_id = $1';

@@ -16,12 +16,13 @@ export interface UserRow {
   readonly proofs: string;
   readonly webhook_secret: string | null;
   readonly is_signup: number;
+  readonly is_password_initial: number;
 }
 
 /** The columns of UserRow. */
 export const userColumns =
   'id, username, password_hash, created_at, is_admin, is_disabled, sms_credit, profile, proofs, ' +
-  'webhook_secret, is_signup';
+  'webhook_secret, is_signup, is_password_initial';
 
 export function userToRow(user: NewUser, passwordHash: string): UserRow {
   return {
@@ -36,6 +37,7 @@ export function userToRow(user: NewUser, passwordHash: string): UserRow {
     proofs: JSON.stringify(user.proofs ?? []),
     webhook_secret: user.webhookSecret,
     is_signup: Number(user.isSignUp ?? false),
+    is_password_initial: Number(user.isPasswordInitial ?? false),
   };
 }
 
@@ -61,6 +63,7 @@ export function userFromRow(row: UserRow): User {
     isAdmin: row.is_admin !== 0,
     isDisabled: row.is_disabled !== 0,
     ...(row.is_signup !== 0 && { isSignUp: true as const }),
+    ...(row.is_password_initial !== 0 && { isPasswordInitial: true as const }),
     ...(row.sms_credit === null ? {} : { smsCredit: row.sms_credit }),
     ...(proofs.length > 0 && { proofs }),
     ...(row.webhook_secret !== null && { webhookSecret: row.webhook_secret }),

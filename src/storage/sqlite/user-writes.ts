@@ -33,7 +33,7 @@ const updateUser = `
   update users set email_key = ?, is_admin = ?, is_disabled = ?, sms_credit = ?, profile = ?,
     proofs = ?, email_proof = ?
   where id = ?`;
-const updatePassword = 'update users set password_hash = ? where id = ?';
+const updatePassword = 'update users set password_hash = ?, is_password_initial = 0 where id = ?';
 const deleteTokens = 'delete from tokens where user_id = ?';
 const deleteKeys = 'delete from access_keys where user_id = ?';
 const deleteSessions = 'delete from login_sessions where user_id = ?';

@@ -19,6 +19,16 @@ import { type OpenEmptyStorage, type Promises, testPromises } from './promises.t
 const awkwardTexts = ['\ud800', 'nul\u0000nul', 'Jürgen 山田 👩‍🌾', '', "'; drop table users; --"];
 
 const promises: Promises = {
+  'a password that somebody else chose is initial until it is set again': async ({ users }) => {
+    await users.insert(aUser('zoe', { isPasswordInitial: true }), 'hash');
+    const { id } = aUser('zoe');
+    assert.equal((await users.find(id))?.isPasswordInitial, true);
+    await users.update(id, { profile: { firstName: 'Zoe' } });
+    assert.equal((await users.find(id))?.isPasswordInitial, true);
+    await users.setPassword(id, 'other hash');
+    assert.equal((await users.find(id))?.isPasswordInitial, undefined);
+  },
+
   'an account is found as it was inserted': async ({ users }) => {
     const profile = { firstName: 'Ana', email: 'Ana@x.org', phone: ['+1', '+2'], twitter: [] };
     const ana = aUser('ana', { profile, isAdmin: true, smsCredit: 0 });

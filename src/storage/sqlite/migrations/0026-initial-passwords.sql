@@ -1,0 +1,2 @@
+-- Passwords that somebody else chose for an account, until it changes them.
+alter table users add column is_password_initial integer not null default 0;
