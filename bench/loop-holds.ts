@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { putVersion1Chunks } from '../test/contract/storage/version-1-chunk.ts';
+import { putSmallChunks } from '../test/contract/storage/small-chunks.ts';
 import { type ServiceProcess, startProcess } from '../test/service-process.ts';
 import type { LoopHolds } from './loop-meter.ts';
 
@@ -265,7 +265,7 @@ async function measureReads(measured: Measured): Promise<void> {
 async function measureRenewal(): Promise<void> {
   {
     using database = new DatabaseSync(join(directory, 'kipimo.db'));
-    console.log(`${putVersion1Chunks(database)} chunks of version 1 are to be written anew`);
+    console.log(`${putSmallChunks(database)} small chunks are to be written anew`);
   }
   await using measured = await open();
   const { call, measure, service } = measured;
@@ -275,7 +275,7 @@ async function measureRenewal(): Promise<void> {
       await wait(100);
     }
   };
-  await measure('rewriting chunks of version 1', renewed, restfulMs);
+  await measure('rewriting small chunks', renewed, restfulMs);
   const body = JSON.stringify({ raw_days: Math.ceil(crowdDays / 2) });
   await call({ method: 'PUT', path: '/api/v2/users/me/retention', body });
   while (!service.output().includes('retention deletes')) await wait(20);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { putVersion1Chunks } from '../contract/storage/version-1-chunk.ts';
+import { putSmallChunks } from '../contract/storage/small-chunks.ts';
 import { embedded } from '../engine.ts';
 import { runProgram, startProcess } from '../service-process.ts';
 import { createCorrectingClient } from './correcting-client.ts';
@@ -16,10 +16,10 @@ const killAfterMs = (round: number): number => 40 + ((round * 1_361) % 2_500);
 /** Beyond it a client only corrects and repeats: reading all of it takes the time of the walk. */
 const shownMax = 30_000;
 
-/** Makes every row several of version 1, some of them small, as a version before might have. */
-function downgrade(directory: string): void {
+/** Makes every row several without summaries, some of them small, as late datapoints might. */
+function scatter(directory: string): void {
   using database = new DatabaseSync(join(directory, 'kipimo.db'));
-  putVersion1Chunks(database);
+  putSmallChunks(database);
 }
 
 embedded(
@@ -39,7 +39,7 @@ embedded(
     try {
       for (let round = 0; round < rounds; round += 1) {
         // Every other time the service itself finds the write-ahead log as the kill left it.
-        if (round % 2 === 1) downgrade(directory);
+        if (round % 2 === 1) scatter(directory);
         await using service = await startProcess({ directory, environment });
         if (round === 0) {
           await fetch(`${service.url}/api/v2/devices`, {

@@ -14,7 +14,7 @@ const folder = join(import.meta.dirname, '..', 'old-databases');
 const waitMsMax = 120_000;
 const aggregates = 'count,min,max,sum,first,last,increase';
 const [dayMs, kolkataMs] = [86_400_000, 19_800_000];
-/** Sensors with five chunks of version 1 each: more than a few steps can do. */
+/** Sensors with five chunks without summaries each: more than a few steps can do. */
 const copies = 60;
 const sensors = ['level', ...Array.from({ length: copies }, (_, n) => `copy${n}`)];
 
@@ -42,10 +42,16 @@ function unpack(directory: string): void {
   database.exec('commit');
 }
 
-const versionsIn = (directory: string): string => {
+const chunksIn = (directory: string): number => {
   using database = new DatabaseSync(join(directory, 'kipimo.db'), { readOnly: true });
-  const versions = 'group_concat(distinct hex(substr(datapoints, 1, 1)))';
-  return String(database.prepare(`select ${versions} as them from chunks`).get()?.['them']);
+  return Number(database.prepare('select count(*) as n from chunks').get()?.['n']);
+};
+
+/** Whether each chunk of 256 datapoints or more has a summary. */
+const isSummarised = (directory: string): boolean => {
+  using database = new DatabaseSync(join(directory, 'kipimo.db'), { readOnly: true });
+  const lacking = 'count >= 256 and id not in (select chunk from chunk_summaries)';
+  return database.prepare(`select 1 from chunks where ${lacking}`).get() === undefined;
 };
 
 interface Value {
@@ -96,11 +102,12 @@ const asTold = ({ timestamp, sum, increase, ...rest }: Day) => ({
 });
 
 embedded(
-  'a data directory of version 0.1 is brought to the newest chunks while it serves',
+  'a data directory of version 0.1 is brought to few chunks with summaries while it serves',
   async (context) => {
     const directory = temporaryDirectory(context);
     unpack(directory);
-    assert.equal(versionsIn(directory), '01');
+    const before = chunksIn(directory);
+    assert.equal(before, 5 * sensors.length);
     const environment = { KIPIMO_LOG_LEVEL: 'info' };
     const lists = new Map<string, Value[]>();
     let [renewed, turn] = [0, 0];
@@ -170,6 +177,7 @@ embedded(
       service.kill('SIGTERM');
       assert.equal((await service.exited).code, 0);
     }
-    assert.equal(versionsIn(directory), '02');
+    assert.ok(chunksIn(directory) <= before * 0.6, `${chunksIn(directory)} of ${before}`);
+    assert.ok(isSummarised(directory));
   },
 );

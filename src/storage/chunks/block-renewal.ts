@@ -1,7 +1,6 @@
-import { DamagedBytesError } from './bytes.ts';
-import { type Block, columnsOf, newestVersion, requireWhole, toBlock } from './chunk.ts';
+import { type Block, columnsOf, requireWhole, toBlock } from './chunk.ts';
 import { cutColumns, mergeColumns } from './column-pieces.ts';
-import { type Columns, valueTextAt } from './columns.ts';
+import type { Columns } from './columns.ts';
 import { summarise } from './summary.ts';
 
 /** What a block holds at most. */
@@ -11,21 +10,13 @@ interface BlockLimits {
 }
 
 /**
- * The same block in the newest format, with its summary: what was encoded anew is decoded again and
- * compared. Throws DamagedBytesError, naming the chunk, for one that is not what was written.
+ * The same block with its summary. Throws DamagedBytesError, naming the chunk, for one that is not
+ * what was written.
  */
-export function renewBlock(block: Block, name: string): Block {
-  if (block.version === newestVersion && block.summary !== undefined) {
-    requireWhole(block, name);
-    return block;
-  }
-  const columns = columnsOf(block, name);
-  if (block.version === newestVersion) return { ...block, summary: summarise(columns) };
-  const renewed = toBlock(columns);
-  if (!isSame(columns, columnsOf(renewed, name))) {
-    throw new DamagedBytesError(`chunk ${name}: its datapoints do not come back as they are`);
-  }
-  return renewed;
+export function withSummary(block: Block, name: string): Block {
+  if (block.summary === undefined) return { ...block, summary: summarise(columnsOf(block, name)) };
+  requireWhole(block, name);
+  return block;
 }
 
 /**
@@ -69,24 +60,4 @@ function* smallRuns(blocks: readonly Block[], limits: BlockLimits): Iterable<Blo
     count += block.count;
   }
   if (run.length > 0) yield run;
-}
-
-/** Whether both hold the same datapoints, to the last bit of their numbers. */
-function isSame(one: Columns, other: Columns): boolean {
-  if (one.count !== other.count) return false;
-  for (let row = 0; row < one.count; row += 1) {
-    const isText = one.texts?.[row] !== undefined;
-    if (
-      one.times[row] !== other.times[row] ||
-      one.received[row] !== other.received[row] ||
-      one.timed[row] !== other.timed[row] ||
-      isText !== (other.texts?.[row] !== undefined) ||
-      (isText
-        ? valueTextAt(one, row) !== valueTextAt(other, row)
-        : !Object.is(one.numbers[row], other.numbers[row]))
-    ) {
-      return false;
-    }
-  }
-  return true;
 }

@@ -31,7 +31,7 @@ function aSeries(...chunks: (readonly number[])[]) {
           return {
             chunk: chunk.id,
             index,
-            block: { ...block, bytes: Buffer.from(''), version: 2 },
+            block: { ...block, bytes: Buffer.from('') },
           };
         });
       },

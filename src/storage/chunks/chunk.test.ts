@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
@@ -102,25 +101,14 @@ test('one odd number does not make the others long', () => {
   assert.ok(length <= points.length, `${length / points.length} bytes a datapoint`);
 });
 
-test('chunks of version 1 are read as they were', async () => {
-  const file = new URL('../../../test/old-databases/chunks-of-version-1.json', import.meta.url);
-  const chunks = JSON.parse(await readFile(file, 'utf8')) as readonly {
-    readonly name: string;
-    readonly datapoints: readonly (readonly [JsonValue, number | null, number])[];
-    readonly chunk: string;
-  }[];
-  assert.ok(chunks.length >= 9);
-  for (const { name, datapoints: kept, chunk } of chunks) {
-    const points = kept.map(
-      ([one, timestamp, receivedAt]): Datapoint =>
-        timestamp === null ? { value: one, receivedAt } : { value: one, timestamp, receivedAt },
-    );
-    const bytes = Buffer.from(chunk, 'base64');
-    assert.deepEqual(asText(decoded(bytes, name)), asText(points), name);
-    const rewritten = encodeChunk(blocksOf(bytes, name));
-    assert.equal(rewritten[0], 2);
-    assert.deepEqual(asText(decoded(rewritten, name)), asText(points), name);
-    assert.throws(() => decoded(bytes.subarray(0, -1), name), new RegExp(`chunk ${name}`));
+test('a chunk of format 1 or of one to come is refused, and the former says what to do', () => {
+  const bytes = encodeChunk([toBlock(toColumns([{ value: 1, receivedAt: noon }]))]);
+  for (const [format, says] of [
+    [1, /chunk 7: .*format 1.*kipimo compact/],
+    [3, /chunk 7: .*unknown format 3/],
+  ] as const) {
+    bytes[0] = format;
+    assert.throws(() => blocksOf(bytes, '7'), says);
   }
 });
 

@@ -14,7 +14,6 @@ import {
   takeUint32,
   writtenBytes,
 } from './bytes.ts';
-import { decodeVersion1 } from './chunk-version-1.ts';
 import type { Columns } from './columns.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
 import { digitsOf, putNumbers, takeNumbers } from './numbers.ts';
@@ -25,17 +24,19 @@ export interface Block {
   readonly count: number;
   readonly minTime: Instant;
   readonly maxTime: Instant;
-  /** With a checksum; those of version 1 are a whole chunk of that version. */
+  /** With a checksum. */
   readonly bytes: Uint8Array;
-  readonly version: 1 | 2;
   /** What its datapoints come to, where that is known. */
   readonly summary?: BlockSummary;
 }
 
-/** The version that is written. */
-export const newestVersion = 2;
-const version = newestVersion;
-const versionBefore = 1;
+/** The first byte of a chunk: its format. */
+const format = 2;
+/** The format before the first release, and what to do about it. */
+export const oldFormat = 1;
+export const oldFormatAdvice =
+  'datapoints in format 1, which only versions before the first release read and wrote: ' +
+  'run "kipimo compact" once with commit ce2b21e5, which writes them in format 2';
 const checksumBytes = 4;
 /** What a damaged chunk may make us allocate at most. */
 const blocksMax = 65_536;
@@ -55,7 +56,6 @@ export function toBlock(columns: Columns): Block {
     minTime: columns.times[0] ?? 0,
     maxTime: columns.times[columns.count - 1] ?? 0,
     bytes: writtenBytes(sink),
-    version,
     summary: summarise(columns, undefined, digits),
   };
 }
@@ -66,47 +66,45 @@ export function toBlock(columns: Columns): Block {
  * how long it is: who reads a few datapoints decodes one block.
  */
 export function encodeChunk(blocks: readonly Block[]): Buffer {
-  const all = blocks.map((block) =>
-    block.version === version ? block : toBlock(columnsOf(block)),
-  );
-  const directory = createSink(all.length * 8 + 32);
-  putVarint(directory, all.length);
+  const directory = createSink(blocks.length * 8 + 32);
+  putVarint(directory, blocks.length);
   putIntegers(
     directory,
-    Float64Array.from(all, ({ count }) => count),
+    Float64Array.from(blocks, ({ count }) => count),
   );
   putIntegers(
     directory,
-    Float64Array.from(all, ({ bytes }) => bytes.length),
+    Float64Array.from(blocks, ({ bytes }) => bytes.length),
   );
-  const times = all.flatMap(({ minTime, maxTime }) => [minTime, maxTime]);
+  const times = blocks.flatMap(({ minTime, maxTime }) => [minTime, maxTime]);
   putNumbers({ dense: directory, loose: directory }, Float64Array.from(times));
   // Integers are read four bytes at a time.
   putUint32(directory, 0);
-  const sink = createSink(all.reduce((sum, { bytes }) => sum + bytes.length, directory.length + 9));
-  putByte(sink, version);
+  const sink = createSink(
+    blocks.reduce((sum, { bytes }) => sum + bytes.length, directory.length + 9),
+  );
+  putByte(sink, format);
   putVarint(sink, directory.length);
   putUint32(sink, crc32(writtenBytes(directory)));
   putBytes(sink, writtenBytes(directory));
-  for (const { bytes } of all) putBytes(sink, bytes);
+  for (const { bytes } of blocks) putBytes(sink, bytes);
   return writtenBytes(sink);
 }
 
 /**
- * The blocks of a chunk of any version, which are not decoded: parts of these bytes. Throws
- * DamagedBytesError, naming the chunk.
+ * The blocks of a chunk, which are not decoded: parts of these bytes. Throws DamagedBytesError,
+ * naming the chunk.
  */
 export function blocksOf(bytes: Uint8Array, name: string): readonly Block[] {
-  if (bytes[0] === versionBefore) return [blockOfVersion1(bytes, name)];
   return naming(name, () => {
-    if (bytes[0] !== version) throw new DamagedBytesError(`unknown version ${bytes[0]}`);
+    if (bytes[0] === oldFormat) throw new DamagedBytesError(oldFormatAdvice);
+    if (bytes[0] !== format) throw new DamagedBytesError(`unknown format ${bytes[0]}`);
     return readDirectory(bytes);
   });
 }
 
 /** The datapoints of a block. Throws DamagedBytesError, naming the chunk. */
 export function columnsOf(block: Block, name = ''): Columns {
-  if (block.version === versionBefore) return decodeVersion1(block.bytes, name);
   return naming(name, () => {
     requireChecksum(block);
     return decodeBlock(block.bytes, block.count);
@@ -115,8 +113,7 @@ export function columnsOf(block: Block, name = ''): Columns {
 
 /** Throws DamagedBytesError, naming the chunk, for a block that is not what was written. */
 export function requireWhole(block: Block, name: string): void {
-  if (block.version === versionBefore) decodeVersion1(block.bytes, name);
-  else naming(name, () => requireChecksum(block));
+  naming(name, () => requireChecksum(block));
 }
 
 function requireChecksum({ bytes }: Block): void {
@@ -136,12 +133,6 @@ function naming<Result>(name: string, work: () => Result): Result {
   }
 }
 
-function blockOfVersion1(bytes: Uint8Array, name: string): Block {
-  const { count, times } = decodeVersion1(bytes, name);
-  const [minTime = 0] = times;
-  return { count, minTime, maxTime: times[count - 1] ?? 0, bytes, version: versionBefore };
-}
-
 function readDirectory(bytes: Uint8Array): readonly Block[] {
   const source = createSource(bytes);
   source.offset = 1;
@@ -159,6 +150,6 @@ function readDirectory(bytes: Uint8Array): readonly Block[] {
     const [minTime = 0, maxTime = 0] = times.subarray(at * 2, at * 2 + 2);
     const length = sizes[at] ?? 0;
     if (count > countMax || length < checksumBytes) throw new DamagedBytesError('a block is odd');
-    return { count, minTime, maxTime, bytes: takeBytes(source, length), version };
+    return { count, minTime, maxTime, bytes: takeBytes(source, length) };
   });
 }

@@ -4,7 +4,6 @@ import { type Block, blocksOf, encodeChunk } from '../chunks/chunk.ts';
 import type { ChunkLimits } from '../chunks/chunk-placing.ts';
 import { summaryOfBlocks } from '../chunks/chunk-summary.ts';
 
-const newest = 2;
 const listSeries = 'select distinct series from chunks order by series';
 const listChunks = 'select id from chunks where series = ? order by min_time, max_time, id';
 const readChunk = 'select min_time, max_time, count, datapoints from chunks where id = ?';
@@ -15,7 +14,7 @@ const findSummaries =
   "select 1 from sqlite_schema where type = 'table' and name = 'chunk_summaries'";
 
 /**
- * Writes the chunks of a database that nobody else uses anew, in the newest format and as many
+ * Writes the chunks of a database that nobody else uses anew, with summaries and as many
  * blocks in a row as there may be, each series whole or not at all. A chunk that cannot be read
  * stays as it is. The caller's transaction holds all of it.
  */
@@ -46,9 +45,7 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
     for (const [at, id] of ids.entries()) {
       const found = blocksIn(id);
       const size = found?.reduce((sum, block) => sum + block.bytes.length, 0) ?? 0;
-      const isOld =
-        (found?.some(({ version }) => version < newest) ?? false) ||
-        (found !== undefined && summaries.lacks(id, found));
+      const lacksSummary = found !== undefined && summaries.lacks(id, found);
       // A series ends in a chunk of one block that is not full: what comes next joins it alone.
       const isLast = at === ids.length - 1 && isOpenEnd(found ?? [], limits);
       const hasRoom =
@@ -58,9 +55,9 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
       const group = groups.at(-1);
       if (group !== undefined && !group.isDamaged && hasRoom && !isLast) {
         group.ids.push(id);
-        group.isOld ||= isOld;
+        group.lacksSummary ||= lacksSummary;
       } else {
-        groups.push({ ids: [id], isOld, isDamaged: found === undefined });
+        groups.push({ ids: [id], lacksSummary, isDamaged: found === undefined });
         [blocks, bytes] = [0, 0];
       }
       blocks += found?.length ?? 0;
@@ -90,7 +87,7 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
   for (const { series } of database.prepare(listSeries).all()) {
     const groups = groupsOf(list.all(Number(series)).map(({ id }) => Number(id)));
     // All of them, as at the same time the order of ids is that of arrival.
-    const isWorthIt = groups.some(({ ids, isOld }) => isOld || ids.length > 1);
+    const isWorthIt = groups.some(({ ids, lacksSummary }) => lacksSummary || ids.length > 1);
     if (isWorthIt) for (const group of groups) write(Number(series), group);
   }
 }
@@ -131,7 +128,7 @@ interface ChunkRow {
 
 interface Group {
   readonly ids: number[];
-  isOld: boolean;
+  lacksSummary: boolean;
   readonly isDamaged: boolean;
 }
 

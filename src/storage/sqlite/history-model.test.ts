@@ -17,8 +17,8 @@ import {
   historyStep,
   wholeHistory,
 } from '../../../test/contract/storage/history-steps.ts';
+import { putSmallChunks } from '../../../test/contract/storage/small-chunks.ts';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
-import { putVersion1Chunks } from '../../../test/contract/storage/version-1-chunk.ts';
 import { silentLog } from '../../lib/log.ts';
 import { createMemoryStorage } from '../memory/memory-storage.ts';
 import { databasePath, openConnection } from './connection.ts';
@@ -68,7 +68,7 @@ async function openEngine(parent: string): Promise<HistoryEngine & AsyncDisposab
     async rewrite() {
       await storage.close();
       const database = openConnection(databasePath(directory), { role: 'write' });
-      putVersion1Chunks(database);
+      putSmallChunks(database);
       const renewal = createChunkRenewal(database, limits);
       for (const walk = renewal.walk(); walk.next().done !== true; );
       database.close();

@@ -47,6 +47,23 @@ test('a gap or a name without a number is refused', (context) => {
   assert.throws(() => readMigrations(directory), /0003-three\.sql must have number 2/);
 });
 
+test('a database with chunks of format 1 is refused, and the sentence says what to do', () => {
+  const first = readMigrations().slice(0, 6);
+  for (const [format, isRefused] of [
+    [1, true],
+    [2, false],
+  ] as const) {
+    const database = new DatabaseSync(':memory:', { enableForeignKeyConstraints: false });
+    migrate(database, path, first);
+    const insert = 'insert into chunks (series, min_time, max_time, count, datapoints)';
+    database.prepare(`${insert} values (1, 0, 0, 1, ?)`).run(Uint8Array.of(format, 0));
+    const start = () => migrate(database, path);
+    if (isRefused) assert.throws(start, refusal(/^\/data\/kipimo\.db has .*format 1.*compact/));
+    else start();
+    assert.equal(versionOf(database), isRefused ? first.length : readMigrations().length);
+  }
+});
+
 test('each migration is run once, in order', () => {
   const database = new DatabaseSync(':memory:');
   migrate(database, path, [one]);

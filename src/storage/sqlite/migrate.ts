@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { oldFormat, oldFormatAdvice } from '../chunks/chunk.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 
 /** One numbered step from a version of the tables to the next. */
@@ -57,7 +58,11 @@ export function migrate(
   }
 }
 
-/** Refuses tables that a newer kipimo or another program made. */
+/** Programs that bring a database to this version or a later one have written format 2 alone. */
+const formatKnownSince = 24;
+const findOldFormat = `select 1 from chunks where hex(substr(datapoints, 1, 1)) = '0${oldFormat}'`;
+
+/** Refuses tables that a newer kipimo or another program made, and chunks that it cannot read. */
 export function refuseUnknown(
   database: DatabaseSync,
   path: string,
@@ -77,6 +82,15 @@ export function refuseUnknown(
         'move it away, or set KIPIMO_DATA_DIR to another directory',
     );
   }
+  if (version < formatKnownSince && hasChunks(database)) {
+    const found = database.prepare(`${findOldFormat} limit 1`).get();
+    if (found !== undefined) throw new UnusableStorageError(`${path} has ${oldFormatAdvice}`);
+  }
+}
+
+function hasChunks(database: DatabaseSync): boolean {
+  const find = "select 1 from sqlite_schema where type = 'table' and name = 'chunks'";
+  return database.prepare(find).get() !== undefined;
 }
 
 function tableCount(database: DatabaseSync): number {

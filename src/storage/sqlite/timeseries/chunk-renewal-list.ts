@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { newestVersion } from '../../chunks/chunk.ts';
 import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
 
 /** What the index says of a chunk. */
@@ -14,8 +13,8 @@ export interface ChunkListing {
 /** One that may be renewed. */
 export interface ListedChunk extends ChunkListing {
   readonly bytes: number;
-  /** Of an older version, or without a summary that is due. */
-  readonly isOld: boolean;
+  /** A summary is due, and there is none. */
+  readonly lacksSummary: boolean;
   /** The end of its series, which is not full: flushes write it anew, and nothing joins it. */
   readonly isOpenEnd: boolean;
 }
@@ -28,16 +27,12 @@ export interface RenewalList {
   groups(onLooked: () => void): Generator<readonly ListedChunk[] | 'pause', void>;
   /** Whether these should be written anew as fewer. */
   isWorthIt(chunks: readonly ListedChunk[]): boolean;
-  /** No chunk of an older version is left, and none will be written. */
-  noteNewest(): void;
 }
 
 const rowsPerStep = 64;
 const countedPerStep = 4_096;
 /** Rows of a commit; each of them is looked up and deleted. */
 const rowsPerGroupMax = 128;
-/** A chunk of version 1 never has more: only these are read to know their version. */
-const version1DatapointsMax = 1_024;
 /** Full rows are written anew only where each of these goes with a row that is saved. */
 const bytesPerSavedRowMax = 16_384;
 
@@ -52,7 +47,6 @@ const readFacts = `
   select octet_length(datapoints),
     exists (select 1 from chunk_summaries where chunk = chunks.id)
   from chunks where id = ?`;
-const readVersion = 'select hex(substr(datapoints, 1, 1)) from chunks where id = ?';
 
 type ListRow = readonly [series: number, id: number, minTime: number, maxTime: number, n: number];
 
@@ -61,9 +55,7 @@ export function createRenewalList(database: DatabaseSync, limits: ChunkLimits): 
   const list = database.prepare(listChunks);
   const counted = database.prepare(countChunks);
   const facts = database.prepare(readFacts);
-  const versionOf = database.prepare(readVersion);
-  for (const statement of [list, counted, facts, versionOf]) statement.setReturnArrays(true);
-  let mayBeOlder = true;
+  for (const statement of [list, counted, facts]) statement.setReturnArrays(true);
 
   /** Undefined: it is gone. */
   function described(listing: ChunkListing, isLast: boolean): ListedChunk | undefined {
@@ -72,14 +64,8 @@ export function createRenewalList(database: DatabaseSync, limits: ChunkLimits): 
     if (found === undefined) return undefined;
     const [bytes, hasSummary] = found;
     const lacksSummary = hasSummary === 0 && count >= limits.summaryDatapointsMin;
-    const isOld = lacksSummary || (count <= version1DatapointsMax && isOlder(id));
-    return { ...listing, bytes, isOld, isOpenEnd: isLast && count < limits.chunkDatapointsMax };
-  }
-
-  function isOlder(id: number): boolean {
-    if (!mayBeOlder) return false;
-    const [version] = (versionOf.get(id) ?? []) as unknown as readonly [string?];
-    return version !== undefined && Number.parseInt(version, 16) !== newestVersion;
+    const isOpenEnd = isLast && count < limits.chunkDatapointsMax;
+    return { ...listing, bytes, lacksSummary, isOpenEnd };
   }
 
   function fits(group: readonly ListedChunk[], next: ListedChunk): boolean {
@@ -98,7 +84,7 @@ export function createRenewalList(database: DatabaseSync, limits: ChunkLimits): 
   }
 
   function isWorthIt(chunks: readonly ListedChunk[]): boolean {
-    if (chunks.some(({ isOld }) => isOld)) return true;
+    if (chunks.some(({ lacksSummary }) => lacksSummary)) return true;
     const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
     return chunks.length > 1 && bytes <= (chunks.length - 1) * bytesPerSavedRowMax;
   }
@@ -149,9 +135,6 @@ export function createRenewalList(database: DatabaseSync, limits: ChunkLimits): 
       if (isWorthIt(group)) yield group;
     },
     isWorthIt,
-    noteNewest() {
-      mayBeOlder = false;
-    },
   };
 }
 

@@ -5,9 +5,8 @@ import fc from 'fast-check';
 import { aDevice, aSensor, aUser } from '../../../../test/contract/storage/builders.ts';
 import { at } from '../../../../test/contract/storage/datapoint-builders.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
-import { encodeVersion1 } from '../../../../test/contract/storage/version-1-chunk.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { blocksOf, columnsOf } from '../../chunks/chunk.ts';
+import { blocksOf, columnsOf, encodeChunk, toBlock } from '../../chunks/chunk.ts';
 import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks } from '../../chunks/chunk-summary.ts';
 import { type Columns, toColumns } from '../../chunks/columns.ts';
@@ -83,15 +82,11 @@ function readAll(database: DatabaseSync): readonly (readonly [number, unknown])[
   });
 }
 
-/** Makes a row of one block one of version 1, as a version before would have left it. */
+/** Takes the summary of a row, as if it had been written before there were any. */
 function downgrade(database: DatabaseSync, nth: number): void {
   const rows = rowsOf(database);
   const row = rows[nth % Math.max(1, rows.length)];
   if (row === undefined) return;
-  const [block, ...others] = blocksOf(row.datapoints, '');
-  if (block === undefined || others.length > 0) return;
-  const bytes = encodeVersion1(columnsOf(block));
-  database.prepare('update chunks set datapoints = ? where id = ?').run(bytes, row.id);
   database.prepare('delete from chunk_summaries where chunk = ?').run(row.id);
 }
 
@@ -202,8 +197,8 @@ test('many small rows become few, and the end of a series stays as it is', async
   );
   database.exec('begin');
   for (let n = 0; n < 1_000; n += 1) {
-    const columns = toColumns([at(n, n)]);
-    insert.run(columns.times[0] ?? 0, columns.times[0] ?? 0, encodeVersion1(columns));
+    const block = toBlock(toColumns([at(n, n)]));
+    insert.run(block.minTime, block.maxTime, encodeChunk([block]));
   }
   database.exec('commit');
   const before = readAll(database);
@@ -219,11 +214,11 @@ test('many small rows become few, and the end of a series stays as it is', async
   assert.ok(rows.length <= 12, `${rows.length}`);
   assert.equal(rows.at(-1)?.count, 1);
   assert.deepEqual(readAll(database), before);
-  assert.deepEqual([renewal.figures.replaced, renewal.figures.left], [1_000, 0]);
+  assert.deepEqual([renewal.figures.replaced, renewal.figures.left], [999, 0]);
   assert.ok(renewal.figures.bytesAfter * 5 < renewal.figures.bytesBefore);
   // A second walk finds nothing to do.
   assert.equal(walkToEnd(renewal), true);
-  assert.equal(renewal.figures.replaced, 1_000);
+  assert.equal(renewal.figures.replaced, 999);
 });
 
 test('what cannot be read stays as it is, and is counted', async (t) => {
@@ -232,12 +227,14 @@ test('what cannot be read stays as it is, and is counted', async (t) => {
     'insert into chunks (series, min_time, max_time, count, datapoints) values (1, ?, ?, ?, ?)',
   );
   for (let n = 0; n < 6; n += 1) {
-    const columns = toColumns([at(n * 2, n), at(n * 2 + 1, n)]);
-    const bytes = encodeVersion1(columns);
-    // One with a byte that changed, one that says it has more, one of a version to come.
-    if (n === 1) bytes[30] = (bytes[30] ?? 0) ^ 1;
+    // So many that a summary is due.
+    const count = limits.summaryDatapointsMin;
+    const block = toBlock(toColumns(Array.from({ length: count }, (_, k) => at(n * 10 + k, n))));
+    const bytes = encodeChunk([block]);
+    // One with a byte that changed, one that says it has more, one of a format to come.
+    if (n === 1) bytes[bytes.length - 6] = (bytes[bytes.length - 6] ?? 0) ^ 1;
     if (n === 4) bytes[0] = 3;
-    insert.run(columns.times[0] ?? 0, columns.times[1] ?? 0, n === 2 ? 3 : 2, bytes);
+    insert.run(block.minTime, block.maxTime, n === 2 ? count + 1 : count, bytes);
   }
   const before = rowsOf(database);
   const renewal = createChunkRenewal(database, limits);

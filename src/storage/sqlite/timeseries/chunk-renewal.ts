@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { joinSmallBlocks, renewBlock } from '../../chunks/block-renewal.ts';
+import { joinSmallBlocks, withSummary } from '../../chunks/block-renewal.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { type Block, encodeChunk, newestVersion } from '../../chunks/chunk.ts';
+import { type Block, encodeChunk } from '../../chunks/chunk.ts';
 import { type ChunkLimits, cutIntoChunks } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks } from '../../chunks/chunk-summary.ts';
 import { withoutWaiting } from '../without-waiting.ts';
@@ -24,7 +24,7 @@ export interface RenewalFigures {
 export interface ChunkRenewal {
   readonly figures: Readonly<RenewalFigures>;
   /**
-   * Renews what is of an older version, has no summary where one is due, or fills its row badly.
+   * Renews what has no summary where one is due, or fills its row badly.
    * Yields after each piece of work of a few milliseconds, with no transaction open: others may
    * change anything meanwhile, or drop the walk. Answers whether nothing is left to be done.
    */
@@ -70,7 +70,7 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
       if (isDamaged) throw new DamagedBytesError('it cannot be read');
       const all: Block[] = [];
       for (const block of blocks) {
-        all.push(renewBlock(block, `${chunk.id}`));
+        all.push(withSummary(block, `${chunk.id}`));
         yield;
       }
       requireSameEnds(chunk, all);
@@ -105,7 +105,7 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
     if (!list.isWorthIt(chunks)) return true;
     const joined = yield* joinSmallBlocks(blocks.flat(), limits);
     const cut = cutIntoChunks(joined, limits, 'fill');
-    if (cut.length >= chunks.length && !chunks.some(({ isOld }) => isOld)) return true;
+    if (cut.length >= chunks.length && !chunks.some((chunk) => chunk.lacksSummary)) return true;
     yield;
     const isReplaced = inTransaction(database, () => {
       if (!isUnchanged(chunks)) return false;
@@ -157,9 +157,9 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
     chunks: readonly ListedChunk[],
     blocks: readonly (readonly Block[])[],
   ): void {
-    for (const [at, { id, bytes, isOld }] of chunks.entries()) {
+    for (const [at, { id, bytes, lacksSummary }] of chunks.entries()) {
       const own = blocks[at];
-      if (!isOld || own === undefined) continue;
+      if (!lacksSummary || own === undefined) continue;
       const encoded = encodeChunk(own);
       update.run(encoded, id);
       const count = own.reduce((sum, block) => sum + block.count, 0);
@@ -186,7 +186,6 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
         else isDone = (yield* renewGroup(group)) && isDone;
       }
       figures.left = 0;
-      if (isDone) list.noteNewest();
       return isDone;
     },
   };
@@ -213,7 +212,6 @@ function requireSameEnds(chunk: ChunkListing, blocks: readonly Block[]): void {
   const isSame =
     count === chunk.count &&
     blocks[0]?.minTime === chunk.minTime &&
-    blocks.at(-1)?.maxTime === chunk.maxTime &&
-    blocks.every(({ version }) => version === newestVersion);
+    blocks.at(-1)?.maxTime === chunk.maxTime;
   if (!isSame) throw new DamagedBytesError(`chunk ${chunk.id} is not what its row says`);
 }
