@@ -10,6 +10,7 @@ test('settings are taken from the tag', () => {
     mqttPort: 2883,
     tileUrl: 'https://tiles.example.org/{z}/{x}/{y}.png',
     tileAttribution: 'Map makers',
+    contact: 'Fatou, +221 77 123 45 67',
   };
   assert.deepEqual(readPageSettings(JSON.stringify(given)), given);
 });

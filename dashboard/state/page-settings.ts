@@ -10,6 +10,8 @@ export interface PageSettings {
   /** Base layer of maps, with {z}/{x}/{y}; absent: the outline that comes with the app. */
   readonly tileUrl?: string;
   readonly tileAttribution?: string;
+  /** Whom to ask for a new password. */
+  readonly contact?: string;
 }
 
 const defaults: PageSettings = {
@@ -25,8 +27,11 @@ export function readPageSettings(text: string | null | undefined): PageSettings 
   try {
     const given: unknown = JSON.parse(text);
     if (typeof given !== 'object' || given === null) return defaults;
-    const { version, tokenLifeSeconds, signup, publicPush, mqttPort, tileUrl, tileAttribution } =
-      given as Record<string, unknown>;
+    const { version, tokenLifeSeconds, signup, publicPush, mqttPort, ...texts } = given as Record<
+      string,
+      unknown
+    >;
+    const { tileUrl, tileAttribution, contact } = texts;
     return {
       version: typeof version === 'string' ? version : '',
       tokenLifeSeconds:
@@ -36,6 +41,7 @@ export function readPageSettings(text: string | null | undefined): PageSettings 
       ...(publicPush === 'granted' && { publicPush }),
       ...(typeof tileUrl === 'string' && { tileUrl }),
       ...(typeof tileAttribution === 'string' && { tileAttribution }),
+      ...(typeof contact === 'string' && { contact }),
     };
   } catch {
     return defaults;

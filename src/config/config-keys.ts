@@ -229,6 +229,12 @@ export const configKeys = {
     kind: plainLine,
     meaning: 'Whom the base layer is from, as shown on the maps.',
   }),
+  KIPIMO_CONTACT: key({
+    kind: plainLine,
+    meaning:
+      'Whom people ask who forgot their password and have no e-mail address: a name with a ' +
+      'telephone number, say. Everybody reads it on that page.',
+  }),
   KIPIMO_WEBHOOK_PRIVATE: key({
     kind: choice('refused', 'allowed'),
     default: 'refused',

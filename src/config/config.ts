@@ -60,7 +60,11 @@ export interface Config {
     /** Texts and calls on one day, of one user and of all. */
     readonly messagesPerDay: { readonly each: number; readonly all: number };
   };
-  readonly dashboard: { readonly tileUrl?: string; readonly tileAttribution?: string };
+  readonly dashboard: {
+    readonly tileUrl?: string;
+    readonly tileAttribution?: string;
+    readonly contact?: string;
+  };
   readonly webhooks: { readonly privateAddresses: 'refused' | 'allowed' };
   readonly budgets: BudgetTotals;
   readonly log: { readonly level: LogLevel };
@@ -228,6 +232,7 @@ function toConfig(values: Values): Config {
       ...(values.KIPIMO_TILE_ATTRIBUTION !== undefined && {
         tileAttribution: values.KIPIMO_TILE_ATTRIBUTION,
       }),
+      ...(values.KIPIMO_CONTACT !== undefined && { contact: values.KIPIMO_CONTACT }),
     }),
     webhooks: Object.freeze({ privateAddresses: given(values, 'KIPIMO_WEBHOOK_PRIVATE') }),
     budgets: Object.freeze(values.KIPIMO_BUDGETS ?? {}),

@@ -37,3 +37,22 @@ browserTest('a forgotten password is set anew with the code from the mail', asyn
   assert.equal(status, 200);
   await page.context().close();
 });
+
+browserTest('who has no e-mail address is told whom to ask for a new password', async () => {
+  const contact = 'Fatou, +221 77 123 45 67';
+  const other = await openStage({ KIPIMO_CONTACT: contact });
+  try {
+    const page = await other.visit({ width: 'phone' });
+    await page.goto('/forgotten');
+    await page.getByText('they can set a new password').waitFor();
+    await page.getByText(`Ask: ${contact}`).waitFor();
+    await page.getByLabel('Username').fill('nobody');
+    await page.getByRole('button', { name: 'Send me a code' }).click();
+    await page.getByText('a code is on its way there').waitFor();
+    await page.getByText(`Ask: ${contact}`).waitFor();
+    await page.context().close();
+    assert.deepEqual(other.faults, []);
+  } finally {
+    await other[Symbol.asyncDispose]();
+  }
+});

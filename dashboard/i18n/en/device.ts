@@ -36,6 +36,8 @@ export const device = {
   download: 'CSV',
   alert: 'Alert me',
   send: 'Send',
+  publicPage: 'Kipimo keeps and shows what sensors measure. This device is public.',
+  whatIsKipimo: 'What is Kipimo?',
   settings: 'Settings',
   sensors: 'Sensors',
   addSensor: 'Add a sensor',

@@ -10,6 +10,10 @@ export const welcome = {
   passwordShort: 'The password needs at least 8 characters.',
   showPassword: 'Show password',
   forgotten: 'This service sends no mail. Ask whoever runs this service: they can set a new one.',
+  withoutMail:
+    'No code comes, or your account has no e-mail address? Ask whoever runs this service: ' +
+    'they can set a new password.',
+  contact: 'Ask: {contact}',
   forgottenTitle: 'A new password',
   forgottenText: 'We send a code to the e-mail address of your account.',
   sendCode: 'Send me a code',

@@ -40,6 +40,8 @@ export const device: Translation<'device'> = {
   download: 'CSV',
   alert: 'M’alerter',
   send: 'Envoyer',
+  publicPage: 'Kipimo garde et montre ce que mesurent des capteurs. Cet appareil est public.',
+  whatIsKipimo: 'Qu’est-ce que Kipimo ?',
   settings: 'Réglages',
   sensors: 'Capteurs',
   addSensor: 'Ajouter un capteur',

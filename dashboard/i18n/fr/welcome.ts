@@ -4,8 +4,9 @@ import type { Translation } from '../dictionary.ts';
 export const welcome: Translation<'welcome'> = {
   title: 'Vos capteurs, en un seul endroit',
   what:
-    'Kipimo garde ce que mesurent vos capteurs et vous le montre en direct, sur ' +
-    'n’importe quel téléphone.',
+    'Kipimo garde ce que mesurent vos capteurs et vous le montre en direct, sur n’importe ' +
+    'quel téléphone. Il vous envoie un message quand une valeur est trop basse ou trop ' +
+    'haute.',
   publicDevices: 'Appareils publics',
   publicHint: 'Tout le monde peut les voir. Les vôtres peuvent être privés.',
   name: 'Nom d’utilisateur ou e-mail',
@@ -21,6 +22,10 @@ export const welcome: Translation<'welcome'> = {
     'Ce service n’envoie pas d’e-mails. Demandez à la personne qui s’en occupe de ' +
     'définir un nouveau mot de passe.',
   forgottenAsk: 'Mot de passe oublié ?',
+  withoutMail:
+    'Aucun code n’arrive, ou votre compte n’a pas d’adresse e-mail ? Demandez à la personne ' +
+    'qui s’occupe de ce service : elle peut définir un nouveau mot de passe.',
+  contact: 'Demandez à : {contact}',
   forgottenTitle: 'Un nouveau mot de passe',
   forgottenText: 'Nous envoyons un code à l’adresse e-mail de votre compte.',
   sendCode: 'M’envoyer un code',

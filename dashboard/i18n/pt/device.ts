@@ -38,6 +38,8 @@ export const device: Translation<'device'> = {
   download: 'CSV',
   alert: 'Avisar-me',
   send: 'Enviar',
+  publicPage: 'O Kipimo guarda e mostra o que os sensores medem. Este dispositivo é público.',
+  whatIsKipimo: 'O que é o Kipimo?',
   settings: 'Definições',
   sensors: 'Sensores',
   addSensor: 'Adicionar um sensor',

@@ -3,7 +3,9 @@ import type { Translation } from '../dictionary.ts';
 /** First visit: what this is, logging in, signing up. */
 export const welcome: Translation<'welcome'> = {
   title: 'Os seus sensores, num só lugar',
-  what: 'O Kipimo guarda o que os seus sensores medem e mostra-o em direto, em qualquer telefone.',
+  what:
+    'O Kipimo guarda o que os seus sensores medem e mostra-o em direto, em qualquer ' +
+    'telefone. Envia-lhe uma mensagem quando um valor está baixo ou alto demais.',
   publicDevices: 'Dispositivos públicos',
   publicHint: 'Todos podem ver estes. Os seus podem ser privados.',
   name: 'Nome de utilizador ou e-mail',
@@ -18,6 +20,10 @@ export const welcome: Translation<'welcome'> = {
   forgotten:
     'Este serviço não envia e-mails. Peça a quem o gere que defina uma nova palavra-passe.',
   forgottenAsk: 'Esqueceu a palavra-passe?',
+  withoutMail:
+    'Não chega nenhum código, ou a sua conta não tem endereço de e-mail? Peça a quem gere ' +
+    'este serviço: pode definir uma nova palavra-passe.',
+  contact: 'Pergunte a: {contact}',
   forgottenTitle: 'Uma nova palavra-passe',
   forgottenText: 'Enviamos um código para o e-mail da sua conta.',
   sendCode: 'Enviar-me um código',

@@ -40,6 +40,8 @@ export const device: Translation<'device'> = {
   download: 'CSV',
   alert: 'Nijulishe',
   send: 'Tuma',
+  publicPage: 'Kipimo huhifadhi na kuonyesha vihisi vinachopima. Kifaa hiki ni cha wote.',
+  whatIsKipimo: 'Kipimo ni nini?',
   settings: 'Mipangilio',
   sensors: 'Vihisi',
   addSensor: 'Ongeza kihisi',

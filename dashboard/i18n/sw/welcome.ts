@@ -5,7 +5,7 @@ export const welcome: Translation<'welcome'> = {
   title: 'Vihisi vyako, mahali pamoja',
   what:
     'Kipimo huhifadhi vihisi vyako vinachopima na kukuonyesha moja kwa moja, kwenye simu ' +
-    'yoyote.',
+    'yoyote. Hukutumia ujumbe thamani ikiwa chini au juu mno.',
   publicDevices: 'Vifaa vya wote',
   publicHint: 'Kila mtu anaweza kuona hivi. Vyako vinaweza kuwa vya faragha.',
   name: 'Jina la mtumiaji au barua pepe',
@@ -19,6 +19,10 @@ export const welcome: Translation<'welcome'> = {
   showPassword: 'Onyesha nenosiri',
   forgotten: 'Huduma hii haitumi barua pepe. Mwombe anayeiendesha akuwekee nenosiri jipya.',
   forgottenAsk: 'Umesahau nenosiri?',
+  withoutMail:
+    'Hakuna msimbo uliofika, au akaunti yako haina anwani ya barua pepe? Muulize ' +
+    'anayeendesha huduma hii: anaweza kuweka nenosiri jipya.',
+  contact: 'Muulize: {contact}',
   forgottenTitle: 'Nenosiri jipya',
   forgottenText: 'Tunatuma msimbo kwenye barua pepe ya akaunti yako.',
   sendCode: 'Nitumie msimbo',

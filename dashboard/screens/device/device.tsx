@@ -49,6 +49,7 @@ export function DeviceScreen({ params }: ScreenProps): JSX.Element {
         {({ device, rights, reload }) => (
           <>
             <DeviceHead device={device} rights={rights} />
+            {username.value === undefined && <WhatIsThis />}
             {device.pending === true && <HandedOver device={device} onDone={reload} />}
             {rights.seesData ? (
               <SensorsAndChart {...{ device, rights }} onChange={reload} />
@@ -62,6 +63,15 @@ export function DeviceScreen({ params }: ScreenProps): JSX.Element {
         )}
       </DeviceOrWhy>
     </div>
+  );
+}
+
+/** Says to who came by a link what this page is. */
+function WhatIsThis(): JSX.Element {
+  return (
+    <p class="note">
+      {t('device.publicPage')} <a href="/">{t('device.whatIsKipimo')}</a>
+    </p>
   );
 }
 

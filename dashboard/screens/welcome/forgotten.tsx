@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { ApiError } from '../../api/api-error.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
+import { pageSettings } from '../../state/page-settings.ts';
 import { api } from '../../state/session.ts';
 import { readStayChoice } from '../../state/stay-choice.ts';
 import { TextField } from '../../ui/field.tsx';
@@ -53,7 +54,14 @@ function NameForm(props: {
       }
     });
   }
-  if (hasNoMail) return <p class="note">{t('welcome.forgotten')}</p>;
+  if (hasNoMail) {
+    return (
+      <div class="note stack-tight">
+        <p>{t('welcome.forgotten')}</p>
+        <Contact />
+      </div>
+    );
+  }
   return (
     <form class="form" onSubmit={ask} noValidate>
       <p class="quiet">{t('welcome.forgottenText')}</p>
@@ -69,7 +77,28 @@ function NameForm(props: {
       <button type="submit" class="button button-main" disabled={action.isBusy}>
         {t('welcome.sendCode')}
       </button>
+      <WithoutMail />
     </form>
+  );
+}
+
+/** Whom to ask, where the service names somebody. */
+function Contact(): JSX.Element | null {
+  const { contact } = pageSettings();
+  return contact === undefined ? null : (
+    <p>
+      <strong>{t('welcome.contact', { contact })}</strong>
+    </p>
+  );
+}
+
+/** What is left to those whose account has no address that a code could go to. */
+function WithoutMail(): JSX.Element {
+  return (
+    <div class="note stack-tight">
+      <p>{t('welcome.withoutMail')}</p>
+      <Contact />
+    </div>
   );
 }
 
@@ -127,6 +156,7 @@ function CodeForm({
       <button type="button" class="button button-quiet" onClick={onAgain}>
         {t('welcome.codeAgain')}
       </button>
+      <WithoutMail />
     </form>
   );
 }

@@ -1,6 +1,8 @@
 import type { JSX } from 'preact';
 import type { Device } from '../../api/types.ts';
-import { t } from '../../i18n/i18n.ts';
+import { language, showLanguage, t } from '../../i18n/i18n.ts';
+import { type Language, languageNames, languages } from '../../i18n/languages.ts';
+import { rememberLanguage } from '../../state/language-choice.ts';
 import { withoutPhotos } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { pageSettings } from '../../state/page-settings.ts';
@@ -10,9 +12,35 @@ import { ErrorBox } from '../../ui/error-box.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { DeviceCard } from '../home/device-card.tsx';
 import { DevicesMap } from '../map/devices-map.tsx';
+import { WelcomePicture } from './welcome-picture.tsx';
 
 const shownDevices = 60;
 const noDevices: readonly Device[] = [];
+
+/** The languages by their own names: who reads none of this one finds theirs. */
+function Languages(): JSX.Element {
+  async function choose(next: Language): Promise<void> {
+    rememberLanguage(next);
+    // Without network the words stay as they are until the next visit.
+    await showLanguage(next).catch(() => undefined);
+  }
+  return (
+    <div class="segments segments-close">
+      {languages.map((one) => (
+        <button
+          key={one}
+          type="button"
+          class="segment"
+          lang={one}
+          aria-pressed={one === language.value}
+          onClick={() => void choose(one)}
+        >
+          {languageNames[one]}
+        </button>
+      ))}
+    </div>
+  );
+}
 
 /** What a guest sees first: what this is, what is public, and the way in. */
 export function Welcome(): JSX.Element {
@@ -28,6 +56,8 @@ export function Welcome(): JSX.Element {
   return (
     <div class="stack">
       <header class="welcome">
+        <Languages />
+        <WelcomePicture />
         <h1>{t('welcome.title')}</h1>
         <p class="quiet">{t('welcome.what')}</p>
         <div class="row">

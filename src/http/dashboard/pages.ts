@@ -17,6 +17,8 @@ export interface DashboardSettings {
   readonly mqttPort: number;
   readonly tileUrl?: string;
   readonly tileAttribution?: string;
+  /** Whom to ask for a new password. */
+  readonly contact?: string;
 }
 
 type SignUp = 'open' | 'closed';
