@@ -47,6 +47,8 @@ export const userScreens = ({ alert, project, group }: Furniture): readonly stri
   '/profile/developers',
   '/more',
   '/new-device',
+  '/new-device?kit=gateway',
+  '/new-device?kit=gateway&gateway=roof-gw',
   '/devices/field-3',
   '/devices/field-3/settings',
   '/devices/field-3/share',

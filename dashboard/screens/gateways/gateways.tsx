@@ -1,29 +1,22 @@
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
-import { isId } from '../../api/id-check.ts';
-import { apiPaths, screenPaths } from '../../api/paths.ts';
+import { useMemo } from 'preact/hooks';
+import { screenPaths } from '../../api/paths.ts';
 import type { Gateway } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { MapOfPlaces } from '../../map/lazy-map.tsx';
-import { useAction } from '../../state/action.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
-import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Remembered } from '../../ui/remembered.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { deviceName } from '../../ui/value.tsx';
-import { VisibilityChoice } from '../../ui/visibility-choice.tsx';
 import { GatewayState, gatewayPlaces, heardFromAt } from './gateway-state.tsx';
 import { HeardStrip } from './heard-strip.tsx';
 import { loadGateways } from './load-gateways.ts';
 
 /** The gateways one may see, those that have been silent longest first. */
 export function Gateways(): JSX.Element {
-  const [isAdding, setAdding] = useState(false);
   const found = useResource(`gateways ${username.value}`, (signal) => loadGateways(api, signal), {
     isKept: true,
   });
@@ -31,25 +24,16 @@ export function Gateways(): JSX.Element {
     <div class="stack">
       <header class="screen-head">
         <h1>{t('shell.gateways')}</h1>
-        <button type="button" class="button" onClick={() => setAdding(true)}>
+        <a class="button" href="/new-device?kit=gateway">
           <Icon name="plus" />
           {t('gateways.add')}
-        </button>
+        </a>
       </header>
       <Remembered resource={found} />
       {found.error !== undefined && found.rememberedFrom === undefined && (
         <ErrorBox error={found.error} onRetry={found.reload} />
       )}
       <GatewayList found={found} />
-      {isAdding && (
-        <NewGateway
-          onClose={() => setAdding(false)}
-          onDone={() => {
-            setAdding(false);
-            found.reload();
-          }}
-        />
-      )}
     </div>
   );
 }
@@ -103,48 +87,5 @@ function GatewayCard({ gateway }: { readonly gateway: Gateway }): JSX.Element {
       <GatewayState gateway={gateway} />
       <HeardStrip gateway={gateway} name={name} />
     </a>
-  );
-}
-
-function NewGateway(props: {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}): JSX.Element {
-  const [id, setId] = useState('');
-  const [name, setName] = useState('');
-  const [visibility, setVisibility] = useState<'public' | 'private'>('private');
-  const [idError, setIdError] = useState<string>();
-  const action = useAction();
-  async function add(event: Event): Promise<void> {
-    event.preventDefault();
-    const isGood = isId(id.trim());
-    setIdError(isGood ? undefined : t('gateways.idBad'));
-    if (!isGood) return;
-    const json = { id: id.trim(), ...(name.trim() !== '' && { name: name.trim() }), visibility };
-    const isDone = await action.run(() =>
-      api.send({ method: 'POST', path: apiPaths.gateways, json }),
-    );
-    if (isDone) props.onDone();
-  }
-  return (
-    <Dialog title={t('gateways.add')} onClose={props.onClose}>
-      <form class="form" onSubmit={add} noValidate>
-        <TextField
-          label={t('gateways.id')}
-          hint={t('gateways.idHint')}
-          value={id}
-          onValue={setId}
-          error={idError}
-          autocapitalize="none"
-          spellcheck={false}
-        />
-        <TextField label={t('gateways.name')} value={name} onValue={setName} isOptional />
-        <VisibilityChoice kind="gateway" value={visibility} onValue={setVisibility} />
-        <FormError text={action.error} />
-        <button type="submit" class="button button-main" disabled={action.isBusy}>
-          {t('gateways.add')}
-        </button>
-      </form>
-    </Dialog>
   );
 }

@@ -4,6 +4,8 @@ import { useLocation } from 'preact-iso/router';
 import { errorSentence } from '../../api/error-sentence.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
+import { lazily } from '../../ui/lazy-part.tsx';
+import { ScreenSkeleton } from '../../ui/skeleton.tsx';
 import { createAll, isConflict } from './create-all.ts';
 import { clearDraft, countOf, draft, made, readDraft, writeDraft } from './draft.ts';
 import { NameStep } from './name-step.tsx';
@@ -12,8 +14,19 @@ import { SensorsStep } from './sensors-step.tsx';
 
 const titles = ['start.nameTitle', 'start.sensorsTitle', 'start.sendTitle'] as const;
 
-/** Devices in three steps: what they are, what they measure, and the lines that send. */
+const GatewayKit = lazily(
+  () => import('./gateway-kit.tsx').then((module) => module.GatewayKit),
+  () => <ScreenSkeleton />,
+);
+
+/** What is new: devices, or a gateway that brings its own. */
 export function NewDevice(): JSX.Element {
+  const { query } = useLocation();
+  return query['kit'] === 'gateway' ? <GatewayKit id={query['gateway']} /> : <Devices />;
+}
+
+/** Devices in three steps: what they are, what they measure, and the lines that send. */
+function Devices(): JSX.Element {
   const { query, route } = useLocation();
   const ids = (query['device'] ?? '').split(' ').filter((id) => id !== '');
   const asked = query['step'] === '3' && ids.length > 0 ? 3 : query['step'] === '2' ? 2 : 1;
@@ -67,6 +80,11 @@ export function NewDevice(): JSX.Element {
             route('/new-device?step=2');
           }}
         />
+      )}
+      {step === 1 && isRead && (
+        <p class="note">
+          {t('gateways.kitText')} <a href="/new-device?kit=gateway">{t('gateways.kit')}</a>
+        </p>
       )}
       {step === 2 && (
         <SensorsStep
