@@ -1,6 +1,6 @@
 import type { Completion } from '../../domain/notifications/delivery.ts';
 import { type DeliveryDetails, deliveryDetails, positionOf } from '../sql/notification-row.ts';
-import type { Session } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
 
 const selectClaimed = `
   select notification, social, payer, is_charged, details
@@ -29,7 +29,7 @@ interface ClaimedState {
 }
 
 /** Records what became of a delivery, unless it was claimed again since. */
-export async function completeDelivery(session: Session, completion: Completion): Promise<void> {
+export async function completeDelivery(session: SqlSession, completion: Completion): Promise<void> {
   const position = positionOf(completion.id);
   // An id that is not ours names none.
   if (!Number.isSafeInteger(position)) return;
@@ -55,7 +55,7 @@ export async function completeDelivery(session: Session, completion: Completion)
   else await session.run(recordFailure, at, JSON.stringify(reason), found.notification);
 }
 
-async function tellSocial(session: Session, id: string, completion: Completion): Promise<void> {
+async function tellSocial(session: SqlSession, id: string, completion: Completion): Promise<void> {
   const found = await session.first<{ details: string }>(selectSocial, id);
   if (found === undefined) return;
   const details = JSON.parse(found.details) as object;

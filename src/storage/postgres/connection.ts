@@ -1,26 +1,6 @@
 import pg from 'pg';
+import { forPostgres, type SqlSession, type Value } from '../sql/session.ts';
 import { escapeText, unescapeText } from './text.ts';
-
-/** What a statement may be given for its parameters. */
-export type Value =
-  | string
-  | number
-  | boolean
-  | null
-  | Uint8Array
-  | readonly (string | null)[]
-  | readonly (number | null)[]
-  | readonly boolean[];
-
-/** Where statements run: one connection, or whichever is free. */
-export interface Session {
-  /** All rows; their fields are the columns of the statement. */
-  all<Row>(sql: string, ...values: readonly Value[]): Promise<readonly Row[]>;
-  /** The first row, if there is any. */
-  first<Row>(sql: string, ...values: readonly Value[]): Promise<Row | undefined>;
-  /** Answers how many rows it changed. */
-  run(sql: string, ...values: readonly Value[]): Promise<number>;
-}
 
 const int8 = 20;
 const text = 25;
@@ -36,30 +16,33 @@ export const typeParsers: pg.CustomTypesConfig = {
   }) as typeof pg.types.getTypeParser,
 };
 
-/** There are few texts of statements; each is prepared once by a connection, under its name. */
-const names = new Map<string, string>();
-const namesMax = 1_000;
+/** A statement as PostgreSQL reads it, with the name under which connections prepare it once. */
+interface Statement {
+  readonly text: string;
+  readonly name?: string;
+}
 
-function nameOf(sql: string): string | undefined {
-  const known = names.get(sql);
-  if (known !== undefined || names.size >= namesMax) return known;
-  const name = `s${names.size}`;
-  names.set(sql, name);
-  return name;
+/** There are few texts of statements. */
+const statements = new Map<string, Statement>();
+const statementsMax = 1_000;
+
+function statementOf(sql: string): Statement {
+  const known = statements.get(sql);
+  if (known !== undefined) return known;
+  const text = forPostgres(sql);
+  if (statements.size >= statementsMax) return { text };
+  const statement = { text, name: `s${statements.size}` };
+  statements.set(sql, statement);
+  return statement;
 }
 
 /** What can run one statement. */
 type Queryable = Pick<pg.ClientBase | pg.Pool, 'query'>;
 
 /** A session on this connection. */
-export function sessionOn(client: Queryable): Session {
+export function sessionOn(client: Queryable): SqlSession {
   async function query(sql: string, values: readonly Value[]): Promise<pg.QueryResult> {
-    const name = nameOf(sql);
-    return client.query({
-      text: sql,
-      values: values.map(bound),
-      ...(name !== undefined && { name }),
-    });
+    return client.query({ ...statementOf(sql), values: values.map(bound) });
   }
   return {
     // The statement names exactly the columns that Row has.
@@ -80,7 +63,7 @@ export interface Sender {
 }
 
 /** Sends on the connection of this session, behind what it was asked before. */
-export function createSender(session: Session): Sender {
+export function createSender(session: SqlSession): Sender {
   const sent: Promise<unknown>[] = [];
   return {
     send(sql, ...values) {
@@ -110,26 +93,3 @@ function boundArray(elements: readonly unknown[]): unknown {
 
 const boundElement = (element: unknown): unknown =>
   typeof element === 'string' ? escapeText(element) : element;
-
-/** What is read of a row that a select found; undefined where it found none. */
-export function found<Row, Found>(
-  row: Row | undefined,
-  read: (row: Row) => Found,
-): Found | undefined {
-  return row === undefined ? undefined : read(row);
-}
-
-/** Inserts the fields of a row that are named like these columns. Answers how many rows it made. */
-export function insertRow(
-  session: Session,
-  table: string,
-  columns: string,
-  row: Readonly<Record<string, Value>>,
-  suffix = '',
-): Promise<number> {
-  const names = columns.split(',').map((name) => name.trim());
-  const places = names.map((_, at) => `$${at + 1}`).join(', ');
-  const sql = `insert into ${table} (${columns}) values (${places}) ${suffix}`;
-  const values = new Map(Object.entries(row));
-  return session.run(sql, ...names.map((name) => values.get(name) ?? null));
-}

@@ -13,7 +13,7 @@ import {
   readCorrections,
   sizeOfRow,
 } from '../sql/correction-row.ts';
-import { insertRow, type Session } from './connection.ts';
+import { insertRow, type SqlSession } from '../sql/session.ts';
 import type { StoreContext } from './store-context.ts';
 
 const ofSensor = `
@@ -77,7 +77,7 @@ export function createCorrectionStore({ reader, writer, damaged }: StoreContext)
 }
 
 async function insertCorrection(
-  session: Session,
+  session: SqlSession,
   row: CorrectionRow,
 ): Promise<'inserted' | 'missing' | 'too_many'> {
   const sensor = await session.first<{ bucket: number; series: number; owner: string }>(

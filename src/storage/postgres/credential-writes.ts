@@ -7,7 +7,7 @@ import type {
 } from '../../domain/users/credential-store.ts';
 import { parseJson } from '../../lib/json.ts';
 import { type AccessKeyRow, sessionDetails } from '../sql/credential-row.ts';
-import type { Session } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 const addToken = `
@@ -46,7 +46,7 @@ const addKey = `
 
 /** What is inserted stands or falls with what it rests on, in the same step. */
 export async function insertToken(
-  session: Session,
+  session: SqlSession,
   token: TokenRecord,
   basis: TokenBasis,
   now: number,
@@ -60,7 +60,7 @@ export async function insertToken(
 }
 
 export async function insertSession(
-  session: Session,
+  session: SqlSession,
   record: SessionRecord,
   basis: TokenBasis,
   now: number,
@@ -78,7 +78,7 @@ export async function insertSession(
 }
 
 export async function renewSession(
-  session: Session,
+  session: SqlSession,
   from: string,
   { hash, lastUsedAt, expiresAt, address }: SessionRenewal,
 ): Promise<'renewed' | 'gone'> {
@@ -90,7 +90,7 @@ export async function renewSession(
 }
 
 export async function insertKey(
-  session: Session,
+  session: SqlSession,
   key: AccessKeyRow,
 ): Promise<'inserted' | 'too_many' | 'gone'> {
   const held = await session.first<{ n: number }>(countKeys, key.user_id);

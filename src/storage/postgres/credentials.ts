@@ -10,7 +10,7 @@ import {
   type TokenRow,
   tokenFromRow,
 } from '../sql/credential-row.ts';
-import { found } from './connection.ts';
+import { found } from '../sql/session.ts';
 import { insertKey, insertSession, insertToken, renewSession } from './credential-writes.ts';
 import type { StoreContext } from './store-context.ts';
 

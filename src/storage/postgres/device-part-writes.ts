@@ -2,7 +2,7 @@ import { settingFields } from '../../domain/devices/actuator-step.ts';
 import { limits } from '../../domain/limits.ts';
 import type { PartRow } from '../sql/device-row.ts';
 import { applyPatch, type Patch, withKept } from '../sql/patch.ts';
-import type { Session } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
 
 /** Which of the two tables of a device's parts. */
 interface PartTable {
@@ -34,20 +34,24 @@ function createPartWrites({ table, key, keeps }: PartTable) {
       and sensors.series = hot.series and ${isOne}`;
   const deleteOne = `delete from ${table} where ${isOne}`;
 
-  async function detailsOf(session: Session, deviceId: string, partId: string) {
+  async function detailsOf(session: SqlSession, deviceId: string, partId: string) {
     const row = await session.first<{ details: string }>(selectDetails, deviceId, partId);
     return row?.details;
   }
 
   return {
     /** Adds without asking; of those with one id the last one counts, in the place of the first. */
-    async insertAll(session: Session, deviceId: string, parts: readonly PartRow[]): Promise<void> {
+    async insertAll(
+      session: SqlSession,
+      deviceId: string,
+      parts: readonly PartRow[],
+    ): Promise<void> {
       if (parts.length === 0) return;
       const last = new Map(parts.map(({ id, details }) => [id, details]));
       await session.run(upsert, deviceId, [...last.keys()], [...last.values()]);
     },
     async put(
-      session: Session,
+      session: SqlSession,
       deviceId: string,
       part: PartRow,
       at: number,
@@ -65,7 +69,7 @@ function createPartWrites({ table, key, keeps }: PartTable) {
       return 'put';
     },
     async update(
-      session: Session,
+      session: SqlSession,
       deviceId: string,
       partId: string,
       patch: Patch,
@@ -79,7 +83,7 @@ function createPartWrites({ table, key, keeps }: PartTable) {
     },
     /** Replaces the details by what is made of them; undefined leaves them as they are. */
     async replace(
-      session: Session,
+      session: SqlSession,
       deviceId: string,
       partId: string,
       replacement: (details: string) => string | undefined,
@@ -94,7 +98,7 @@ function createPartWrites({ table, key, keeps }: PartTable) {
       return { details };
     },
     async remove(
-      session: Session,
+      session: SqlSession,
       deviceId: string,
       partId: string,
       at: number,

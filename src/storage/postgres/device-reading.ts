@@ -1,4 +1,6 @@
 import type { Device } from '../../domain/devices/device.ts';
+import type { SomeDevices } from '../../domain/devices/device-store.ts';
+import type { DeviceId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import {
   actuatorFromRow,
@@ -8,7 +10,8 @@ import {
   type PartRow,
   sensorFromRow,
 } from '../sql/device-row.ts';
-import type { Session } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
+import { postgresLimits } from './postgres-limits.ts';
 
 // One statement, so that all of a device belongs to one commit. The kind tells the parts apart.
 const selectDevices = `
@@ -33,7 +36,7 @@ export interface WeighedDevice {
 
 /** Those of the devices that exist and can be understood, in the order asked for. */
 export async function readDevices(
-  session: Session,
+  session: SqlSession,
   damaged: DamagedRows,
   ids: readonly string[],
 ): Promise<readonly WeighedDevice[]> {
@@ -61,4 +64,26 @@ function deviceOf(
   const characters = rows.reduce((sum, { details }) => sum + details.length, 0);
   const device = damaged.read('devices', id, () => deviceFromRow(row, parts));
   return device && { id, device, characters };
+}
+
+/** Devices from the head of these, as many as one slice may hold. */
+export async function readSome(
+  session: SqlSession,
+  damaged: DamagedRows,
+  ids: readonly DeviceId[],
+): Promise<SomeDevices> {
+  const some = ids.slice(0, postgresLimits.listDevicesPerSlice);
+  const devices: Device[] = [];
+  let [parts, characters] = [0, 0];
+  for (const weighed of await readDevices(session, damaged, some)) {
+    const { device } = weighed;
+    devices.push(device);
+    parts += 1 + device.sensors.length + device.actuators.length;
+    characters += weighed.characters;
+    const isFull =
+      parts >= postgresLimits.listPartsPerSlice ||
+      characters >= postgresLimits.listCharactersPerSlice;
+    if (isFull) return { devices, taken: some.indexOf(device.id) + 1 };
+  }
+  return { devices, taken: some.length };
 }

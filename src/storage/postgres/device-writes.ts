@@ -8,8 +8,8 @@ import {
   searchColumns,
 } from '../sql/device-row.ts';
 import { applyPatch, type ResourcePatch } from '../sql/patch.ts';
+import { insertRow, type SqlSession } from '../sql/session.ts';
 import { bucketOf } from './bucket.ts';
-import { insertRow, type Session } from './connection.ts';
 import { actuators, sensors } from './device-part-writes.ts';
 
 /** A new device, ready for its rows. */
@@ -35,7 +35,7 @@ const deleteGrantsOn = ['grants', 'group_grants'].map(
 );
 
 export async function insertDevice(
-  session: Session,
+  session: SqlSession,
   { row, ...parts }: DeviceInsert,
 ): Promise<'inserted' | 'duplicate'> {
   const bucket = bucketOf(row.id);
@@ -49,7 +49,7 @@ export async function insertDevice(
 }
 
 export async function updateDevice(
-  session: Session,
+  session: SqlSession,
   id: string,
   changes: ResourcePatch,
   at: number,
@@ -72,19 +72,22 @@ const addStrangers = `
   from unnest($1::text[], $2::bigint[]) as given (device, added) where id = device`;
 
 export async function addStrangerBytes(
-  session: Session,
+  session: SqlSession,
   added: ReadonlyMap<string, number>,
 ): Promise<void> {
   await session.run(addStrangers, [...added.keys()], [...added.values()]);
 }
 
-export async function removeDevice(session: Session, id: string): Promise<'removed' | 'missing'> {
+export async function removeDevice(
+  session: SqlSession,
+  id: string,
+): Promise<'removed' | 'missing'> {
   for (const part of [...deleteGrantsOn, deleteHot]) await session.run(part, id);
   return (await session.run(deleteDevice, id)) === 0 ? 'missing' : 'removed';
 }
 
 export function stepActuator(
-  session: Session,
+  session: SqlSession,
   deviceId: string,
   actuatorId: string,
   step: ActuatorStep,

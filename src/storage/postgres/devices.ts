@@ -2,12 +2,12 @@ import type { TimedSetting } from '../../domain/devices/actuator-step.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { DevicePart, DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import { createDeviceListing } from '../sql/device-listing.ts';
 import { actuatorFromRow, deviceDetails, type PartRow, partDetails } from '../sql/device-row.ts';
 import { patchOf, resourcePatchOf } from '../sql/patch.ts';
-import type { Value } from './connection.ts';
-import { createDeviceListing } from './device-listing.ts';
+import type { Value } from '../sql/session.ts';
 import { actuators, sensors } from './device-part-writes.ts';
-import { readDevices } from './device-reading.ts';
+import { readDevices, readSome } from './device-reading.ts';
 import {
   addStrangerBytes,
   type DeviceInsert,
@@ -16,6 +16,8 @@ import {
   stepActuator,
   updateDevice,
 } from './device-writes.ts';
+import { postgresLimits } from './postgres-limits.ts';
+import { reachingSql } from './reaching-grants.ts';
 import type { StoreContext } from './store-context.ts';
 import { createStoredBytes } from './stored-bytes.ts';
 
@@ -50,7 +52,8 @@ export function createDeviceStore({
   return {
     insert: (device) => writer.call((tx) => insertDevice(tx, insertOf(device))),
     find: async (id) => (await readDevices(reader, damaged, [id]))[0]?.device,
-    ...createDeviceListing({ reader, damaged }),
+    ...createDeviceListing({ reader, reachingSql, sliceMax: postgresLimits.listPartsPerSlice }),
+    readSome: (ids) => readSome(reader, damaged, ids),
     ...createStoredBytes(reader),
     async existing(parts) {
       const rows = await reader.all<{ found: boolean }>(selectExisting, ...columnsOf(parts));

@@ -4,7 +4,7 @@ import { outboxFull } from '../../domain/notifications/notification-store.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { createDeliveryRooms, type DeliveryRooms } from '../sql/delivery-rooms.ts';
 import { deliveryDetails, deliveryId, progressToRow } from '../sql/notification-row.ts';
-import type { Session } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
 import { noteFired } from './looks.ts';
 import { sendNotificationStates } from './notification-writes.ts';
 import type { WriteSession } from './writer.ts';
@@ -114,7 +114,7 @@ async function fire(
 }
 
 async function countWaitingIn(
-  session: Session,
+  session: SqlSession,
   found: Window,
   rooms: DeliveryRooms,
 ): Promise<void> {
@@ -132,7 +132,7 @@ async function countWaitingIn(
 }
 
 async function file(
-  session: Session,
+  session: SqlSession,
   about: { readonly at: number; readonly found: Window; readonly member: number },
   delivery: NewDelivery,
 ): Promise<string> {

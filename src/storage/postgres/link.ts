@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../../lib/log.ts';
+import type { SqlSession } from '../sql/session.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { createSender, type Sender, type Session, sessionOn } from './connection.ts';
+import { createSender, type Sender, sessionOn } from './connection.ts';
 import { isConnectionLost, unavailable } from './failures.ts';
 import {
   beginCommit,
@@ -21,7 +22,7 @@ import { type Backend, lockService, type Serving } from './service-lock.ts';
 
 /** A commit that is being made. */
 export interface Transaction {
-  readonly session: Session;
+  readonly session: SqlSession;
   /** Its number. */
   readonly seq: number;
   /** When one of these fails, nothing is kept. */
@@ -55,7 +56,7 @@ export interface Link {
 
 interface Open {
   readonly client: pg.Client;
-  readonly session: Session;
+  readonly session: SqlSession;
   readonly backend: Backend;
   readonly membership: Membership;
   readonly serving: Serving;

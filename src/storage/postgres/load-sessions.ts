@@ -1,6 +1,7 @@
 import type { Message } from '../../domain/messaging/message.ts';
 import type { StoredEntry, StoredSession } from '../../domain/messaging/session-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
+import type { SqlSession } from '../sql/session.ts';
 import {
   entryFromRow,
   type MessageRow,
@@ -18,7 +19,6 @@ import {
   subscriptionColumns,
   subscriptionFromRow,
 } from '../sql/session-row.ts';
-import type { Session } from './connection.ts';
 import { indexKey } from './text.ts';
 
 type KeptMessage = MessageRow & { readonly message: number; readonly retain: number };
@@ -50,7 +50,7 @@ export interface LoadedSession {
 
 /** Sessions with all that is kept for them: those of these rows, or all. */
 export async function loadSessions(
-  session: Session,
+  session: SqlSession,
   damaged: DamagedRows,
   rows?: readonly number[],
 ): Promise<readonly LoadedSession[]> {
@@ -97,7 +97,7 @@ export async function loadSessions(
 
 /** Retained messages: those of these topics, or all. */
 export async function loadRetained(
-  session: Pick<Session, 'all'>,
+  session: Pick<SqlSession, 'all'>,
   damaged: DamagedRows,
   topics?: readonly string[],
 ): Promise<readonly Message[]> {

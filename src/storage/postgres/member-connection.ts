@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Log } from '../../lib/log.ts';
-import { type Session, sessionOn } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
+import { sessionOn } from './connection.ts';
 import { asRefusal, isConnectionLost, unavailable } from './failures.ts';
 import { clientConfig } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -9,7 +10,7 @@ import { postgresLimits } from './postgres-limits.ts';
  * A connection for what members say to each other: nothing on it takes long, so a process that is
  * busy is none that is gone. It is made when it is first needed, and again when it was lost.
  */
-export interface MemberConnection extends Session {
+export interface MemberConnection extends SqlSession {
   /** Calls back when others notified the channel, or may have while there was no connection. */
   onNotified(listener: () => void): () => void;
   close(): Promise<void>;
@@ -49,7 +50,7 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
     return client;
   }
 
-  async function use<Answer>(work: (session: Session) => Promise<Answer>): Promise<Answer> {
+  async function use<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
     if (isClosed) throw unavailable('the storage is closed');
     open ??= connect();
     const own = open;

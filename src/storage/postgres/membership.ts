@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import type { SqlSession } from '../sql/session.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { type Session, sessionOn } from './connection.ts';
+import { sessionOn } from './connection.ts';
 import type { Serving } from './service-lock.ts';
 
 /** This process among those that serve the database. */
@@ -88,13 +89,13 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
 }
 
 /** Throws FencedError when this process is none of those that serve any more. */
-export async function checkMember(session: Session, { id, name }: Membership): Promise<void> {
+export async function checkMember(session: SqlSession, { id, name }: Membership): Promise<void> {
   if ((await session.first(findOwn, id, name)) === undefined) throw new FencedError(replaced);
 }
 
 /** Another connection of this member commits from now on; with the number of its last commit. */
 export async function takeOverFor(
-  session: Session,
+  session: SqlSession,
   { id, name, connection: before }: Membership,
 ): Promise<{ readonly membership: Membership; readonly seq: number }> {
   const connection = `${name} ${Number(before.slice(name.length)) + 1}`;

@@ -1,6 +1,6 @@
 import type { Message } from '../../domain/messaging/message.ts';
+import type { Value } from '../sql/session.ts';
 import { keyToText } from '../sql/session-row.ts';
-import type { Value } from './connection.ts';
 
 /** Of the columns that all tables of messages share, in the order of `messageColumns`. */
 export function messageValues(message: Message): readonly Value[] {

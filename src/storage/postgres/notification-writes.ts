@@ -6,8 +6,9 @@ import {
   type TallyRow,
 } from '../sql/notification-row.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
+import type { SqlSession } from '../sql/session.ts';
 import { bucketOf } from './bucket.ts';
-import type { Sender, Session } from './connection.ts';
+import type { Sender } from './connection.ts';
 
 const addNotification = `
   insert into notifications (${notificationColumns})
@@ -34,7 +35,7 @@ const deleteStates = `
   where notification = (select position from notifications where id = $1)`;
 
 export async function insertNotification(
-  session: Session,
+  session: SqlSession,
   row: NotificationRow,
   tally: TallyRow | undefined,
 ): Promise<'inserted' | 'missing' | 'too_many'> {
@@ -52,7 +53,7 @@ export async function insertNotification(
 }
 
 export async function updateNotification(
-  session: Session,
+  session: SqlSession,
   id: string,
   patch: Patch,
   { at, isWatchedAnew }: { readonly at: number; readonly isWatchedAnew: boolean },

@@ -19,7 +19,7 @@ import {
   tallyToRow,
 } from '../sql/notification-row.ts';
 import { patchOf } from '../sql/patch.ts';
-import { found, type Session } from './connection.ts';
+import { found, type SqlSession } from '../sql/session.ts';
 import { fireNotifications } from './firing.ts';
 import {
   insertNotification,
@@ -100,7 +100,7 @@ export function createNotificationStore({
 }
 
 async function load(
-  session: Session,
+  session: SqlSession,
   damaged: DamagedRows,
   read: (row: Row) => TalliedNotification | undefined,
 ): Promise<readonly StoredNotification[]> {

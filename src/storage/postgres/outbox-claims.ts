@@ -1,6 +1,6 @@
 import { type Claim, oneOfEach, paidChannels } from '../../domain/notifications/outbox-store.ts';
 import type { ClaimedRow } from '../sql/notification-row.ts';
-import type { Session } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
 import { payForMessage } from './payment.ts';
 
 // One step through the index for each of them, however many deliveries they have.
@@ -37,7 +37,7 @@ export interface ClaimTurn {
 
 /** Hands out what is due, in turns by payer. */
 export async function claimDeliveries(
-  session: Session,
+  session: SqlSession,
   { order, lastOf, member }: ClaimTurn,
 ): Promise<readonly ClaimedRow[]> {
   const rows = await session.all<{ payer: string }>(selectPayers);
@@ -52,7 +52,7 @@ export async function claimDeliveries(
 }
 
 async function dueInTurn(
-  session: Session,
+  session: SqlSession,
   options: {
     readonly order: Claim;
     readonly channel: Parameters<Claim['rooms']['get']>[0];
@@ -81,7 +81,7 @@ async function dueInTurn(
 }
 
 async function claim(
-  session: Session,
+  session: SqlSession,
   row: DueRow,
   { now, leaseEndsAt, perDay }: Claim,
   member: number,

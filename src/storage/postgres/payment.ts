@@ -1,5 +1,5 @@
 import type { DailyMax, Payment } from '../../domain/notifications/outbox-store.ts';
-import type { Session } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
 
 const dayMs = 86_400_000;
 const isPayer = 'nocase(username) = nocase($1)';
@@ -17,7 +17,7 @@ const deleteEarlierDays = 'delete from paid_messages where day < $1';
 
 /** Takes one message from the payer's credit and from the day. */
 export async function payForMessage(
-  session: Session,
+  session: SqlSession,
   payer: string,
   channel: string,
   at: number,

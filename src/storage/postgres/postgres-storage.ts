@@ -7,22 +7,25 @@ import { createRetaining } from '../../domain/datapoints/retention/retaining.ts'
 import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import { createGatewayStore } from '../sql/gateways.ts';
+import { createGroupStore } from '../sql/groups.ts';
+import { createInvitationStore } from '../sql/invitations.ts';
+import { createProjectStore } from '../sql/projects.ts';
+import { createSocialStore } from '../sql/socials.ts';
+import { runWrite, type SqlContext } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
 import { createCorrectionStore } from './corrections.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
-import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
-import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
-import { createInvitationStore } from './invitations.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
-import { createProjectStore } from './projects.ts';
+import { reachingSql } from './reaching-grants.ts';
 import { createReader } from './reader.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
@@ -33,7 +36,6 @@ import {
   createFailureStore,
   createPasswordResetStore,
 } from './short-lived.ts';
-import { createSocialStore } from './socials.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import type { HotLimits } from './timeseries/hot-limits.ts';
 import { createUserStore } from './users.ts';
@@ -80,6 +82,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const members = createMembers(options, { link, writer, opened });
   const context = { reader, writer, damaged };
+  const shared: SqlContext = {
+    ...{ reader, damaged, reachingSql },
+    write: (name, ...args) => writer.call((session) => runWrite(name, session, args)),
+  };
   const claiming = { ...context, member: link.member };
   const shards = await openShards(options.shardUrls ?? [], { reader, writer, log });
   opened.defer(() => shards.close());
@@ -103,12 +109,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     users: createUserStore({ ...context, forgetDevice: forget }),
     credentials: createCredentialStore(context),
     grants: createGrantStore(context),
-    groups: createGroupStore(context),
-    invitations: createInvitationStore(context),
+    groups: createGroupStore(shared),
+    invitations: createInvitationStore(shared),
     devices: createDeviceStore({ ...context, forget }),
-    gateways: createGatewayStore(context),
-    projects: createProjectStore(context),
-    socials: createSocialStore(context),
+    gateways: createGatewayStore(shared),
+    projects: createProjectStore(shared),
+    socials: createSocialStore(shared),
     notifications: createNotificationStore(claiming),
     outbox: createOutboxStore(claiming),
     datapoints,

@@ -4,7 +4,8 @@ import { createFairQueue, type QueuePlace } from '../../lib/fair-queue.ts';
 import type { Log } from '../../lib/log.ts';
 import { currentPayer } from '../../lib/paid-work.ts';
 import { TooManyWaitingError } from '../../lib/semaphore.ts';
-import { type Session, sessionOn, type Value } from './connection.ts';
+import type { SqlSession, Value } from '../sql/session.ts';
+import { sessionOn } from './connection.ts';
 import { asRefusal, isConnectionLost, isFull, unavailable } from './failures.ts';
 import { clientConfig } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -14,9 +15,9 @@ import { postgresLimits } from './postgres-limits.ts';
  * who have half of the connections at most, so that nobody waits behind them. Throws DomainError
  * unavailable when the database is away or too many reads wait.
  */
-export interface Reader extends Session {
+export interface Reader extends SqlSession {
   /** Runs several reads so that they see the same commit. */
-  inSnapshot<Answer>(work: (session: Session) => Promise<Answer>): Promise<Answer>;
+  inSnapshot<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer>;
   close(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import {
   retentionOf,
   sensorFromRow,
 } from '../sql/retention-row.ts';
-import { found, type Value } from './connection.ts';
+import { found, type Value } from '../sql/session.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** What a retention is set for, and the row of it in "retentions". */

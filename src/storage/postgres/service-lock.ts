@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
+import type { SqlSession } from '../sql/session.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { type Session, sessionOn } from './connection.ts';
+import { sessionOn } from './connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 /** A process of the server: its id alone may be that of another one by now. */
@@ -74,11 +75,11 @@ export async function unlockService(client: pg.Client): Promise<void> {
 }
 
 /** Whether a service has the lock, or a command that needs the database alone. */
-export async function isServed(session: Session): Promise<boolean> {
+export async function isServed(session: SqlSession): Promise<boolean> {
   return (await session.first<{ found: boolean }>(findHolder('%')))?.found === true;
 }
 
 /** Whether services share the schema: those hear what is written for them. */
-export async function isShared(session: Pick<Session, 'first'>): Promise<boolean> {
+export async function isShared(session: Pick<SqlSession, 'first'>): Promise<boolean> {
   return (await session.first<{ found: boolean }>(findHolder('ShareLock')))?.found === true;
 }

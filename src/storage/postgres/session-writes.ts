@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import type { SessionChange, SessionRecord } from '../../domain/messaging/session-store.ts';
+import type { SqlSession } from '../sql/session.ts';
 import {
   keyParts,
   messageColumns,
@@ -7,7 +8,6 @@ import {
   retainedColumns,
   subscriptionColumns,
 } from '../sql/session-row.ts';
-import type { Session } from './connection.ts';
 import { messageValues } from './message-values.ts';
 import { giveSharesBack, settleShares } from './shares.ts';
 import { indexKey } from './text.ts';
@@ -75,7 +75,7 @@ type ChangeOfSession = Extract<SessionChange, { readonly key: SessionKey }>;
  * the sessions that are of another one, which stay as they are.
  */
 export async function applySessionChanges(
-  session: Session,
+  session: SqlSession,
   changes: readonly SessionChange[],
   own?: number,
 ): Promise<readonly SessionKey[]> {
@@ -86,7 +86,7 @@ export async function applySessionChanges(
 
 /** A commit of changes. */
 interface Applying {
-  readonly session: Session;
+  readonly session: SqlSession;
   readonly own: number | undefined;
   /** Sessions of another process. */
   readonly refused: Set<SessionKey>;
@@ -145,7 +145,7 @@ interface SessionOwner {
   readonly owner: number | null;
 }
 
-async function drop(session: Session, key: string): Promise<void> {
+async function drop(session: SqlSession, key: string): Promise<void> {
   const unused = await session.all<{ message: number }>(deleteSession, key);
   if (unused.length > 0) {
     await session.run(
@@ -166,7 +166,7 @@ async function open(applying: Applying, record: SessionRecord): Promise<void> {
 
 /** A new row for a session that has none; `owner`: its process. */
 export async function insertRecord(
-  session: Session,
+  session: SqlSession,
   { identity, clientId, expirySeconds, leftAt, payer }: SessionRecord,
   owner: number | undefined,
 ): Promise<void> {
@@ -178,7 +178,7 @@ export async function insertRecord(
 }
 
 async function applyToSession(
-  session: Session,
+  session: SqlSession,
   number: number,
   change: Exclude<ChangeOfSession, Change<'ended' | 'will_settled'>>,
 ): Promise<void> {
@@ -215,7 +215,7 @@ async function applyToSession(
 
 /** Changes an entry that no longer needs its message; the message goes when nobody does. */
 async function letGo(
-  session: Session,
+  session: SqlSession,
   sql: string,
   number: number,
   packetId: number,

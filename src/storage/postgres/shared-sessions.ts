@@ -8,8 +8,8 @@ import type {
   SharedSessions,
 } from '../../domain/messaging/session-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
+import type { SqlSession } from '../sql/session.ts';
 import { keyParts } from '../sql/session-row.ts';
-import type { Session } from './connection.ts';
 import { tellOthers } from './feed-log.ts';
 import { loadSessions } from './load-sessions.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -165,7 +165,7 @@ async function claim(
 
 /** Makes sessions this member's, and answers what is kept of them. */
 async function takeOver(
-  tx: Session,
+  tx: SqlSession,
   rows: readonly number[],
   { member, damaged }: Own,
 ): Promise<readonly ClaimedSession[]> {

@@ -1,5 +1,5 @@
 import type { Share, ShareOutcome, ShareStep } from '../../domain/messaging/shares.ts';
-import type { Session } from './connection.ts';
+import type { SqlSession } from '../sql/session.ts';
 import { indexKey } from './text.ts';
 
 const serving = `select member from members where state = 'serving'`;
@@ -56,7 +56,7 @@ const messagesOf = (shares: readonly Share[]): readonly string[] =>
 
 /** Makes the changes, and answers what became of each claim, in their order. */
 export async function applyShares(
-  tx: Session,
+  tx: SqlSession,
   own: number,
   { claims, settled, givenBack, here }: ShareStep,
 ): Promise<readonly ShareOutcome[]> {
@@ -85,7 +85,7 @@ export async function applyShares(
 
 /** Nobody gets them again if the process ends. */
 export async function settleShares(
-  tx: Session,
+  tx: SqlSession,
   own: number,
   shares: readonly Share[],
 ): Promise<void> {
@@ -94,7 +94,7 @@ export async function settleShares(
 
 /** Another process may claim them again. */
 export async function giveSharesBack(
-  tx: Session,
+  tx: SqlSession,
   own: number,
   shares: readonly Share[],
 ): Promise<void> {

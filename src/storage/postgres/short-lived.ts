@@ -3,7 +3,7 @@ import type { CallText, CallTextStore } from '../../domain/notifications/call-te
 import type { FailureStore, KeptFailures } from '../../domain/users/failure-store.ts';
 import type { PasswordResetStore } from '../../domain/users/password-reset-store.ts';
 import { type ResetRow, resetFromRow } from '../sql/reset-row.ts';
-import { found } from './connection.ts';
+import { found } from '../sql/session.ts';
 import type { StoreContext } from './store-context.ts';
 
 const selectReset = `

@@ -3,6 +3,7 @@ import { limits } from '../../domain/limits.ts';
 import { emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
 import type { RemovedThings } from '../../domain/users/user-store.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
+import { insertRow, type SqlSession } from '../sql/session.ts';
 import {
   emailKeyOf,
   parseProfile,
@@ -10,7 +11,6 @@ import {
   type UserRow,
   userColumns,
 } from '../sql/user-row.ts';
-import { insertRow, type Session } from './connection.ts';
 
 /** Changes to an account; an absent field stays, a credit of null is without limit. */
 export interface UserUpdate {
@@ -70,7 +70,7 @@ const deleteSocials = `
   delete from socials where nocase(sender) = nocase($1) or nocase(recipient) = nocase($1)`;
 
 export async function insertUser(
-  session: Session,
+  session: SqlSession,
   row: UserRow,
 ): Promise<'inserted' | 'duplicate'> {
   const email_proof = emailStrength(parseProfile(row.profile), parseProofs(row.proofs));
@@ -82,7 +82,7 @@ export async function insertUser(
 }
 
 export async function updateUser(
-  session: Session,
+  session: SqlSession,
   id: string,
   changes: UserUpdate,
 ): Promise<'updated' | 'missing'> {
@@ -109,7 +109,7 @@ export async function updateUser(
 }
 
 export async function rememberNetwork(
-  session: Session,
+  session: SqlSession,
   id: string,
   network: string,
   at: number,
@@ -119,7 +119,7 @@ export async function rememberNetwork(
 }
 
 export async function setPassword(
-  session: Session,
+  session: SqlSession,
   id: string,
   passwordHash: string,
   ends: { readonly keysMadeBefore: number | null; readonly exceptSession: string | null },
@@ -132,7 +132,10 @@ export async function setPassword(
   return { endedKeys: ended.map((key) => key.id) };
 }
 
-export async function removeUser(session: Session, id: string): Promise<RemovedThings | 'missing'> {
+export async function removeUser(
+  session: SqlSession,
+  id: string,
+): Promise<RemovedThings | 'missing'> {
   const name = (await session.first<{ username: string }>(selectUsername, id))?.username;
   if (name === undefined) return 'missing';
   const devices = await session.all<{ id: DeviceId }>(selectDevicesOwned, name);

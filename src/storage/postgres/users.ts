@@ -1,8 +1,8 @@
 import type { DeviceId, Username } from '../../domain/ids.ts';
 import type { StoredLogin, UserStore } from '../../domain/users/user-store.ts';
 import { patchOf } from '../sql/patch.ts';
+import { found } from '../sql/session.ts';
 import { emailKey, type UserRow, userColumns, userFromRow, userToRow } from '../sql/user-row.ts';
-import { found } from './connection.ts';
 import type { StoreContext } from './store-context.ts';
 import { insertUser, rememberNetwork, removeUser, setPassword, updateUser } from './user-writes.ts';
 

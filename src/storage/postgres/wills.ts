@@ -2,13 +2,13 @@ import type { SessionKey } from '../../domain/messaging/message.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { StoredWill } from '../../domain/messaging/session-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
+import type { SqlSession } from '../sql/session.ts';
 import {
   keyParts,
   type RetainedRow,
   retainedColumns,
   retainedFromRow,
 } from '../sql/session-row.ts';
-import type { Session } from './connection.ts';
 import { messageValues } from './message-values.ts';
 import { indexKey } from './text.ts';
 
@@ -46,7 +46,7 @@ const keyOf = (key: SessionKey): string => indexKey(JSON.stringify(keyParts(key)
 
 /** Keeps the will of a client that connects, beside one of before that was not published yet. */
 export async function putWill(
-  session: Session,
+  session: SqlSession,
   owner: number,
   { key, message, delayMs, expirySeconds, turn }: StoredWill,
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function putWill(
 
 /** Takes the wills that a process has that ended, or that is not asked any more. */
 export async function takeWills(
-  session: Session,
+  session: SqlSession,
   key: SessionKey,
   { own, isForced, damaged }: { own: number; isForced: boolean; damaged: DamagedRows },
 ): Promise<readonly StoredWill[]> {
@@ -68,7 +68,7 @@ export async function takeWills(
 
 /** Makes some wills of processes that ended this one's. */
 export async function adoptWills(
-  session: Session,
+  session: SqlSession,
   { own, most, damaged }: { own: number; most: number; damaged: DamagedRows },
 ): Promise<readonly StoredWill[]> {
   const rows = await session.all<WillRow>(adopt, own, most);
@@ -77,7 +77,7 @@ export async function adoptWills(
 
 /** Keeps it from others that serve; false: one of them has taken it. */
 export async function beginWill(
-  session: Session,
+  session: SqlSession,
   { key, owner, turn }: { key: SessionKey; owner: number; turn: number },
 ): Promise<boolean> {
   return (await session.run(begin, keyOf(key), owner, turn)) > 0;
@@ -85,7 +85,7 @@ export async function beginWill(
 
 /** The will of this turn was published, or is not to be; one that another process took stays. */
 export async function settleWill(
-  session: Session,
+  session: SqlSession,
   { key, owner, turn }: { key: SessionKey; owner: number; turn: number },
 ): Promise<void> {
   await session.run(settle, keyOf(key), owner, turn);

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
-import type { Sender, Session, Value } from './connection.ts';
+import type { SqlSession, Value } from '../sql/session.ts';
+import type { Sender } from './connection.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -13,7 +14,7 @@ import { ShardAwayError } from './shards/sent-chunks.ts';
 export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
 
 /** The session of a commit. */
-export interface WriteSession extends Session {
+export interface WriteSession extends SqlSession {
   /** Runs a statement without waiting for it; when it fails, nothing is kept. */
   readonly send: Sender['send'];
   /** Whether other processes serve the database; known when a statement was answered. */

@@ -29,37 +29,37 @@ export interface GivenInvitationRow extends InvitationRow {
 const columns = `
   invitations.id, hash, user_id, invitations.created_at, expires_at, uses_left, is_revoked,
   details`;
-const isOver = '(is_revoked = 1 or uses_left = 0 or expires_at <= ?2)';
+const isOver = '(is_revoked = 1 or uses_left = 0 or expires_at <= $2)';
 
-/** Statements on invitations, with the numbered parameters of SQLite; see `numbered`. */
+/** Statements on invitations. */
 export const invitationStatements = {
   find: `
     select ${columns}, username, is_admin, is_disabled
-    from invitations join users on users.id = user_id where hash = ?1`,
+    from invitations join users on users.id = user_id where hash = $1`,
   list: `
-    select ${columns} from invitations where user_id = ?1 and is_revoked = 0
-    order by position desc limit ?2 offset ?3`,
-  count: 'select count(*) as n from invitations where user_id = ?1 and is_revoked = 0',
-  countOpen: `select count(*) as n from invitations where user_id = ?1 and not ${isOver}`,
+    select ${columns} from invitations where user_id = $1 and is_revoked = 0
+    order by position desc limit $2 offset $3`,
+  count: 'select count(*) as n from invitations where user_id = $1 and is_revoked = 0',
+  countOpen: `select count(*) as n from invitations where user_id = $1 and not ${isOver}`,
   insert: `
     insert into invitations
       (id, hash, user_id, created_at, expires_at, uses_left, is_revoked, details)
-    select ?1, ?2, id, ?3, ?4, ?5, 0, ?6 from users where id = ?7 and is_disabled = 0`,
+    select $1, $2, id, $3, $4, $5, 0, $6 from users where id = $7 and is_disabled = 0`,
   removeOver: `
-    delete from invitations where user_id = ?1 and ${isOver} and position <=
-      (select position from invitations where user_id = ?1 and ${isOver}
+    delete from invitations where user_id = $1 and ${isOver} and position <=
+      (select position from invitations where user_id = $1 and ${isOver}
        order by position desc limit 1 offset ${invitationLimits.invitationsPerUserMax})`,
-  revoke: 'update invitations set is_revoked = 1 where user_id = ?1 and id = ?2 and is_revoked = 0',
+  revoke: 'update invitations set is_revoked = 1 where user_id = $1 and id = $2 and is_revoked = 0',
   addUse: `
     insert into invitation_uses (invitation, user_id, is_given)
     select invitations.id, users.id, 0 from invitations, users
-    where invitations.id = ?1 and users.id = ?2 on conflict do nothing`,
-  use: 'select is_given from invitation_uses where invitation = ?1 and user_id = ?2',
+    where invitations.id = $1 and users.id = $2 on conflict do nothing`,
+  use: 'select is_given from invitation_uses where invitation = $1 and user_id = $2',
   takeUse: `
     update invitations set uses_left = uses_left - 1
-    where id = ?1 and uses_left > 0 and is_revoked = 0 and expires_at > ?2`,
-  dropUse: 'delete from invitation_uses where invitation = ?1 and user_id = ?2',
-  finish: 'update invitation_uses set is_given = 1 where invitation = ?1 and user_id = ?2',
+    where id = $1 and uses_left > 0 and is_revoked = 0 and expires_at > $2`,
+  dropUse: 'delete from invitation_uses where invitation = $1 and user_id = $2',
+  finish: 'update invitation_uses set is_given = 1 where invitation = $1 and user_id = $2',
 } as const;
 
 export function invitationToRow(invitation: Invitation): InvitationRow {

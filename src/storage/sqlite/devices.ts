@@ -4,6 +4,7 @@ import type { Device } from '../../domain/devices/device.ts';
 import type { DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
+import { createDeviceListing } from '../sql/device-listing.ts';
 import {
   actuatorFromRow,
   type DeviceRow,
@@ -15,10 +16,13 @@ import {
   sensorFromRow,
 } from '../sql/device-row.ts';
 import { patchOf, resourcePatchOf } from '../sql/patch.ts';
-import { createDeviceListing, type WeighedDevice } from './device-listing.ts';
 import type { DeviceInsert } from './device-writes.ts';
 import { readSafely } from './failures.ts';
+import { loadSome, type WeighedDevice } from './loading-some.ts';
+import { reachingSql } from './reaching-grants.ts';
 import { createSelection, inSnapshot } from './selection.ts';
+import { createReader } from './session.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
 import type { StoreContext } from './store-context.ts';
 import { createStoredBytes } from './stored-bytes.ts';
 import type { SqliteDatapoints } from './timeseries/datapoints.ts';
@@ -54,7 +58,12 @@ export function createDeviceStore(options: DeviceStoreOptions): DeviceStore {
   return {
     insert: (device) => writer.call('insertDevice', insertOf(device)),
     find: (id) => readSafely(() => read(id)?.device),
-    ...createDeviceListing({ reader, load: read }),
+    ...createDeviceListing({
+      reader: createReader(reader),
+      reachingSql,
+      sliceMax: sqliteLimits.listPartsPerSlice,
+    }),
+    readSome: (ids) => readSafely(() => inSnapshot(reader, () => loadSome(ids, read))),
     ...createStoredBytes(reader, datapoints),
     existing: (parts) =>
       readSafely(() =>

@@ -22,7 +22,7 @@ const grantedProjects = (username: string): string => `
  * placeholder stands for. A project reaches what its owner listed and still owns [decision 0013].
  * What comes by several ways with the same scopes is there once: a thing may be in many projects.
  */
-export function reachingSql(kind: ResourceKind, username: '?'): string {
+export function reachingSql(kind: ResourceKind, username: string): string {
   const onThings = `
     select resource, scopes from grants indexed by grants_by_username
     where username = ${username} and kind = '${kind}'

@@ -8,28 +8,31 @@ import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import { createGatewayStore } from '../sql/gateways.ts';
+import { createGroupStore } from '../sql/groups.ts';
+import { createInvitationStore } from '../sql/invitations.ts';
+import { createProjectStore } from '../sql/projects.ts';
+import { createSocialStore } from '../sql/socials.ts';
+import type { SqlContext, SqlWriteAnswer } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
 import { openConnection } from './connection.ts';
 import { createCorrectionStore } from './corrections.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
-import { createGatewayStore } from './gateways.ts';
 import { createGrantStore } from './grants.ts';
-import { createGroupStore } from './groups.ts';
 import { createInstallationStore } from './installation.ts';
-import { createInvitationStore } from './invitations.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
-import { createProjectStore } from './projects.ts';
+import { reachingSql } from './reaching-grants.ts';
 import { createRenewalNews } from './renewal-news.ts';
 import { createRetentionStore } from './retentions.ts';
+import { createReader } from './session.ts';
 import { createSessionStore } from './sessions.ts';
 import {
   createCallTextStore,
   createFailureStore,
   createPasswordResetStore,
 } from './short-lived.ts';
-import { createSocialStore } from './socials.ts';
 import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import { createUserStore } from './users.ts';
@@ -66,6 +69,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter });
   const context = { reader, writer, damaged };
+  const shared: SqlContext = {
+    reader: createReader(reader),
+    // The thread answers what the change of this name answers.
+    write: (name, ...args) =>
+      writer.call('runShared', name, args) as Promise<SqlWriteAnswer<typeof name>>,
+    damaged,
+    reachingSql,
+  };
   const pushed = createDatapointStore({ ...context, log, limits });
   opened.defer(() => pushed.close());
   await pushed.start();
@@ -81,12 +92,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     users: createUserStore({ ...context, forgetDevice: forget }),
     credentials: createCredentialStore(context),
     grants: createGrantStore(context),
-    groups: createGroupStore(context),
-    invitations: createInvitationStore(context),
+    groups: createGroupStore(shared),
+    invitations: createInvitationStore(shared),
     devices: createDeviceStore({ ...context, datapoints: { ...pushed, forget } }),
-    gateways: createGatewayStore(context),
-    projects: createProjectStore(context),
-    socials: createSocialStore(context),
+    gateways: createGatewayStore(shared),
+    projects: createProjectStore(shared),
+    socials: createSocialStore(shared),
     notifications: createNotificationStore(context),
     outbox: createOutboxStore(context),
     datapoints,

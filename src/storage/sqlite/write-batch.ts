@@ -5,8 +5,11 @@ import type { Writes } from './writes.ts';
 
 type Call = NonNullable<WriterRequest>;
 
-/** Runs calls in one transaction and answers each; the answers hold once this returns. */
-export type RunBatch = (calls: readonly Call[]) => WriterAnswer[];
+/**
+ * Runs calls in one transaction and answers each; the answers hold once this resolves. What it
+ * awaits waits for no event: no message comes before it is done.
+ */
+export type RunBatch = (calls: readonly Call[]) => Promise<WriterAnswer[]>;
 
 /** Whether the disk has room for a commit; asked after one has failed. */
 export type HasRoom = () => boolean;
@@ -16,10 +19,11 @@ export function createRunBatch(database: DatabaseSync, writes: Writes, hasRoom: 
   const statements = prepare(database);
   const context: BatchContext = { database, writes, statements, hasRoom };
 
-  return (calls) => {
+  return async (calls) => {
     try {
       statements.begin.run();
-      const answers = calls.map((call) => runCall(context, call, calls.length));
+      const answers: WriterAnswer[] = [];
+      for (const call of calls) answers.push(await runCall(context, call, calls.length));
       if (database.isTransaction) statements.commit.run();
       return answers;
     } catch (error) {
@@ -37,13 +41,17 @@ interface BatchContext {
   readonly hasRoom: HasRoom;
 }
 
-function runCall(context: BatchContext, call: Call, callCount: number): WriterAnswer {
+async function runCall(
+  context: BatchContext,
+  call: Call,
+  callCount: number,
+): Promise<WriterAnswer> {
   const { database, writes, statements, hasRoom } = context;
   // A call that is alone needs no savepoint: undoing it is undoing the transaction.
   const isAlone = callCount === 1;
   if (!isAlone) statements.savepoint.run();
   try {
-    const value: unknown = Reflect.apply(writes[call.name], undefined, call.args);
+    const value: unknown = await Reflect.apply(writes[call.name], undefined, call.args);
     if (!isAlone) statements.release.run();
     return { id: call.id, kind: 'done', value };
   } catch (error) {

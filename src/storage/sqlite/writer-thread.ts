@@ -45,19 +45,26 @@ port.on('message', (first: WriterRequest) => {
         ? (receiveMessageOnPort(port)?.message as WriterRequest | undefined)
         : undefined;
   }
+  void carryOut(calls, request === null);
+});
+
+async function carryOut(
+  calls: readonly NonNullable<WriterRequest>[],
+  isLast: boolean,
+): Promise<void> {
   if (calls.length > 0) {
-    port.postMessage(runBatch(calls) satisfies WriterReport);
+    port.postMessage((await runBatch(calls)) satisfies WriterReport);
     for (const call of calls) freeDatapoints(call);
     space.touch();
     renewal?.touch();
   }
-  if (request === null) {
-    space.stop();
-    renewal?.stop();
-    database.close();
-    port.close();
-  }
-});
+  if (!isLast) return;
+  space.stop();
+  renewal?.stop();
+  database.close();
+  port.close();
+}
+
 port.postMessage('ready' satisfies WriterReport);
 // The pages that it remembers, up to 16 MB of them.
 saveThreadMemoryWhileIdle(() => database.exec('pragma shrink_memory'));

@@ -76,7 +76,7 @@ test('a database that cannot be opened refuses the start', async (context) => {
   await assert.rejects(createWriter({ path, log: silentLog }), UnusableStorageError);
 });
 
-test('a failing call undoes itself and leaves the other calls of its commit', (context) => {
+test('a failing call undoes itself and leaves the other calls of its commit', async (context) => {
   const path = migratedDatabase(context);
   const database = openConnection(path, { role: 'write' });
   context.after(() => database.close());
@@ -92,16 +92,16 @@ test('a failing call undoes itself and leaves the other calls of its commit', (c
     },
   };
   const runBatch = createRunBatch(database, broken, () => true);
-  const answers = runBatch([1, 2, 3].map((id) => ({ id, name: 'ping', args: [] })));
+  const answers = await runBatch([1, 2, 3].map((id) => ({ id, name: 'ping', args: [] })));
   assert.deepEqual(
     answers.map((answer) => answer.kind),
     ['done', 'bug', 'done'],
   );
   assert.equal(count.get()?.['checks'], 2);
   calls = 1;
-  assert.equal(runBatch([{ id: 4, name: 'ping', args: [] }])[0]?.kind, 'bug');
+  assert.equal((await runBatch([{ id: 4, name: 'ping', args: [] }]))[0]?.kind, 'bug');
   assert.equal(count.get()?.['checks'], 2);
-  assert.equal(runBatch([{ id: 5, name: 'ping', args: [] }])[0]?.kind, 'done');
+  assert.equal((await runBatch([{ id: 5, name: 'ping', args: [] }]))[0]?.kind, 'done');
   assert.equal(count.get()?.['checks'], 3);
 });
 

@@ -23,13 +23,13 @@ export interface Writer {
   call<Name extends WriteName>(
     name: Name,
     ...args: Parameters<Writes[Name]>
-  ): Promise<ReturnType<Writes[Name]>>;
+  ): Promise<Awaited<ReturnType<Writes[Name]>>>;
   /** Like call, but hands these buffers of the arguments over instead of copying them. */
   callTransfer<Name extends WriteName>(
     name: Name,
     transferList: readonly Transferable[],
     ...args: Parameters<Writes[Name]>
-  ): Promise<ReturnType<Writes[Name]>>;
+  ): Promise<Awaited<ReturnType<Writes[Name]>>>;
   /** What the thread holds; undefined when it has ended. */
   memory(): Promise<ThreadMemory | undefined>;
   /** Resolves when every call was answered and the connection is closed. */
@@ -90,7 +90,7 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
     name: Name,
     transferList: readonly Transferable[] | undefined,
     args: Parameters<Writes[Name]>,
-  ): Promise<ReturnType<Writes[Name]>> {
+  ): Promise<Awaited<ReturnType<Writes[Name]>>> {
     if (refusal !== undefined) return Promise.reject(unavailable(refusal));
     if (waiting.size >= sqliteLimits.callsWaitingMax) {
       return Promise.reject(unavailable('too many changes wait for the disk: try again'));

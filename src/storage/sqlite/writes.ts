@@ -1,19 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { runWrite, type SqlWriteName } from '../sql/writes.ts';
 import { createCorrectionWrites } from './correction-writes.ts';
 import { createCredentialWrites } from './credential-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
-import { createGatewayWrites } from './gateway-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
-import { createGroupWrites } from './group-writes.ts';
 import { createInstallationWrites } from './installation-writes.ts';
-import { createInvitationWrites } from './invitation-writes.ts';
 import { createNotificationWrites } from './notification-writes.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
-import { createProjectWrites } from './project-writes.ts';
 import { createRetentionWrites } from './retention-writes.ts';
+import { createSession } from './session.ts';
 import { createSessionWrites } from './session-writes.ts';
 import { createShortLivedWrites } from './short-lived-writes.ts';
-import { createSocialWrites } from './social-writes.ts';
 import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
 import { createRetentionStepWrites } from './timeseries/retention-steps.ts';
 import { createUserWrites } from './user-writes.ts';
@@ -24,16 +21,12 @@ import { createUserWrites } from './user-writes.ts';
  */
 export function createWrites(database: DatabaseSync) {
   return {
+    ...createSharedWrites(database),
     ...createHealthWrites(database),
     ...createUserWrites(database),
     ...createCredentialWrites(database),
     ...createGrantWrites(database),
-    ...createGroupWrites(database),
-    ...createInvitationWrites(database),
     ...createDeviceWrites(database),
-    ...createGatewayWrites(database),
-    ...createProjectWrites(database),
-    ...createSocialWrites(database),
     ...createNotificationWrites(database),
     ...createOutboxWrites(database),
     ...createDatapointWrites(database),
@@ -43,6 +36,15 @@ export function createWrites(database: DatabaseSync) {
     ...createSessionWrites(database),
     ...createShortLivedWrites(database),
     ...createInstallationWrites(database),
+  };
+}
+
+function createSharedWrites(database: DatabaseSync) {
+  const session = createSession(database);
+  return {
+    /** Carries out a change of a store that both engines share. */
+    runShared: (name: SqlWriteName, args: readonly unknown[]): Promise<unknown> =>
+      runWrite(name, session, args),
   };
 }
 

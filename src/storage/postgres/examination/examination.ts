@@ -9,8 +9,8 @@ import {
 import { createFindings, type Findings } from '../../examination/finding.ts';
 import { largestOf, type NamedSize, type SizedPart } from '../../examination/largest.ts';
 import { createPace } from '../../examination/pace.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { openForReading } from '../command-opening.ts';
-import type { Session } from '../connection.ts';
 import { readMigrations } from '../migrate.ts';
 import { isServed } from '../service-lock.ts';
 import { openShardsForReading, type ShardReading } from '../shards/shard-reading.ts';
@@ -68,7 +68,7 @@ export async function examine(options: {
 }
 
 /** This statement writes a message to the write-ahead log, which a commit syncs; no row changes. */
-async function commitOn(session: Session): Promise<void> {
+async function commitOn(session: SqlSession): Promise<void> {
   await session.all(`select pg_logical_emit_message(true, 'kipimo doctor', '')::text`);
 }
 
@@ -79,12 +79,12 @@ const sumTables = `select coalesce(sum(bytes), 0) as bytes from (${selectTables}
 const sizeOfChunks = `
   select pg_total_relation_size((quote_ident(current_schema()) || '.chunks')::regclass) as bytes`;
 
-const tablesOf = (session: Session): Promise<readonly SizedPart[]> =>
+const tablesOf = (session: SqlSession): Promise<readonly SizedPart[]> =>
   session.all<SizedPart>(selectTables);
 
 /** Of all databases together. */
 async function useOf(
-  session: Session,
+  session: SqlSession,
   sizes: ChunkSizes,
   { shards }: ShardReading,
 ): Promise<DiskUse> {
@@ -112,7 +112,7 @@ const selectNames = `
   where series = any($1::bigint[])`;
 
 /** Those that have a sensor. */
-async function namesOf(session: Session, { series }: ChunkSizes): Promise<readonly NamedSize[]> {
+async function namesOf(session: SqlSession, { series }: ChunkSizes): Promise<readonly NamedSize[]> {
   const named: NamedSize[] = [];
   const all = [...series];
   for (let from = 0; from < all.length; from += seriesPerStep) {
@@ -129,7 +129,7 @@ async function namesOf(session: Session, { series }: ChunkSizes): Promise<readon
   return named;
 }
 
-async function tellAside(session: Session, findings: Findings): Promise<void> {
+async function tellAside(session: SqlSession, findings: Findings): Promise<void> {
   const count = 'select count(*) as n from damaged_points';
   const rows = (await session.first<{ n: number }>(count))?.n ?? 0;
   if (rows === 0) return;

@@ -1,6 +1,6 @@
 import { type Findings, restoreBackup } from '../../examination/finding.ts';
 import type { Pace } from '../../examination/pace.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { reasonOfDamage } from './reason.ts';
 
 /** These are walked row by row instead: they may be of any size. */
@@ -28,7 +28,7 @@ interface KeyRow {
 
 /** Whether rows belong to rows that are there, also where the server was told not to look. */
 export async function checkKeys(
-  session: Session,
+  session: SqlSession,
   { findings, pace }: { readonly findings: Findings; readonly pace: Pace },
 ): Promise<void> {
   const told = (sentence: string): void =>

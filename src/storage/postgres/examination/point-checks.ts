@@ -10,7 +10,7 @@ import {
 } from '../../examination/chunk-examination.ts';
 import { type Findings, restoreBackup } from '../../examination/finding.ts';
 import type { Pace } from '../../examination/pace.ts';
-import type { Session, Value } from '../connection.ts';
+import type { SqlSession, Value } from '../../sql/session.ts';
 import type { ShardReading } from '../shards/shard-reading.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
 import { decodeHot } from '../timeseries/hot-rows.ts';
@@ -73,7 +73,7 @@ const first = Number.NEGATIVE_INFINITY;
 
 /** Reads every chunk, every row outside chunks and every day of hours, with their checksums. */
 export async function checkStored(
-  session: Session,
+  session: SqlSession,
   options: Checks & { readonly now: number; readonly sent: ShardReading },
 ): Promise<{ readonly sizes: ChunkSizes; readonly hotRows: number }> {
   const { findings, sent } = options;
@@ -174,7 +174,7 @@ function isWhole({ day, hours, summary }: HoursRow): boolean {
 type Tell = (check: string, sentence: string) => void;
 
 /** What belongs to no sensor. */
-async function tellLost(session: Session, { series }: ChunkSizes, told: Tell): Promise<void> {
+async function tellLost(session: SqlSession, { series }: ChunkSizes, told: Tell): Promise<void> {
   const outside = await session.first<{ rows: number; n: number }>(countLost);
   if (outside !== undefined && outside.rows > 0) {
     told('orphans', `${outside.n} datapoints outside chunks belong to series that no sensor has.`);
@@ -199,7 +199,7 @@ function tellMissing(missing: number, findings: Findings): void {
 
 /** Reads a table a few rows at a time, each time as it is then; `look` answers the key of a row. */
 async function walk<Row>(
-  session: Session,
+  session: SqlSession,
   options: Checks & {
     readonly table: string;
     readonly sql: string;

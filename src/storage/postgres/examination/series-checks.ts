@@ -1,7 +1,7 @@
 import { parseJson } from '../../../lib/json.ts';
 import { type Findings, restoreBackup } from '../../examination/finding.ts';
 import type { Pace } from '../../examination/pace.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { reasonOfDamage } from './reason.ts';
 
 const seriesPerStep = 50;
@@ -42,7 +42,7 @@ interface SeriesRow {
 
 /** Whether every sensor has as many datapoints, in chunks and outside, as were put there. */
 export async function checkSeries(
-  session: Session,
+  session: SqlSession,
   { findings, pace }: { readonly findings: Findings; readonly pace: Pace },
 ): Promise<void> {
   const told = (check: string, sentence: string): void =>

@@ -1,5 +1,5 @@
 import type { Findings } from '../../examination/finding.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 
 const selectSettings = `
   select name, setting from pg_settings
@@ -14,7 +14,7 @@ const unsafe: readonly (readonly [name: string, consequence: string])[] = [
 ];
 
 /** Whether the server keeps what it promised, and tidies up. */
-export async function checkServer(session: Session, findings: Findings): Promise<void> {
+export async function checkServer(session: SqlSession, findings: Findings): Promise<void> {
   const rows = await session.all<{ name: string; setting: string }>(selectSettings);
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
   for (const [name, consequence] of unsafe) {

@@ -1,5 +1,5 @@
 import type { Findings } from '../../examination/finding.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import type { ShardReading } from '../shards/shard-reading.ts';
 
 const countSent = `
@@ -9,10 +9,10 @@ const countThere = 'select count(*) as n from chunk_bytes';
 
 /** Whether every shard is there, and has nothing that nobody knows of. */
 export async function checkShards(
-  session: Session,
+  session: SqlSession,
   { findings, sent }: { readonly findings: Findings; readonly sent: ShardReading },
 ): Promise<void> {
-  const count = async (where: Session, sql: string, ...values: readonly number[]) =>
+  const count = async (where: SqlSession, sql: string, ...values: readonly number[]) =>
     (await where.first<{ n: number }>(sql, ...values))?.n ?? 0;
   for (const shard of sent.missing) {
     findings.add({

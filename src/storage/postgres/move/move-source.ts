@@ -2,9 +2,10 @@ import type { Log } from '../../../lib/log.ts';
 import type { MovedPage, MoveSource } from '../../move/move-end.ts';
 import { untilFlushed } from '../../move/until-flushed.ts';
 import type { DatabasePlace } from '../../place.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { connectForCommand } from '../command-opening.ts';
-import { type Session, sessionOn } from '../connection.ts';
+import { sessionOn } from '../connection.ts';
 import { openPostgres } from '../postgres-storage.ts';
 import { lockService } from '../service-lock.ts';
 import { lacking, type SentBytes, type SentChunks } from '../shards/sent-chunks.ts';
@@ -79,7 +80,7 @@ const selectSent = `
 
 /** Chunks as if all their bytes were in the database. Throws when one cannot be had. */
 async function withSentBytes(
-  session: Session,
+  session: SqlSession,
   sent: SentChunks,
   page: MovedPage,
 ): Promise<MovedPage> {
@@ -95,11 +96,11 @@ async function withSentBytes(
   return { ...page, rows: page.rows.map((row) => ({ ...row, ...whole.get(Number(row['id'])) })) };
 }
 
-const isOutside = async (session: Session): Promise<boolean> =>
+const isOutside = async (session: SqlSession): Promise<boolean> =>
   (await session.first<{ found: boolean }>(hasHot))?.found === true;
 
 /** Which database it is, whatever it is called and whoever asks. */
-async function nameOf(session: Session): Promise<string> {
+async function nameOf(session: SqlSession): Promise<string> {
   const row = await session.first<{ schema: string; database: string; system: string }>(selectName);
   return `postgres ${row?.system} ${row?.database} ${row?.schema}`;
 }

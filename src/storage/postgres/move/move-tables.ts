@@ -2,8 +2,8 @@ import { ownEntry } from '../../../lib/own-entry.ts';
 import { readHours } from '../../chunks/retention-step.ts';
 import type { Mark, MovedPage } from '../../move/move-end.ts';
 import type { MovedRow, MovedTable } from '../../move/tables.ts';
+import type { SqlSession, Value } from '../../sql/session.ts';
 import { bucketOf } from '../bucket.ts';
-import type { Session, Value } from '../connection.ts';
 import { indexKey } from '../text.ts';
 
 /** The buckets of sensors, by series. */
@@ -108,13 +108,13 @@ function ownTable(name: string): OwnTable {
 const quoted = (name: string): string => `"${name}"`;
 
 /** How many rows a table has. */
-export async function countRows(session: Session, { name }: MovedTable): Promise<number> {
+export async function countRows(session: SqlSession, { name }: MovedTable): Promise<number> {
   return (await session.first<{ n: number }>(`select count(*) as n from ${name}`))?.n ?? 0;
 }
 
 /** Rows of a table after a mark. */
 export async function readPage(
-  session: Session,
+  session: SqlSession,
   { name, columns, pageRows }: MovedTable,
   after: Mark | undefined,
 ): Promise<MovedPage> {
@@ -141,7 +141,7 @@ const insertRetention = `
 
 /** Adds rows to a table. */
 export async function insertRows(
-  session: Session,
+  session: SqlSession,
   { name, columns }: MovedTable,
   rows: readonly MovedRow[],
   buckets: Buckets,
@@ -176,7 +176,7 @@ export async function insertRows(
 
 /** Lets numbers that the database makes go on after those that were moved. */
 export async function continueNumbers(
-  session: Session,
+  session: SqlSession,
   tables: readonly MovedTable[],
 ): Promise<void> {
   for (const { name } of tables) {

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { Mark, MovedPage, MoveTarget } from '../../move/move-end.ts';
 import { type MovedTable, movedTables } from '../../move/tables.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import { type Session, sessionOn } from '../connection.ts';
+import { sessionOn } from '../connection.ts';
 import { migrate } from '../migrate.ts';
 import { connectWriter, unusable } from '../opening.ts';
 import { lockService } from '../service-lock.ts';
@@ -120,7 +121,7 @@ async function claim(client: pg.Client, sourceName: string): Promise<void> {
   );
 }
 
-async function requireEmpty(session: Session): Promise<void> {
+async function requireEmpty(session: SqlSession): Promise<void> {
   for (const table of movedTables) {
     if ((await countRows(session, table)) === 0) continue;
     throw new UnusableStorageError(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import type { SqlSession } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import type { Session } from '../connection.ts';
 import type { Writer } from '../writer.ts';
 
 /** A shard as the main database and it itself know it. */
@@ -24,7 +24,7 @@ const reserveOne = 'insert into shards (id) values ($1) returning shard';
 const markJoined = 'update shards set has_joined = true where shard = $1 and id = $2';
 const listJoined = 'select shard from shards where has_joined order by shard';
 
-export function createShardBook(reader: Session, writer: Pick<Writer, 'call'>): ShardBook {
+export function createShardBook(reader: SqlSession, writer: Pick<Writer, 'call'>): ShardBook {
   return {
     reserve: () =>
       writer.call(async (tx) => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../../lib/log.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { postgresLimits } from '../postgres-limits.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ShardAwayError } from './sent-chunks.ts';
@@ -103,8 +103,8 @@ export function startSending(options: {
   let isFailing = false;
 
   /** The shards that this process sends to, with their connections. */
-  async function reachable(): Promise<ReadonlyMap<number, Session>> {
-    const found = new Map<number, Session>();
+  async function reachable(): Promise<ReadonlyMap<number, SqlSession>> {
+    const found = new Map<number, SqlSession>();
     for (const shard of shards.all()) {
       const number = shard.number();
       const session = await shard.sending().catch(() => undefined);
@@ -203,7 +203,7 @@ function createSteps(
     for (const [shard, { chunks }] of open) yield [shard, chunks];
   }
 
-  async function send(shard: number, session: Session, chunks: readonly Candidate[]) {
+  async function send(shard: number, session: SqlSession, chunks: readonly Candidate[]) {
     const keys = keysOf(chunks);
     if (chunks.some((chunk) => chunk.shard === null)) {
       await writer.call((tx) => tx.run(claim, shard, ...keys));
@@ -214,7 +214,7 @@ function createSteps(
     await writer.call((tx) => tx.run(empty, shard, ...keys));
   }
 
-  async function dropLeft(shard: number, session: Session): Promise<void> {
+  async function dropLeft(shard: number, session: SqlSession): Promise<void> {
     const seconds = limits.shardLeavingMs / 1_000;
     for (;;) {
       const max = limits.shardPageRows;
@@ -248,7 +248,7 @@ interface Leaving {
   readonly id: number;
 }
 
-async function putBytes(session: Session, rows: readonly ByteRow[]): Promise<void> {
+async function putBytes(session: SqlSession, rows: readonly ByteRow[]): Promise<void> {
   let end = 0;
   const starts = rows.map(({ points, summary }) => {
     const start = end;

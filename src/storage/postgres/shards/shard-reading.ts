@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { silentLog } from '../../../lib/log.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import type { Session } from '../connection.ts';
 import { clientConfig } from '../opening.ts';
 import { createReader, type Reader } from '../reader.ts';
 import { identityOf, type ShardIdentity } from './identity.ts';
@@ -11,7 +11,7 @@ import { selectBytes } from './shard.ts';
 /** The shards of an installation, for a command that reads alone. */
 export interface ShardReading extends SentChunks {
   /** Those that are there, by their numbers. */
-  readonly shards: ReadonlyMap<number, Session>;
+  readonly shards: ReadonlyMap<number, SqlSession>;
   /** Those that cannot be reached, or that no address leads to. */
   readonly missing: readonly number[];
   close(): Promise<void>;
@@ -24,7 +24,7 @@ const listJoined = 'select shard, id from shards where has_joined order by shard
  * reached is missing. Throws UnusableStorageError for one of another installation.
  */
 export async function openShardsForReading(
-  main: Session,
+  main: SqlSession,
   urls: readonly string[],
 ): Promise<ShardReading> {
   const joined = await main.all<ShardIdentity>(listJoined);

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../../../lib/log.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import { type Session, sessionOn } from '../connection.ts';
+import { sessionOn } from '../connection.ts';
 import { connectWriter } from '../opening.ts';
 import { postgresLimits } from '../postgres-limits.ts';
 import { createReader } from '../reader.ts';
@@ -23,7 +24,7 @@ export interface Shard {
   /** The bytes of chunks. Throws ShardAwayError. */
   read(key: SeriesKey, ids: readonly number[], how: SentReading): Promise<BytesById>;
   /** For whoever sends chunks; undefined: another process does, or it is away. */
-  sending(): Promise<Session | undefined>;
+  sending(): Promise<SqlSession | undefined>;
   close(): Promise<void>;
 }
 
@@ -31,7 +32,7 @@ export type BytesById = ReadonlyMap<number, SentBytes>;
 
 interface Open {
   readonly client: pg.Client;
-  readonly session: Session;
+  readonly session: SqlSession;
   isSender: boolean;
 }
 

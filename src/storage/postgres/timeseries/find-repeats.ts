@@ -2,7 +2,7 @@ import { type ColumnBatch, valueTextAt } from '../../../domain/datapoints/column
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import type { SeriesKey } from './series-key.ts';
 import type { KnownRange, SeriesParts } from './series-parts.ts';
 import type { ViewSeries } from './series-view.ts';
@@ -35,7 +35,7 @@ export function suspectRange(
  * beyond the newest that is stored was staged at most. Throws ShardAwayError.
  */
 export async function findRepeats(options: {
-  readonly session: Session;
+  readonly session: SqlSession;
   readonly view: ViewSeries;
   readonly sensor: SensorRef;
   readonly newest: Instant;

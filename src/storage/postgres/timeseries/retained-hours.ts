@@ -7,7 +7,7 @@ import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { readHours } from '../../chunks/retention-step.ts';
 import { type StateRow, stateFromRow } from '../../sql/retention-row.ts';
-import { found, type Session } from '../connection.ts';
+import { found, type SqlSession } from '../../sql/session.ts';
 
 /** Hours of the first day before those that are asked for, and of so many damaged days. */
 const hoursBeside = 24 * (1 + 32);
@@ -41,7 +41,7 @@ export function hoursAmong(
 }
 
 /** What retention left of datapoints. */
-export function createRetainedHours(reader: Session) {
+export function createRetainedHours(reader: SqlSession) {
   return {
     async state({ deviceId, sensorId }: SensorRef): ReturnType<Retaining['state']> {
       return found(await reader.first<StateRow>(selectState, deviceId, sensorId), stateFromRow);

@@ -16,7 +16,7 @@ import {
 } from '../../chunks/retention-step.ts';
 import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/correction-row.ts';
 import type { StateRow } from '../../sql/retention-row.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
 import { type SeriesChunks, takeBefore } from './chunk-table.ts';
@@ -121,7 +121,7 @@ async function takeRaw(
 
 /** Adds hours to a sensor that they were summed up of elsewhere. */
 export async function restoreHours(
-  session: Session,
+  session: SqlSession,
   { deviceId, sensorId }: SensorRef,
   { state, given }: { readonly state: RetainedState; readonly given: readonly HourTally[] },
 ): Promise<'put' | 'missing'> {
@@ -144,7 +144,7 @@ export async function restoreHours(
 }
 
 async function writeDays(
-  session: Session,
+  session: SqlSession,
   { bucket, series }: SeriesKey,
   days: readonly WrittenDay[],
 ): Promise<void> {

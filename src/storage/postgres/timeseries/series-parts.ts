@@ -12,7 +12,7 @@ import type { Columns } from '../../chunks/columns.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { stateFromRow } from '../../sql/retention-row.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
 import { daysWithHours, hoursAmong } from './retained-hours.ts';
 import type { SeriesKey } from './series-key.ts';
@@ -108,7 +108,7 @@ export function createPartsLoading(damaged: DamagedRows) {
   return {
     /** Undefined: there is no such sensor. */
     async loadParts(
-      session: Session,
+      session: SqlSession,
       sensor: SensorRef,
       { from, to, hasHours = false }: LoadedRange,
     ): Promise<SeriesParts | undefined> {
@@ -134,7 +134,7 @@ export function createPartsLoading(damaged: DamagedRows) {
      * is asked for, by its series, once.
      */
     async loadSeveral(
-      session: Session,
+      session: SqlSession,
       ranges: readonly KnownRange[],
     ): Promise<(series: number) => SeriesParts | undefined> {
       if (ranges.length === 0) return () => undefined;

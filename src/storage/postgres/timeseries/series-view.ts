@@ -2,7 +2,7 @@ import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
 import type { ChunkHead } from '../../chunks/chunk-head.ts';
 import type { ChunkSource } from '../../chunks/chunk-source.ts';
-import type { Session } from '../connection.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
 import { type ChunkPart, lacking, type SentChunks } from '../shards/sent-chunks.ts';
 import type { ChunkCache, Missing } from './chunk-cache.ts';
@@ -42,7 +42,7 @@ export interface Viewed extends LoadedRange {
 
 /** Looks at a sensor in a session; what the look needs of chunks is fetched when it asks for it. */
 export type ViewSeries = <Result>(
-  session: Session,
+  session: SqlSession,
   sensor: SensorRef,
   viewed: Viewed,
   look: (view: SeriesView) => Result,
@@ -63,7 +63,7 @@ export function createViewSeries(options: {
 
   /** Whether all of it was still there. */
   async function fetch(
-    session: Session,
+    session: SqlSession,
     loaded: SeriesParts,
     missing: Missing,
     isUrgent: boolean,

@@ -1,6 +1,6 @@
 import type { VisibleTo } from '../../domain/access/viewer.ts';
-import { allOf, numbered, visibleRows } from './list-conditions.ts';
-import type { Reader } from './reader.ts';
+import { allOf, numbered, type ReachingSql, visibleRows } from './list-conditions.ts';
+import type { Count, SqlReader } from './session.ts';
 
 /** A page of rows, and how many there are in all. */
 export interface RowPage<Row> {
@@ -8,22 +8,28 @@ export interface RowPage<Row> {
   readonly total: number;
 }
 
-/** Lists the small things, gateways and projects: one row each, in order of creation. */
+export interface Page {
+  readonly visibleTo: VisibleTo;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Lists devices, gateways or projects in order of creation, with these columns. */
 export function createResourceListing<Row>(
-  reader: Reader,
-  kind: 'gateway' | 'project',
+  { reader, reachingSql }: { readonly reader: SqlReader; readonly reachingSql: ReachingSql },
+  kind: 'device' | 'gateway' | 'project',
   columns: string,
-): (page: { visibleTo: VisibleTo; limit: number; offset: number }) => Promise<RowPage<Row>> {
+): (page: Page) => Promise<RowPage<Row>> {
   const table = `${kind}s`;
   return ({ visibleTo, limit, offset }) => {
-    const { sql, values } = allOf(visibleRows(kind, visibleTo));
+    const { sql, values } = allOf(visibleRows(kind, visibleTo, reachingSql));
     const count = numbered(`select count(*) as n from ${table} where ${sql}`);
     const page = numbered(
       `select ${columns} from ${table} where ${sql} order by position limit ? offset ?`,
     );
     return reader.inSnapshot(async (session) => ({
       rows: await session.all<Row>(page, ...values, limit, offset),
-      total: (await session.first<{ n: number }>(count, ...values))?.n ?? 0,
+      total: (await session.first<Count>(count, ...values))?.n ?? 0,
     }));
   };
 }

@@ -1,0 +1,79 @@
+import type { ResourceKind } from '../../domain/access/scopes.ts';
+import type { VisibleTo } from '../../domain/access/viewer.ts';
+import { guestUsername } from '../../domain/ids.ts';
+import type { Value } from './session.ts';
+
+/** A condition of a where clause, in which `?` stands for each of its values in turn. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/**
+ * Selects `resource` and `scopes` of everything of a kind that any grant reaches for the user whom
+ * `place` stands for. Each engine has its own: they plan it differently.
+ */
+export type ReachingSql = (kind: ResourceKind, place: string) => string;
+
+const isOwners = 'nocase(owner) = nocase(?)';
+const oneOfThese = 'id in (select value from each(?))';
+
+/** The rows that a list may show, of the table that keeps this kind. */
+export function visibleRows(
+  kind: ResourceKind,
+  { who, only, madeBy }: VisibleTo,
+  reachingSql: ReachingSql,
+): readonly Condition[] {
+  const conditions: Condition[] = [];
+  if (only !== undefined) conditions.push({ sql: oneOfThese, values: [listOf(only)] });
+  if (kind === 'device' && madeBy !== undefined && typeof who !== 'string') {
+    const sql = `(created_at <= ? or ${isOwners})`;
+    conditions.push({ sql, values: [madeBy, who.username] });
+  }
+  const isPublic = kind === 'project' ? 'false' : `visibility is distinct from 'private'`;
+  if (who === 'public') {
+    conditions.push({ sql: `(${isPublic} or ${isOwners})`, values: [guestUsername] });
+  } else if (who !== 'everything') {
+    const { username, reached } = who;
+    const reaching = reachingSql(kind, '?');
+    const mentions = reaching.split('?').length - 1;
+    const isReached =
+      reached === undefined
+        ? {
+            sql: `id in (select resource from (${reaching}) as reaching)`,
+            values: Array<Value>(mentions).fill(username),
+          }
+        : { sql: oneOfThese, values: [listOf(reached)] };
+    conditions.push({
+      sql: `(${isPublic} or ${isOwners} or ${isOwners} or ${isReached.sql})`,
+      values: [guestUsername, username, ...isReached.values],
+    });
+  }
+  return conditions;
+}
+
+/** Ids as a list; a search asks for the same ones in each of its slices. */
+const lists = new WeakMap<ReadonlySet<string>, readonly string[]>();
+
+function listOf(ids: ReadonlySet<string>): readonly string[] {
+  const known = lists.get(ids) ?? [...ids];
+  lists.set(ids, known);
+  return known;
+}
+
+/** One condition that holds where all of these do. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: ['true', ...conditions.map(({ sql }) => sql)].join(' and '),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** The statement with its question marks numbered. */
+export function numbered(sql: string): string {
+  let last = 0;
+  return sql.replaceAll('?', () => {
+    last += 1;
+    return `$${last}`;
+  });
+}

@@ -1,0 +1,66 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { forSqlite, type SqlReader, type SqlSession, type Value } from '../sql/session.ts';
+import { readSafely } from './failures.ts';
+
+/** There are few texts of statements: one for each where clause that the code can make. */
+const statementsMax = 1_000;
+
+/**
+ * Runs statements on a connection. They run at once: what is awaited waits for no input or output,
+ * so that no event comes between the statements of one transaction.
+ */
+export function createSession(database: DatabaseSync): SqlSession {
+  const statements = new Map<string, StatementSync>();
+
+  function prepared(sql: string): StatementSync {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    if (statements.size >= statementsMax) statements.clear();
+    const statement = database.prepare(forSqlite(sql));
+    statements.set(sql, statement);
+    return statement;
+  }
+
+  return {
+    // The statement names exactly the columns that Row has.
+    all: async <Row>(sql: string, ...values: readonly Value[]) =>
+      prepared(sql).all(...values.map(bound)) as readonly unknown[] as readonly Row[],
+    first: async <Row>(sql: string, ...values: readonly Value[]) =>
+      prepared(sql).get(...values.map(bound)) as Row | undefined,
+    run: async (sql, ...values) => Number(prepared(sql).run(...values.map(bound)).changes),
+  };
+}
+
+/** The same for reads of a service, on the connection that all of them share. */
+export function createReader(database: DatabaseSync): SqlReader {
+  const session = createSession(database);
+  let snapshots = 0;
+  return {
+    all: (sql, ...values) => readSafely(() => session.all(sql, ...values)),
+    first: (sql, ...values) => readSafely(() => session.first(sql, ...values)),
+    run: (sql, ...values) => readSafely(() => session.run(sql, ...values)),
+    inSnapshot: (work) =>
+      readSafely(async () => {
+        // Reads that came in the same turn of the event loop see the same commit; it ends with them.
+        if (snapshots === 0) database.exec('begin');
+        snapshots += 1;
+        try {
+          return await work(session);
+        } finally {
+          snapshots -= 1;
+          if (snapshots === 0 && database.isTransaction) database.exec('commit');
+        }
+      }),
+  };
+}
+
+/** Lists that are bound again and again, such as the ids that somebody may see, as JSON text. */
+const lists = new WeakMap<readonly unknown[], string>();
+
+function bound(value: Value): SQLInputValue {
+  if (typeof value === 'boolean') return Number(value);
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
+  const known = lists.get(value) ?? JSON.stringify(value);
+  lists.set(value, known);
+  return known;
+}
