@@ -7,12 +7,13 @@ import { createRetaining } from '../../domain/datapoints/retention/retaining.ts'
 import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import type { SqlContext } from '../sql/context.ts';
 import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createProjectStore } from '../sql/projects.ts';
 import { createSocialStore } from '../sql/socials.ts';
-import { runWrite, type SqlContext } from '../sql/writes.ts';
+import { runWrite, type SqlWrites } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
 import { createCorrectionStore } from './corrections.ts';
 import { createCredentialStore } from './credentials.ts';
@@ -82,7 +83,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const members = createMembers(options, { link, writer, opened });
   const context = { reader, writer, damaged };
-  const shared: SqlContext = {
+  const shared: SqlContext<SqlWrites> = {
     ...{ reader, damaged, reachingSql },
     write: (name, ...args) => writer.call((session) => runWrite(name, session, args)),
   };

@@ -1,9 +1,9 @@
 import type { GatewayStore } from '../../domain/gateways/gateway-store.ts';
+import type { SqlContext } from './context.ts';
 import { type GatewayRow, gatewayColumns, gatewayFromRow, gatewayToRow } from './gateway-row.ts';
 import { applyPatch, type ResourcePatch, resourcePatchOf } from './patch.ts';
 import { createResourceListing } from './resource-listing.ts';
 import { type Count, found, insertRow, type SqlSession } from './session.ts';
-import type { SqlContext } from './writes.ts';
 
 const selectGateway = `select ${gatewayColumns} from gateways where id = $1`;
 const countOwned = 'select count(*) as n from gateways where nocase(owner) = nocase($1)';
@@ -58,7 +58,7 @@ export const gatewayWrites = {
 };
 
 /** Gateways in the tables of either engine. */
-export function createGatewayStore(context: SqlContext): GatewayStore {
+export function createGatewayStore(context: SqlContext<typeof gatewayWrites>): GatewayStore {
   const { reader, write, damaged } = context;
   const list = createResourceListing<GatewayRow>(context, 'gateway', gatewayColumns);
   const read = (row: GatewayRow) => damaged.read('gateways', row.id, () => gatewayFromRow(row));

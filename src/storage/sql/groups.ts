@@ -1,8 +1,8 @@
 import type { GroupStore } from '../../domain/groups/group-store.ts';
 import type { Username } from '../../domain/ids.ts';
+import type { SqlContext } from './context.ts';
 import { type GroupRow, groupColumns, groupDetails, groupFromRow } from './group-row.ts';
 import { type Count, insertRow, type SqlSession } from './session.ts';
-import type { SqlContext } from './writes.ts';
 
 const selectGroup = `select ${groupColumns} from user_groups where id = $1`;
 const selectMembers = `
@@ -83,7 +83,11 @@ async function missingOf(
 }
 
 /** Groups in the tables of either engine. */
-export function createGroupStore({ reader, write, damaged }: SqlContext): GroupStore {
+export function createGroupStore({
+  reader,
+  write,
+  damaged,
+}: SqlContext<typeof groupWrites>): GroupStore {
   async function withMembers(session: SqlSession, rows: readonly GroupRow[]) {
     const ids = rows.map(({ id }) => id);
     const members = await session.all<{ group_id: string; username: string }>(selectMembers, ids);

@@ -1,5 +1,6 @@
 import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import type { InvitationStore, InvitationUse } from '../../domain/sharing/invitation-store.ts';
+import type { SqlContext } from './context.ts';
 import {
   type GivenInvitationRow,
   givenInvitationFromRow,
@@ -9,7 +10,6 @@ import {
   invitationStatements as statements,
 } from './invitation-row.ts';
 import { type Count, found, type SqlSession } from './session.ts';
-import type { SqlContext } from './writes.ts';
 
 /** Changes of invitations. */
 export const invitationWrites = {
@@ -52,7 +52,11 @@ export const invitationWrites = {
 };
 
 /** Invitations in the tables of either engine. */
-export function createInvitationStore({ reader, write, damaged }: SqlContext): InvitationStore {
+export function createInvitationStore({
+  reader,
+  write,
+  damaged,
+}: SqlContext<typeof invitationWrites>): InvitationStore {
   const read = (row: InvitationRow) =>
     damaged.read('invitations', row.id, () => invitationFromRow(row));
 

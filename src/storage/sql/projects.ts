@@ -1,10 +1,10 @@
 import type { DeviceId, GatewayId } from '../../domain/ids.ts';
 import type { ProjectStore } from '../../domain/projects/project-store.ts';
+import type { SqlContext } from './context.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
 import { type ProjectRow, projectColumns, projectFromRow, projectToRow } from './project-row.ts';
 import { createResourceListing } from './resource-listing.ts';
 import { type Count, found, insertRow, type SqlSession } from './session.ts';
-import type { SqlContext } from './writes.ts';
 
 const selectProject = `select ${projectColumns} from projects where id = $1`;
 const selectUnshared = `
@@ -76,7 +76,7 @@ async function listMembers(
 }
 
 /** Projects in the tables of either engine. */
-export function createProjectStore(context: SqlContext): ProjectStore {
+export function createProjectStore(context: SqlContext<typeof projectWrites>): ProjectStore {
   const { reader, write, damaged } = context;
   const list = createResourceListing<ProjectRow>(context, 'project', projectColumns);
   const read = (row: ProjectRow) => damaged.read('projects', row.id, () => projectFromRow(row));

@@ -1,10 +1,10 @@
 import { limits } from '../../domain/limits.ts';
 import type { SocialStore } from '../../domain/socials/social-store.ts';
 import { createHexId } from '../../lib/secret-token.ts';
+import type { SqlContext } from './context.ts';
 import { deliveryDetails } from './notification-row.ts';
 import { type Count, found, type SqlSession } from './session.ts';
 import { type SocialRow, socialColumns, socialFromRow, socialToRow } from './social-row.ts';
-import type { SqlContext } from './writes.ts';
 
 const selectSocial = `select ${socialColumns} from socials where id = $1`;
 const selectPage = `select ${socialColumns} from socials order by position limit $1 offset $2`;
@@ -68,7 +68,11 @@ async function insertDeliveryOf(
 }
 
 /** Social messages in the tables of either engine. */
-export function createSocialStore({ reader, write, damaged }: SqlContext): SocialStore {
+export function createSocialStore({
+  reader,
+  write,
+  damaged,
+}: SqlContext<typeof socialWrites>): SocialStore {
   const read = (row: SocialRow) => damaged.read('socials', row.id, () => socialFromRow(row));
 
   return {

@@ -77,9 +77,9 @@ export function asRefusal(error: unknown): unknown {
 }
 
 /** Runs one read; a failing disk becomes a rejection with DomainError unavailable. */
-export async function readSafely<Answer>(read: () => Answer | Promise<Answer>): Promise<Answer> {
+export async function readSafely<Answer>(read: () => Answer): Promise<Answer> {
   try {
-    return await read();
+    return read();
   } catch (error) {
     throw asRefusal(error);
   }

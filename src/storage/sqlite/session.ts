@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { forSqlite, type SqlReader, type SqlSession, type Value } from '../sql/session.ts';
-import { readSafely } from './failures.ts';
+import { asRefusal } from './failures.ts';
 
 /** There are few texts of statements: one for each where clause that the code can make. */
 const statementsMax = 1_000;
@@ -36,12 +36,12 @@ export function createReader(database: DatabaseSync): SqlReader {
   const session = createSession(database);
   let snapshots = 0;
   return {
-    all: (sql, ...values) => readSafely(() => session.all(sql, ...values)),
-    first: (sql, ...values) => readSafely(() => session.first(sql, ...values)),
-    run: (sql, ...values) => readSafely(() => session.run(sql, ...values)),
+    all: (sql, ...values) => safely(() => session.all(sql, ...values)),
+    first: (sql, ...values) => safely(() => session.first(sql, ...values)),
+    run: (sql, ...values) => safely(() => session.run(sql, ...values)),
     inSnapshot: (work) =>
-      readSafely(async () => {
-        // Reads that came in the same turn of the event loop see the same commit; it ends with them.
+      safely(async () => {
+        // Those that overlap see the same commit: they are over before the next event comes.
         if (snapshots === 0) database.exec('begin');
         snapshots += 1;
         try {
@@ -52,6 +52,14 @@ export function createReader(database: DatabaseSync): SqlReader {
         }
       }),
   };
+}
+
+async function safely<Answer>(read: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await read();
+  } catch (error) {
+    throw asRefusal(error);
+  }
 }
 
 /** Lists that are bound again and again, such as the ids that somebody may see, as JSON text. */

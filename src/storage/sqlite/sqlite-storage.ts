@@ -8,12 +8,13 @@ import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import type { AnswerOf, SqlContext } from '../sql/context.ts';
 import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createProjectStore } from '../sql/projects.ts';
 import { createSocialStore } from '../sql/socials.ts';
-import type { SqlContext, SqlWriteAnswer } from '../sql/writes.ts';
+import type { SqlWrites } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
 import { openConnection } from './connection.ts';
 import { createCorrectionStore } from './corrections.ts';
@@ -69,11 +70,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter });
   const context = { reader, writer, damaged };
-  const shared: SqlContext = {
+  const shared: SqlContext<SqlWrites> = {
     reader: createReader(reader),
     // The thread answers what the change of this name answers.
     write: (name, ...args) =>
-      writer.call('runShared', name, args) as Promise<SqlWriteAnswer<typeof name>>,
+      writer.call('runShared', name, args) as Promise<AnswerOf<SqlWrites, typeof name>>,
     damaged,
     reachingSql,
   };
