@@ -135,6 +135,7 @@ const eventText = createEventText({
   origin: () => ({ process: '0', count: 0 }) as never,
   toJson: () => undefined,
   fromJson: () => undefined,
+  hasWhole: () => false,
 });
 
 function pushOf(text: string): StoredPush | undefined {
@@ -193,7 +194,7 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
       const [outcome] = await datapoints.append([{ ...push, batch }], ([one]): readonly Note[] => {
         if (inTurn === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
         const look = inTurn.newLook(push);
-        const text = eventText.ofPush({ ...push, batch: one.fresh });
+        const text = eventText.ofLast({ ...push, batch: one.fresh });
         lookId = look?.id;
         return [look === undefined ? { text } : { text, look }];
       });

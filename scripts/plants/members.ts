@@ -192,6 +192,11 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
+    name: 'all of a long push reaches the subscribers of other processes',
+    ...{ file: 'src/feed/event-text.test.ts', test: 'told in parts', says: /deep-equal/ },
+    patches: [patch('src/feed/event-text.ts', 'hasWhole(push) ? 0 : firstOfLast(push)', '0')],
+  },
+  {
     name: 'a will outlives the process of its client',
     ...{ file: sessions, test: 'comes once, also when its process', says: /it heard dropped/ },
     patches: [

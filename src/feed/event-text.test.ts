@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { singleBatch, toDatapoints } from '../domain/datapoints/column-batch.ts';
+import { singleBatch, toColumnBatch, toDatapoints } from '../domain/datapoints/column-batch.ts';
 import type { ActuatorId, DeviceId, SensorId } from '../domain/ids.ts';
 import { sessionKey } from '../domain/messaging/message.ts';
 import type { JsonValue } from '../lib/json.ts';
@@ -26,7 +26,7 @@ test('datapoints come out as they went in', () => {
         const batch = singleBatch(value, at ?? undefined, received);
         const deviceId = device as DeviceId;
         const sensorId = sensor as SensorId;
-        const one = text.ofPush({ deviceId, sensorId, batch });
+        const one = text.ofLast({ deviceId, sensorId, batch });
         assert.ok(isEventText(one));
         assert.deepEqual(text.read(one), {
           ...{ kind: 'datapoints', deviceId, sensorId },
@@ -64,4 +64,25 @@ test('what is no event of this version is nothing', () => {
       assert.equal(text.read(other), undefined);
     }),
   );
+});
+
+test('a long push is told in parts that have all of it, in order, none of them long', () => {
+  const [deviceId, sensorId] = ['d' as DeviceId, 's' as SensorId];
+  const datapoints = Array.from({ length: 3_456 }, (_, at) => ({
+    ...{ value: at % 7 === 0 ? `text ${at} ${'x'.repeat(at % 500)}` : at, receivedAt: 5 },
+    ...(at % 3 === 0 && { timestamp: at }),
+  }));
+  const batch = toColumnBatch(datapoints);
+  const texts = [...text.ofPush({ deviceId, sensorId, batch })];
+  assert.ok(texts.every((one) => one.length < 256 * 1_024));
+  const read = texts.map((one) => text.read(one));
+  assert.deepEqual(
+    read.flatMap((event) => (event?.kind === 'datapoints' ? event.datapoints : [])),
+    toDatapoints(batch),
+  );
+  const last = read.pop();
+  assert.ok(last?.kind === 'datapoints' && last.isPart === undefined);
+  assert.equal(last.datapoints.length, 1_000);
+  assert.ok(read.every((event) => event?.kind === 'datapoints' && event.isPart));
+  assert.equal(text.ofLast({ deviceId, sensorId, batch }), texts.at(-1));
 });

@@ -1,4 +1,4 @@
-import { type ColumnBatch, toDatapoints } from '../domain/datapoints/column-batch.ts';
+import { type ColumnBatch, sliceBatch, toDatapoints } from '../domain/datapoints/column-batch.ts';
 import type { Push } from '../domain/datapoints/datapoint-store.ts';
 import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import type { ActuatorChange } from '../domain/devices/actuators.ts';
@@ -12,63 +12,94 @@ import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 export interface PublishContextForm {
   /** Names the next message that others are told of. */
   origin(): MessageOrigin;
-  /** Undefined: nobody else needs it. */
-  toJson(context: PublishContext): JsonValue | undefined;
+  /**
+   * Of a push with so many datapoints that are told as one, or in parts, each with its own.
+   * Undefined: nobody else needs it.
+   */
+  toJson(context: PublishContext, part?: 'part'): JsonValue | undefined;
+  /** Whether the context has all of a push of so many datapoints: no parts of it are told. */
+  hasWhole(context: PublishContext, count: number): boolean;
   /** Undefined: this version cannot read it. */
   fromJson(value: JsonValue): PublishContext | undefined;
 }
 
 /** Events as processes write them for each other, a text each: `[` begins what is no change. */
 export interface EventText {
-  ofPush(push: Push): string;
+  /** One text; before it those of the parts that a long push has beside its last ones. */
+  ofPush(push: Push): Generator<string, void>;
+  /** The last of those alone. */
+  ofLast(push: Push): string;
   ofSetting(change: ActuatorChange & { origin?: MessageOrigin }): string;
   /** Undefined: a version that knows more wrote it, or it says nothing. */
   read(text: string): FeedEvent | undefined;
 }
 
-/** Columns of a batch; `x` are JSON texts. */
+/** Columns of a batch; `x` are JSON texts. A column of one number alone has that in each row. */
 interface BatchJson {
-  readonly t: readonly number[];
-  readonly r: readonly number[];
-  readonly m: readonly number[];
+  readonly t: Column;
+  readonly r: Column;
+  readonly m: Column;
   readonly n: readonly number[];
   readonly x?: readonly (string | null)[];
 }
 
+type Column = readonly number[] | number;
+
 export const isEventText = (text: string): boolean => text.startsWith('[');
 
 export function createEventText(contexts: PublishContextForm): EventText {
-  const contextOf = (context: PublishContext | undefined): JsonValue =>
-    (context && contexts.toJson(context)) ?? null;
+  const contextOf = (context: PublishContext | undefined, part?: 'part'): JsonValue =>
+    (context && contexts.toJson(context, part)) ?? null;
   const withContext = (value: unknown): { readonly publishContext?: PublishContext } => {
     const publishContext = value === null ? undefined : contexts.fromJson(value as JsonValue);
     return publishContext === undefined ? {} : { publishContext };
   };
 
   function readEvent(parts: readonly unknown[]): FeedEvent | undefined {
-    const [kind, deviceId, part, value, context, origin] = parts;
+    const [kind, deviceId, part, value, context, more] = parts;
     if (typeof deviceId !== 'string' || typeof part !== 'string') return undefined;
     if (kind === 'setting') {
       return {
         ...{ kind: 'actuator', deviceId: deviceId as DeviceId, actuatorId: part as ActuatorId },
         ...{ value: value as JsonValue, ...withContext(context) },
-        ...(origin !== undefined && { origin: origin as MessageOrigin }),
+        ...(more !== undefined && { origin: more as MessageOrigin }),
       };
     }
-    if (kind !== 'datapoints' || !isJsonObject(value as JsonValue)) return undefined;
+    if ((kind !== 'datapoints' && kind !== 'part') || !isJsonObject(value as JsonValue)) {
+      return undefined;
+    }
     return {
-      ...{ kind, deviceId: deviceId as DeviceId, sensorId: part as SensorId },
+      ...{ kind: 'datapoints', deviceId: deviceId as DeviceId, sensorId: part as SensorId },
       datapoints: toDatapoints(batchOf(value as unknown as BatchJson)),
+      ...(kind === 'part' && { isPart: true }),
+      ...(more !== undefined && { wholeCount: Number(more) }),
       ...withContext(context),
     };
   }
 
+  const hasWhole = ({ publishContext: context, batch }: Push): boolean =>
+    context !== undefined && contexts.hasWhole(context, batch.count);
+
+  function ofLast(push: Push): string {
+    const { deviceId, sensorId, batch, publishContext } = push;
+    const rest = jsonOf(sliceBatch(batch, firstOfLast(push), batch.count));
+    const parts = ['datapoints', deviceId, sensorId, rest, contextOf(publishContext)];
+    return JSON.stringify(hasWhole(push) ? [...parts, batch.count] : parts);
+  }
+
   return {
-    ofPush: ({ deviceId, sensorId, batch, publishContext }) =>
-      JSON.stringify([
-        ...['datapoints', deviceId, sensorId],
-        ...[jsonOf(lastOf(batch)), contextOf(publishContext)],
-      ]),
+    *ofPush(push) {
+      const { deviceId, sensorId, batch, publishContext } = push;
+      const last = hasWhole(push) ? 0 : firstOfLast(push);
+      for (let from = 0, to = 0; from < last; from = to) {
+        to = endOfPart(batch, from, last);
+        const part = jsonOf(sliceBatch(batch, from, to));
+        const context = contextOf(publishContext, 'part');
+        yield JSON.stringify(['part', deviceId, sensorId, part, context]);
+      }
+      yield ofLast(push);
+    },
+    ofLast,
     ofSetting(change) {
       const { deviceId, actuatorId, value, publishContext } = change;
       const context = contextOf(publishContext);
@@ -88,25 +119,30 @@ export function createEventText(contexts: PublishContextForm): EventText {
   };
 }
 
-/** Live streams tell the last ones of a long push. */
-function lastOf(batch: ColumnBatch): ColumnBatch {
-  const { count, times, received, timed, numbers, texts } = batch;
-  const from = Math.max(0, count - memberLimits.datapointsPerEntryMax);
-  if (from === 0) return batch;
-  return {
-    count: count - from,
-    times: times.subarray(from, count),
-    received: received.subarray(from, count),
-    timed: timed.subarray(from, count),
-    numbers: numbers.subarray(from, count),
-    ...(texts !== undefined && { texts: texts.slice(from, count) }),
-  };
+const firstOfLast = ({ batch }: Push): number =>
+  Math.max(0, batch.count - memberLimits.datapointsPerEntryMax);
+
+/** The rows from `from` on that one entry has: few enough, and not too long. */
+function endOfPart({ texts }: ColumnBatch, from: number, last: number): number {
+  const most = Math.min(last, from + memberLimits.datapointsPerEntryMax);
+  if (texts === undefined) return most;
+  let characters = 0;
+  for (let row = from; row < most; row += 1) {
+    characters += texts[row]?.length ?? 0;
+    if (characters >= memberLimits.charactersPerPart) return row + 1;
+  }
+  return most;
 }
 
 function jsonOf({ count, times, received, timed, numbers, texts }: ColumnBatch): BatchJson {
   const rows = (column: Float64Array | Uint8Array) => Array.from(column.subarray(0, count));
+  const column = (values: Float64Array | Uint8Array): Column => {
+    const all = rows(values);
+    const [first] = all;
+    return first !== undefined && all.every((value) => value === first) ? first : all;
+  };
   return {
-    ...{ t: rows(times), r: rows(received), m: rows(timed), n: rows(numbers) },
+    ...{ t: column(times), r: column(received), m: column(timed), n: rows(numbers) },
     ...(texts !== undefined && {
       x: Array.from({ length: count }, (_, row) => texts[row] ?? null),
     }),
@@ -114,10 +150,20 @@ function jsonOf({ count, times, received, timed, numbers, texts }: ColumnBatch):
 }
 
 function batchOf({ t, r, m, n, x }: BatchJson): ColumnBatch {
-  const count = t.length;
+  const count = n.length;
+  const filled = <Filled extends Float64Array | Uint8Array>(
+    made: Filled,
+    column: Column,
+  ): Filled => {
+    if (typeof column === 'number') made.fill(column);
+    else made.set(column);
+    return made;
+  };
   return {
-    ...{ count, times: Float64Array.from(t), received: Float64Array.from(r) },
-    ...{ timed: Uint8Array.from(m), numbers: Float64Array.from(n) },
+    ...{ count, numbers: Float64Array.from(n) },
+    times: filled(new Float64Array(count), t),
+    received: filled(new Float64Array(count), r),
+    timed: filled(new Uint8Array(count), m),
     ...(x !== undefined && { texts: x.map((text) => text ?? undefined) }),
   };
 }

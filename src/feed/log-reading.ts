@@ -1,5 +1,6 @@
 import type { FeedLog } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
+import { createBreather } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
 import { createHeldBack, type HeldBack } from './held-back.ts';
 
@@ -45,11 +46,14 @@ export function createLogReading(options: {
       const askedAt = performance.now();
       const [before, waiting] = [shared.before(), held.count()];
       const entries = await shared.read();
+      const breathe = createBreather();
       for (const { text, place } of entries) {
         if (isResting) return;
         isUnsettled = true;
         await act(text);
         held.actedOn(place);
+        const pause = breathe();
+        if (pause !== undefined) await pause;
       }
       if (entries.length > 0) await settle();
       // Not only where there was none: beside others who write all the time, and over a slow link,

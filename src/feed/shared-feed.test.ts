@@ -16,6 +16,7 @@ const contexts = {
   origin: () => ({ writer: 1, at: 1 }),
   toJson: () => undefined,
   fromJson: () => undefined,
+  hasWhole: () => false,
 };
 const changed = (id: string): Change => ({ kind: 'device_changed', deviceId: id as DeviceId });
 

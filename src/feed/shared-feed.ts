@@ -1,13 +1,20 @@
 import type { Change } from '../domain/changes.ts';
+import type { Push } from '../domain/datapoints/datapoint-store.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { FeedLog, WillName } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
+import { runInSteps } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
 import { createBarrier } from './barrier.ts';
 import { changeOfText, textOfChange } from './change-text.ts';
-import { createEventText, isEventText, type PublishContextForm } from './event-text.ts';
+import {
+  createEventText,
+  type EventText,
+  isEventText,
+  type PublishContextForm,
+} from './event-text.ts';
 import { createLogReading } from './log-reading.ts';
 
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
@@ -105,7 +112,7 @@ export function createSharedFeed(options: {
       if (!isWritten()) throw new DomainError('unavailable', awaySentence);
     },
     held,
-    notesOf: (pushes) => pushes.map(eventText.ofPush),
+    notesOf: (pushes, areOthers) => notesOf(pushes, areOthers, eventText),
     pushOf(note) {
       const event = isEventText(note) ? eventText.read(note) : undefined;
       return event?.kind === 'datapoints' ? event : undefined;
@@ -142,6 +149,27 @@ export function createSharedFeed(options: {
 }
 
 const awaySentence = 'the other processes of the service cannot be told now: try again';
+
+/** In steps where a push is long. */
+function notesOf(pushes: readonly Push[], areOthers: boolean, { ofPush, ofLast }: EventText) {
+  if (!areOthers) return pushes.map((push) => [ofLast(push)]);
+  const isLong = pushes.some(({ batch }) => batch.count > memberLimits.datapointsPerEntryMax);
+  if (!isLong) return pushes.map((push) => [...ofPush(push)]);
+  return runInSteps(
+    (function* () {
+      const notes: string[][] = [];
+      for (const push of pushes) {
+        const parts: string[] = [];
+        notes.push(parts);
+        for (const part of ofPush(push)) {
+          parts.push(part);
+          yield;
+        }
+      }
+      return notes;
+    })(),
+  );
+}
 
 /** Settings of actuators that the others were not told of yet, in order. */
 function createUnwritten(shared: Pick<FeedLog, 'append'>) {

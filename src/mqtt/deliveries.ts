@@ -128,7 +128,7 @@ function deliverDatapoints(broker: Receivers, event: DatapointsEvent): void {
   // Its datapoints are made when they are asked for.
   const { publishContext } = event;
   const topic = valueTopic(event);
-  if (broker.hasSubscribers(topic)) {
+  if (event.isPart !== true && broker.hasSubscribers(topic)) {
     const live = event.datapoints.slice(-mqttLimits.liveDatapointsPerPushMax);
     broker.deliver(
       live.map((datapoint, at) => datapointMessage(topic, datapoint, publishContext, at)),
@@ -136,8 +136,8 @@ function deliverDatapoints(broker: Receivers, event: DatapointsEvent): void {
   }
   const arrayTopic = valuesTopic(event);
   if (broker.hasSubscribers(arrayTopic, 'named')) {
-    const { datapoints } = event;
-    const whole = isPublishedWhole(publishContext, datapoints.length);
+    const { datapoints, wholeCount = datapoints.length } = event;
+    const whole = isPublishedWhole(publishContext, wholeCount);
     const written = whole ? undefined : Buffer.from(`[${datapoints.map(pushedText).join(',')}]`);
     broker.deliver([arrayMessage(arrayTopic, written, publishContext, datapoints[0])], 'named');
   }

@@ -34,12 +34,18 @@ export function createPublishContextForm({ own }: { readonly own: number }) {
   };
   return {
     origin,
-    toJson(context: PublishContext): JsonValue | undefined {
+    toJson(context: PublishContext, part?: 'part'): JsonValue | undefined {
       if (!(context instanceof MqttPublishContext)) return undefined;
       const { message, form, count, isRepetition } = context;
+      if (part !== undefined) {
+        // What its datapoints say is all there is of it; the push itself is numbered behind it.
+        const own = { ...message, payload: new Uint8Array(), origin: origin() };
+        return { ...{ form, count: -1, isRepetition }, message: jsonOfMessage(own) };
+      }
       message.origin = origin();
       return { ...{ form, count, isRepetition }, message: jsonOfMessage(message) };
     },
+    hasWhole: isPublishedWhole,
     fromJson: contextOfJson,
   };
 }

@@ -11,7 +11,14 @@ import type { Reporter } from '../reporter.ts';
 import { type ColumnBatch, emptyBatch, toDatapoints } from './column-batch.ts';
 import type { Consequences } from './consequences.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
-import type { AppendOutcome, DatapointStore, NewLook, Note, Push } from './datapoint-store.ts';
+import type {
+  AppendOutcome,
+  DatapointStore,
+  NewLook,
+  Note,
+  NotesOf,
+  Push,
+} from './datapoint-store.ts';
 import type { Feed, FeedEvent } from './feed.ts';
 import { weightOf } from './push-weight.ts';
 
@@ -202,7 +209,9 @@ async function appendApart(
 ): Promise<readonly AppendOutcome[]> {
   try {
     if (noting.feed.notesOf === undefined) return await store.append(batch);
-    return await store.append(batch, (outcomes) => notesOf(batch, outcomes, noting));
+    const note: NotesOf = (outcomes, areOthers) =>
+      notesOf(batch, outcomes, { ...noting, areOthers });
+    return await store.append(batch, note);
   } catch (reason) {
     // The store says what is wrong with the machine: that is no fault of a push.
     if (
@@ -228,11 +237,11 @@ interface Noting {
 }
 
 /** Of each push what those who watch are told: what is new, or all of one that is sent again. */
-function notesOf(
+async function notesOf(
   batch: readonly Push[],
   outcomes: readonly AppendOutcome[],
-  { feed, newLook, lookIds }: Noting,
-): readonly Note[] {
+  { feed, newLook, lookIds, areOthers }: Noting & { readonly areOthers: boolean },
+): Promise<readonly Note[]> {
   const told: Push[] = [];
   const looks: (NewLook | undefined)[] = [];
   batch.forEach((push, index) => {
@@ -248,10 +257,12 @@ function notesOf(
       told.push(push);
     }
   });
-  const texts = feed.notesOf?.(told) ?? [];
-  return texts.map((text, index) => {
+  const texts = (await feed.notesOf?.(told, areOthers)) ?? [];
+  return texts.flatMap((parts, index) => {
     const look = looks[index];
-    return look === undefined ? { text } : { text, look };
+    const notes: Note[] = parts.map((text) => ({ text }));
+    const own = notes.pop();
+    return own === undefined ? [] : [...notes, look === undefined ? own : { ...own, look }];
   });
 }
 

@@ -17,6 +17,10 @@ export interface StoredPush extends SensorRef {
   readonly publishContext?: PublishContext;
   /** The look of rules that was filed with it. */
   readonly lookId?: string;
+  /** A part of a long push of another process: those behind it are told next, the newest last. */
+  readonly isPart?: boolean;
+  /** How many datapoints the push had of which these are the last; absent: these. */
+  readonly wholeCount?: number;
 }
 
 /** Something that became durable a moment ago: datapoints of one sensor, or an actuator's value. */
@@ -49,10 +53,13 @@ export interface Feed extends ChangeFeed {
   /** Absent: none ever is. */
   readonly held?: HeldEvents;
   /**
-   * What other processes are to be told of pushes, for the commit that stores them. Absent: there
-   * are none.
+   * What other processes are to be told of each push, for the commit that stores them: its parts
+   * where there are others, and last its own note. Absent: there never are.
    */
-  notesOf?(pushes: readonly Push[]): readonly string[];
+  notesOf?(
+    pushes: readonly Push[],
+    areOthers: boolean,
+  ): readonly (readonly string[])[] | Promise<readonly (readonly string[])[]>;
   /** The push of which others were told so; undefined: it is none. Absent: there are no others. */
   pushOf?(note: string): StoredPush | undefined;
   /** Calls the listener from now on; the answer ends that. */

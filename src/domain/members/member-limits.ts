@@ -21,8 +21,10 @@ export const memberLimits = {
   logTidyMs: 10_000,
   /** A longer entry says no more than that everything may have changed. */
   entryCharactersMax: 256 * 1_024,
-  /** Of a longer push, the last ones are told to subscribers of other processes. */
+  /** Of a longer push, those before the last ones are told to other processes in parts. */
   datapointsPerEntryMax: 1_000,
+  /** A part of a long push ends behind so many characters of values that are no numbers. */
+  charactersPerPart: 128 * 1_024,
   /** Settings of actuators that wait to be written for the others. */
   settingsWaitingMax: 10_000,
 } as const;

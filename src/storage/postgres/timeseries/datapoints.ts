@@ -2,6 +2,7 @@ import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.
 import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
 import type {
   DatapointStore,
+  Note,
   PagePart,
   Range,
   SummarisedStep,
@@ -9,6 +10,7 @@ import type {
 import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
 import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
 import type { Instant } from '../../../lib/clock.ts';
+import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
 import {
   countInRange,
@@ -22,6 +24,7 @@ import type { DamagedRows } from '../../damaged-rows.ts';
 import { tellOthers } from '../feed-log.ts';
 import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { StoreContext } from '../store-context.ts';
+import type { WriteSession } from '../writer.ts';
 import { appendPushes } from './append.ts';
 import { createChunkCache } from './chunk-cache.ts';
 import { asideSentence, flushSeries } from './flush-series.ts';
@@ -93,7 +96,10 @@ export function createDatapointStore(
     async append(batch, notesOf) {
       const { outcomes, rows } = await writer.call(async (tx) => {
         const appended = await appendPushes(tx, batch, { view, loadSeveral, limits, own });
-        if (notesOf !== undefined) tellOthers(tx, notesOf(appended.outcomes));
+        if (notesOf !== undefined) {
+          const areOthers = tx.others() !== undefined;
+          await tellInSteps(tx, await notesOf(appended.outcomes, areOthers));
+        }
         return appended;
       });
       flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
@@ -131,6 +137,15 @@ export function createDatapointStore(
     },
     close: flusher.close,
   };
+}
+
+const notesPerStep = 32;
+
+async function tellInSteps(tx: WriteSession, notes: readonly Note[]): Promise<void> {
+  for (let from = 0; from < notes.length; from += notesPerStep) {
+    if (from > 0) await yieldToEventLoop();
+    tellOthers(tx, notes.slice(from, from + notesPerStep));
+  }
 }
 
 /** How many datapoints the range has. */
