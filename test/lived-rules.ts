@@ -191,13 +191,16 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
     async append(push: StoredPush): Promise<StoredPush> {
       let lookId: string | undefined;
       const batch = toColumnBatch(push.datapoints);
-      const [outcome] = await datapoints.append([{ ...push, batch }], ([one]): readonly Note[] => {
-        if (inTurn === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
-        const look = inTurn.newLook(push);
-        const text = eventText.ofLast({ ...push, batch: one.fresh });
-        lookId = look?.id;
-        return [look === undefined ? { text } : { text, look }];
-      });
+      const [outcome] = await datapoints.append(
+        [{ ...push, batch }],
+        async ([one]): Promise<readonly Note[]> => {
+          if (inTurn === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
+          const look = inTurn.newLook(push);
+          const text = eventText.ofLast({ ...push, batch: one.fresh });
+          lookId = look?.id;
+          return [look === undefined ? { text } : { text, look }];
+        },
+      );
       const fresh = outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [];
       return { ...push, datapoints: fresh, ...(lookId !== undefined && { lookId }) };
     },

@@ -98,7 +98,7 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [
       patch(
         'src/storage/postgres/timeseries/datapoints.ts',
-        'if (notesOf !== undefined) tellOthers(tx, notesOf(appended.outcomes));',
+        'await tellInSteps(tx, await notesOf(appended.outcomes, areOthers));',
         '',
       ),
     ],

@@ -16,7 +16,7 @@ export const plantsUnderNemesis: readonly Plant[] = [
     patches: [
       patch(
         'src/storage/postgres/timeseries/datapoints.ts',
-        'if (notesOf !== undefined) tellOthers(tx, notesOf(appended.outcomes));',
+        'await tellInSteps(tx, await notesOf(appended.outcomes, areOthers));',
         '',
       ),
     ],

@@ -151,7 +151,11 @@ export function createSharedFeed(options: {
 const awaySentence = 'the other processes of the service cannot be told now: try again';
 
 /** In steps where a push is long. */
-function notesOf(pushes: readonly Push[], areOthers: boolean, { ofPush, ofLast }: EventText) {
+async function notesOf(
+  pushes: readonly Push[],
+  areOthers: boolean,
+  { ofPush, ofLast }: EventText,
+): Promise<readonly (readonly string[])[]> {
   if (!areOthers) return pushes.map((push) => [ofLast(push)]);
   const isLong = pushes.some(({ batch }) => batch.count > memberLimits.datapointsPerEntryMax);
   if (!isLong) return pushes.map((push) => [...ofPush(push)]);

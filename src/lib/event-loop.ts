@@ -3,7 +3,7 @@ export const yieldToEventLoop = (): Promise<void> =>
   new Promise((resolve) => setImmediate(resolve));
 
 /** What a step of long work may take before others have their turn, in milliseconds. */
-const stepMsMax = 8;
+const stepMsMax = 5;
 
 /**
  * For long work, between its steps: answers what to wait for when the work held the event loop for

@@ -37,6 +37,54 @@ async function until(isTrue: () => boolean, what: string): Promise<void> {
   }
 }
 
+/** Pushes and publishes arrays that one entry of the log cannot hold. */
+async function pushLong(server: PostgresServer): Promise<void> {
+  const { one, other, ama } = await fieldOf(server, 'members_long');
+  await using _one = one;
+  await using _other = other;
+  const path = '/devices/field/sensors/s/values';
+  const { client, heard } = await subscribe(other, ama, path.slice(1));
+  const publisher = await mqtt.connectAsync(one.running.mqttUrl, {
+    username: 'x',
+    password: ama,
+  });
+  const values = () =>
+    heard.flatMap(({ text }) => (JSON.parse(text) as { value: unknown }[]).map((e) => e.value));
+  const came = async (all: readonly unknown[], what: string) => {
+    await until(() => values().length >= all.length, `all of ${what}`);
+    assert.deepEqual(values(), all, what);
+    heard.length = 0;
+  };
+  try {
+    const numbers = Array.from({ length: 2_600 }, (_, value) => ({ value }));
+    const pushed = await one.call({ method: 'POST', path, token: ama, json: numbers });
+    assert.equal(pushed.status, 204);
+    await came(
+      numbers.map(({ value }) => value),
+      'a push',
+    );
+    const texts = Array.from({ length: 1_700 }, (_, at) => ({ value: `text ${at}` }));
+    const publish = (all: readonly unknown[]) =>
+      publisher.publishAsync(path.slice(1), JSON.stringify(all), { qos: 1 });
+    await publish(texts);
+    await until(() => heard.length > 0, 'a publish');
+    // As it was published.
+    assert.deepEqual(
+      heard.map(({ text, qos }) => [text, qos]),
+      [[JSON.stringify(texts), 1]],
+    );
+    heard.length = 0;
+    await publish([...texts.slice(0, 1_200), { no: 1 }, ...texts.slice(1_200)]);
+    assert.ok(heard.every(({ qos }) => qos === 1));
+    await came(
+      texts.map(({ value }) => value),
+      'a publish with an element that is refused',
+    );
+  } finally {
+    await Promise.all([client.endAsync(true), publisher.endAsync(true)]);
+  }
+}
+
 describe('what is live in processes that share a database', {
   skip: isAbsent && 'needs PostgreSQL',
 }, () => {
@@ -90,52 +138,8 @@ describe('what is live in processes that share a database', {
     }
   });
 
-  test('all of a long push reaches those at the other who subscribed to arrays', async () => {
-    const { one, other, ama } = await fieldOf(server, 'members_long');
-    await using _one = one;
-    await using _other = other;
-    const path = '/devices/field/sensors/s/values';
-    const { client, heard } = await subscribe(other, ama, path.slice(1));
-    const publisher = await mqtt.connectAsync(one.running.mqttUrl, {
-      username: 'x',
-      password: ama,
-    });
-    const values = () =>
-      heard.flatMap(({ text }) => (JSON.parse(text) as { value: unknown }[]).map((e) => e.value));
-    const came = async (all: readonly unknown[], what: string) => {
-      await until(() => values().length >= all.length, `all of ${what}`);
-      assert.deepEqual(values(), all, what);
-      heard.length = 0;
-    };
-    try {
-      const numbers = Array.from({ length: 2_600 }, (_, value) => ({ value }));
-      const pushed = await one.call({ method: 'POST', path, token: ama, json: numbers });
-      assert.equal(pushed.status, 204);
-      await came(
-        numbers.map(({ value }) => value),
-        'a push',
-      );
-      const texts = Array.from({ length: 1_700 }, (_, at) => ({ value: `text ${at}` }));
-      const publish = (all: readonly unknown[]) =>
-        publisher.publishAsync(path.slice(1), JSON.stringify(all), { qos: 1 });
-      await publish(texts);
-      await until(() => heard.length > 0, 'a publish');
-      // As it was published.
-      assert.deepEqual(
-        heard.map(({ text, qos }) => [text, qos]),
-        [[JSON.stringify(texts), 1]],
-      );
-      heard.length = 0;
-      await publish([...texts.slice(0, 1_200), { no: 1 }, ...texts.slice(1_200)]);
-      assert.ok(heard.every(({ qos }) => qos === 1));
-      await came(
-        texts.map(({ value }) => value),
-        'a publish with an element that is refused',
-      );
-    } finally {
-      await Promise.all([client.endAsync(true), publisher.endAsync(true)]);
-    }
-  });
+  test('all of a long push reaches those at the other who subscribed to arrays', () =>
+    pushLong(server));
 
   test('what an actuator was set to is heard, though its process is killed then', async () => {
     const { one, other, ama } = await fieldOf(server, 'members_set');

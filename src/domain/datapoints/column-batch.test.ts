@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { singleBatch, toDatapoints, withReceipts } from './column-batch.ts';
+import fc from 'fast-check';
+import {
+  singleBatch,
+  sliceBatch,
+  toColumnBatch,
+  toDatapoints,
+  withReceipts,
+} from './column-batch.ts';
+import { weightOf, weightOfBatch } from './weight.ts';
 
 test('pushes of one millisecond have what is theirs, and moving one leaves the others', () => {
   const pushes = [
@@ -25,4 +33,22 @@ test('pushes of one millisecond have what is theirs, and moving one leaves the o
     );
   assert.deepEqual(moved && toDatapoints(moved), [{ value: 'two', receivedAt: 1_007 }]);
   assert.deepEqual(pushes.flatMap(toDatapoints), expected);
+});
+
+test('a batch that was put together knows what its datapoints weigh', () => {
+  const aValue = fc.oneof(
+    fc.integer(),
+    fc.boolean(),
+    fc.string({ maxLength: 100 }),
+    fc.constant(null),
+  );
+  fc.assert(
+    fc.property(fc.array(aValue), (values) => {
+      const batch = toColumnBatch(values.map((value) => ({ value, receivedAt: 1 })));
+      const { weight: _, ...unweighed } = batch;
+      assert.equal(weightOfBatch(batch), weightOfBatch(unweighed));
+      const half = sliceBatch(batch, 0, values.length >> 1);
+      assert.equal(weightOfBatch(half), weightOf(toDatapoints(half)));
+    }),
+  );
 });

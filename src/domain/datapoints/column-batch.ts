@@ -2,6 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { storedJson, writeJson } from '../../lib/long-json.ts';
 import type { Datapoint } from './datapoint.ts';
+import { weightOfText } from './weight.ts';
 
 /**
  * Datapoints of one sensor, column by column, in the order of their arrival: how they travel from
@@ -21,6 +22,8 @@ export interface ColumnBatch {
    * are numbers.
    */
   readonly texts?: readonly (string | undefined)[];
+  /** Of a batch that was put together row by row: what its datapoints weigh. */
+  readonly weight?: number;
 }
 
 /** No datapoint at all. */
@@ -80,7 +83,7 @@ export function createBatchBuilder(capacity = fewRows): BatchBuilder {
   let timed = new Uint8Array(room);
   let numbers = new Float64Array(room);
   let texts: (string | undefined)[] | undefined;
-  let count = 0;
+  let [count, weight] = [0, 0];
 
   function grow(): void {
     room *= room < 64 ? 4 : 2;
@@ -110,16 +113,19 @@ export function createBatchBuilder(capacity = fewRows): BatchBuilder {
       numbers[count] = value;
       texts?.push(undefined);
       count += 1;
+      weight += 1;
     },
     putText(text, timestamp, receivedAt) {
       putTimes(timestamp, receivedAt);
       texts ??= new Array<string | undefined>(count).fill(undefined);
       texts.push(text);
       count += 1;
+      weight += weightOfText(text);
     },
     finish() {
       const whole = batchOf({ count: room, times, received, timed, numbers }, undefined);
-      return batchOf(sliceBatch(whole, 0, count), texts);
+      const filled = sliceBatch(whole, 0, count);
+      return texts === undefined ? filled : { ...filled, texts, weight };
     },
   };
 }

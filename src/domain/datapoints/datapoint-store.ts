@@ -46,7 +46,7 @@ export type NotesOf = (
   outcomes: readonly AppendOutcome[],
   /** Whether there are other processes; else looks alone are filed. */
   areOthers: boolean,
-) => readonly Note[] | Promise<readonly Note[]>;
+) => Promise<readonly Note[]>;
 
 /** Which datapoints of a sensor: order time from `from` to `to`, both ends included. */
 export interface Range {

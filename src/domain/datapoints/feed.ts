@@ -56,10 +56,7 @@ export interface Feed extends ChangeFeed {
    * What other processes are to be told of each push, for the commit that stores them: its parts
    * where there are others, and last its own note. Absent: there never are.
    */
-  notesOf?(
-    pushes: readonly Push[],
-    areOthers: boolean,
-  ): readonly (readonly string[])[] | Promise<readonly (readonly string[])[]>;
+  notesOf?(pushes: readonly Push[], areOthers: boolean): Promise<readonly (readonly string[])[]>;
   /** The push of which others were told so; undefined: it is none. Absent: there are no others. */
   pushOf?(note: string): StoredPush | undefined;
   /** Calls the listener from now on; the answer ends that. */

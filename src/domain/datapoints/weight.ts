@@ -30,11 +30,13 @@ export function weightOf(datapoints: readonly Datapoint[]): number {
 export interface ValueTexts {
   readonly count: number;
   readonly texts?: readonly (string | undefined)[] | undefined;
+  readonly weight?: number | undefined;
 }
 
 /** What the datapoints of a batch weigh: as much as objects of them would. */
-export function weightOfBatch({ count, texts }: ValueTexts): number {
+export function weightOfBatch({ count, texts, weight: known }: ValueTexts): number {
   if (texts === undefined) return count;
+  if (known !== undefined) return known;
   let weight = 0;
   for (let row = 0; row < count; row += 1) weight += weightOfText(texts[row]);
   return weight;
