@@ -219,4 +219,10 @@ export const plantsOfMqtt: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'guests have a share of each turn together, however many addresses they have',
+    ...{ file: 'src/mqtt/broker/hand-on-shares.test.ts', test: 'a share of each turn together' },
+    says: /falsy/,
+    patches: [patch('src/mqtt/broker/hand-on-shares.ts', '= 3 * placesPerTurn', '= 2 ** 40')],
+  },
 ];

@@ -58,6 +58,38 @@ test('thousands of subscribers of a stranger’s flood keep nobody waiting', asy
   for (const client of [...publishers, ...crowd]) client.drop();
 });
 
+test('thousands of wills at once, for hundreds of subscribers, keep nobody waiting', async (t) => {
+  await using neighbourhood = await startNeighbourhood();
+  const device = { id: 'flood', sensors: [{ id: 's' }] };
+  const made = await neighbourhood.call({ method: 'POST', path: '/devices', json: device });
+  assert.equal(made.status, 204);
+  const addressOf = (at: number): string => `127.0.${1 + ((at >> 6) & 3)}.${1 + (at & 63)}`;
+  const [readers, leavers]: [RawClient[], RawClient[]] = [[], []];
+  const waits = await neighbourhood.attack(async () => {
+    await manyTimes(300, async (at) => {
+      const options = { clientId: `reader-${at}` };
+      const client = await connectRaw(neighbourhood.mqttUrl, options, addressOf(at));
+      const subscriptions = [{ topic: 'devices/flood/#', qos: 1 as const }];
+      await client?.send({ cmd: 'subscribe', messageId: 1, subscriptions });
+      client?.stopParsing();
+      if (client !== undefined) readers.push(client);
+    });
+    await manyTimes(3_000, async (at) => {
+      const payload = Buffer.alloc(8_000, 'x');
+      const will = { topic: `devices/flood/w${at}`, payload, qos: 1 as const, retain: true };
+      const options = { clientId: `leaver-${at}`, clean: true, properties: {}, will };
+      const client = await connectRaw(neighbourhood.mqttUrl, options, addressOf(at));
+      client?.stopParsing();
+      if (client !== undefined) leavers.push(client);
+    });
+    for (const client of leavers) client.drop();
+    await setTimeout(readMs);
+  });
+  t.diagnostic(`longest waits in ms: ${JSON.stringify(waits)}; ${leavers.length} wills`);
+  assert.ok(readers.length > 200 && leavers.length > 2_000, 'few were let in: it is no attack');
+  for (const client of readers) client.drop();
+});
+
 test('floods of tiny packets over many connections keep nobody waiting', async () => {
   await using neighbourhood = await startNeighbourhood();
   const nonsense = Buffer.concat(Array.from({ length: 8_000 }, () => publish('a', '')));

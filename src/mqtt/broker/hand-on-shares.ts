@@ -1,5 +1,6 @@
-import type { Payer } from '../../domain/budgets/payer.ts';
-import { createTurns } from './turns.ts';
+import { isGuestPayer, type Payer } from '../../domain/budgets/payer.ts';
+import { limits } from '../../domain/limits.ts';
+import { createFairTurns } from '../../lib/fair-turns.ts';
 
 /** What waits to be handed on. */
 export interface Waiting {
@@ -8,41 +9,71 @@ export interface Waiting {
 }
 
 /**
- * How far each payer's messages have looked for those who subscribed, in this turn of the event
- * loop: with many wildcards in deep filters one topic may be at tens of thousands of places.
+ * How far messages, of each payer and of all, have looked for those who subscribed, in this turn of
+ * the event loop: with many wildcards in deep filters one topic may be at tens of thousands of
+ * places, and thousands of wills may be due at once.
  */
 export interface HandOnShares {
-  /** A message of the payer was looked for at so many places. */
+  /** A message of the payer was looked for at so many places, or took as long to hand on. */
   spend(payer: Payer, places: number): void;
   /**
-   * Whether the payer has had its share of this turn. Then this goes on when it is the payer's turn
-   * again; what waits already keeps its place.
+   * Whether the payer, or all, have had their share of this turn. Then this goes on when it is the
+   * payer's turn again; what waits already keeps its place.
    */
   mustWait(waiting: Waiting): boolean;
 }
 
 /** Some three milliseconds of looking. */
 const placesPerTurn = 10_000;
+/** Of all guests together, and of all accounts: each new one would have a share of its own. */
+const placesOfAllPerTurn = 3 * placesPerTurn;
+/** Handing it to one who subscribed takes as long as looking at so many places. */
+export const placesPerRecipient = 10;
 /** Fewer are not worth remembering. */
 const leastPlaces = 100;
 
 export function createHandOnShares(): HandOnShares {
   const spent = new Map<Payer, number>();
-  const turns = createTurns<Waiting>((waiting) => {
+  const spentOfAll = { guests: 0, accounts: 0 };
+  const waits = new Set<Waiting>();
+  const turns = createFairTurns({ turnMs: limits.turnMs });
+
+  function begin(waiting: Waiting): void {
+    waits.delete(waiting);
+    // What takes turns is bounded by them.
     spent.delete(waiting.payer);
+    spentOfAll[kindOf(waiting.payer)] = 0;
     waiting.goOn();
-    return false;
-  });
+  }
+
+  function endTurn(): void {
+    spent.clear();
+    spentOfAll.guests = 0;
+    spentOfAll.accounts = 0;
+  }
+
   return {
     spend(payer, places) {
       if (places < leastPlaces) return;
-      if (spent.size === 0) setImmediate(() => spent.clear());
+      if (spent.size === 0) setImmediate(endTurn);
+      spentOfAll[kindOf(payer)] += places;
       spent.set(payer, (spent.get(payer) ?? 0) + places);
     },
     mustWait(waiting) {
-      const isSpent = spent.size > 0 && (spent.get(waiting.payer) ?? 0) >= placesPerTurn;
-      if (isSpent) turns.add(waiting.payer, waiting);
-      return isSpent;
+      if (spent.size === 0) return false;
+      const { payer } = waiting;
+      const own = spent.get(payer) ?? 0;
+      if (own < placesPerTurn && spentOfAll[kindOf(payer)] < placesOfAllPerTurn) return false;
+      if (!waits.has(waiting)) {
+        waits.add(waiting);
+        void turns
+          .paceOf(payer)
+          .rest()
+          .then(() => begin(waiting));
+      }
+      return true;
     },
   };
 }
+
+const kindOf = (payer: Payer) => (isGuestPayer(payer) ? 'guests' : 'accounts');

@@ -3,23 +3,33 @@ import type { Turns } from './turns.ts';
 
 /** How long the packets of each payer have kept others waiting in this turn of the event loop. */
 export interface WorkShares {
-  /** Whether the payer has had its share of this turn. */
+  /** Whether the payer has had its share of this turn, or all have had theirs. */
   isSpent(payer: Payer): boolean;
   spend(payer: Payer, ms: number): void;
 }
 
 /** Packets of one payer that are handled in one go. */
 const shareMs = 10;
+/** … and of all payers: each new one would have a share of its own. */
+const shareOfAllMs = 2 * shareMs;
 /** Less is not worth remembering. */
 const leastMs = 0.5;
 
 export function createWorkShares(): WorkShares {
   const spent = new Map<Payer, number>();
+  let spentOfAllMs = 0;
   return {
-    isSpent: (payer) => spent.size > 0 && (spent.get(payer) ?? 0) >= shareMs,
+    isSpent: (payer) =>
+      spentOfAllMs > 0 && (spentOfAllMs >= shareOfAllMs || (spent.get(payer) ?? 0) >= shareMs),
     spend(payer, ms) {
       if (ms < leastMs) return;
-      if (spent.size === 0) setImmediate(() => spent.clear());
+      if (spentOfAllMs === 0) {
+        setImmediate(() => {
+          spent.clear();
+          spentOfAllMs = 0;
+        });
+      }
+      spentOfAllMs += ms;
       spent.set(payer, (spent.get(payer) ?? 0) + ms);
     },
   };

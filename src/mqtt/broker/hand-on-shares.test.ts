@@ -1,0 +1,51 @@
+// In a process of its own: it changes the clock.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Payer } from '../../domain/budgets/payer.ts';
+import { createHandOnShares } from './hand-on-shares.ts';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const guest = (at: number): Payer => `address/10.0.0.${at}`;
+const nothing = (): void => undefined;
+
+test('guests have a share of each turn together, and no account waits behind them', async () => {
+  const shares = createHandOnShares();
+  for (let at = 0; at < 12; at += 1) shares.spend(guest(at), 2_500);
+  assert.ok(shares.mustWait({ payer: guest(99), goOn: nothing }));
+  assert.equal(shares.mustWait({ payer: 'account/1', goOn: nothing }), false);
+  await turn();
+  await turn();
+  assert.equal(shares.mustWait({ payer: guest(98), goOn: nothing }), false);
+});
+
+test('thousands that wait, each of another payer, are handed on a few in each turn', async (t) => {
+  const shares = createHandOnShares();
+  shares.spend(guest(0), 30_000);
+  let [begun, most] = [0, 0];
+  // Each look at the clock finds it 2 ms later.
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => {
+    now += 2;
+    return now;
+  });
+  for (let at = 1; at <= 200; at += 1) {
+    const waiting = {
+      payer: guest(at),
+      goOn() {
+        if (shares.mustWait(waiting)) return;
+        shares.spend(waiting.payer, 2_500);
+        begun += 1;
+      },
+    };
+    assert.ok(shares.mustWait(waiting));
+    // What waits already keeps its place.
+    assert.ok(shares.mustWait(waiting));
+  }
+  for (let turns = 0; begun < 200; turns += 1) {
+    assert.ok(turns < 1_000, `${begun} were handed on`);
+    const before = begun;
+    await turn();
+    most = Math.max(most, begun - before);
+  }
+  assert.ok(most < 10, `${most} were handed on in one turn`);
+});
