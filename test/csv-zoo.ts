@@ -213,6 +213,11 @@ export const csvZoo: readonly CsvFile[] = [
     stored: two,
   },
   {
+    name: 'times as other programs name them',
+    bytes: utf8(`Time;Value\n${nine};21,5\n${ten};22\n`),
+    stored: two,
+  },
+  {
     name: 'rows without a time',
     bytes: utf8('value\n21.5\n22\n'),
     stored: [
@@ -226,6 +231,21 @@ export const csvZoo: readonly CsvFile[] = [
 export const noCsv: readonly { readonly name: string; readonly bytes: Uint8Array; says: RegExp }[] =
   [
     { name: 'no column of values', bytes: Buffer.from('a,b,c\n1,2,3\n'), says: /^line 1: name / },
+    {
+      name: 'values beside times that have no name',
+      bytes: Buffer.from(`zeit;value\n${nine};21,5\n`),
+      says: /^line 1: name the column of the times/,
+    },
+    {
+      name: 'a day and a time of day in two columns',
+      bytes: Buffer.from('date,time,value\n2026-03-20,09:00,21.5\n'),
+      says: /^line 1: name the column of the times/,
+    },
+    {
+      name: 'two columns of values',
+      bytes: Buffer.from(`timestamp,value,Value\n${nine},21.5,22\n`),
+      says: /^line 1: two columns are named value/,
+    },
     {
       name: 'an open quote',
       bytes: Buffer.from(`${head}${nine},"open`),

@@ -129,13 +129,25 @@ function columnsOf(
   if (cells.some(({ text }) => parseTimestamp(text.trim()) !== undefined)) return undefined;
   const names = cells.map(nameOf);
   const at = (name: string) => (names.includes(name) ? names.indexOf(name) : undefined);
+  for (const name of ['timestamp', 'date_received', 'value', deviceId, sensorId]) {
+    const isTwice = names.indexOf(name) !== names.lastIndexOf(name);
+    if (isTwice) throw new CsvError(`two columns are named ${name}`, line);
+  }
   const shared = {
     ...{ count: cells.length, device: at(deviceId), sensor: at(sensorId) },
-    timestamp: timeColumn(cells, line, 'timestamp'),
-    received: timeColumn(cells, line, 'date_received'),
+    timestamp: timeColumn(cells, line, ['timestamp']) ?? timeColumn(cells, line, otherTimes),
+    received: timeColumn(cells, line, ['date_received']),
   };
   const value = at('value');
-  if (value !== undefined) return { ...shared, values: [{ at: value }] };
+  if (value !== undefined) {
+    // A year of values is not stored as of now, for want of a name that is understood.
+    const known = ['value', deviceId, sensorId, ''];
+    const isTimeless = shared.timestamp === undefined && shared.received === undefined;
+    if (isTimeless && !names.every((name) => known.includes(name))) {
+      throw new CsvError('name the column of the times, which is one: timestamp', line);
+    }
+    return { ...shared, values: [{ at: value }] };
+  }
   const values = cells.flatMap(({ text }, place) => {
     const [, device, sensor] = ofSensor.exec(unguarded(text.trim())) ?? [];
     return device === undefined || sensor === undefined
@@ -149,16 +161,26 @@ function columnsOf(
 /** Ids have neither slashes nor brackets, of which names of zones have some. */
 const ofSensor = /^([^/()\s]+)\/([^/()\s]+)$/;
 
-function timeColumn(cells: readonly CsvCell[], line: number, name: string): TimeColumn | undefined {
-  for (const [at, { text }] of cells.entries()) {
-    const [, found, zoneName] = /^\s*(\w+)(?:\s*\(([^)]+)\))?\s*$/.exec(text) ?? [];
-    if (found?.toLowerCase() !== name) continue;
-    if (zoneName === undefined) return { at };
-    const zone = findTimeZone(zoneName.trim());
-    if (zone === undefined) throw new CsvError(`the timezone ${zoneName} is not known`, line);
-    return { at, zone };
-  }
-  return undefined;
+/** As other programs name the column of the times. */
+const otherTimes = ['time', 'datetime', 'date', 'created_at'];
+
+/** The only column that has one of these names. */
+function timeColumn(
+  cells: readonly CsvCell[],
+  line: number,
+  names: readonly string[],
+): TimeColumn | undefined {
+  const columns = cells.flatMap(({ text }, at) => {
+    const [, found = '', zoneName] = /^\s*(\w+)(?:\s*\(([^)]+)\))?\s*$/.exec(text) ?? [];
+    return names.includes(found.toLowerCase()) ? [{ at, zoneName }] : [];
+  });
+  const [column] = columns;
+  if (column === undefined || columns.length > 1) return undefined;
+  const { at, zoneName } = column;
+  if (zoneName === undefined) return { at };
+  const zone = findTimeZone(zoneName.trim());
+  if (zone === undefined) throw new CsvError(`the timezone ${zoneName} is not known`, line);
+  return { at, zone };
 }
 
 interface RowOptions {
