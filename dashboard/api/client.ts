@@ -1,6 +1,6 @@
 import { loadRefusals } from '../i18n/refusals.ts';
 import { ApiError, type ExactRefusal } from './api-error.ts';
-import { jsonOf } from './long-numbers.ts';
+import { exact, jsonOf } from './long-numbers.ts';
 import { createOwedLogouts } from './owed-logouts.ts';
 import { type Query, queryText } from './query-text.ts';
 import type { Session, SessionStore } from './session-store.ts';
@@ -76,7 +76,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     if (response.ok) return response;
     if (response.status !== 401 || session === undefined) throw await errorOf(response);
     if (session.remembered === true && store.read()?.token === session.token) {
-      await renewOnce(() => renewByCookie(session));
+      await renewOnce(() => renewBy(undefined, session));
     }
     // This or another tab may hold a fresher token.
     const current = store.read();
@@ -110,36 +110,27 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     await renewal;
   }
 
-  async function renew(session: Session): Promise<void> {
+  /** By the token at hand; by the cookie, which only the browser sees, where that has ended. */
+  function renew(session: Session): Promise<void> {
     const hasEnded = now() - session.obtainedAt >= tokenLifeMs;
-    if (hasEnded && session.remembered === true) return renewByCookie(session);
+    return renewBy(hasEnded && session.remembered === true ? undefined : session.token, session);
+  }
+
+  async function renewBy(token: string | undefined, session: Session): Promise<void> {
     let response: Response;
     try {
-      response = await fetchOnce(options.fetch, renewRequest, session.token);
+      response = await fetchOnce(options.fetch, renewRequest, token);
     } catch {
       // Without network the old token may still be good when it is back.
       return;
     }
     if (store.read()?.token !== session.token) return;
     if (response.ok) keep(await response.text(), session);
-    else if (response.status === 401 || response.status === 403) {
-      if (session.remembered === true) await renewByCookie(session);
+    // Anything else may pass: a service that is busy or starting has ended no login.
+    else if ([401, 403].includes(response.status)) {
+      if (token !== undefined && session.remembered === true) await renewBy(undefined, session);
       else end();
     }
-  }
-
-  /** The cookie, which only the browser sees, renews a token that has ended. */
-  async function renewByCookie(session: Session): Promise<void> {
-    let response: Response;
-    try {
-      response = await fetchOnce(options.fetch, renewRequest, undefined);
-    } catch {
-      return;
-    }
-    if (store.read()?.token !== session.token) return;
-    if (response.ok) keep(await response.text(), session);
-    // Anything else may pass: a service that is busy or starting has ended no login.
-    else if (response.status === 401 || response.status === 403) end();
   }
 
   function keep(token: string, { username, remembered }: Omit<Session, 'token' | 'obtainedAt'>) {
@@ -164,16 +155,15 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     });
   }
 
+  const ask = (wanted: ApiRequest) => request({ accept: jsonType, ...wanted });
+
   return {
     request,
     renewIfDue,
     session: () => store.read(),
-    async getJson<Answer>(wanted: ApiRequest) {
-      const response = await request({ accept: 'application/json', ...wanted });
-      return (await jsonOf(response)) as Answer;
-    },
+    getJson: async <Answer>(wanted: ApiRequest) => (await jsonOf(await ask(wanted))) as Answer,
     async getPage<Item>(wanted: ApiRequest) {
-      const response = await request({ accept: 'application/json', ...wanted });
+      const response = await ask(wanted);
       const items = (await jsonOf(response)) as readonly Item[];
       const total = response.headers.get('x-total-count');
       return { items, total: total === null ? items.length : Number(total) };
@@ -185,7 +175,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       const before = store.read();
       if (remember === undefined && before?.remembered === true) {
         // The cookie outlives a new password.
-        await renewOnce(() => renewByCookie(before));
+        await renewOnce(() => renewBy(undefined, before));
         if (store.read()?.token !== before.token && store.read() !== undefined) return;
       }
       await open('/auth/token', { username: username.trim(), password }, remember);
@@ -219,7 +209,7 @@ async function fetchOnce(
   token: string | undefined,
 ): Promise<Response> {
   const { method = 'GET', json, type, accept, signal } = wanted;
-  const body = json === undefined ? wanted.body : JSON.stringify(json);
+  const body = json === undefined ? wanted.body : exact.json(json);
   const contentType = json === undefined ? (type ?? 'text/plain; charset=utf-8') : jsonType;
   requirePlainPath(wanted.path);
   try {

@@ -1,5 +1,6 @@
 import { isHeldBy, mayHoldUnsafeNumber } from '../../src/lib/json-number.ts';
 import { isRecord } from '../../src/lib/record.ts';
+import { exact } from './long-numbers.ts';
 
 /**
  * A number that a double cannot hold: counts as the nearest double, and is shown and sent with the
@@ -20,10 +21,15 @@ export class ExactNumber extends Number {
 
   toJSON(): unknown {
     const { rawJSON } = JSON as Partial<Pick<typeof JSON, 'rawJSON'>>;
-    // A browser without it sends the double.
-    return rawJSON === undefined ? Number(this) : rawJSON(this.digits);
+    // For a browser without it, `exact.json` takes the mark out again.
+    return rawJSON === undefined ? mark + this.digits : rawJSON(this.digits);
   }
 }
+
+/** No text of anybody's begins so. */
+const mark = `digits ${Math.random()} `;
+const marked = new RegExp(`"${mark.replace('.', '\\.')}([^"]+)"`, 'g');
+exact.json = (...value) => JSON.stringify(...value).replace(marked, '$1');
 
 const textOrNumber = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g;
 
@@ -31,13 +37,13 @@ const textOrNumber = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g;
 export function parseExact(text: string): unknown {
   const parsed: unknown = JSON.parse(text);
   if (!mayHoldUnsafeNumber(text)) return parsed;
-  let mark = 'digits';
-  while (text.includes(mark)) mark += '.';
-  const marked = text.replace(textOrNumber, (found) =>
-    found.startsWith('"') || isHeldBy(Number(found), found) ? found : `{"${mark}":"${found}"}`,
+  let key = 'digits';
+  while (text.includes(key)) key += '.';
+  const keyed = text.replace(textOrNumber, (found) =>
+    found.startsWith('"') || isHeldBy(Number(found), found) ? found : `{"${key}":"${found}"}`,
   );
-  return JSON.parse(marked, (_, value: unknown) => {
-    const digits = isRecord(value) ? value[mark] : undefined;
+  return JSON.parse(keyed, (_, value: unknown) => {
+    const digits = isRecord(value) ? value[key] : undefined;
     return typeof digits === 'string' ? new ExactNumber(digits) : value;
   });
 }
@@ -72,6 +78,5 @@ export function parseLoosely(text: string): unknown {
 /** Typed text as the JSON of a value, with all its digits; undefined: the text is empty. */
 export function typedJson(text: string): string | undefined {
   if (text.trim() === '') return undefined;
-  const value = parseLoosely(text);
-  return value instanceof ExactNumber ? value.digits : JSON.stringify(value);
+  return exact.json(parseLoosely(text));
 }

@@ -1,5 +1,10 @@
 const longNumber = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
+type JsonText = (value: unknown, replacer?: null, space?: number) => string;
+
+/** Writes a value as JSON, with all digits of its numbers in every browser. */
+export const exact = { json: JSON.stringify as JsonText };
+
 /** JSON with all digits of its numbers: few texts have any that a double cannot hold. */
 export async function readJson(text: string): Promise<unknown> {
   if (longNumber.test(text)) return (await import('./exact-json.ts')).parseExact(text);

@@ -1,3 +1,4 @@
+import { exact } from '../api/long-numbers.ts';
 import type { MessageKey } from './dictionary.ts';
 import type { MessageParams } from './messages.ts';
 
@@ -221,7 +222,7 @@ export function formatValue(value: unknown, language: string, t: Translate, line
   if (value instanceof Number) return withMark(String(value), language);
   if (typeof value === 'boolean') return value ? t('common.on') : t('common.off');
   if (value === null || value === undefined) return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : exact.json(value);
 }
 
 /** The same, where nothing is rounded: a number has the digits that are stored. */

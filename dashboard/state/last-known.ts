@@ -1,4 +1,4 @@
-import { readJson } from '../api/long-numbers.ts';
+import { exact, readJson } from '../api/long-numbers.ts';
 import type { TextStore } from '../api/session-store.ts';
 
 /** Together at most this many characters of a browser's few million. */
@@ -40,7 +40,7 @@ export function createLastKnown(store: TextStore) {
       }
     },
     write(key: string, known: LastKnown): void {
-      const text = JSON.stringify(known);
+      const text = exact.json(known);
       if (text.length > charactersMax / 2) return;
       const index = [
         ...readIndex().filter((entry) => entry.key !== key),

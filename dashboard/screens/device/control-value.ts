@@ -1,4 +1,5 @@
-import { ExactNumber, parseExact, typedNumber } from '../../api/exact-json.ts';
+import { parseExact, typedNumber } from '../../api/exact-json.ts';
+import { exact } from '../../api/long-numbers.ts';
 import type { Actuator } from '../../api/types.ts';
 
 /** Which control an actuator gets. */
@@ -21,7 +22,7 @@ export function controlKind(
 export function textOfValue(kind: ControlKind, value: unknown): string {
   if (value === undefined) return '';
   if (kind === 'string' && typeof value === 'string') return value;
-  return value instanceof ExactNumber ? value.digits : (JSON.stringify(value) ?? '');
+  return exact.json(value);
 }
 
 /** What was typed as a value; undefined when it is none of its kind. */

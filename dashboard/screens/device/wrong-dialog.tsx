@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { parseLoosely } from '../../api/exact-json.ts';
+import { exact } from '../../api/long-numbers.ts';
 import type { Datapoint, Device, Sensor } from '../../api/types.ts';
 import { unitSymbol } from '../../api/unit-symbol.ts';
 import type { Wrong } from '../../charts/chart-props.ts';
@@ -114,7 +115,7 @@ function ChosenValue(props: WrongProps & { readonly shown: readonly Shown[] }): 
     const isTwin = shown.filter((other) => timeOf(other.datapoint) === at).length > 1;
     const query = {
       ...{ dateFrom: at, dateTo: at },
-      ...(isTwin && { value: JSON.stringify(datapoint.value) }),
+      ...(isTwin && { value: exact.json(datapoint.value) }),
     };
     if (await action.run(() => takeAway(ids, query, onChange))) onClose();
   }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { exact } from '../../api/long-numbers.ts';
 import type { Device, User } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
@@ -63,7 +64,7 @@ async function takeOut(user: User): Promise<void> {
     // A service without alerts has none to take along.
     api.getJson<unknown>({ path: '/notifications' }).catch(() => []),
   ]);
-  const text = JSON.stringify({ profile: user, devices, notifications, keys, sharing }, null, 2);
+  const text = exact.json({ profile: user, devices, notifications, keys, sharing }, null, 2);
   saveFile(`kipimo-${user.username}.json`, new Blob([text], { type: 'application/json' }));
 }
 
