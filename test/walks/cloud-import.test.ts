@@ -80,6 +80,41 @@ test('all of a user arrives as it was, and a second run makes nothing twice', as
   assert.deepEqual(readdirSync(directory).toSorted(), ['admin', 'ama', 'kofi']);
 });
 
+test('a recipient that has no account there is told, and gets nothing later either', async () => {
+  await fill(source, 1, 10);
+  const first = await copy({}, '--no-values');
+  assert.equal(first.code, 0, first.stderr);
+  const said = 'notifications Hot: no account is called ama: it reaches nobody by that name';
+  assert.equal(first.stderr.split(said).length - 1, 2, first.stderr);
+  const kofi = { token: await target.tokenOf('kofi') };
+  // Somebody else takes the name.
+  await target.tokenOf('ama');
+  const second = await copy({}, '--no-values');
+  assert.equal(second.stderr.split(said).length - 1, 2, second.stderr);
+  const listed = await target.call({ path: '/notifications', ...kofi });
+  const rules = (listed.json as readonly Record<string, unknown>[]).filter(
+    ({ description }) => description === 'Hot',
+  );
+  assert.equal(rules.length, 2);
+  for (const { id, unknown_usernames } of rules) {
+    assert.deepEqual(unknown_usernames, ['ama']);
+    await target.call({
+      ...kofi,
+      method: 'PATCH',
+      path: `/notifications/${id}`,
+      json: { throttling: 0 },
+    });
+  }
+  const path = '/devices/*field-0/sensors/TC1/value';
+  const pushed = await target.call({ ...kofi, method: 'POST', path, json: { value: 50 } });
+  assert.equal(pushed.status, 204);
+  for (const { id } of rules) {
+    const found = await target.call({ ...kofi, path: `/notifications/${id}/deliveries` });
+    const [delivery] = found.json as readonly Record<string, unknown>[];
+    assert.equal(delivery?.['status'], 'failed', found.text);
+  }
+});
+
 test('killed again and again in the middle, a copy goes on and is whole in the end', async () => {
   const count = await fill(source, 10, 2_000);
   let pushes = 0;

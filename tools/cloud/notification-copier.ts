@@ -34,7 +34,29 @@ export async function copyNotifications(
       missing = left;
     }
   }
+  await tellUnknown(copier, notifications);
 }
+
+/** Recipients are accounts [contract 15]: a name without one reaches nobody, also later. */
+async function tellUnknown(
+  { target, username, tally }: ResourceCopier,
+  notifications: readonly Thing[],
+): Promise<void> {
+  const copied = new Set(notifications.map(meaningOf));
+  for await (const page of listThings(target, '/notifications', () => undefined)) {
+    for (const there of page) {
+      const unknown = textsOf(there, 'unknown_usernames');
+      if (unknown.length === 0 || there['owner'] !== username) continue;
+      if (!copied.has(meaningOf(there))) continue;
+      const names = unknown.join(', ');
+      const sentence = `no account is called ${names}: it reaches nobody by that name, also later`;
+      tally.noted('notifications', nameOf(there), sentence);
+    }
+  }
+}
+
+const nameOf = (notification: Thing): string =>
+  textField(notification, 'description') ?? textField(notification, 'id') ?? '';
 
 async function make({ target, tally }: ResourceCopier, notification: Thing): Promise<void> {
   const json = {
@@ -44,8 +66,7 @@ async function make({ target, tally }: ResourceCopier, notification: Thing): Pro
   const path = '/notifications';
   const answer = await target.call({ method: 'POST', path, json, isOnce: true });
   if (answer.status < 300) return tally.copied('notifications');
-  const name = textField(notification, 'description') ?? textField(notification, 'id') ?? '';
-  tally.skipped('notifications', name, reasonOf(answer));
+  tally.skipped('notifications', nameOf(notification), reasonOf(answer));
 }
 
 async function missingOf(

@@ -23,6 +23,8 @@ export interface Tally {
   already(kind: Kind, count?: number): void;
   /** Could not be copied, and why. */
   skipped(kind: Kind, name: string, reason: string, count?: number): void;
+  /** Was copied, and lacks something. */
+  noted(kind: Kind, name: string, sentence: string): void;
   /** Was not asked for: belongs to others. */
   leftOut(): void;
   /** Belongs to another than at home. */
@@ -55,6 +57,7 @@ export function createTally(onSkipped: (sentence: string) => void): Tally {
       counts[kind].skipped += count;
       onSkipped(`${kind} ${name}: ${reason}`);
     },
+    noted: (kind, name, sentence) => onSkipped(`${kind} ${name}: ${sentence}`),
     leftOut() {
       leftOut += 1;
     },
