@@ -134,8 +134,9 @@ export function profileFromWire(message: unknown): Profile {
 
 /** A number with its country code, without what people put between the digits. */
 function phoneFrom(text: string): string {
-  const plain = text.replace(/[\s().-]/g, '').replace(/^00/, '+');
-  if (/^\+\d{8,15}$/.test(plain)) return plain;
+  // The 0 of `+44 (0)20` is dialled without the country code alone; none begins with 0.
+  const plain = text.replaceAll(/\(0\)|[\s().-]/g, '').replace(/^00/, '+');
+  if (/^\+[1-9]\d{7,14}$/.test(plain)) return plain;
   throw invalid(
     `phone must be a number with its country code, + or 00 and 8 to 15 digits, such as ` +
       `+233 20 123 4567, got ${JSON.stringify(text.slice(0, 40))}`,

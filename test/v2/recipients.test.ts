@@ -121,13 +121,15 @@ test('a phone is saved with its country code, or refused with a sentence', async
     '+1234567',
     '+1234567890123456',
     '+23x',
+    '+0201234567',
+    '0000201234567',
   ]) {
     const json = { phone: [phone] };
     const reply = await ama()({ method: 'PUT', path: '/users/me', json });
     assertRefused(reply, 400);
     assert.match(reply.text, /country code/);
   }
-  for (const phone of ['+233 (20) 123-45.67', '00233201234567']) {
+  for (const phone of ['+233 (20) 123-45.67', '00233201234567', '+233 (0)20 1234567']) {
     assertDone(await ama()({ method: 'PUT', path: '/users/me', json: { phone: [phone] } }));
     assert.deepEqual((await read('/users/me'))['phone'], ['+233201234567']);
   }
