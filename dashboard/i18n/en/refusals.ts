@@ -162,9 +162,7 @@ export const refusals: RefusalWords = {
     method_not_allowed: 'This is not possible here.',
     unsupported_media_type: 'This kind of file or text is not read here.',
     unknown_recipient: 'There is no such user.',
-    internal:
-      'Something went wrong in the service. Try again. If it keeps happening, tell the ' +
-      'administrator.',
+    internal: 'The service failed. Try again. If it goes on, tell the administrator.',
   },
   /** Names of parameters, as people say them. */
   words: {

@@ -37,7 +37,7 @@ export const welcome = {
   phoneHint: 'With country code, such as +233 20 123 4567. Text messages go there.',
   address: 'Address',
   facebook: 'Facebook',
-  twitter: 'Twitter',
+  twitter: 'X (Twitter)',
   twitterHint: 'Account name without the @ sign.',
   contactHint: 'Only you and administrators see e-mail, phone and address.',
   contactWhy:

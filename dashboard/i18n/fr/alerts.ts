@@ -9,8 +9,8 @@ export const alerts: Translation<'alerts'> = {
   create: 'Activer l’alerte',
   none: 'Vous n’avez pas encore d’alertes',
   noneText:
-    'Une alerte vous prévient quand une valeur est trop haute ou trop basse, ou quand un capteur ' +
-    'se tait.',
+    'Une alerte vous prévient quand une valeur est trop haute ou trop basse, ou quand un ' +
+    'capteur n’envoie plus rien.',
   noSensors: 'Les alertes surveillent des capteurs, et vous n’en avez pas encore.',
   saved: 'L’alerte est active',
   delete: 'Supprimer cette alerte',
@@ -29,8 +29,11 @@ export const alerts: Translation<'alerts'> = {
   mendOwn: 'Corrigez-le dans votre profil',
   mendTheirs: '{name} peut le corriger dans son profil.',
   unknownNames:
-    'Aucun compte ne portait ce nom à l’enregistrement : personne ne reçoit rien : {names}',
-  goneDevices: 'N’existe plus, et n’est plus surveillé avant un nouvel enregistrement : {ids}',
+    'Aucun compte ne portait ces noms quand l’alerte a été enregistrée, et personne ne ' +
+    'reçoit rien : {names}',
+  goneDevices:
+    'Ces appareils n’existent plus. S’ils sont créés de nouveau, enregistrez l’alerte ' +
+    'une fois encore : {ids}',
   refresh: 'Actualiser',
 
   allDevices: 'un de mes appareils',
@@ -79,7 +82,7 @@ export const alerts: Translation<'alerts'> = {
   comparison: 'Comparaison',
   value: 'Valeur',
   howLong: 'Pendant combien de temps',
-  atOnce: 'même un instant',
+  atOnce: 'tout de suite',
   howOften: 'Au plus combien de fois',
   everyTime: 'à chaque fois',
   everySpan: 'au plus {often}',
@@ -110,7 +113,7 @@ export const alerts: Translation<'alerts'> = {
   addCondition: 'Et aussi…',
   removeCondition: 'Retirer cette condition',
   addClear: 'De nouveau seulement après…',
-  removeClear: 'Enlever « de nouveau seulement après »',
+  removeClear: 'Retirer « de nouveau seulement après »',
   asExpression: 'Écrire une expression',
   asSentence: 'Afficher comme une phrase',
   onlyExpression: 'Cette expression ne peut pas s’afficher comme une phrase.',
@@ -154,12 +157,12 @@ export const alerts: Translation<'alerts'> = {
   variablesHint: 'Touchez pour insérer. Le message montrera alors la valeur du moment.',
   name: 'Nom de l’alerte',
 
-  preview: 'Si elle avait été active le mois dernier',
+  preview: 'Si elle avait été active au cours du dernier mois',
   previewLater: 'Remplissez la phrase pour voir combien de fois elle se serait déclenchée.',
   wouldFire: {
-    zero: 'Elle ne se serait pas déclenchée le mois dernier.',
-    one: 'Elle se serait déclenchée {count} fois le mois dernier.',
-    other: 'Elle se serait déclenchée {count} fois le mois dernier.',
+    zero: 'Elle ne se serait pas déclenchée au cours du dernier mois.',
+    one: 'Elle se serait déclenchée {count} fois au cours du dernier mois.',
+    other: 'Elle se serait déclenchée {count} fois au cours du dernier mois.',
   },
   heldBack: {
     one: '{count} autre envoi aurait été retenu, trop tôt après un autre.',

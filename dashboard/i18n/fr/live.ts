@@ -9,7 +9,5 @@ export const live: Translation<'live'> = {
   liveHint: 'Les nouvelles valeurs apparaissent d’elles-mêmes.',
   connectingHint: 'Connexion au service pour recevoir les nouvelles valeurs.',
   offlineHint: 'Pas de connexion : voici les dernières valeurs connues.',
-  pollingHint:
-    'La connexion en direct est impossible : les nouvelles valeurs sont demandées toutes ' +
-    'les 15 s.',
+  pollingHint: 'Pas de connexion en direct : les nouvelles valeurs sont demandées toutes les 15 s.',
 };

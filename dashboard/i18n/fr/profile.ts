@@ -15,11 +15,11 @@ export const profile: Translation<'profile'> = {
   light: 'clair',
   dark: 'sombre',
   password: 'Mot de passe',
-  browsers: 'Navigateurs où vous restez connecté',
+  browsers: 'Navigateurs qui restent connectés',
   browsersText:
     'Les navigateurs restent connectés 30 jours après leur dernière utilisation. ' +
     'Déconnectez celui que vous avez perdu.',
-  browsersNone: 'Vous ne restez connecté nulle part.',
+  browsersNone: 'Aucun navigateur ne reste connecté.',
   browserUsed: 'utilisé {age} depuis {address}',
   browserEnd: 'Déconnecter',
   browserEnded: '{name} est déconnecté',
@@ -28,7 +28,7 @@ export const profile: Translation<'profile'> = {
   oldPasswordWrong: 'Ce n’est pas votre mot de passe actuel.',
   newPassword: 'Nouveau mot de passe',
   changePassword: 'Changer le mot de passe',
-  passwordChanged: 'Le mot de passe est changé. Vous êtes déconnecté partout ailleurs.',
+  passwordChanged: 'Le mot de passe est changé. Toutes les autres connexions sont fermées.',
   keys: 'Clés',
   keysText:
     'Pour les passerelles, appareils et programmes, qui ne peuvent pas se reconnecter ' +

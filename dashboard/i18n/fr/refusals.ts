@@ -46,7 +46,7 @@ export const refusals: RefusalWords = {
       'Plus aucun message ne peut partir aujourd’hui. Demain, ce sera possible.',
     provider_set_up_wrong: 'L’administrateur doit vérifier la configuration de l’envoi.',
     provider_silent: 'Le message n’a pas pu être transmis. Un nouvel essai suivra.',
-    provider_refused: 'Le destinataire technique (opérateur, serveur) n’a pas accepté le message.',
+    provider_refused: 'L’opérateur ou le serveur du destinataire n’a pas accepté le message.',
     alert_actuator_gone: 'La commande {id} de {device} n’existe plus.',
     last_admin:
       'Le dernier administrateur ne peut pas perdre ce rôle. Nommez d’abord un autre ' +

@@ -38,7 +38,7 @@ export const start: Translation<'start'> = {
   addThese: 'Les ajouter',
   nothing: 'Rien n’arrive ?',
   whyLocal:
-    'Les lignes disent {host}, un nom que chaque ordinateur se donne à lui-même. Pour ' +
+    'Les lignes indiquent {host}, un nom que chaque ordinateur se donne à lui-même. Pour ' +
     'une autre machine, ouvrez cette page par le nom ou l’adresse de cet ordinateur, et ' +
     'copiez les lignes à nouveau.',
   whyText:

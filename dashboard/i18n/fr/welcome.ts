@@ -53,7 +53,7 @@ export const welcome: Translation<'welcome'> = {
   phoneHint: 'Avec l’indicatif du pays, par exemple +233 20 123 4567. Les SMS y sont envoyés.',
   address: 'Adresse',
   facebook: 'Facebook',
-  twitter: 'Twitter',
+  twitter: 'X (Twitter)',
   twitterHint: 'Nom du compte sans le signe @.',
   contactHint: 'Seuls vous et les administrateurs voyez l’e-mail, le téléphone et l’adresse.',
   contactWhy:

@@ -9,7 +9,7 @@ export const alerts: Translation<'alerts'> = {
   create: 'Ligar o alerta',
   none: 'Ainda não tem alertas',
   noneText:
-    'Um alerta avisa quando um valor está alto ou baixo demais, ou quando um sensor ' +
+    'Um alerta avisa quando um valor está demasiado alto ou baixo, ou quando um sensor ' +
     'deixa de enviar.',
   noSensors: 'Os alertas vigiam sensores, e ainda não tem nenhum.',
   saved: 'O alerta está ligado',
@@ -28,8 +28,11 @@ export const alerts: Translation<'alerts'> = {
   unreached: '{channel} a {name}: {reason}',
   mendOwn: 'Corrija no seu perfil',
   mendTheirs: '{name} pode corrigir no próprio perfil.',
-  unknownNames: 'Nenhuma conta tinha este nome ao gravar, por isso ninguém recebe: {names}',
-  goneDevices: 'Já não existe, e não é vigiado até gravar o alerta de novo: {ids}',
+  unknownNames:
+    'Nenhuma conta tinha estes nomes quando o alerta foi guardado, por isso ninguém ' +
+    'recebe: {names}',
+  goneDevices:
+    'Estes dispositivos já não existem. Se forem criados de novo, guarde o alerta outra vez: {ids}',
   refresh: 'Atualizar',
 
   allDevices: 'qualquer dos meus dispositivos',
@@ -78,7 +81,7 @@ export const alerts: Translation<'alerts'> = {
   comparison: 'Comparação',
   value: 'Valor',
   howLong: 'Durante quanto tempo',
-  atOnce: 'nem que seja por um instante',
+  atOnce: 'de imediato',
   howOften: 'No máximo quantas vezes',
   everyTime: 'todas as vezes',
   everySpan: 'no máximo {often}',
@@ -151,12 +154,12 @@ export const alerts: Translation<'alerts'> = {
   variablesHint: 'Toque para inserir. A mensagem mostra então o valor desse momento.',
   name: 'Nome do alerta',
 
-  preview: 'Se tivesse estado ligado no mês passado',
+  preview: 'Se tivesse estado ligado no último mês',
   previewLater: 'Preencha a frase para ver quantas vezes teria disparado.',
   wouldFire: {
-    zero: 'Não teria disparado no mês passado.',
-    one: 'Teria disparado {count} vez no mês passado.',
-    other: 'Teria disparado {count} vezes no mês passado.',
+    zero: 'Não teria disparado no último mês.',
+    one: 'Teria disparado {count} vez no último mês.',
+    other: 'Teria disparado {count} vezes no último mês.',
   },
   heldBack: {
     one: 'Mais {count} envio teria sido retido, cedo demais depois de outro.',

@@ -9,5 +9,5 @@ export const live: Translation<'live'> = {
   liveHint: 'Os novos valores aparecem sozinhos.',
   connectingHint: 'A tentar chegar ao serviço para receber novos valores.',
   offlineHint: 'Sem ligação: estes são os últimos valores conhecidos.',
-  pollingHint: 'A ligação em direto não abre, por isso os novos valores são pedidos a cada 15 s.',
+  pollingHint: 'Sem ligação em direto: os novos valores são pedidos a cada 15 s.',
 };

@@ -18,8 +18,8 @@ export const refused: Translation<'refused'> = {
   clock_ahead:
     'A hora indicada está mais de um dia adiantada. Acerte o relógio do dispositivo, ou ' +
     'não envie hora.',
-  too_large: 'O que foi enviado é grande de mais.',
-  too_often: 'Envia, ou tenta entrar, vezes de mais. Espere um minuto e envie menos vezes.',
+  too_large: 'O que foi enviado é demasiado grande.',
+  too_often: 'Envia, ou tenta entrar, demasiadas vezes. Espere um minuto e envie menos vezes.',
   no_room: 'Já não há espaço. Apague algo, ou peça a um administrador.',
   unavailable:
     'O serviço não o conseguiu guardar nesse momento. O dispositivo deve enviar de ' + 'novo.',

@@ -48,7 +48,7 @@ export const start: Translation<'start'> = {
   why404:
     'O id do dispositivo ou do sensor escreve-se de outra forma. Maiúsculas e minúsculas contam.',
   why400: 'Não se consegue ler o valor. Escreva os decimais com ponto, e o texto entre aspas.',
-  why429: 'Envia vezes de mais. Espere o tempo que a resposta diz.',
+  why429: 'Envia demasiadas vezes. Espere o tempo que a resposta diz.',
   noAnswer: 'sem resposta',
   whyNoAnswer: 'O seu dispositivo não consegue chegar a {origin}. Está na mesma rede?',
 };

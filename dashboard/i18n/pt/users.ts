@@ -30,7 +30,7 @@ export const users: Translation<'users'> = {
   creditLeft: { one: '{count} SMS por usar', other: '{count} SMS por usar' },
   saved: 'Guardado',
   newPassword: 'Definir uma nova palavra-passe',
-  newPasswordText: 'A pessoa sai de todas as sessões. Diga-lhe você mesmo a nova palavra-passe.',
+  newPasswordText: 'A pessoa sai de todas as sessões. Diga-lhe pessoalmente a nova palavra-passe.',
   passwordSet: 'A nova palavra-passe está definida',
   self: 'É você: altere a sua conta no seu perfil.',
   delete: 'Apagar esta conta',

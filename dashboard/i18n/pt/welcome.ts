@@ -51,7 +51,7 @@ export const welcome: Translation<'welcome'> = {
   phoneHint: 'Com o indicativo do país, como +233 20 123 4567. As mensagens SMS vão para lá.',
   address: 'Morada',
   facebook: 'Facebook',
-  twitter: 'Twitter',
+  twitter: 'X (Twitter)',
   twitterHint: 'Nome da conta sem o sinal @.',
   contactHint: 'Só você e os administradores veem o e-mail, o telefone e a morada.',
   contactWhy:

@@ -26,8 +26,10 @@ export const alerts: Translation<'alerts'> = {
   unreached: '{channel} kwa {name}: {reason}',
   mendOwn: 'Rekebisha katika wasifu wako',
   mendTheirs: '{name} anaweza kurekebisha katika wasifu wake.',
-  unknownNames: 'Hakuna akaunti yenye jina hili ilipohifadhiwa, hakuna anayepata: {names}',
-  goneDevices: 'Haipo tena, na haiangaliwi hadi uhifadhi tahadhari tena: {ids}',
+  unknownNames:
+    'Tahadhari ilipohifadhiwa hakukuwa na akaunti zenye majina haya, kwa hiyo hakuna ' +
+    'anayeipata: {names}',
+  goneDevices: 'Vifaa hivi havipo tena. Vikitengenezwa upya, hifadhi tahadhari tena: {ids}',
   refresh: 'Onyesha upya',
 
   allDevices: 'kifaa changu chochote',
@@ -76,8 +78,8 @@ export const alerts: Translation<'alerts'> = {
   comparison: 'Ulinganisho',
   value: 'Thamani',
   howLong: 'Kwa muda gani',
-  atOnce: 'hata kwa muda mfupi tu',
-  howOften: 'Mara ngapi kwa wingi',
+  atOnce: 'papo hapo',
+  howOften: 'Si zaidi ya mara ngapi',
   everyTime: 'kila mara',
   everySpan: 'si zaidi ya {often}',
   'per-seconds': {
@@ -108,7 +110,7 @@ export const alerts: Translation<'alerts'> = {
   removeCondition: 'Ondoa sharti hili',
   addClear: 'Tena baada tu ya…',
   removeClear: 'Ondoa “tena baada tu ya”',
-  asExpression: 'Iandike kama fomula',
+  asExpression: 'Andika kama fomula',
   asSentence: 'Ionyeshe kama sentensi',
   onlyExpression: 'Fomula hii haiwezi kuonyeshwa kama sentensi.',
   expression: 'Fomula',
@@ -146,12 +148,12 @@ export const alerts: Translation<'alerts'> = {
   variablesHint: 'Gusa ili kuingiza. Ujumbe utaonyesha thamani ya wakati huo.',
   name: 'Jina la tahadhari',
 
-  preview: 'Kama ingekuwa imewashwa mwezi uliopita',
+  preview: 'Kama ingekuwa imewashwa katika mwezi mmoja uliopita',
   previewLater: 'Jaza sentensi ili uone ingetolewa mara ngapi.',
   wouldFire: {
-    zero: 'Isingetolewa mwezi uliopita.',
-    one: 'Ingetolewa mara {count} mwezi uliopita.',
-    other: 'Ingetolewa mara {count} mwezi uliopita.',
+    zero: 'Isingetolewa katika mwezi mmoja uliopita.',
+    one: 'Ingetolewa mara {count} katika mwezi mmoja uliopita.',
+    other: 'Ingetolewa mara {count} katika mwezi mmoja uliopita.',
   },
   heldBack: {
     one: 'Mara {count} zaidi ingezuiwa, mapema mno baada ya nyingine.',
@@ -175,7 +177,7 @@ export const alerts: Translation<'alerts'> = {
 
   deliveries: 'Kilichotumwa',
   noDeliveries: 'Bado hakuna kilichotumwa.',
-  deliveriesOf: '{shown} za karibuni kati ya {count}',
+  deliveriesOf: '{shown} wa karibuni kati ya {count}',
   'delivery-pending': 'unasubiri',
   'delivery-sent': 'umetumwa',
   'delivery-failed': 'umeshindwa',

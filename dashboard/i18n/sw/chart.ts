@@ -28,7 +28,7 @@ export const chart: Translation<'chart'> = {
   goToLast: 'Nenda kwenye thamani ya mwisho',
   loading: 'Inaleta thamani…',
   failed: 'Thamani hazikuweza kuletwa.',
-  summed: 'Kila mstari ni jumla ya {interval}.',
+  summed: 'Kila mhimili ni jumla ya {interval}.',
   downsampled:
     'Kila nukta ni wastani wa {interval}; ukanda unaonyesha kuanzia ya chini hadi ya juu ' +
     'kabisa.',
@@ -50,7 +50,7 @@ export const chart: Translation<'chart'> = {
   reveal: 'Onyesha {name}',
   total: 'kwa jumla',
   inSpan: 'kwa {span}',
-  tooManyRows: 'Jedwali linaonyesha safu {count} za karibuni. Pakua CSV ili upate zote.',
+  tooManyRows: 'Jedwali linaonyesha mistari {count} ya karibuni. Pakua CSV ili upate yote.',
   badRange: 'Mwanzo lazima uwe kabla ya mwisho.',
   seconds: { one: 'sekunde {count}', other: 'sekunde {count}' },
   minutes: { one: 'dakika {count}', other: 'dakika {count}' },

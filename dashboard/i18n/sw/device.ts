@@ -134,7 +134,7 @@ export const device: Translation<'device'> = {
   deleteActuator: 'Futa kidhibiti hiki',
   deleteActuatorText: 'Hufuta {name}. Haiwezi kutenduliwa.',
   transfer: 'Mpe mtu mwingine',
-  transferText: 'Mmiliki mpya ndiye ataamua kuanzia hapo.',
+  transferText: 'Kuanzia hapo mmiliki mpya ndiye atakayeamua.',
   newOwner: 'Jina la mtumiaji la mmiliki mpya',
   transferDo: 'Kabidhi',
   transferred: '{name} sasa ni cha {owner}',

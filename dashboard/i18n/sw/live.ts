@@ -7,8 +7,7 @@ export const live: Translation<'live'> = {
   offline: 'nje ya mtandao',
   polling: 'kila sek. 15',
   liveHint: 'Thamani mpya zinaonekana zenyewe.',
-  connectingHint: 'Inajaribu kufikia huduma ili kupata thamani mpya.',
+  connectingHint: 'Inajaribu kufikia huduma.',
   offlineHint: 'Hakuna mtandao: hizi ni thamani za mwisho tunazojua.',
-  pollingHint:
-    'Muunganisho wa moja kwa moja haufunguki, hivyo thamani mpya huchukuliwa kila sekunde 15.',
+  pollingHint: 'Hakuna muunganisho wa moja kwa moja: thamani mpya huchukuliwa kila sekunde 15.',
 };

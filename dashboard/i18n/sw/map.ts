@@ -17,7 +17,7 @@ export const map: Translation<'map'> = {
   fresh: 'sawa',
   stale: 'kimya',
   alert: 'tahadhari',
-  off: 'imezimwa',
+  off: 'kimezimwa',
   open: 'Fungua',
   pick: 'Gusa ramani mahali kifaa kilipo, au andika viwianishi vyake.',
   latitude: 'Latitudo',

@@ -2,13 +2,13 @@ import type { Translation } from '../dictionary.ts';
 
 /** Ujumbe kati ya watu. */
 export const messages: Translation<'messages'> = {
-  in: 'Zilizopokelewa',
+  in: 'Uliopokelewa',
   title: 'Ujumbe',
   write: 'Ujumbe mpya',
-  out: 'Zilizotumwa',
+  out: 'Uliotumwa',
   'none-in': 'Bado hakuna aliyekuandikia.',
   'none-out': 'Bado hujamwandikia mtu.',
-  newest: 'Hizi ni kati ya {count} za karibuni.',
+  newest: 'Huu ni kati ya ujumbe {count} wa karibuni.',
   keptOnly: 'umehifadhiwa hapa tu',
   toWhom: 'kwa {name}',
   deleted: 'Ujumbe umefutwa',

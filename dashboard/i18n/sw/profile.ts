@@ -15,10 +15,10 @@ export const profile: Translation<'profile'> = {
   light: 'angavu',
   dark: 'giza',
   password: 'Nenosiri',
-  browsers: 'Vivinjari ulivyobaki umeingia',
+  browsers: 'Vivinjari ulimobaki umeingia',
   browsersText:
     'Vivinjari hubaki vimeingia kwa siku 30 baada ya kutumika. Ondoa kile ulichopoteza.',
-  browsersNone: 'Hujabaki umeingia popote.',
+  browsersNone: 'Hakuna kivinjari ulimobaki umeingia.',
   browserUsed: 'kilitumika {age} kutoka {address}',
   browserEnd: 'Ondoa',
   browserEnded: '{name} kimeondolewa',
@@ -36,7 +36,7 @@ export const profile: Translation<'profile'> = {
   keyName: 'Ni wa nini',
   keyNameHint: 'Kwa mfano: lango lililo juu ya paa la shule.',
   keyNameNeeded: 'Sema ni wa nini.',
-  keyRights: 'Unaweza',
+  keyRights: 'Ufunguo unaweza',
   keyAll: 'kufanya yote ninayoweza, isipokuwa kubadilisha akaunti yangu',
   keySend: 'kutuma thamani tu',
   keyRead: 'kusoma tu',
@@ -52,7 +52,7 @@ export const profile: Translation<'profile'> = {
     'Kama nenosiri, tumia ufunguo au nenosiri lako mwenyewe. Mistari hii ikiendeshwa, ' +
     'huonyesha kila thamani mpya ya vifaa vyote unavyoweza kuona.',
   keyHere: 'UFUNGUO WAKO',
-  take: 'Chukua data yako',
+  take: 'Chukua data zangu',
   takeText:
     'Thamani za kifaa ziko chini ya CSV kwenye ukurasa wake. Faili hii ina mengine yote: ' +
     'wasifu wako, vifaa, tahadhari, funguo bila siri zake, na nani anashiriki nini.',

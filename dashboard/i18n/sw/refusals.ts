@@ -25,7 +25,7 @@ export const refusals: RefusalWords = {
     no_mail: 'Huduma hii haiwezi kutuma barua pepe. Mwombe msimamizi nenosiri jipya.',
     address_not_saved: 'Hifadhi kwanza anwani hii kwenye wasifu wako.',
     channel_not_set_up:
-      'Kutuma kwa {channel} hakujawekwa kwenye huduma hii. Msimamizi anaweza kukuongeza.',
+      'Njia ya {channel} haijawekwa kwenye huduma hii. Msimamizi anaweza kuiweka.',
     channel_unknown: 'Hakuna njia kama hiyo ya kutuma.',
     email_malformed: 'Andika barua pepe kama ama@example.org.',
     phone_malformed: 'Andika namba ya simu pamoja na msimbo wa nchi, kama +255 712 345 678.',
@@ -72,7 +72,7 @@ export const refusals: RefusalWords = {
     key_unknown: 'Ufunguo huu haupo tena.',
     login_unknown: 'Kuingia huku kumeshaisha.',
     correction_unknown: 'Sahihisho hili halipo tena.',
-    deleted_meanwhile: 'Hiki kimefutwa wakati huo huo.',
+    deleted_meanwhile: 'Hiki kimefutwa wakati huohuo.',
     address_unknown: 'Hakuna kitu kwenye anwani hii.',
     correction_final: 'Sahihisho linaweza kutenduliwa kwa siku {days}. Za hili zimepita.',
     correction_covered:

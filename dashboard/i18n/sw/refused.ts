@@ -2,7 +2,7 @@ import type { Translation } from '../dictionary.ts';
 
 /** What was sent to a device and refused. */
 export const refused: Translation<'refused'> = {
-  title: 'Hiki kilifika, na kilikataliwa',
+  title: 'Kilifika, lakini kilikataliwa',
   times: { one: 'mara {count}', other: 'mara {count}' },
   no_key:
     'Kilikuja bila ufunguo. Nakili mistari pamoja na ufunguo wake, au tengeneza ufunguo ' +

@@ -38,8 +38,8 @@ export const retention: Translation<'retention'> = {
   tooShort: 'Muhtasari wa saa unahifadhiwa angalau muda sawa na thamani.',
   askTitle: 'Futa thamani za zamani?',
   ask: {
-    one: 'Thamani za zaidi ya siku {count} zitafutwa, sasa na kuanzia sasa. Haziwezi kurudishwa.',
-    other: 'Thamani za zaidi ya siku {count} zitafutwa, sasa na kuanzia sasa. Haziwezi kurudishwa.',
+    one: 'Thamani za zaidi ya siku {count} zitafutwa, sasa na siku zijazo. Haziwezi kurudishwa.',
+    other: 'Thamani za zaidi ya siku {count} zitafutwa, sasa na siku zijazo. Haziwezi kurudishwa.',
   },
   older: {
     one: 'Leo thamani {count} ni ya zamani hivyo.',

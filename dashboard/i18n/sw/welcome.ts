@@ -4,7 +4,7 @@ import type { Translation } from '../dictionary.ts';
 export const welcome: Translation<'welcome'> = {
   title: 'Vihisi vyako, mahali pamoja',
   what:
-    'Kipimo huhifadhi vihisi vyako vinachopima na kukuonyesha moja kwa moja, kwenye simu ' +
+    'Kipimo huhifadhi vipimo vya vihisi vyako na kukuonyesha moja kwa moja, kwenye simu ' +
     'yoyote. Hukutumia ujumbe thamani ikiwa chini au juu mno.',
   publicDevices: 'Vifaa vya wote',
   publicHint: 'Kila mtu anaweza kuona hivi. Vyako vinaweza kuwa vya faragha.',
@@ -48,7 +48,7 @@ export const welcome: Translation<'welcome'> = {
   phoneHint: 'Pamoja na msimbo wa nchi, kama +233 20 123 4567. Ujumbe mfupi hutumwa huko.',
   address: 'Anwani',
   facebook: 'Facebook',
-  twitter: 'Twitter',
+  twitter: 'X (Twitter)',
   twitterHint: 'Jina la akaunti bila alama ya @.',
   contactHint: 'Wewe na wasimamizi tu mnaona barua pepe, simu na anwani.',
   contactWhy:
