@@ -4,10 +4,12 @@ import { test } from 'node:test';
 import Fastify from 'fastify';
 import { payerAt } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
-import { currentPayer } from '../lib/paid-work.ts';
+import { currentPayer, keepPayers } from '../lib/paid-work.ts';
 import { type Answer, jsonType, send, written } from './answer.ts';
 import type { AnswerRoom, Chunks } from './answer-room.ts';
 import { createCompressor } from './compression.ts';
+
+keepPayers();
 
 /** Has room for so many bytes of each answer. */
 const roomFor = (bytesMax: number): AnswerRoom => ({

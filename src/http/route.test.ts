@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import Type from 'typebox';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { createFairTurns } from '../lib/fair-turns.ts';
-import { currentPayer } from '../lib/paid-work.ts';
+import { currentPayer, keepPayers } from '../lib/paid-work.ts';
 import { createReader } from '../wire/validation.ts';
 import { bare, done, json, list } from './answer.ts';
 import {
@@ -17,6 +17,8 @@ import {
   type RouteRequest,
 } from './route.ts';
 import { jsonBody } from './route-body.ts';
+
+keepPayers();
 
 const about = { method: 'POST', path: '/x', tag: 'X', summary: 'x', errors: [] } as const;
 const Message = Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) });

@@ -265,9 +265,10 @@ export function createResponder(
     const client = clients.of(request.raw);
     const actor = known.kind === 'guest' ? client.guest : importing(known, request.headers);
     room.askedBy(request.raw, actor);
+    if (!takesTurns) return answerTo(request, actor, client);
     const payer = payerOf(actor);
     const answer = (): Promise<Answer> => answerTo(request, actor, client);
-    const turn = takesTurns ? turns.enter(payer) : undefined;
+    const turn = turns.enter(payer);
     if (!isRead) return turn === undefined ? answer() : turn.then(answer);
     if (turn === undefined) return paidBy(payer, answer);
     return turn.then(() => {

@@ -3,9 +3,16 @@ import { type Steps, stepsOf } from './steps.ts';
 
 const payers = new AsyncLocalStorage<string>();
 
+let isKept = false;
+
+/** From now on `currentPayer` answers. Until somebody asks, no request takes the time for it. */
+export const keepPayers = (): void => {
+  isKept = true;
+};
+
 /** Runs work that this payer pays for, with all that it waits for on its way. */
 export const paidBy = <Result>(payer: string, work: () => Result): Result =>
-  payers.run(payer, work);
+  isKept ? payers.run(payer, work) : work();
 
 /** Who pays for the work under way; undefined: the service itself. */
 export const currentPayer = (): string | undefined => payers.getStore();

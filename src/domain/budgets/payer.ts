@@ -9,10 +9,20 @@ export type Payer = `account/${string}` | `address/${string}`;
 /** The payer of what happens without any address, for instance inside the service itself. */
 const unknownAddress: Payer = 'address/unknown';
 
+/** The payer of each login: many requests follow from the same one. */
+const ofLogins = new WeakMap<Actor, Payer>();
+
 /** Who pays for what an actor does. */
 export function payerOf(actor: Actor): Payer {
-  if (actor.kind !== 'guest') return payerOfAccount(actor.userId);
-  return actor.address === undefined ? unknownAddress : payerAt(actor.address);
+  // Each request of a guest has an actor of its own.
+  if (actor.kind === 'guest') {
+    return actor.address === undefined ? unknownAddress : payerAt(actor.address);
+  }
+  const known = ofLogins.get(actor);
+  if (known !== undefined) return known;
+  const payer = payerOfAccount(actor.userId);
+  ofLogins.set(actor, payer);
+  return payer;
 }
 
 /** The payer of an account and all its keys. */

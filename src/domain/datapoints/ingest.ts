@@ -6,7 +6,7 @@ import { withoutStackTraces } from '../../lib/stackless.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import { type Payer, payerOf } from '../budgets/payer.ts';
+import { payerOf } from '../budgets/payer.ts';
 import type { StorageRoom } from '../budgets/storage-room.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
@@ -61,7 +61,6 @@ export interface IngestOptions {
 
 export function createIngest(options: IngestOptions): Ingest {
   const { appender, clock, valueBytesMax, room } = options;
-  const payerFor = createPayerMemory();
   const line = createPushLine();
 
   /** Whether there is anything to store. Throws not_found and storage_full. */
@@ -85,7 +84,7 @@ export function createIngest(options: IngestOptions): Ingest {
     isByStranger: boolean,
   ): Promise<void> {
     const { deviceId, sensorId } = sensor;
-    const payer = payerFor(actor);
+    const payer = payerOf(actor);
     const push: QueuedPush =
       publishContext === undefined
         ? { deviceId, sensorId, batch, payer, isByStranger }
@@ -103,7 +102,7 @@ export function createIngest(options: IngestOptions): Ingest {
   function ingestInSteps(push: NewPush): Promise<void> {
     const { actor, sensor } = push;
     const { deviceId } = sensor;
-    return line.add(payerFor(actor), deviceId, async (turn) => {
+    return line.add(payerOf(actor), deviceId, async (turn) => {
       const device =
         peekPushable(options, actor, deviceId) ?? (await requirePushable(options, actor, deviceId));
       if (!requireStorable(push, device)) return undefined;
@@ -126,7 +125,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (access.tryAllow(actor, 'devices-data:create', resource) !== 'yes') {
       return ingestInSteps(push);
     }
-    if (!line.isEmpty() && line.has(payerFor(actor), sensor.deviceId)) return ingestInSteps(push);
+    if (!line.isEmpty() && line.has(payerOf(actor), sensor.deviceId)) return ingestInSteps(push);
     const stranger = access.tryStranger(actor, resource);
     if (stranger === 'unknown') return ingestInSteps(push);
     if (!requireStorable(push, device)) return Promise.resolve();
@@ -150,20 +149,6 @@ interface NewPush {
   readonly datapoints: readonly NewDatapoint[];
   readonly publishContext: PublishContext | undefined;
   readonly refused: RefusedElements | undefined;
-}
-
-/** `payerOf`, which spells the name of an account once for all pushes of one login. */
-function createPayerMemory(): (actor: Actor) => Payer {
-  const payers = new WeakMap<Actor, Payer>();
-  return (actor) => {
-    // Each request of a guest has an actor of its own.
-    if (actor.kind === 'guest') return payerOf(actor);
-    const known = payers.get(actor);
-    if (known !== undefined) return known;
-    const payer = payerOf(actor);
-    payers.set(actor, payer);
-    return payer;
-  };
 }
 
 /** Stores what a stranger pushes, within what strangers may store. Throws storage_full. */

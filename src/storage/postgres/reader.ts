@@ -2,7 +2,7 @@ import pg from 'pg';
 import { isGuestPayer, isPayer } from '../../domain/budgets/payer.ts';
 import { createFairQueue, type QueuePlace } from '../../lib/fair-queue.ts';
 import type { Log } from '../../lib/log.ts';
-import { currentPayer } from '../../lib/paid-work.ts';
+import { currentPayer, keepPayers } from '../../lib/paid-work.ts';
 import { TooManyWaitingError } from '../../lib/semaphore.ts';
 import type { SqlSession, Value } from '../sql/session.ts';
 import { sessionOn } from './connection.ts';
@@ -23,6 +23,7 @@ export interface Reader extends SqlSession {
 
 /** Opens connections as they are needed. */
 export function createReader(url: string, log: Log): Reader {
+  keepPayers();
   const pool = new pg.Pool({
     ...clientConfig(url, 'reads'),
     max: postgresLimits.readConnectionsMax,
