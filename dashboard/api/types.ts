@@ -10,6 +10,12 @@ import type { Wire } from '../../src/wire/fields.ts';
 import type { GatewayMessage } from '../../src/wire/gateway.ts';
 import type { GrantMessage, MyGrantsMessage, PermissionMessage } from '../../src/wire/grant.ts';
 import type { GroupMessage } from '../../src/wire/group.ts';
+import type {
+  AcceptedInvitationMessage,
+  CreatedInvitationMessage,
+  InvitationMessage,
+  OfferedInvitationMessage,
+} from '../../src/wire/invitation.ts';
 import type { LocationMessage } from '../../src/wire/location.ts';
 import type { ProjectMessage } from '../../src/wire/project.ts';
 import type { RefusalMessage } from '../../src/wire/refusal.ts';
@@ -41,6 +47,10 @@ export type Permission = Wire<typeof PermissionMessage>;
 /** To a user, or to whoever is in a group. */
 export type Grant = Wire<typeof GrantMessage>;
 export type MyGrants = Wire<typeof MyGrantsMessage>;
+export type Invitation = Wire<typeof InvitationMessage>;
+export type CreatedInvitation = Wire<typeof CreatedInvitationMessage>;
+export type OfferedInvitation = Wire<typeof OfferedInvitationMessage>;
+export type AcceptedInvitation = Wire<typeof AcceptedInvitationMessage>;
 export type Group = Wire<typeof GroupMessage>;
 export type BrowserLogin = Wire<typeof BrowserSessionMessage>;
 export type Budget = Wire<typeof BudgetMessage>;

@@ -38,6 +38,11 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/welcome/signup.tsx').then(({ Signup }) => Signup),
   },
   {
+    path: '/join/:token',
+    title: 'invite.one',
+    load: () => import('../screens/invitation/join.tsx').then(({ Join }) => Join),
+  },
+  {
     path: '/devices/:device',
     title: 'device.name',
     load: () => import('../screens/device/device.tsx').then(({ DeviceScreen }) => DeviceScreen),

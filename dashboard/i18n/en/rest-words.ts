@@ -1,6 +1,7 @@
 import { data } from './data.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
+import { invite } from './invite.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
 import { refused } from './refused.ts';
@@ -16,6 +17,7 @@ export const restWords = {
   data,
   gateways,
   groups,
+  invite,
   profile,
   projects,
   refused,

@@ -9,6 +9,7 @@ import { errors } from './errors.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
 import { home } from './home.ts';
+import { invite } from './invite.ts';
 import { live } from './live.ts';
 import { map } from './map.ts';
 import { messages } from './messages.ts';
@@ -37,6 +38,7 @@ export const dictionary: Dictionary = {
   errors,
   gateways,
   groups,
+  invite,
   home,
   live,
   map,

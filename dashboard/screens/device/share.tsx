@@ -7,6 +7,7 @@ import { useSharingProjects } from '../../state/audience.ts';
 import { username } from '../../state/session.ts';
 import { deviceName } from '../../ui/value.tsx';
 import { Grants } from '../sharing/grants.tsx';
+import { Invite } from '../sharing/invite.tsx';
 import { DevicePart } from './device-part.tsx';
 
 /** Who may do what with a device. */
@@ -39,6 +40,7 @@ function DeviceGrants({ device }: { readonly device: Device }): JSX.Element {
   return (
     <>
       <Grants thing={{ kind: 'device', id, aloneText: t(alone) }} />
+      <Invite thing={{ kind: 'device', id }} />
       {sharing.length > 0 && (
         <section class="stack-tight" aria-labelledby="by-projects">
           <h2 id="by-projects">{t('sharing.byProjects')}</h2>

@@ -18,6 +18,7 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { GivenToGroup } from '../sharing/given-to-group.tsx';
+import { Invite } from '../sharing/invite.tsx';
 import { PeopleField } from './people-field.tsx';
 
 /** One group: who is in it, and what is shared with it. */
@@ -44,6 +45,7 @@ export function GroupScreen({ params }: ScreenProps): JSX.Element {
           <h1>{value.name}</h1>
           <Members group={value} resource={group} />
           <GivenToGroup group={value.id}>
+            <Invite thing={{ kind: 'group', id: value.id }} />
             <Rename key={value.name} group={value} onDone={reload} />
             <DeleteGroup group={value} />
           </GivenToGroup>

@@ -11,6 +11,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { deviceName } from '../../ui/value.tsx';
 import { Grants } from './grants.tsx';
+import { Invite } from './invite.tsx';
 import { ProjectReach } from './project-reach.tsx';
 
 /** Who may do what with a gateway. */
@@ -39,7 +40,10 @@ function GroupShare(props: {
   }, [title]);
   const mayShare = value !== undefined && (isAdmin.value || value.owner === user);
   const people = mayShare ? (
-    <Grants thing={{ kind, id, aloneText: t('sharing.nobody') }} />
+    <>
+      <Grants thing={{ kind, id, aloneText: t('sharing.nobody') }} />
+      {kind === 'project' && <Invite thing={{ kind, id }} />}
+    </>
   ) : isRoleKnown.value ? (
     <p class="note">{t('sharing.ownerDecides')}</p>
   ) : (

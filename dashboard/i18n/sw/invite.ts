@@ -1,0 +1,31 @@
+import type { Translation } from '../dictionary.ts';
+
+/** Links that let people join. */
+export const invite: Translation<'invite'> = {
+  one: 'Mwaliko',
+  title: 'Alika kwa kiungo',
+  text: 'Kiungo au msimbo wa QR huwaruhusu watu kujiunga hata kama bado hawana akaunti hapa.',
+  right: 'Wanachoweza kufanya',
+  see: 'Kuona na kusoma vipimo',
+  send: 'Pia kutuma vipimo na kutumia vidhibiti',
+  change: 'Pia kubadilisha',
+  lasts: 'Kiungo kitafanya kazi kwa',
+  days: { one: 'siku {count}', other: 'siku {count}' },
+  uses: 'Kwa watu wangapi',
+  usesBad: 'Andika namba kamili kutoka 1 hadi {max}.',
+  make: 'Tengeneza kiungo',
+  link: 'Kiungo cha kujiunga',
+  once: 'Kiungo hiki hakitaonyeshwa tena. Kinakili, au waache watu wachanganue msimbo.',
+  left: { one: 'kwa mtu {count} zaidi, hadi {date}', other: 'kwa watu {count} zaidi, hadi {date}' },
+  another: 'Tengeneza kiungo kingine',
+  open: 'Mialiko iliyo wazi',
+  revoke: 'Futa',
+  revoked: 'Kiungo hakifanyi kazi tena',
+  invites: '{name} anakualika',
+  device: 'kifaa',
+  project: 'mradi',
+  group: 'kikundi',
+  until: 'Mwaliko utatumika hadi {date}.',
+  joinAs: 'Jiunge kama {name}',
+  signUp: 'Fungua akaunti ili kujiunga',
+};
