@@ -23,7 +23,7 @@ import type { RetentionMessage } from '../../src/wire/retention.ts';
 import type { SensorMessage } from '../../src/wire/sensor.ts';
 import type { ServiceMessage, SettingsMessage } from '../../src/wire/service.ts';
 import type { BudgetMessage } from '../../src/wire/usage.ts';
-import type { UserMessage } from '../../src/wire/user.ts';
+import type { ImportedUsersMessage, UserMessage } from '../../src/wire/user.ts';
 
 export type Datapoint = Omit<Wire<typeof LastValueMessage>, 'date_received'> & {
   /** Absent of a value that came by MQTT. */
@@ -43,6 +43,7 @@ export type Device = Omit<Wire<typeof DeviceMessage>, 'sensors' | 'actuators'> &
   readonly actuators: readonly Actuator[];
 };
 export type User = Wire<typeof UserMessage>;
+export type ImportedUser = Wire<typeof ImportedUsersMessage>[number];
 export type Permission = Wire<typeof PermissionMessage>;
 /** To a user, or to whoever is in a group. */
 export type Grant = Wire<typeof GrantMessage>;

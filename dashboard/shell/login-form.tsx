@@ -31,6 +31,10 @@ export function LoginForm({
     try {
       writeStayChoice(stays);
       await api.logIn(name, password, stays);
+      // Not awaited: what follows shows meanwhile, and without network there is nothing to ask.
+      import('./initial-password.tsx')
+        .then(({ askForOwnPassword }) => askForOwnPassword())
+        .catch(() => undefined);
       onDone?.();
     } catch (failure) {
       const isRefused = failure instanceof ApiError && failure.status === 401;

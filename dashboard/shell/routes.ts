@@ -203,6 +203,12 @@ export const routes: readonly ScreenRoute[] = [
     load: () => import('../screens/users/users.tsx').then(({ Users }) => Users),
   },
   {
+    path: '/users/import',
+    title: 'users.importTitle',
+    needsLogin: true,
+    load: () => import('../screens/users/import.tsx').then(({ ImportUsers }) => ImportUsers),
+  },
+  {
     path: '/users/:user',
     title: 'users.one',
     needsLogin: true,

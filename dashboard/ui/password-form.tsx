@@ -16,12 +16,14 @@ export function PasswordForm({
   user,
   label,
   done,
+  onDone,
 }: {
   readonly user: User;
   /** What the button says. */
   readonly label: string;
   /** What is said when it holds. */
   readonly done: string;
+  readonly onDone?: () => void;
 }): JSX.Element {
   const [old, setOld] = useState('');
   const [password, setPassword] = useState('');
@@ -48,6 +50,7 @@ export function PasswordForm({
     setOld('');
     setPassword('');
     showToast(done);
+    onDone?.();
   }
 
   return (

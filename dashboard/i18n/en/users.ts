@@ -36,4 +36,25 @@ export const users = {
     'Deletes {name} with all devices, values, alerts and keys of this account. ' +
     'This cannot be undone.',
   deleted: '{name} is deleted',
+  importTitle: 'Accounts for a class',
+  importText: 'Choose a list as a spreadsheet saves it (CSV). Its first line names the columns:',
+  importColumns:
+    'username, and any of name, firstName, lastName, email, phone, group, password. ' +
+    'Without a password one is made up.',
+  importFile: 'The list',
+  importNoFile: 'Choose a file first.',
+  importDo: 'Create the accounts',
+  importBusy: 'Creating the accounts…',
+  importMade: { one: '{count} account is created', other: '{count} accounts are created' },
+  importRefused: { one: '{count} row was not taken', other: '{count} rows were not taken' },
+  importAgain: 'Another list',
+  slips: 'Slips',
+  slipsOnce: 'Print the slips now: the passwords are not shown again.',
+  slipsPrint: 'Print the slips',
+  slipAddress: 'Address',
+  slipGiven: 'as on the list',
+  initialTitle: 'Choose a password of your own',
+  initialText: 'Somebody else knows your password. Choose one that only you know.',
+  initialDo: 'Change the password',
+  initialLater: 'Later',
 } as const;

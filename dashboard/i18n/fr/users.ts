@@ -39,4 +39,30 @@ export const users: Translation<'users'> = {
     'Supprime {name} avec tous les appareils, valeurs, alertes et clés de ce compte. ' +
     'C’est définitif.',
   deleted: '{name} est supprimé',
+  importTitle: 'Comptes pour une classe',
+  importText:
+    'Choisissez une liste enregistrée par un tableur (CSV). Sa première ligne nomme les colonnes :',
+  importColumns:
+    'username, et au choix name, firstName, lastName, email, phone, group, password. ' +
+    'Sans mot de passe, il en est créé un.',
+  importFile: 'La liste',
+  importNoFile: 'Choisissez d’abord un fichier.',
+  importDo: 'Créer les comptes',
+  importBusy: 'Création des comptes…',
+  importMade: { one: '{count} compte est créé', other: '{count} comptes sont créés' },
+  importRefused: {
+    one: '{count} ligne n’a pas été prise',
+    other: '{count} lignes n’ont pas été prises',
+  },
+  importAgain: 'Une autre liste',
+  slips: 'Fiches',
+  slipsOnce: 'Imprimez les fiches maintenant : les mots de passe ne seront plus affichés.',
+  slipsPrint: 'Imprimer les fiches',
+  slipAddress: 'Adresse',
+  slipGiven: 'comme sur la liste',
+  initialTitle: 'Choisissez votre propre mot de passe',
+  initialText:
+    'Quelqu’un d’autre connaît votre mot de passe. Choisissez-en un que vous seul connaissez.',
+  initialDo: 'Changer le mot de passe',
+  initialLater: 'Plus tard',
 };

@@ -38,4 +38,25 @@ export const users: Translation<'users'> = {
     'Apaga {name} com todos os dispositivos, valores, alertas e chaves desta conta. ' +
     'Não pode ser desfeito.',
   deleted: '{name} foi apagado',
+  importTitle: 'Contas para uma turma',
+  importText: 'Escolha uma lista salva por uma planilha (CSV). A primeira linha nomeia as colunas:',
+  importColumns:
+    'username e, se quiser, name, firstName, lastName, email, phone, group, ' +
+    'password. Sem senha, uma é criada.',
+  importFile: 'A lista',
+  importNoFile: 'Escolha primeiro um arquivo.',
+  importDo: 'Criar as contas',
+  importBusy: 'Criando as contas…',
+  importMade: { one: '{count} conta foi criada', other: '{count} contas foram criadas' },
+  importRefused: { one: '{count} linha não foi aceita', other: '{count} linhas não foram aceitas' },
+  importAgain: 'Outra lista',
+  slips: 'Fichas',
+  slipsOnce: 'Imprima as fichas agora: as senhas não serão mostradas de novo.',
+  slipsPrint: 'Imprimir as fichas',
+  slipAddress: 'Endereço',
+  slipGiven: 'como na lista',
+  initialTitle: 'Escolha a sua própria senha',
+  initialText: 'Outra pessoa conhece a sua senha. Escolha uma que só você conheça.',
+  initialDo: 'Mudar a senha',
+  initialLater: 'Mais tarde',
 };

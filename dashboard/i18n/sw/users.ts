@@ -38,4 +38,26 @@ export const users: Translation<'users'> = {
     'Hufuta {name} pamoja na vifaa, thamani, tahadhari na funguo zote za akaunti hii. ' +
     'Haiwezi kutenduliwa.',
   deleted: '{name} amefutwa',
+  importTitle: 'Akaunti za darasa',
+  importText:
+    'Chagua orodha iliyohifadhiwa na lahajedwali (CSV). Mstari wake wa kwanza hutaja safu:',
+  importColumns:
+    'username, na yoyote ya name, firstName, lastName, email, phone, group, ' +
+    'password. Bila nenosiri, litatungwa.',
+  importFile: 'Orodha',
+  importNoFile: 'Chagua faili kwanza.',
+  importDo: 'Fungua akaunti',
+  importBusy: 'Akaunti zinafunguliwa…',
+  importMade: { one: 'Akaunti {count} imefunguliwa', other: 'Akaunti {count} zimefunguliwa' },
+  importRefused: { one: 'Mstari {count} haukuchukuliwa', other: 'Mistari {count} haikuchukuliwa' },
+  importAgain: 'Orodha nyingine',
+  slips: 'Karatasi za kuingia',
+  slipsOnce: 'Chapisha karatasi sasa: manenosiri hayataonyeshwa tena.',
+  slipsPrint: 'Chapisha karatasi',
+  slipAddress: 'Anwani',
+  slipGiven: 'kama kwenye orodha',
+  initialTitle: 'Chagua nenosiri lako mwenyewe',
+  initialText: 'Mtu mwingine analijua nenosiri lako. Chagua unalolijua wewe tu.',
+  initialDo: 'Badilisha nenosiri',
+  initialLater: 'Baadaye',
 };

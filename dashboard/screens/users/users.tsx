@@ -51,6 +51,9 @@ function AllUsers(): JSX.Element {
     <div class="stack">
       <header class="screen-head">
         <h1>{t('shell.users')}</h1>
+        <a class="button" href="/users/import">
+          {t('users.importTitle')}
+        </a>
         <button type="button" class="button" onClick={() => setAdding(true)}>
           <Icon name="plus" />
           {t('users.new')}

@@ -1,0 +1,139 @@
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { ApiError } from '../../api/api-error.ts';
+import { errorSentence } from '../../api/error-sentence.ts';
+import type { ImportedUser } from '../../api/types.ts';
+import { t } from '../../i18n/i18n.ts';
+import { useAction } from '../../state/action.ts';
+import { api, isAdmin } from '../../state/session.ts';
+import { Field } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { QrCode } from '../../ui/qr-code.tsx';
+import { AdminsOnly } from './users.tsx';
+
+const example = 'username,name,group\nfatou.diop,Fatou Diop,4B\nmoussa.ba,Moussa Ba,4B';
+
+/** Accounts for a class, from a list: who was made, and a slip of paper for each. */
+export function ImportUsers(): JSX.Element {
+  const [rows, setRows] = useState<readonly ImportedUser[]>();
+  if (!isAdmin.value) return <AdminsOnly />;
+  return (
+    <div class="stack">
+      <a class="back-link" href="/users">
+        <Icon name="back" />
+        {t('shell.users')}
+      </a>
+      <h1>{t('users.importTitle')}</h1>
+      {rows === undefined ? (
+        <ListForm onMade={setRows} />
+      ) : (
+        <Made rows={rows} onAgain={() => setRows(undefined)} />
+      )}
+    </div>
+  );
+}
+
+function ListForm(props: {
+  readonly onMade: (rows: readonly ImportedUser[]) => void;
+}): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const action = useAction();
+  async function send(event: Event): Promise<void> {
+    event.preventDefault();
+    const file = input.current?.files?.[0];
+    if (file === undefined) return action.fail(t('users.importNoFile'));
+    await action.run(async () => {
+      const call = { method: 'POST', path: '/users/import', body: file, type: 'text/csv' } as const;
+      props.onMade(await api.getJson<readonly ImportedUser[]>(call));
+    });
+  }
+  return (
+    <form class="form" onSubmit={send} noValidate>
+      <p>{t('users.importText')}</p>
+      <pre class="code">{example}</pre>
+      <Field
+        label={t('users.importFile')}
+        hint={t('users.importColumns')}
+        control={(ids) => (
+          <input {...ids} ref={input} class="input" type="file" accept=".csv,text/csv,text/plain" />
+        )}
+      />
+      <FormError text={action.error} />
+      <button type="submit" class="button button-main" disabled={action.isBusy}>
+        {t(action.isBusy ? 'users.importBusy' : 'users.importDo')}
+      </button>
+    </form>
+  );
+}
+
+function Made(props: {
+  readonly rows: readonly ImportedUser[];
+  readonly onAgain: () => void;
+}): JSX.Element {
+  const { rows, onAgain } = props;
+  const made = rows.filter(({ error }) => error === undefined);
+  const refused = rows.filter(({ error }) => error !== undefined);
+  return (
+    <>
+      <p role="status">{t('users.importMade', { count: made.length })}</p>
+      {refused.length > 0 && (
+        <section class="stack-tight" aria-labelledby="refused">
+          <h2 id="refused">{t('users.importRefused', { count: refused.length })}</h2>
+          <ul class="menu">
+            {refused.map((row, place) => (
+              <li key={`${place} ${row.username}`}>
+                <strong>{row.username}</strong> {sentenceOf(row)}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {made.length > 0 && (
+        <section class="stack-tight" aria-labelledby="slips">
+          <h2 id="slips">{t('users.slips')}</h2>
+          <p class="note">{t('users.slipsOnce')}</p>
+          <button type="button" class="button button-main" onClick={() => window.print()}>
+            {t('users.slipsPrint')}
+          </button>
+          <ul class="slips">
+            {made.map((row) => (
+              <li key={row.username} class="slip">
+                <Slip row={row} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <button type="button" class="button" onClick={onAgain}>
+        {t('users.importAgain')}
+      </button>
+    </>
+  );
+}
+
+/** What one person needs to log in, on paper. */
+function Slip({ row }: { readonly row: ImportedUser }): JSX.Element {
+  return (
+    <>
+      <dl>
+        <dt>{t('users.slipAddress')}</dt>
+        <dd>{location.origin}</dd>
+        <dt>{t('welcome.username')}</dt>
+        <dd>
+          <strong>{row.username}</strong>
+        </dd>
+        <dt>{t('welcome.password')}</dt>
+        <dd>
+          <strong>{row.password ?? t('users.slipGiven')}</strong>
+        </dd>
+      </dl>
+      <QrCode text={`${location.origin}/login`} />
+    </>
+  );
+}
+
+function sentenceOf({ error = '', description = '', code, params }: ImportedUser): string {
+  const exact = code === undefined ? undefined : { code, params: params ?? {} };
+  return errorSentence(new ApiError({ status: 400, code: error, description, exact }), t);
+}
