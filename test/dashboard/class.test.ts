@@ -27,6 +27,7 @@ for (const width of ['phone', 'desktop'] as const) {
     await page.getByText('30 accounts are created').waitFor();
     await page.getByRole('heading', { name: '1 row was not taken' }).waitFor();
     await page.getByRole('listitem').filter({ hasText: 'two words' }).waitFor();
+    assert.equal(await page.getByText('username may hold letters').count(), 0, 'in plain words');
     const slips = page.locator('.slip');
     assert.equal(await slips.count(), 30);
     await slips.locator('svg.qr').last().waitFor();

@@ -67,7 +67,7 @@ function Offer({ offer }: { readonly offer: OfferedInvitation }): JSX.Element {
   return (
     <>
       <h1>{title}</h1>
-      <ul class="menu">
+      <ul class="plain-rows">
         {to.map((thing) => (
           <li key={`${thing.kind} ${thing.resource}`} class="row">
             <strong class="grow">{thing.name}</strong>

@@ -74,7 +74,7 @@ export function Invite({ thing }: { readonly thing: InvitedThing }): JSX.Element
       {open.length > 0 && (
         <>
           <h3>{t('invite.open')}</h3>
-          <ul class="menu">
+          <ul class="plain-rows">
             {open.map((invitation) => (
               <li key={invitation.id}>
                 <OpenInvitation

@@ -4,6 +4,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { errorSentence } from '../../api/error-sentence.ts';
 import type { ImportedUser } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { loadRefusals } from '../../i18n/refusals.ts';
 import { useAction } from '../../state/action.ts';
 import { api, isAdmin } from '../../state/session.ts';
 import { Field } from '../../ui/field.tsx';
@@ -45,7 +46,10 @@ function ListForm(props: {
     if (file === undefined) return action.fail(t('users.importNoFile'));
     await action.run(async () => {
       const call = { method: 'POST', path: '/users/import', body: file, type: 'text/csv' } as const;
-      props.onMade(await api.getJson<readonly ImportedUser[]>(call));
+      const rows = await api.getJson<readonly ImportedUser[]>(call);
+      // Rows that were not taken say why in the reader's language.
+      if (rows.some(({ error }) => error !== undefined)) await loadRefusals();
+      props.onMade(rows);
     });
   }
   return (
@@ -80,7 +84,7 @@ function Made(props: {
       {refused.length > 0 && (
         <section class="stack-tight" aria-labelledby="refused">
           <h2 id="refused">{t('users.importRefused', { count: refused.length })}</h2>
-          <ul class="menu">
+          <ul class="plain-rows">
             {refused.map((row, place) => (
               <li key={`${place} ${row.username}`}>
                 <strong>{row.username}</strong> {sentenceOf(row)}
