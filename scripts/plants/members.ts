@@ -6,7 +6,6 @@ const sessions = 'test/walks/postgres-members-sessions.test.ts';
 const membership = 'src/storage/postgres/membership.ts';
 const rules = 'test/walks/postgres-members-rules.test.ts';
 const lookValues = 'src/domain/notifications/look-values.ts';
-const shards = 'src/storage/postgres/shards/shards.test.ts';
 const sharedFeed = 'src/feed/shared-feed.ts';
 const logReading = 'src/feed/log-reading.ts';
 
@@ -44,24 +43,6 @@ export const plantsOfMembers: readonly Plant[] = [
       says: /old/,
     },
     patches: [patch('src/mqtt/broker/retained-backlog.ts', 'await heardOthers();', '')],
-  },
-  {
-    name: 'a shard that is away fails what needs it alone',
-    ...{ file: shards, test: 'fails what needs it, and nothing else', says: /cannot be reached/ },
-    patches: [
-      patch(
-        'src/storage/postgres/timeseries/append.ts',
-        'findRepeats(looking).catch(unlessAway);',
-        'findRepeats(looking);',
-      ),
-    ],
-  },
-  {
-    name: 'a chunk is emptied once its shard has it',
-    ...{ file: shards, test: 'goes to the database of its buckets', says: /both have some/ },
-    patches: [
-      patch('src/storage/postgres/shards/sending.ts', 'await putBytes(session, rows);', ''),
-    ],
   },
   {
     name: 'who was given up can commit nothing',

@@ -102,7 +102,6 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     const opening = await openStorage({
       ...{ kind, directory, serving, log, reporter },
       ...(secrets.databaseUrl !== undefined && { url: secrets.databaseUrl }),
-      ...(secrets.shardUrls !== undefined && { shardUrls: secrets.shardUrls }),
       ...(options.onReplaced !== undefined && { onReplaced: options.onReplaced }),
     });
     const engine = options.wrapStorage?.(opening) ?? opening;

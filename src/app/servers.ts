@@ -80,7 +80,6 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     ...(tls !== undefined && { tls }),
     metrics: metrics.source,
   });
-  if (storage.shardsAway !== undefined) metrics.watchShards(storage.shardsAway);
   metrics.watchMqtt(() => mqtt.broker.metrics());
   const http = await createHttpServer({
     services: built.services,
@@ -98,7 +97,6 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
     },
     isTrustedProxy,
     ping: () => storage.ping(),
-    ...(storage.shardsAway !== undefined && { shardsAway: storage.shardsAway }),
     metricsText: () => metrics.metricsText(),
     metricsContentType,
   });

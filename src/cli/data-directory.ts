@@ -45,8 +45,8 @@ export function placeOf(options: DirectoryOption): StoragePlace {
   const { config, secrets } = loadConfigHere();
   const { engine, directory } = config.storage;
   if (engine === 'sqlite') return { kind: 'sqlite', directory };
-  const { databaseUrl: url, shardUrls } = secrets;
-  if (url !== undefined) return { kind: 'postgres', url, ...(shardUrls && { shardUrls }) };
+  const { databaseUrl: url } = secrets;
+  if (url !== undefined) return { kind: 'postgres', url };
   throw new Error(
     'KIPIMO_DATABASE_URL keeps everything in the memory of the service: name a data directory ' +
       'with --data-dir',

@@ -45,10 +45,7 @@ async function moveTo(options: DirectoryOption & { readonly to: string }): Promi
 
 function targetOf(place: string): StoragePlace {
   const setting = databaseUrl.parse(place);
-  if (setting?.engine === 'postgres') {
-    const { url, shardUrls } = setting;
-    return { kind: 'postgres', url, ...(shardUrls && { shardUrls }) };
-  }
+  if (setting?.engine === 'postgres') return { kind: 'postgres', url: setting.url };
   if (setting !== undefined || /^[a-z]+:/.test(place)) {
     throw invalid('--to must be postgres://user@host/database or the path of a data directory');
   }

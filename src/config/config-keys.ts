@@ -81,8 +81,8 @@ export const configKeys = {
     kind: databaseUrl,
     meaning:
       'Where the data is, when it is not in KIPIMO_DATA_DIR: ' +
-      '`postgres://user:password@host/database` for PostgreSQL 15 or newer; further addresses, ' +
-      'with commas between, are of databases that keep most of the datapoints (see `scale.md`); ' +
+      '`postgres://user:password@host/database` for PostgreSQL 15 or newer; several servers of ' +
+      'one cluster with commas between the hosts (see `scale.md`); ' +
       '`memory:` keeps all in the process alone, for tests: it is gone at the end.',
     isSecret: true,
   }),

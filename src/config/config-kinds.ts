@@ -6,6 +6,7 @@ import { isBudgetName } from '../domain/budgets/budgets.ts';
 import { DomainError } from '../domain/errors.ts';
 import { parseNewUsername, type Username } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { serverUrls } from '../lib/server-urls.ts';
 
 /** What a key may hold: `must` completes the sentence "KEY must be …". */
 export interface Kind<Value> {
@@ -133,30 +134,41 @@ export const directory: Kind<string> = {
 /** Which engine keeps the data, and where; an address may have a password in it. */
 export type DatabaseSetting =
   | { readonly engine: 'memory' }
-  | {
-      readonly engine: 'postgres';
-      readonly url: string;
-      /** Of further databases, which keep chunks; there when there are any. */
-      readonly shardUrls?: readonly string[];
-    };
+  | { readonly engine: 'postgres'; readonly url: string };
 
 export const databaseUrl: Kind<DatabaseSetting> = {
   must:
     'left out, for SQLite in the data directory, or the address of a PostgreSQL database, ' +
-    'postgres://user:password@host/database, further ones with commas between, or memory:',
+    'postgres://user:password@host/database, or memory:',
   parse(text) {
     if (text === 'memory:') return { engine: 'memory' };
-    const [url = '', ...shardUrls] = text.split(/,\s*(?=postgres(?:ql)?:\/\/)/);
-    if (![url, ...shardUrls].every(isPostgresUrl)) return undefined;
-    return { engine: 'postgres', url, ...(shardUrls.length > 0 && { shardUrls }) };
+    return isPostgresUrl(text) && !namesFurther(text)
+      ? { engine: 'postgres', url: text }
+      : undefined;
+  },
+  problem(text) {
+    if (!namesFurther(text)) return databaseUrl.must;
+    return (
+      'the address of one database: further ones for history are no more, so leave the first ' +
+      'address alone; where further ones have datapoints, docs/scale.md says how they come home'
+    );
   },
 };
 
+const namesFurther = (text: string): boolean => /,\s*postgres(?:ql)?:\/\//.test(text);
+const targets = new Set([null, 'read-write', 'primary']);
+
+/** One database, of one server or of several of one cluster, with commas between the hosts. */
 function isPostgresUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return false;
-  // Several servers of one database: failover happens behind one address.
-  return url.host !== '' && !text.includes(',') && url.pathname.length > 1;
+  const servers = serverUrls(text);
+  return servers.every((server) => {
+    const url = URL.parse(server);
+    if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return false;
+    if (servers.length > 1 && !targets.has(url.searchParams.get('target_session_attrs'))) {
+      return false;
+    }
+    return url.host !== '' && /^\/[^,]+$/.test(url.pathname);
+  });
 }
 
 /** A file that this process can read now. */

@@ -201,15 +201,35 @@ test('KIPIMO_DATABASE_URL names the engine', () => {
   assert.equal(config.storage.engine, 'postgres');
   assert.equal(secrets.databaseUrl, url);
   assert.ok(!JSON.stringify(config).includes('hunter2'));
-  assert.equal(secrets.shardUrls, undefined);
 });
 
-test('KIPIMO_DATABASE_URL names further databases behind commas', () => {
+test('KIPIMO_DATABASE_URL may name several servers of one cluster', () => {
+  const read = (hosts: string, rest = '') => {
+    const url = `postgres://k:hunter2@${hosts}/k${rest}`;
+    return loadConfig({ KIPIMO_DATABASE_URL: url }).secrets.databaseUrl === url;
+  };
+  assert.ok(read('a,b'));
+  assert.ok(read('a:5432,[::1]:5433', '?target_session_attrs=read-write'));
+  assert.ok(read('a,b', '?sslmode=verify-full&target_session_attrs=primary'));
+  for (const text of ['a,', ',a', 'a,,b', 'a:x,b', 'a,b/k?target_session_attrs=any&']) {
+    const [problem] = problemsOf({ KIPIMO_DATABASE_URL: `postgres://k:hunter2@${text}/k` });
+    assert.match(problem ?? '', /^KIPIMO_DATABASE_URL must be left out/, text);
+    assert.doesNotMatch(problem ?? '', /hunter2/);
+  }
+});
+
+test('further databases in KIPIMO_DATABASE_URL are refused with what to do', () => {
   const [main, one, two] = ['main', 'one', 'two'].map((name) => `postgres://k:hunter2@${name}/k`);
-  const { config, secrets } = loadConfig({ KIPIMO_DATABASE_URL: `${main},${one}, ${two}` });
-  assert.deepEqual([secrets.databaseUrl, secrets.shardUrls], [main, [one, two]]);
-  assert.ok(!JSON.stringify(config).includes('hunter2'));
-  for (const wrong of [`${main},`, `${main},memory:`, 'postgres://k@a,b/k', `,${main}`]) {
+  for (const given of [`${main},${one}, ${two}`, `${main}?sslmode=disable,${one}`]) {
+    const [problem, ...others] = problemsOf({ KIPIMO_DATABASE_URL: given });
+    assert.deepEqual(others, []);
+    assert.match(
+      problem ?? '',
+      /^KIPIMO_DATABASE_URL must be the address of one database: further/,
+    );
+    assert.doesNotMatch(problem ?? '', /hunter2/);
+  }
+  for (const wrong of [`${main},`, `${main},memory:`, `,${main}`]) {
     assert.throws(() => loadConfig({ KIPIMO_DATABASE_URL: wrong }), /KIPIMO_DATABASE_URL must be/);
   }
 });

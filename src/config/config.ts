@@ -76,8 +76,6 @@ export interface Secrets {
   readonly adminPassword?: string;
   /** Where PostgreSQL is, when the data is there. */
   readonly databaseUrl?: string;
-  /** Where further databases are. */
-  readonly shardUrls?: readonly string[];
   /** The providers of channels, with their credentials. */
   readonly channels: ChannelSettings;
 }
@@ -256,10 +254,7 @@ function toSecrets(values: Values): Secrets {
   const { KIPIMO_TWITTER_URL: twitter, KIPIMO_SMTP_URL: email } = values;
   return Object.freeze({
     ...(adminPassword !== undefined && { adminPassword }),
-    ...(database?.engine === 'postgres' && {
-      databaseUrl: database.url,
-      ...(database.shardUrls !== undefined && { shardUrls: database.shardUrls }),
-    }),
+    ...(database?.engine === 'postgres' && { databaseUrl: database.url }),
     channels: Object.freeze({
       ...(sms !== undefined && { sms }),
       ...(voice !== undefined && { voice }),

@@ -14,8 +14,6 @@ export function mountOperations(
     readonly authenticate: Authenticate;
     readonly clock: SteadyClock;
     readonly ping: () => Promise<void>;
-    /** How many databases that have a part of the datapoints are away; absent: there are none. */
-    readonly shardsAway?: () => number;
     readonly metricsText: () => Promise<string>;
     readonly metricsContentType: string;
   },
@@ -24,12 +22,10 @@ export function mountOperations(
   fastify.get('/healthz', (_request, reply) => reply.header('content-type', jsonType).send(ok));
   fastify.get('/readyz', async (_request, reply) => {
     await soon(options.ping());
-    const { shardsAway } = options;
     const behindMs = options.clock.aheadMs();
     const said = {
       status: 'ok',
       ...(behindMs > 0 && { clock: 'behind', clock_behind_s: Math.round(behindMs / 1_000) }),
-      ...(shardsAway && { shards: shardsAway() === 0 ? 'connected' : 'away' }),
     };
     return reply.header('content-type', jsonType).send(JSON.stringify(said));
   });

@@ -85,8 +85,6 @@ export interface HttpServerOptions {
   /** What answers are dated by. */
   readonly clock: SteadyClock;
   readonly ping: () => Promise<void>;
-  /** How many further databases cannot be reached; absent: there are none. */
-  readonly shardsAway?: () => number;
   readonly metricsText: () => Promise<string>;
   readonly metricsContentType: string;
   readonly budgets: Budgets;

@@ -9,8 +9,6 @@ export interface StorageOptions {
   readonly directory: string;
   /** Where the database is, with its password; for postgres. */
   readonly url?: string;
-  /** Of databases that have a part of the datapoints, likewise. */
-  readonly shardUrls?: readonly string[];
   readonly log: Log;
   readonly reporter: Reporter;
   /** Whether others serve the same database at once; for postgres. */

@@ -58,8 +58,6 @@ export interface Storage {
   newestReceived(atMost: Instant): Promise<Instant | undefined>;
   /** Throws when the engine cannot answer; for GET /readyz. */
   ping(): Promise<void>;
-  /** How many of its further databases cannot be reached; absent: there are none. */
-  shardsAway?(): number;
   /** Memory of the engine's own thread; undefined when it has ended. Absent: it has none. */
   threadMemory?(): Promise<ThreadMemory | undefined>;
   /** Resolves when everything accepted is durable and every file is closed. */

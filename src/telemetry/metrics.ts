@@ -35,8 +35,6 @@ export interface Metrics {
   watchStorage(read: () => StorageMetrics): void;
   /** Adds by how much the service's clock is ahead of the machine's, which is behind. */
   watchClock(readAheadMs: () => number): void;
-  /** Adds how many further databases cannot be reached. */
-  watchShards(countAway: () => number): void;
   /** Adds what is used of the budgets. */
   watchBudgets(read: () => readonly BudgetUsage[]): void;
   /** Adds where the memory is, with that of the thread that writes. */
@@ -78,10 +76,6 @@ export function createMetrics(): Metrics {
       const help = "By how much the machine's clock is behind what was stored; 0: it is not.";
       const seconds = () => [[readAheadMs() / 1_000]] as const;
       meters.watched('gauge', 'kipimo_clock_behind_seconds', { help }, seconds);
-    },
-    watchShards(countAway) {
-      const help = 'Further databases that cannot be reached: what they have cannot be read.';
-      meters.watched('gauge', 'kipimo_shards_away', { help }, () => [[countAway()]]);
     },
     watchBudgets: (read) => addBudgetMetrics(meters, read),
     watchMemory: (read) => addMemoryMetrics(meters, read),

@@ -93,7 +93,6 @@ test('names and types are as Prometheus wants them: what checks them finds nothi
     total: 2,
   } as const;
   metrics.watchBudgets(() => [{ ...budget, refusals: 3 }]);
-  metrics.watchShards(() => 0);
   const text = await metricsText();
   assert.match(text, /^kipimo_budget_refusals_total\{budget="connections"\} 3$/m);
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];

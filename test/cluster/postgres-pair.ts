@@ -11,6 +11,8 @@ import { openProxy, type TcpProxy } from './tcp-proxy.ts';
 export interface PostgresPair {
   /** Of the server that takes changes now. */
   readonly port: number;
+  /** Of its standby; undefined: it has none. */
+  readonly standbyPort: number | undefined;
   /** Between the standby and its primary. */
   readonly standbyLink: TcpProxy;
   /** Ends the primary and starts it again; resolves when it takes connections. */
@@ -119,6 +121,9 @@ export async function startPair(): Promise<PostgresPair> {
   return {
     get port() {
       return primary.port;
+    },
+    get standbyPort() {
+      return standby?.port;
     },
     standbyLink,
     pairUp,

@@ -166,3 +166,17 @@ test('a given admin password is never printed', () =>
     await service.exited;
     assert.ok(!service.output().includes(password));
   }));
+
+for (const [name, given, says] of [
+  ['KIPIMO_NATS_URL', 'nats://kipimo:hunter2@nats', /is a setting no more/],
+  ['KIPIMO_DATABASE_URL', 'postgres://a:hunter2@one/k,postgres://a@two/k', /of one database/],
+] as const) {
+  test(`a start with ${name} of an earlier version ends with a sentence and exit code 1`, () =>
+    inDirectory(async (directory) => {
+      const run = await runProgram(['serve'], { directory, environment: { [name]: given } });
+      assert.equal(run.code, 1);
+      assert.match(run.stderr, says);
+      assert.match(run.stderr, new RegExp(`^kipimo: ${name} [^\\n]*\\n$`));
+      assert.doesNotMatch(run.stderr, /hunter2/);
+    }));
+}

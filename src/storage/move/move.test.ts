@@ -280,8 +280,6 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
       notMoved(ofTables).filter((name) => !isOfServices(name)),
       [
         ...['actuators', 'chunks'].map((one) => `${one}.bucket`),
-        // Moved with their bytes, wherever those are.
-        ...['chunks.sent_bytes', 'chunks.shard'],
         ...['corrections', 'damaged_points'].map((one) => `${one}.bucket`),
         ...['damaged_points.kind', 'damaged_points.position', 'deliveries.claimed_by'],
         ...['devices.bucket', 'hourly_summaries.bucket', 'hourly_summaries.hours'],
@@ -299,7 +297,7 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
 /** Tables of what services do, which ended before, and points that are in chunks by then. */
 const ofServices: readonly string[] = [
   ...['feed_log', 'hot', 'looked_values', 'looks', 'members', 'mqtt_groups_here', 'mqtt_heard'],
-  ...['mqtt_shares', 'mqtt_wills', 'schema_version', 'shard_leavings', 'shards', 'writers'],
+  ...['mqtt_shares', 'mqtt_wills', 'schema_version', 'writers'],
 ];
 
 async function secretOf(place: StoragePlace): Promise<string> {

@@ -1,10 +1,11 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { sessionOn } from './connection.ts';
 import { asRefusal, isConnectionLost, unavailable } from './failures.ts';
 import { clientConfig } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
+import { clientClass } from './primary.ts';
 
 /**
  * A connection for what members say to each other: nothing on it takes long, so a process that is
@@ -29,7 +30,8 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
   };
 
   async function connect(): Promise<pg.Client> {
-    const client = new pg.Client({
+    const Client = clientClass(url);
+    const client = new Client({
       ...clientConfig(url, 'members'),
       ...{ connectionTimeoutMillis: ms, query_timeout: ms, statement_timeout: ms },
     });

@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { typeParsers } from './connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
+import { clientClass } from './primary.ts';
 
 const { connectMs, statementMs, keepAliveSeconds, serverVersionMin, idleCommitMs } = postgresLimits;
 
@@ -25,7 +26,8 @@ export function clientConfig(url: string, part: string): pg.ClientConfig {
  */
 export async function connectWriter(url: string): Promise<pg.Client> {
   // Whoever does not wait for a statement sends the next one behind it.
-  const client = new pg.Client({ ...clientConfig(url, 'writes'), pipeline: true });
+  const Client = clientClass(url);
+  const client = new Client({ ...clientConfig(url, 'writes'), pipeline: true });
   // Whoever uses it is told by the statement that fails.
   client.on('error', () => undefined);
   try {

@@ -31,19 +31,6 @@ export const postgresLimits = {
   commandLookMs: 25,
   /** A process that stands still in the middle of a commit keeps the others waiting for so long. */
   idleCommitMs: 3_000,
-  /** How long whoever holds up all commits waits for a shard, once: it counts as away then. */
-  shardUrgentMs: 250,
-  /** How long a look whether a shard is there may take. */
-  shardReachMs: 1_000,
-  /** Chunks that are looked at in one statement, whether they are to be sent to a shard. */
-  shardPageRows: 1_000,
-  /** What is sent to a shard in one step, and the pause between two. */
-  shardStepBytes: 2 * mebibyte,
-  shardStepPauseMs: 20,
-  /** Between two looks at all chunks, at least. */
-  shardRestMs: 10_000,
-  /** Chunks that went stay at their shard for so long: a backup may need them. */
-  shardLeavingMs: 86_400_000,
   /** Pause between two attempts to reach the database again. */
   retryMs: 100,
   retryMsMax: 1_000,

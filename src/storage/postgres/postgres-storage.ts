@@ -30,8 +30,6 @@ import { reachingSql } from './reaching-grants.ts';
 import { createReader } from './reader.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
-import { type SendingLimits, startSending } from './shards/sending.ts';
-import { openShards } from './shards/shards.ts';
 import {
   createCallTextStore,
   createFailureStore,
@@ -45,11 +43,8 @@ import { createWriter, type Writer } from './writer.ts';
 export interface PostgresOptions extends LinkOptions {
   /** With the password; it is never logged. */
   readonly url: string;
-  /** Of further databases, which keep chunks; absent: there are none. */
-  readonly shardUrls?: readonly string[];
   readonly reporter?: Pick<Reporter, 'rowSetAside'>;
   readonly datapointLimits?: HotLimits;
-  readonly sendingLimits?: SendingLimits;
 }
 
 /** What processes that share the database know of each other; one alone needs none of it. */
@@ -88,19 +83,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     write: (name, ...args) => writer.call((session) => runWrite(name, session, args)),
   };
   const claiming = { ...context, member: link.member };
-  const shards = await openShards(options.shardUrls ?? [], { reader, writer, log });
-  opened.defer(() => shards.close());
   const pushed = createDatapointStore({
-    ...{ ...context, log, sent: shards, own: members?.own },
+    ...{ ...context, log, own: members?.own },
     ...(datapointLimits !== undefined && { limits: datapointLimits }),
   });
   opened.defer(() => pushed.close());
   await pushed.start();
-  if (shards.all().length > 0) {
-    const { sendingLimits: limits } = options;
-    const sending = startSending({ context, shards, log, ...(limits && { limits }) });
-    opened.defer(() => sending.close());
-  }
   const filed = createCorrectionStore(context);
   const corrections = createCorrectionBook(filed, await filed.reaches());
   const datapoints = createCorrectedDatapoints(pushed, corrections);
@@ -136,7 +124,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     newestReceived: pushed.newestReceived,
     // A commit of its own number: proves that a change can be made durable.
     ping: () => writer.call(async () => undefined),
-    ...(shards.all().length > 0 && { shardsAway: shards.awayCount }),
     close: () => open.disposeAsync(),
   };
 }

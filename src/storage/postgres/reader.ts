@@ -9,6 +9,7 @@ import { sessionOn } from './connection.ts';
 import { asRefusal, isConnectionLost, isFull, unavailable } from './failures.ts';
 import { clientConfig } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
+import { clientClass } from './primary.ts';
 
 /**
  * Reads over a few connections, in turns: those of the service itself, of accounts, and of guests,
@@ -26,6 +27,7 @@ export function createReader(url: string, log: Log): Reader {
   keepPayers();
   const pool = new pg.Pool({
     ...clientConfig(url, 'reads'),
+    Client: clientClass(url),
     max: postgresLimits.readConnectionsMax,
     idleTimeoutMillis: 60_000,
   });

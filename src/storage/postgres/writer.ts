@@ -5,7 +5,6 @@ import type { Sender } from './connection.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
-import { ShardAwayError } from './shards/sent-chunks.ts';
 
 /**
  * What a call does inside the transaction of its group commit. It may be run again when a
@@ -82,8 +81,7 @@ export function createWriter(link: Link, log: Log): Writer {
           return;
         }
         const refusal = isAway ? unavailable(awaySentence, error) : asRefusal(error);
-        // It says nothing of this database.
-        if (!(refusal instanceof ShardAwayError)) health.observe(refusal);
+        health.observe(refusal);
         for (const call of calls) call.reject(refusal);
         return;
       }

@@ -13,12 +13,10 @@ import type { SqlSession } from '../../sql/session.ts';
 import { openForReading } from '../command-opening.ts';
 import { readMigrations } from '../migrate.ts';
 import { isServed } from '../service-lock.ts';
-import { openShardsForReading, type ShardReading } from '../shards/shard-reading.ts';
 import { checkKeys } from './key-checks.ts';
 import { checkStored } from './point-checks.ts';
 import { checkSeries } from './series-checks.ts';
 import { checkServer } from './server-checks.ts';
-import { checkShards } from './shard-checks.ts';
 
 /**
  * Looks at all that is stored in a database, beside a service or without one. It changes no table,
@@ -27,18 +25,15 @@ import { checkShards } from './shard-checks.ts';
  */
 export async function examine(options: {
   readonly url: string;
-  readonly shardUrls?: readonly string[];
   readonly now: number;
   /** How many commits are made to measure how long one takes. */
   readonly syncsMax: number;
   readonly onStage: (stage: string) => void;
 }): Promise<Examination> {
-  const { url, shardUrls = [], now, syncsMax, onStage } = options;
+  const { url, now, syncsMax, onStage } = options;
   await using opened = new AsyncDisposableStack();
   const reader = await openForReading(url);
   opened.defer(() => reader.close());
-  const sent = await openShardsForReading(reader, shardUrls);
-  opened.defer(() => sent.close());
   const findings = createFindings();
   const checks = { findings, pace: createPace() };
   const isInUse = await isServed(reader);
@@ -46,9 +41,8 @@ export async function examine(options: {
   await checkServer(reader, findings);
   await checkKeys(reader, checks);
   onStage('checking datapoints');
-  const { sizes, hotRows } = await checkStored(reader, { ...checks, now, sent });
+  const { sizes, hotRows } = await checkStored(reader, { ...checks, now });
   await checkSeries(reader, checks);
-  await checkShards(reader, { ...checks, sent });
   await tellAside(reader, findings);
   onStage('measuring commits');
   const syncs = await measureWrites(() => commitOn(reader), syncsMax);
@@ -61,7 +55,7 @@ export async function examine(options: {
     chunks,
     datapointsInChunks: datapoints,
     logRows: hotRows,
-    disk: await useOf(reader, sizes, sent),
+    disk: await useOf(reader, sizes),
     syncs,
     largest: largestOf(await namesOf(reader, sizes), await tablesOf(reader)),
   };
@@ -82,19 +76,9 @@ const sizeOfChunks = `
 const tablesOf = (session: SqlSession): Promise<readonly SizedPart[]> =>
   session.all<SizedPart>(selectTables);
 
-/** Of all databases together. */
-async function useOf(
-  session: SqlSession,
-  sizes: ChunkSizes,
-  { shards }: ShardReading,
-): Promise<DiskUse> {
-  let all = (await session.first<{ bytes: number }>(sumTables))?.bytes ?? 0;
-  let inChunks = (await session.first<{ bytes: number }>(sizeOfChunks))?.bytes ?? 0;
-  for (const shard of shards.values()) {
-    const bytes = (await shard.first<{ bytes: number }>(sumTables))?.bytes ?? 0;
-    all += bytes;
-    inChunks += bytes;
-  }
+async function useOf(session: SqlSession, sizes: ChunkSizes): Promise<DiskUse> {
+  const all = (await session.first<{ bytes: number }>(sumTables))?.bytes ?? 0;
+  const inChunks = (await session.first<{ bytes: number }>(sizeOfChunks))?.bytes ?? 0;
   const { datapoints } = totalOf(sizes);
   const datapointsPerDay = perDay(sizes);
   const bytesPerDatapoint = datapoints === 0 ? undefined : inChunks / datapoints;

@@ -11,14 +11,13 @@ import {
 import { type Findings, restoreBackup } from '../../examination/finding.ts';
 import type { Pace } from '../../examination/pace.ts';
 import type { SqlSession, Value } from '../../sql/session.ts';
-import type { ShardReading } from '../shards/shard-reading.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
 import { decodeHot } from '../timeseries/hot-rows.ts';
 import { reasonOfDamage } from './reason.ts';
 
 const selectChunks = `
   select bucket, series, min_time as "minTime", max_time as "maxTime", id, count, points as bytes,
-    summary, case when sent_bytes is not null then shard end as shard
+    summary
   from chunks where (bucket, series, min_time, max_time, id) > ($1, $2, $3, $4, $5)
   order by bucket, series, min_time, max_time, id limit 8`;
 const selectHot = `
@@ -36,14 +35,10 @@ const selectLost = `
   select given.series from unnest($1::bigint[]) as given (series)
   where not exists (select 1 from sensors where sensors.series = given.series)
     and exists (select 1 from chunks where chunks.series = given.series)`;
-const selectSent = `
-  select 1 from chunks where bucket = $1 and series = $2 and id = $3 and sent_bytes is not null`;
 
 interface ChunkRow extends StoredChunk {
   readonly bucket: number;
   readonly summary: Uint8Array | null;
-  /** Where the bytes are instead. */
-  readonly shard: number | null;
 }
 
 interface HotRow {
@@ -74,9 +69,9 @@ const first = Number.NEGATIVE_INFINITY;
 /** Reads every chunk, every row outside chunks and every day of hours, with their checksums. */
 export async function checkStored(
   session: SqlSession,
-  options: Checks & { readonly now: number; readonly sent: ShardReading },
+  options: Checks & { readonly now: number },
 ): Promise<{ readonly sizes: ChunkSizes; readonly hotRows: number }> {
-  const { findings, sent } = options;
+  const { findings } = options;
   const told = (check: string, sentence: string, remedy = restoreBackup): void =>
     findings.add({ level: 'damage', check, sentence, remedy });
   const examination = createChunkExamination(options);
@@ -94,19 +89,10 @@ export async function checkStored(
   }
 
   const chunks = { table: 'chunks', sql: selectChunks, after: [-1, -1, first, first, -1] };
-  await walk<ChunkRow>(session, { ...options, ...chunks }, async (row) => {
-    const { bucket, series, minTime, maxTime, id, shard } = row;
-    // That a shard is missing is told once, for all that it has.
-    if (shard === null || sent.shards.has(shard)) {
-      const whole = await withSentBytes(sent, row);
-      const blocks = whole && examination.check(whole);
-      if (whole === undefined) {
-        // It may have been rewritten since its row was read.
-        if (await session.first(selectSent, bucket, series, id)) {
-          told('shards', sentLost(row), restoreShard);
-        }
-      } else if (blocks !== undefined) checkSummary(whole, blocks);
-    }
+  await walk<ChunkRow>(session, { ...options, ...chunks }, (row) => {
+    const { bucket, series, minTime, maxTime, id } = row;
+    const blocks = examination.check(row);
+    if (blocks !== undefined) checkSummary(row, blocks);
     return [bucket, series, minTime, maxTime, id];
   });
   const hot = { table: 'hot', sql: selectHot, after: [-1, -1, -1] };
@@ -131,20 +117,6 @@ export async function checkStored(
   tellMissing(missing, findings);
   return { sizes, hotRows };
 }
-
-/** A chunk with its bytes, wherever they are; undefined: its shard has none. */
-async function withSentBytes(sent: ShardReading, row: ChunkRow): Promise<ChunkRow | undefined> {
-  const { shard, id } = row;
-  if (shard === null) return row;
-  const how = { parts: ['points', 'summary'], isUrgent: false } as const;
-  const found = (await sent.read(shard, row, [id], how)).get(id);
-  if (found?.points == null) return undefined;
-  return { ...row, bytes: found.points, summary: found.summary };
-}
-
-const sentLost = ({ id, series, count, shard }: ChunkRow): string =>
-  `${count} datapoints of series ${series} are missing: shard ${shard} does not have chunk ${id}.`;
-const restoreShard = 'Restore a backup of that database that is not older than the main one.';
 
 const withoutSummary = (id: number): string =>
   `Do without: update chunks set summary = null where id = ${id}. The datapoints are read then.`;
@@ -205,7 +177,7 @@ async function walk<Row>(
     readonly sql: string;
     readonly after: readonly number[];
   },
-  look: (row: Row) => Promise<readonly number[]> | readonly number[],
+  look: (row: Row) => readonly number[],
 ): Promise<void> {
   const { table, sql, findings, pace } = options;
   let after: readonly Value[] = options.after;
@@ -213,7 +185,7 @@ async function walk<Row>(
     for (;;) {
       const rows = await session.all<Row>(sql, ...after);
       if (rows.length === 0) return;
-      for (const row of rows) after = await look(row);
+      for (const row of rows) after = look(row);
       await pace();
     }
   } catch (error) {

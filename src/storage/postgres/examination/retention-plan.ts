@@ -7,7 +7,6 @@ import { type PlannedDevice, type PlanOptions, planRetention } from '../../reten
 import { type RetainedRow, sensorFromRow } from '../../sql/retention-row.ts';
 import { openForReading } from '../command-opening.ts';
 import { retainedSensors } from '../retentions.ts';
-import { openShardsForReading } from '../shards/shard-reading.ts';
 import { createChunkCache } from '../timeseries/chunk-cache.ts';
 import { countDatapoints } from '../timeseries/datapoints.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
@@ -25,15 +24,14 @@ const countDays = `
  * UnusableStorageError when there is nothing that it could look at.
  */
 export async function planRetentionOf(
-  { url, shardUrls }: DatabasePlace,
+  { url }: DatabasePlace,
   options: PlanOptions,
 ): Promise<readonly PlannedDevice[]> {
   const reader = await openForReading(url);
-  const sent = await openShardsForReading(reader, shardUrls ?? []);
   const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
   const cache = createChunkCache(hotLimits, silentLog);
   const { loadParts } = createPartsLoading(damaged);
-  const view = createViewSeries({ cache, limits: hotLimits, sent, loadParts });
+  const view = createViewSeries({ cache, limits: hotLimits, loadParts });
   const pace = createPace();
   try {
     return await planRetention(options, {
@@ -57,7 +55,6 @@ export async function planRetentionOf(
       },
     });
   } finally {
-    await sent.close();
     await reader.close();
   }
 }

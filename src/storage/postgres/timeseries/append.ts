@@ -9,7 +9,6 @@ import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-s
 import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { unavailable } from '../failures.ts';
-import { ShardAwayError } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
 import { findRepeats, suspectRange } from './find-repeats.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -119,7 +118,6 @@ const batchesOf = ({ places }: SeriesState, batch: readonly Push[]): readonly Co
 async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcome> {
   const { state } = stage;
   const fresh = await freshFor(stage, batch);
-  if (fresh instanceof ShardAwayError) return { kind: 'failed', reason: fresh };
   if (fresh.count === 0) return { kind: 'stored', fresh };
   const weight = weightOfBatch(fresh);
   state.added += fresh.count;
@@ -179,22 +177,17 @@ async function statesOf(
   });
 }
 
-/**
- * What is new of a push; moves the newest timestamp and the last value of its sensor. Nobody knows
- * while datapoints of its time are at a shard that is away: that push alone fails.
- */
+/** What is new of a push; moves the newest timestamp and the last value of its sensor. */
 async function freshFor(
   { session, view, state, parts }: Stage,
   batch: ColumnBatch,
-): Promise<ColumnBatch | ShardAwayError> {
+): Promise<ColumnBatch> {
   if (isBeyond(batch, state.newest)) {
     moveNewest(state, batch);
     state.last = lastOf(batch, undefined) ?? state.last;
     return batch;
   }
-  const looking = { ...state, session, view, batch, parts };
-  const repeats = await findRepeats(looking).catch(unlessAway);
-  if (repeats instanceof ShardAwayError) return repeats;
+  const repeats = await findRepeats({ ...state, session, view, batch, parts });
   const { freshRows, saidRows } = freshOf(batch, repeats);
   const fresh = freshRows.length === batch.count ? batch : selectRows(batch, freshRows);
   moveNewest(state, fresh);
@@ -203,11 +196,6 @@ async function freshFor(
   // One that was stored already says nothing new.
   if (last !== undefined && freshRows.includes(last)) state.last = { batch, row: last };
   return fresh;
-}
-
-function unlessAway(error: unknown): ShardAwayError {
-  if (error instanceof ShardAwayError) return error;
-  throw error;
 }
 
 /** Whether all datapoints are new for certain: their timestamps ascend beyond all there are. */

@@ -5,7 +5,6 @@ import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
 import { type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
-import { lacking, type SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
 import type { SeriesKey } from './series-key.ts';
 
@@ -14,8 +13,6 @@ export interface SeriesChunks {
   readonly session: WriteSession;
   readonly key: SeriesKey;
   readonly limits: ChunkLimits;
-  /** Those that are in other databases. */
-  readonly sent: SentChunks;
 }
 
 /** What is known of a chunk without reading it. */
@@ -28,8 +25,7 @@ interface ChunkRow {
 }
 
 const columns = `
-  id, min_time as "minTime", max_time as "maxTime", count,
-  coalesce(sent_bytes, octet_length(points)) as bytes`;
+  id, min_time as "minTime", max_time as "maxTime", count, octet_length(points) as bytes`;
 const isOf = 'bucket = $1 and series = $2';
 const findChunkFrom = `
   select ${columns} from chunks where ${isOf} and min_time <= $3
@@ -43,9 +39,7 @@ const findNextTime = `
   select min_time as time from chunks where ${isOf} and min_time > $3
   order by min_time, max_time, id limit 1`;
 const isOne = `${isOf} and min_time = $3 and max_time = $4 and id = $5`;
-const readChunk = `
-  select points, summary, case when sent_bytes is not null then shard end as shard
-  from chunks where ${isOne}`;
+const readChunk = `select points, summary from chunks where ${isOne}`;
 const deleteChunk = `delete from chunks where ${isOne}`;
 const keepDamaged = `
   insert into damaged_points (bucket, series, kind, id, min_time, max_time, count, points)
@@ -57,8 +51,7 @@ const insertChunk = `
 /**
  * Puts datapoints that are in order of time into the chunks of a series; at the same time those in
  * chunks go first. A series ends in a chunk of one block that is not full: whenever it is, it joins
- * the chunk before it. Answers how many chunks could not be read and were set aside. Throws
- * ShardAwayError.
+ * the chunk before it. Answers how many chunks could not be read and were set aside.
  */
 export async function placeInChunks(chunks: SeriesChunks, datapoints: Columns): Promise<number> {
   const { session, key } = chunks;
@@ -82,7 +75,7 @@ export async function placeInChunks(chunks: SeriesChunks, datapoints: Columns): 
 
 /**
  * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at most;
- * undefined: there is nothing earlier that can be taken. Throws ShardAwayError.
+ * undefined: there is nothing earlier that can be taken.
  */
 export async function takeBefore(
   chunks: SeriesChunks,
@@ -186,20 +179,12 @@ async function take(chunks: SeriesChunks, chunk: ChunkRow): Promise<TakenChunk> 
   }
 }
 
-async function bytesOf({ session, key, sent }: SeriesChunks, chunk: ChunkRow) {
-  const row = await session.first<{
-    points: Uint8Array;
-    summary: Uint8Array | null;
-    shard: number | null;
-  }>(readChunk, ...placeOf(key, chunk));
+async function bytesOf({ session, key }: SeriesChunks, chunk: ChunkRow) {
+  const row = await session.first<{ points: Uint8Array; summary: Uint8Array | null }>(
+    ...([readChunk, ...placeOf(key, chunk)] as const),
+  );
   if (row === undefined) throw new Error(`chunk ${chunk.id} went while it was looked at`);
-  const { shard } = row;
-  if (shard === null) return row;
-  const how = { parts: ['points', 'summary'], isUrgent: true } as const;
-  const bytes = (await sent.read(shard, key, [chunk.id], how)).get(chunk.id);
-  // It may come back: what knows of it stays.
-  if (bytes?.points == null) throw lacking(shard, chunk.id);
-  return { points: bytes.points, summary: bytes.summary };
+  return row;
 }
 
 // What removes and inserts waits for no answer: the connection keeps the order of statements.

@@ -22,7 +22,6 @@ import {
 import { summariseStanding } from '../../chunks/standing-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { tellOthers } from '../feed-log.ts';
-import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { WriteSession } from '../writer.ts';
 import { appendPushes } from './append.ts';
@@ -60,22 +59,20 @@ const selectHotCounts = `
 export function createDatapointStore(
   options: StoreContext & {
     readonly log: Log;
-    /** Chunks that are in other databases. */
-    readonly sent: SentChunks;
     readonly limits?: HotLimits;
     /** The process, where several serve. */
     readonly own?: number | undefined;
   },
 ): PostgresDatapoints {
-  const { reader, writer, damaged, sent, log, limits = hotLimits, own } = options;
+  const { reader, writer, damaged, log, limits = hotLimits, own } = options;
   const cache = createChunkCache(limits, log);
   const { loadParts, loadSeveral } = createPartsLoading(damaged);
-  const view = createViewSeries({ cache, limits, sent, loadParts });
+  const view = createViewSeries({ cache, limits, loadParts });
   const lasts = createLastValues(reader, damaged);
   const hours = createRetainedHours(reader);
   const flusher = createFlusher({
-    ...{ limits, log, isAnyAway: () => sent.awayCount() > 0 },
-    carryOut: (key) => writer.call((tx) => flushSeries(tx, key, { limits, damaged, sent })),
+    ...{ limits, log },
+    carryOut: (key) => writer.call((tx) => flushSeries(tx, key, { limits, damaged })),
   });
 
   async function look<Result>(
@@ -131,7 +128,7 @@ export function createDatapointStore(
     newestReceived: lasts.newestReceived,
     hours: hours.hours,
     standsFrom: hours.standsFrom,
-    ...createOldTaking({ writer, flusher, hours, limits, damaged, sent }),
+    ...createOldTaking({ writer, flusher, hours, limits, damaged }),
     async start() {
       flusher.add(await reader.all<HotCount>(selectHotCounts));
     },
@@ -161,12 +158,11 @@ function createOldTaking(parts: {
   readonly hours: Pick<Retaining, 'state'>;
   readonly limits: HotLimits;
   readonly damaged: DamagedRows;
-  readonly sent: SentChunks;
 }): Pick<PostgresDatapoints, 'takeOld' | 'retained'> {
-  const { writer, flusher, hours, limits, damaged, sent } = parts;
+  const { writer, flusher, hours, limits, damaged } = parts;
   return {
     async takeOld(sensor, ages) {
-      const how = { ...ages, limits, sent };
+      const how = { ...ages, limits };
       const step = await writer.call((tx) => takeOldDatapoints(tx, sensor, how));
       const { series, damaged: unreadable, ...report } = step;
       if (report.state === 'wait') flusher.want(series);

@@ -32,7 +32,7 @@ export function suspectRange(
 /**
  * The rows of a batch whose timestamps and values are stored already, or staged before it in the
  * same commit. Only those are looked for that may be: a timestamp beyond the newest is new, and one
- * beyond the newest that is stored was staged at most. Throws ShardAwayError.
+ * beyond the newest that is stored was staged at most.
  */
 export async function findRepeats(options: {
   readonly session: SqlSession;
@@ -57,7 +57,7 @@ export async function findRepeats(options: {
   if (stored.length > 0) {
     stored.sort((a, b) => a.time - b.time);
     const range = { from: stored[0]?.time ?? 0, to: stored.at(-1)?.time ?? 0 };
-    await view(session, sensor, { ...range, isUrgent: true, parts }, (seen) => {
+    await view(session, sensor, { ...range, parts }, (seen) => {
       const lookup = seen.chunks.createLookup(seen.series);
       for (const { row, time } of stored) {
         const text = valueTextAt(batch, row);

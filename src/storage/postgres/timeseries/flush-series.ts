@@ -1,7 +1,6 @@
 import type { ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
-import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
 import { placeInChunks } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -39,13 +38,8 @@ interface Row {
 export async function flushSeries(
   session: WriteSession,
   { bucket, series }: SeriesKey,
-  options: {
-    readonly limits: HotLimits;
-    readonly damaged: DamagedRows;
-    readonly sent: SentChunks;
-  },
+  { limits, damaged }: { readonly limits: HotLimits; readonly damaged: DamagedRows },
 ): Promise<{ readonly rows: number; readonly count: number }> {
-  const { limits, damaged, sent } = options;
   const rows = await session.all<Row>(selectHot, bucket, series, limits.flushDatapointsPerStep);
   const last = rows.at(-1);
   if (last === undefined) return { rows: 0, count: 0 };
@@ -56,7 +50,7 @@ export async function flushSeries(
     else batches.push(batch);
   }
   const columns = sortByTime(joinBatches(batches));
-  const chunks = { session, key: { bucket, series }, limits, sent };
+  const chunks = { session, key: { bucket, series }, limits };
   const unreadable = await placeInChunks(chunks, columns);
   if (unreadable > 0) damaged.note('chunks', series, asideSentence);
   session.send(deleteHot, bucket, series, last.ordinal);

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../../lib/log.ts';
-import { ShardAwayError } from '../shards/sent-chunks.ts';
 import type { HotLimits } from './hot-limits.ts';
 import type { SeriesKey } from './series-key.ts';
 
@@ -29,21 +28,16 @@ interface Known {
 /** `carryOut` moves some of a sensor's datapoints and answers what is left of them. */
 export function createFlusher(options: {
   readonly carryOut: (key: SeriesKey) => Promise<{ readonly rows: number; readonly count: number }>;
-  /** Whether chunks of some sensors cannot be had now. */
-  readonly isAnyAway: () => boolean;
   readonly limits: HotLimits;
   readonly log: Log;
 }): Flusher {
-  const { carryOut, isAnyAway, limits, log } = options;
+  const { carryOut, limits, log } = options;
   const all = new Map<number, Known>();
   const due = new Set<number>();
-  /** Sensors that need a chunk of a shard that is away. */
-  const putOff = new Set<number>();
   const total = { rows: 0, count: 0 };
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let restTimer: NodeJS.Timeout | undefined;
-  let putOffTimer: NodeJS.Timeout | undefined;
   let arrivals = 0;
 
   function change(series: number, known: Known, rows: number, count: number): void {
@@ -63,32 +57,8 @@ export function createFlusher(options: {
     if (first !== undefined) return first;
     if (total.rows <= limits.hotRowsMax && total.count <= limits.hotDatapointsMax) return undefined;
     // The one that was written longest ago: whatever is flushed goes to the end again.
-    for (const oldest of all.keys()) {
-      if (!putOff.has(oldest)) return oldest;
-    }
-    return undefined;
-  }
-
-  function makeDue(series: number): void {
-    if (!putOff.has(series)) due.add(series);
-  }
-
-  /** Others go on meanwhile. Each tries once: whatever shares its commit is made again. */
-  function postpone(series: number): void {
-    putOff.add(series);
-    putOffTimer ??= setTimeout(goOnWhenBack, limits.putOffMs).unref();
-  }
-
-  function goOnWhenBack(): void {
-    putOffTimer = undefined;
-    if (closing.signal.aborted) return;
-    if (isAnyAway()) {
-      putOffTimer = setTimeout(goOnWhenBack, limits.putOffMs).unref();
-      return;
-    }
-    for (const one of putOff) if (all.has(one)) due.add(one);
-    putOff.clear();
-    start();
+    const [oldest] = all.keys();
+    return oldest;
   }
 
   async function run(): Promise<void> {
@@ -107,10 +77,6 @@ export function createFlusher(options: {
         change(series, known, left.rows - before.rows, left.count - before.count);
         if (isDue(known)) due.add(series);
       } catch (error) {
-        if (error instanceof ShardAwayError) {
-          postpone(series);
-          continue;
-        }
         failures += 1;
         due.add(series);
         if (failures === 1) log.error({ err: error }, 'datapoints cannot be moved to chunks');
@@ -144,7 +110,7 @@ export function createFlusher(options: {
         return;
       }
       for (const [series, { count }] of all) {
-        if (count >= limits.restDatapointsMin) makeDue(series);
+        if (count >= limits.restDatapointsMin) due.add(series);
       }
       start();
     }, limits.restMs).unref();
@@ -155,19 +121,18 @@ export function createFlusher(options: {
       for (const { bucket, series, rows, count } of counts) {
         const known = all.get(series) ?? { bucket, rows: 0, count: 0 };
         change(series, known, rows, count);
-        if (isDue(known)) makeDue(series);
+        if (isDue(known)) due.add(series);
       }
       arrivals += 1;
       armRest();
       start();
     },
     want(series) {
-      if (all.has(series)) makeDue(series);
+      if (all.has(series)) due.add(series);
       start();
     },
     async close() {
       clearTimeout(restTimer);
-      clearTimeout(putOffTimer);
       closing.abort();
       await running;
     },

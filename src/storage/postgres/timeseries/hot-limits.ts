@@ -10,7 +10,6 @@ export interface HotLimits extends ChunkLimits {
   readonly hotRowsMax: number;
   readonly restMs: number;
   readonly restDatapointsMin: number;
-  readonly putOffMs: number;
   readonly retryMsMin: number;
   readonly retryMsMax: number;
   readonly decodedChunksMax: number;
@@ -44,8 +43,6 @@ export const hotLimits: HotLimits = {
   restMs: 10_000,
   /** … of sensors that have so many: their last chunk is written anew. */
   restDatapointsMin: 16,
-  /** A sensor that needs a chunk of a shard that is away is flushed again after that. */
-  putOffMs: 5_000,
   retryMsMin: 500,
   retryMsMax: 30_000,
   /** Decoded blocks: about 25 KB each. */

@@ -17,7 +17,6 @@ import {
 import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/correction-row.ts';
 import type { StateRow } from '../../sql/retention-row.ts';
 import type { SqlSession } from '../../sql/session.ts';
-import type { SentChunks } from '../shards/sent-chunks.ts';
 import type { WriteSession } from '../writer.ts';
 import { type SeriesChunks, takeBefore } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -63,14 +62,13 @@ export interface RetentionOutcome extends RetentionReport {
 /** What a step takes, and of what. */
 export interface OldTaking extends RetentionLimits {
   readonly limits: HotLimits;
-  readonly sent: SentChunks;
 }
 
-/** One step: hours that are too old, or else the oldest datapoints. Throws ShardAwayError. */
+/** One step: hours that are too old, or else the oldest datapoints. */
 export async function takeOldDatapoints(
   session: WriteSession,
   { deviceId, sensorId }: SensorRef,
-  { rawBefore, hourlyBefore, limits, sent }: OldTaking,
+  { rawBefore, hourlyBefore, limits }: OldTaking,
 ): Promise<RetentionOutcome> {
   const key = await session.first<SeriesKey>(findSensor, deviceId, sensorId);
   if (key === undefined) return { ...nothingTaken, series: -1, state: 'done' };
@@ -90,7 +88,7 @@ export async function takeOldDatapoints(
     }
   }
   if (rawBefore === undefined) return { ...nothingTaken, series, state: 'done' };
-  const chunks = { session, key, limits, sent };
+  const chunks = { session, key, limits };
   return { ...(await takeRaw(chunks, rawBefore, hourlyBefore)), series };
 }
 

@@ -4,11 +4,9 @@ import type { ChunkHead } from '../../chunks/chunk-head.ts';
 import type { ChunkSource } from '../../chunks/chunk-source.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
-import { type ChunkPart, lacking, type SentChunks } from '../shards/sent-chunks.ts';
 import type { ChunkCache, Missing } from './chunk-cache.ts';
 import { MissingError } from './chunk-cache.ts';
 import type { HotLimits } from './hot-limits.ts';
-import type { SeriesKey } from './series-key.ts';
 import type { LoadedRange, PartsLoading, SeriesParts } from './series-parts.ts';
 
 /** What reads of a sensor are made from, as one commit left it. */
@@ -17,16 +15,13 @@ export interface SeriesView extends Omit<SeriesParts, 'bucket' | 'heads'> {
 }
 
 const range = 'bucket = $1 and series = $2 and min_time >= $3 and min_time <= $4';
-const selectBytes = (part: ChunkPart): string => `
-  select id, ${part} as bytes, case when sent_bytes is not null then shard end as shard
-  from chunks where ${range} and id = any($5::bigint[])`;
+const selectBytes = (part: Missing['what']): string => `
+  select id, ${part} as bytes from chunks where ${range} and id = any($5::bigint[])`;
 const selections = { points: selectBytes('points'), summary: selectBytes('summary') };
 
 interface BytesRow {
   readonly id: number;
   readonly bytes: Uint8Array | null;
-  /** Where the bytes are instead. */
-  readonly shard: number | null;
 }
 
 /** Somebody else writes chunks anew all the time: this often is enough to find them all once. */
@@ -34,8 +29,6 @@ const attemptsMax = 20;
 
 /** What is looked at. */
 export interface Viewed extends LoadedRange {
-  /** In the middle of a commit, which everybody waits for. */
-  readonly isUrgent?: boolean;
   /** What was loaded of the range, or of more, in the same commit already. */
   readonly parts?: SeriesParts | undefined;
 }
@@ -56,17 +49,15 @@ export type ViewSeries = <Result>(
 export function createViewSeries(options: {
   readonly cache: ChunkCache;
   readonly limits: HotLimits;
-  readonly sent: SentChunks;
   readonly loadParts: PartsLoading['loadParts'];
 }): ViewSeries {
-  const { cache, limits, sent, loadParts } = options;
+  const { cache, limits, loadParts } = options;
 
   /** Whether all of it was still there. */
   async function fetch(
     session: SqlSession,
     loaded: SeriesParts,
     missing: Missing,
-    isUrgent: boolean,
   ): Promise<boolean> {
     const { bucket, series, heads } = loaded;
     const max = missing.what === 'summary' ? limits.summariesPerFetch : limits.chunksPerFetch;
@@ -77,27 +68,8 @@ export function createViewSeries(options: {
       ...[bucket, series, Math.min(...times), Math.max(...times)],
       wanted.map(({ id }) => id),
     );
-    for (const { id, bytes, shard } of rows) {
-      if (shard === null) missing.put(id, bytes ?? undefined);
-    }
-    await fetchSent(rows, loaded, missing, isUrgent);
+    for (const { id, bytes } of rows) missing.put(id, bytes ?? undefined);
     return rows.some(({ id }) => id === missing.chunk);
-  }
-
-  /** What other databases have of it. Of chunks beside the one that is needed nothing is a must. */
-  async function fetchSent(
-    rows: readonly BytesRow[],
-    key: SeriesKey,
-    missing: Missing,
-    isUrgent: boolean,
-  ): Promise<void> {
-    const shard = rows.find(({ id }) => id === missing.chunk)?.shard ?? null;
-    if (shard === null) return;
-    const ids = rows.filter((row) => row.shard === shard).map(({ id }) => id);
-    const how = { parts: [missing.what], isUrgent };
-    const found = await sent.read(shard, key, ids, how);
-    if (!found.has(missing.chunk)) throw lacking(shard, missing.chunk);
-    for (const [id, bytes] of found) missing.put(id, bytes[missing.what] ?? undefined);
   }
 
   return async (session, sensor, viewed, look) => {
@@ -111,7 +83,7 @@ export function createViewSeries(options: {
           return look({ ...loaded, chunks: source });
         } catch (error) {
           if (!(error instanceof MissingError)) throw readable(error);
-          isWhole = await fetch(session, loaded, error.missing, viewed.isUrgent === true);
+          isWhole = await fetch(session, loaded, error.missing);
         }
       }
     }

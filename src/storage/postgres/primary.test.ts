@@ -1,0 +1,65 @@
+// In a process of its own: it starts a server with a standby, which takes its place.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startPair } from '../../../test/cluster/postgres-pair.ts';
+import {
+  aDevice,
+  aSensor,
+  deviceId,
+  noon,
+  sensorId,
+} from '../../../test/contract/storage/builders.ts';
+import { noPostgres } from '../../../test/postgres-schemas.ts';
+import { freePort } from '../../../test/postgres-server.ts';
+import { singleBatch } from '../../domain/datapoints/column-batch.ts';
+import { silentLog } from '../../lib/log.ts';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { openPostgres } from './postgres-storage.ts';
+
+const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
+const push = (value: number) => [{ ...sensor, batch: singleBatch(value, noon + value, noon) }];
+const givenUpMs = 30_000;
+
+test('of several servers the one that takes changes is used, also after a failover', {
+  skip: noPostgres,
+}, async () => {
+  const pair = await startPair();
+  try {
+    const hosts = [await freePort(), pair.standbyPort, pair.port].map((at) => `127.0.0.1:${at}`);
+    const urlOf = (some: readonly string[]) =>
+      `postgres://kipimo@${some.join(',')}/postgres?target_session_attrs=read-write`;
+    const none = openPostgres({ url: urlOf(hosts.slice(0, 2)), log: silentLog });
+    await assert.rejects(none, (error) => {
+      assert.ok(error instanceof UnusableStorageError);
+      assert.match(
+        error.message,
+        /cannot be opened: .*ECONNREFUSED.*; .* is a standby, which takes/,
+      );
+      return true;
+    });
+    const storage = await openPostgres({
+      ...{ url: urlOf(hosts), log: silentLog, serving: 'shared' },
+    });
+    await storage.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
+    await storage.datapoints.append(push(1));
+    await pair.promote();
+    // What was asked while nobody took changes may be refused; the connections are made anew.
+    const giveUpAt = performance.now() + givenUpMs;
+    for (;;) {
+      const outcome = await storage.datapoints.append(push(2)).catch(() => undefined);
+      if (outcome?.[0]?.kind === 'stored') break;
+      assert.ok(performance.now() < giveUpAt, 'nothing is stored after the failover');
+      await wait(50);
+    }
+    const read = await storage.datapoints.read(sensor, { order: 'asc', limit: 10, skip: 0 });
+    assert.deepEqual(
+      read.map(({ value }) => value),
+      [1, 2],
+    );
+    assert.notEqual(await storage.members?.beat(), 'lost');
+    await storage.close();
+  } finally {
+    await pair.close();
+  }
+});
