@@ -143,6 +143,9 @@ embedded(
         const asPushed = Array.from({ length: levels }, (_, n) => levelAt(n));
         assert.deepEqual(list.slice(0, levels).map(told), asPushed.map(told), sensor);
         lists.set(sensor, list);
+        // The writer never rests, so that the walk is not over when it is killed.
+        turn += 1;
+        await push('level', { value: turn, timestamp: minute(100_000 + turn) });
       }
       const deadline = performance.now() + waitMsMax;
       for (;;) {
