@@ -43,10 +43,32 @@ function python(target: SendTarget): string {
 
 function mqtt(target: SendTarget): string {
   const topic = `devices/${target.device}/sensors/${target.sensor}/value`;
+  return client('mosquitto_pub', target, topic, `{"value": ${exampleValue}}`);
+}
+
+/** Lines that hear by MQTT what an actuator is set to, and say that the device followed. */
+export function controlLines(
+  target: SendTarget,
+  { id, value }: { readonly id: string; readonly value: unknown },
+): { readonly listen: string; readonly confirm: string } {
+  const topic = `devices/${target.device}/actuators/${id}/value`;
+  return {
+    listen: client('mosquitto_sub', target, topic),
+    confirm: client('mosquitto_pub', target, topic, JSON.stringify({ value, confirmed: true })),
+  };
+}
+
+function client(
+  program: 'mosquitto_pub' | 'mosquitto_sub',
+  target: SendTarget,
+  topic: string,
+  message?: string,
+): string {
+  const { host, mqttPort, key, username = '' } = target;
   return [
-    `mosquitto_pub -h ${target.host} -p ${target.mqttPort} \\`,
-    ...(target.key === undefined ? [] : [`  -u '${target.username ?? ''}' -P '${target.key}' \\`]),
-    `  -q 1 -t '${topic}' \\`,
-    `  -m '{"value": ${exampleValue}}'`,
+    `${program} -h ${host} -p ${mqttPort} \\`,
+    ...(key === undefined ? [] : [`  -u '${username}' -P '${key}' \\`]),
+    `  -q 1 -t '${topic}'${message === undefined ? '' : ' \\'}`,
+    ...(message === undefined ? [] : [`  -m '${message}'`]),
   ].join('\n');
 }

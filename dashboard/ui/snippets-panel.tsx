@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { screenPaths } from '../api/paths.ts';
-import { type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
+import type { SendTarget } from '../api/send-target.ts';
+import { controlLines, type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
 import type { Device } from '../api/types.ts';
 import { t } from '../i18n/i18n.ts';
 import { useAction } from '../state/action.ts';
@@ -39,7 +40,7 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
   const isWhole = kind !== 'Arduino' || isBoardSet(choice);
   if (device.sensors.length === 0) return <NoSensor device={device} />;
 
-  const lines = snippet(kind, {
+  const target: SendTarget = {
     origin: location.origin,
     host: location.hostname,
     mqttPort: pageSettings().mqttPort,
@@ -48,7 +49,8 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
     ...(key !== undefined && { key }),
     ...choice,
     ...(username.value !== undefined && { username: username.value }),
-  });
+  };
+  const lines = snippet(kind, target);
   return (
     <div class="stack">
       <fieldset class="segments segments-close" aria-label={t('send.way')}>
@@ -84,7 +86,9 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
               onValue={setSensorId}
             />
           )}
-          <p class="quiet">{t(`send.${who}`)}</p>
+          <p class="quiet">
+            {t(`send.${who}`)} {device.actuators.length > 0 && t('send.keyListens')}
+          </p>
           {kind === 'Arduino' && <BoardFields value={choice} onValue={setChoice} />}
           {!isWhole && <p class="note">{t('send.wifiFirst')}</p>}
           {isWhole && needsKey && <KeyOffer device={device} onKey={setKey} />}
@@ -94,7 +98,38 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
             </p>
           )}
           {!needsKey && isWhole && <CopyBlock text={lines} label={kind} />}
+          {!needsKey && isWhole && <Controls device={device} target={target} onKey={setKey} />}
         </>
+      )}
+    </div>
+  );
+}
+
+/** Lines for a board that switches something: hearing the setting, and confirming it. */
+function Controls(props: {
+  readonly device: Device;
+  readonly target: SendTarget;
+  readonly onKey: (key: string) => void;
+}): JSX.Element | null {
+  const { device, target, onKey } = props;
+  const [actuator] = device.actuators;
+  if (actuator === undefined) return null;
+  const name = sensorName(actuator);
+  const { listen, confirm } = controlLines(target, {
+    id: actuator.id,
+    value: actuator.value ?? true,
+  });
+  return (
+    <div class="stack-tight">
+      <h2>{t('send.listen', { name })}</h2>
+      <p class="quiet">{t('send.listenText', { name })}</p>
+      <CopyBlock text={listen} label={t('send.listen', { name })} />
+      <p class="quiet">{t('send.confirmText')}</p>
+      {target.key === undefined && device.owner !== 'guest' ? (
+        // Anybody hears a public device; what it is set to is said by who may set it.
+        <KeyOffer device={device} onKey={onKey} />
+      ) : (
+        <CopyBlock text={confirm} label={t('send.confirm')} />
       )}
     </div>
   );
@@ -125,7 +160,11 @@ function KeyOffer(props: {
     const json = {
       name: t('send.keyName', { name: deviceName(device) }),
       devices: [device.id],
-      scopes: ['devices-data:create'],
+      // A board that switches something hears what its actuators are set to.
+      scopes: [
+        'devices-data:create',
+        ...(device.actuators.length > 0 ? ['devices-data:view', 'devices:view'] : []),
+      ],
     };
     await action.run(async () => {
       const made = await api.request({ method: 'POST', path: '/auth/keys', json });

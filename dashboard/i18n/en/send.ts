@@ -15,6 +15,12 @@ export const send = {
   makeKey: 'Make a key for this device',
   keyName: 'device {name}',
   keyMade: 'The key is in the lines below. It is shown only this once: copy them now.',
+  keyListens:
+    'For the controls of this device, a key made here hears their settings and confirms ' + 'them.',
+  listen: 'What {name} is set to',
+  listenText: 'By MQTT, this shows each setting of {name} as it comes:',
+  confirmText: 'When the board has done it, it says so with this:',
+  confirm: 'Confirm',
   qr: 'QR code',
   qrText: 'Opens this device on another phone. Print it and stick it on the box.',
   noSensor: 'Add a sensor first. Then the lines appear here.',

@@ -21,6 +21,13 @@ export const send: Translation<'send'> = {
   keyMade:
     'La clé est dans les lignes ci-dessous. Elle n’est affichée qu’une fois : copiez-les ' +
     'maintenant.',
+  keyListens:
+    'Pour les commandes de cet appareil, une clé créée ici reçoit leurs réglages et les ' +
+    'confirme.',
+  listen: 'À quoi {name} est réglé',
+  listenText: 'Par MQTT, ceci montre chaque réglage de {name} dès qu’il arrive :',
+  confirmText: 'Quand la carte l’a fait, elle le dit ainsi :',
+  confirm: 'Confirmer',
   qr: 'Code QR',
   qrText: 'Ouvre cet appareil sur un autre téléphone. Imprimez-le et collez-le sur le boîtier.',
   noSensor: 'Ajoutez d’abord un capteur. Les lignes apparaîtront ici.',

@@ -18,6 +18,13 @@ export const send: Translation<'send'> = {
   makeKey: 'Criar uma chave para este dispositivo',
   keyName: 'dispositivo {name}',
   keyMade: 'A chave está nas linhas abaixo. Só é mostrada uma vez: copie-as agora.',
+  keyListens:
+    'Para os comandos deste dispositivo, uma chave criada aqui recebe os seus ajustes e ' +
+    'confirma-os.',
+  listen: 'Como está {name}',
+  listenText: 'Por MQTT, isto mostra cada ajuste de {name} assim que chega:',
+  confirmText: 'Quando a placa o fez, diz isso assim:',
+  confirm: 'Confirmar',
   qr: 'Código QR',
   qrText: 'Abre este dispositivo noutro telefone. Imprima-o e cole-o na caixa.',
   noSensor: 'Adicione primeiro um sensor. Depois, as linhas aparecem aqui.',

@@ -18,6 +18,13 @@ export const send: Translation<'send'> = {
   makeKey: 'Tengeneza ufunguo wa kifaa hiki',
   keyName: 'kifaa {name}',
   keyMade: 'Ufunguo uko kwenye mistari iliyo hapa chini. Unaonyeshwa mara hii tu: inakili sasa.',
+  keyListens:
+    'Kwa vidhibiti vya kifaa hiki, ufunguo unaotengenezwa hapa hupokea mipangilio yao na ' +
+    'kuithibitisha.',
+  listen: '{name} imewekwa vipi',
+  listenText: 'Kwa MQTT, hii huonyesha kila mpangilio wa {name} unapofika:',
+  confirmText: 'Bodi ikishafanya hivyo, husema hivi:',
+  confirm: 'Thibitisha',
   qr: 'Msimbo wa QR',
   qrText: 'Hufungua kifaa hiki kwenye simu nyingine. Uchapishe na uubandike kwenye boksi.',
   noSensor: 'Ongeza kihisi kwanza. Kisha mistari itaonekana hapa.',
