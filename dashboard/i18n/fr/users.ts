@@ -44,7 +44,7 @@ export const users: Translation<'users'> = {
     'Choisissez une liste enregistrée par un tableur (CSV). Sa première ligne nomme les colonnes :',
   importColumns:
     'username, et au choix name, firstName, lastName, email, phone, group, password. ' +
-    'Sans mot de passe, il en est créé un.',
+    'Sans mot de passe, le service en crée un.',
   importFile: 'La liste',
   importNoFile: 'Choisissez d’abord un fichier.',
   importDo: 'Créer les comptes',
@@ -62,7 +62,8 @@ export const users: Translation<'users'> = {
   slipGiven: 'comme sur la liste',
   initialTitle: 'Choisissez votre propre mot de passe',
   initialText:
-    'Quelqu’un d’autre connaît votre mot de passe. Choisissez-en un que vous seul connaissez.',
+    'Quelqu’un d’autre connaît votre mot de passe. Choisissez-en un que personne d’autre ' +
+    'ne connaît.',
   initialDo: 'Changer le mot de passe',
   initialLater: 'Plus tard',
 };

@@ -5,7 +5,7 @@ export const welcome: Translation<'welcome'> = {
   title: 'Os seus sensores, num só lugar',
   what:
     'O Kipimo guarda o que os seus sensores medem e mostra-o em direto, em qualquer ' +
-    'telefone. Envia-lhe uma mensagem quando um valor está baixo ou alto demais.',
+    'telefone. Envia-lhe uma mensagem quando um valor está demasiado baixo ou alto.',
   publicDevices: 'Dispositivos públicos',
   publicHint: 'Todos podem ver estes. Os seus podem ser privados.',
   name: 'Nome de utilizador ou e-mail',
