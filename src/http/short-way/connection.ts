@@ -54,6 +54,7 @@ export class ShortConnection implements IntakeOwner {
   readonly #answers: AnswerQueue;
   readonly #intake: RequestIntake;
   #head: HotHead | undefined;
+  #line: HotLine<HotTarget> | undefined;
   /** Nothing is read: a read is under way, or it is leaving. */
   #isHeld = false;
   /** What is to become of it when all answers have left; a refusal is owed to half a request. */
@@ -98,7 +99,9 @@ export class ShortConnection implements IntakeOwner {
     let at = 0;
     while (at < bytes.length && !this.#socket.destroyed) {
       const isTooLate = isClosing && (at > 0 || !isUnderWay);
-      const request = isTooLate ? undefined : readHotRequest(bytes, at, lines, this.#head);
+      const request = isTooLate
+        ? undefined
+        : readHotRequest(bytes, at, lines, this.#head, this.#line);
       // A read has the connection for itself: then it can still be handed over.
       const isAlone = this.#answers.due === 0 && request?.end === bytes.length;
       if (request === undefined || !(request.line.hasBody || isAlone)) {
@@ -106,6 +109,7 @@ export class ShortConnection implements IntakeOwner {
         return;
       }
       this.#head = request.head;
+      this.#line = request.line;
       if (request.end > bytes.length) {
         this.#intake.keep(bytes.subarray(at), request.end - at);
         return;

@@ -50,13 +50,15 @@ export function hotLine<Target>(
 
 /**
  * Reads one request at `at`. Strictly: undefined is whatever is not exactly a hot request with a
- * whole and plain head, be it unusual, wrong or cut off. `known` is a head that was read before.
+ * whole and plain head, be it unusual, wrong or cut off. `known` is a head that was read before on
+ * the connection, `usual` the line of its latest request, which is tried first.
  */
 export function readHotRequest<Target>(
   bytes: Buffer,
   at: number,
   lines: readonly HotLine<Target>[],
   known: HotHead | undefined,
+  usual?: HotLine<Target>,
 ): HotRequest<Target> | undefined {
   const text = bytes.toString('latin1', at, Math.min(bytes.length, at + limits.shortHeadBytesMax));
   const lineEnd = text.indexOf('\r\n');
@@ -65,23 +67,26 @@ export function readHotRequest<Target>(
   const fieldsEnd = text.indexOf('\r\n\r\n', lineEnd);
   if (fieldsEnd < fieldsAt) return undefined;
   const requestLine = text.slice(0, lineEnd);
-  for (const line of lines) {
-    const found = line.pattern.exec(requestLine);
-    if (found === null) continue;
-    const fields = text.slice(fieldsAt, fieldsEnd + 2);
-    const head = known?.text === fields ? known : readHead(fields);
-    if (head === undefined || !fits(head, line)) return undefined;
-    const bodyAt = at + fieldsEnd + 4;
-    return {
-      line,
-      head,
-      bodyAt,
-      url: found[1] ?? '',
-      params: paramsOf(line, found),
-      end: bodyAt + head.bodyBytes,
-    };
+  let line = usual;
+  let found = line?.pattern.exec(requestLine) ?? null;
+  for (let next = 0; found === null; next += 1) {
+    line = lines[next];
+    if (line === undefined) return undefined;
+    found = line.pattern.exec(requestLine);
   }
-  return undefined;
+  if (line === undefined) return undefined;
+  const fields = text.slice(fieldsAt, fieldsEnd + 2);
+  const head = known?.text === fields ? known : readHead(fields);
+  if (head === undefined || !fits(head, line)) return undefined;
+  const bodyAt = at + fieldsEnd + 4;
+  return {
+    line,
+    head,
+    bodyAt,
+    url: found[1] ?? '',
+    params: paramsOf(line, found),
+    end: bodyAt + head.bodyBytes,
+  };
 }
 
 function fits({ bodyBytes, hasAcceptEncoding }: HotHead, { hasBody }: HotLine<unknown>): boolean {

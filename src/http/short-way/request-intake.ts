@@ -34,6 +34,8 @@ class PartialRequest {
 /** What is shorter holds few requests: it is not worth a look at the clock. */
 const untimedBytesMax = 1_024;
 
+const nothing = Buffer.alloc(0);
+
 /** What tells whose turn it is. */
 export interface IntakeParts {
   readonly room: AnswerRoom;
@@ -62,6 +64,8 @@ export class RequestIntake {
   #part: PartialRequest | undefined;
   #isWaiting = false;
   #hasTurn = false;
+  /** Some of its bytes count. */
+  #hasPlace = false;
   #hasEnded = false;
   /** Who asked last pays for what waits. */
   source: RequestSource | undefined;
@@ -92,7 +96,7 @@ export class RequestIntake {
 
   /** Hands a chunk to the reader, at once or in its turn. */
   take(chunk: Buffer): void {
-    this.#place.hold(0);
+    if (this.#hasPlace) this.#count(nothing, 0);
     if (this.#hasTurn) {
       this.#hand(chunk);
       return;
@@ -125,6 +129,7 @@ export class RequestIntake {
   /** Bytes that wait, and so many behind them; the whole chunk stays that they are of. */
   #count(bytes: Buffer, behind: number): void {
     const held = bytes.length === 0 ? 0 : bytes.buffer.byteLength + behind;
+    this.#hasPlace = held > 0;
     if (!this.#place.hold(held)) this.#socket.destroy();
   }
 
