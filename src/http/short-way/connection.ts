@@ -5,7 +5,7 @@ import type { RequestSource } from '../clients.ts';
 import type { NotComing } from '../request-gate.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import type { NodeHttp } from './hand-over.ts';
-import { type HotHead, type HotLine, type HotRequest, readHotRequest } from './reader.ts';
+import { type HotLine, type HotRequest, type KeptRequest, readHotRequest } from './reader.ts';
 import { type IntakeOwner, type IntakeParts, RequestIntake } from './request-intake.ts';
 
 /** A hot request, as its route reads it. */
@@ -53,8 +53,7 @@ export class ShortConnection implements IntakeOwner {
   readonly #socket: Socket;
   readonly #answers: AnswerQueue;
   readonly #intake: RequestIntake;
-  #head: HotHead | undefined;
-  #line: HotLine<HotTarget> | undefined;
+  #latest: KeptRequest<HotTarget> | undefined;
   /** Nothing is read: a read is under way, or it is leaving. */
   #isHeld = false;
   /** What is to become of it when all answers have left; a refusal is owed to half a request. */
@@ -99,17 +98,14 @@ export class ShortConnection implements IntakeOwner {
     let at = 0;
     while (at < bytes.length && !this.#socket.destroyed) {
       const isTooLate = isClosing && (at > 0 || !isUnderWay);
-      const request = isTooLate
-        ? undefined
-        : readHotRequest(bytes, at, lines, this.#head, this.#line);
+      const request = isTooLate ? undefined : readHotRequest(bytes, at, lines, this.#latest);
       // A read has the connection for itself: then it can still be handed over.
       const isAlone = this.#answers.due === 0 && request?.end === bytes.length;
       if (request === undefined || !(request.line.hasBody || isAlone)) {
         this.#leave('handed over', bytes.subarray(at));
         return;
       }
-      this.#head = request.head;
-      this.#line = request.line;
+      this.#latest = request.kept;
       if (request.end > bytes.length) {
         this.#intake.keep(bytes.subarray(at), request.end - at);
         return;

@@ -19,12 +19,19 @@ export interface HotHead {
   readonly hasAcceptEncoding: boolean;
 }
 
+/** What a connection keeps of its latest request. */
+export interface KeptRequest<Target> {
+  readonly line: HotLine<Target>;
+  readonly head: HotHead;
+}
+
 /** A request whose head is whole and plain; its body may still be under way. */
 export interface HotRequest<Target> {
   readonly line: HotLine<Target>;
   readonly url: string;
   readonly params: Readonly<Record<string, string>>;
   readonly head: HotHead;
+  readonly kept: KeptRequest<Target>;
   /** Where its body begins in the bytes, and where the next request does. */
   readonly bodyAt: number;
   readonly end: number;
@@ -50,15 +57,14 @@ export function hotLine<Target>(
 
 /**
  * Reads one request at `at`. Strictly: undefined is whatever is not exactly a hot request with a
- * whole and plain head, be it unusual, wrong or cut off. `known` is a head that was read before on
- * the connection, `usual` the line of its latest request, which is tried first.
+ * whole and plain head, be it unusual, wrong or cut off. `latest` is what was kept of the request
+ * before on the connection: its line is tried first, and the same head is not read again.
  */
 export function readHotRequest<Target>(
   bytes: Buffer,
   at: number,
   lines: readonly HotLine<Target>[],
-  known: HotHead | undefined,
-  usual?: HotLine<Target>,
+  latest: KeptRequest<Target> | undefined,
 ): HotRequest<Target> | undefined {
   const text = bytes.toString('latin1', at, Math.min(bytes.length, at + limits.shortHeadBytesMax));
   const lineEnd = text.indexOf('\r\n');
@@ -67,7 +73,7 @@ export function readHotRequest<Target>(
   const fieldsEnd = text.indexOf('\r\n\r\n', lineEnd);
   if (fieldsEnd < fieldsAt) return undefined;
   const requestLine = text.slice(0, lineEnd);
-  let line = usual;
+  let line = latest?.line;
   let found = line?.pattern.exec(requestLine) ?? null;
   for (let next = 0; found === null; next += 1) {
     line = lines[next];
@@ -76,12 +82,14 @@ export function readHotRequest<Target>(
   }
   if (line === undefined) return undefined;
   const fields = text.slice(fieldsAt, fieldsEnd + 2);
-  const head = known?.text === fields ? known : readHead(fields);
+  const head = latest?.head.text === fields ? latest.head : readHead(fields);
   if (head === undefined || !fits(head, line)) return undefined;
   const bodyAt = at + fieldsEnd + 4;
+  const isUsual = latest?.line === line && latest.head === head;
   return {
     line,
     head,
+    kept: isUsual ? latest : { line, head },
     bodyAt,
     url: found[1] ?? '',
     params: paramsOf(line, found),
