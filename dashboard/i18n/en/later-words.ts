@@ -3,9 +3,7 @@ import { chart } from './chart.ts';
 import { corrections } from './corrections.ts';
 import { device } from './device.ts';
 import { map } from './map.ts';
-import { messages } from './messages.ts';
 import { shell } from './shell.ts';
-import { welcome } from './welcome.ts';
 import { common } from './words.ts';
 
 /** What a device and the map say beside the frame, in whole sections. */
@@ -13,9 +11,7 @@ export const laterWords = {
   alerts,
   chart,
   common,
-  messages,
   shell,
-  welcome,
   corrections,
   device,
   map,

@@ -2,6 +2,7 @@ import { data } from './data.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
 import { invite } from './invite.ts';
+import { messages } from './messages.ts';
 import { profile } from './profile.ts';
 import { projects } from './projects.ts';
 import { refused } from './refused.ts';
@@ -11,6 +12,7 @@ import { sharing } from './sharing.ts';
 import { start } from './start.ts';
 import { usage } from './usage.ts';
 import { users } from './users.ts';
+import { welcome } from './welcome.ts';
 
 /** What all other screens say, in whole sections: fetched beside the first of them. */
 export const restWords = {
@@ -18,6 +20,7 @@ export const restWords = {
   gateways,
   groups,
   invite,
+  messages,
   profile,
   projects,
   refused,
@@ -27,4 +30,5 @@ export const restWords = {
   start,
   usage,
   users,
+  welcome,
 } as const;
