@@ -1,6 +1,5 @@
 import { alerts } from './alerts.ts';
 import { chart } from './chart.ts';
-import { corrections } from './corrections.ts';
 import { device } from './device.ts';
 import { map } from './map.ts';
 import { shell } from './shell.ts';
@@ -12,7 +11,6 @@ export const laterWords = {
   chart,
   common,
   shell,
-  corrections,
   device,
   map,
 } as const;

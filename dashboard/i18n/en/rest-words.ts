@@ -1,3 +1,4 @@
+import { corrections } from './corrections.ts';
 import { data } from './data.ts';
 import { gateways } from './gateways.ts';
 import { groups } from './groups.ts';
@@ -16,6 +17,7 @@ import { welcome } from './welcome.ts';
 
 /** What all other screens say, in whole sections: fetched beside the first of them. */
 export const restWords = {
+  corrections,
   data,
   gateways,
   groups,
