@@ -30,3 +30,19 @@ test('large values are read one by one, and so many of them', async () => {
   assert.notEqual(values.get('s0'), undefined);
   assert.equal(values.get(names.at(-1) ?? ''), undefined);
 });
+
+test('a value that is newer by time than the last one holds', async () => {
+  const device = aDevice('d', { sensors: [aSensor('s')] });
+  const stored: readonly Datapoint[] = [
+    { value: 9, timestamp: 90, receivedAt: 20 },
+    { value: 7, timestamp: 70, receivedAt: 30 },
+    { value: 5, receivedAt: 10 },
+  ];
+  const values = await createSensorValues({
+    briefLastValues: async (ids) =>
+      new Map(ids.map((id) => [id, new Map([['s' as SensorId, { value: 5, receivedAt: 10 }]])])),
+    readPart: async (_sensor, { limit }) => ({ datapoints: stored.slice(0, limit), isCut: false }),
+    lastValue: async () => undefined,
+  }).fetch(device);
+  assert.equal(values.get('s')?.value, 9);
+});

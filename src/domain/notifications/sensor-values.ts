@@ -122,19 +122,26 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
     known.set(id, { modifiedAt, values, weighed: characters + Math.ceil(characters / 4) });
   }
 
-  /** The newest by time is not the one that was pushed last where that came late. */
+  /**
+   * The newest by time is not the one that was pushed last where that came late, or where a later
+   * push repeated one that is newer than what else it brought.
+   */
   async function setNewest(
     values: SeenValues,
     { deviceId, sensor, last }: { deviceId: DeviceId; sensor: Sensor; last: Datapoint },
   ): Promise<void> {
     const seen = seenOf(sensor, last);
-    const isLate = orderTime(last) < last.receivedAt;
-    if (isLate || !hasNumber(seen.value)) {
+    const readNewest = async (limit: number): Promise<readonly Datapoint[]> => {
       const ref = { deviceId, sensorId: sensor.id };
-      const page = { order: 'desc', skip: 0, limit: lookLimits.lastNumberSearchedMax } as const;
-      const read = await datapoints.readPart(ref, page, lookLimits.newestSearchCharactersMax);
-      setInOrder(values, sensor, read.datapoints);
-    } else values.set(sensor.id, seen);
+      const page = { order: 'desc', skip: 0, limit } as const;
+      const part = await datapoints.readPart(ref, page, lookLimits.newestSearchCharactersMax);
+      return part.datapoints;
+    };
+    const isLate = orderTime(last) < last.receivedAt;
+    const [newest = last] = isLate || !hasNumber(seen.value) ? [] : await readNewest(1);
+    const isNewest = !isLate && hasNumber(seen.value) && orderTime(newest) <= orderTime(last);
+    if (isNewest) values.set(sensor.id, seen);
+    else setInOrder(values, sensor, await readNewest(lookLimits.lastNumberSearchedMax));
     values.heard(sensor.id, last.receivedAt);
   }
 
