@@ -141,9 +141,8 @@ function columnsOf(
   const value = at('value');
   if (value !== undefined) {
     // A year of values is not stored as of now, for want of a name that is understood.
-    const known = ['value', deviceId, sensorId, ''];
     const isTimeless = shared.timestamp === undefined && shared.received === undefined;
-    if (isTimeless && !names.every((name) => known.includes(name))) {
+    if (isTimeless && names.some((name) => timeName.test(name))) {
       throw new CsvError('name the column of the times, which is one: timestamp', line);
     }
     return { ...shared, values: [{ at: value }] };
@@ -160,6 +159,10 @@ function columnsOf(
 
 /** Ids have neither slashes nor brackets, of which names of zones have some. */
 const ofSensor = /^([^/()\s]+)\/([^/()\s]+)$/;
+
+/** Names that speak of a time, in some languages. */
+const timeName =
+  /time|date|zeit|datum|heure|hora|fecha|jour|tarehe|saa|^(?:data|day|hour|t|ts|at)$/i;
 
 /** As other programs name the column of the times. */
 const otherTimes = ['time', 'datetime', 'date', 'created_at'];

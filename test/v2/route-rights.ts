@@ -272,8 +272,8 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
     send: { json: credentials },
   },
   'GET /users': { status: anybody(200) },
-  // No list: administrators are told so.
-  'POST /users/import': { status: admin(400), send: { headers: { 'content-type': 'text/csv' } } },
+  // Without usernames: administrators are told so.
+  'POST /users/import': { status: admin(400), send: { body: 'name\nFatou\n', type: 'text/csv' } },
   'GET /users/me': { status: person(200) },
   'GET /users/me/webhook_secret': { status: person(200) },
   'PUT /users/me': { status: person(204), send: profile },

@@ -40,7 +40,7 @@ export interface ImportedAccount {
  */
 export type ImportAccounts = (
   actor: Actor,
-  rows: readonly ListedAccount[],
+  readRows: () => readonly ListedAccount[],
   signal?: AbortSignal,
 ) => Promise<readonly ImportedAccount[]>;
 
@@ -108,14 +108,14 @@ export function createImportAccounts(options: {
     }
   }
 
-  return async (actor, rows, signal) => {
+  return async (actor, readRows, signal) => {
     const { userId } = requireAdmin(actor);
     const refused = new Map<string, DomainError>();
     const seen = new Set<string>();
     const passwords = new Map<Row, string>();
     const prepared: Prepared[] = [];
     const results: (Row | ImportedAccount)[] = [];
-    for (const row of rows) {
+    for (const row of readRows()) {
       const refusal = 'refusal' in row ? row.refusal : await refusalOf(row, seen, users);
       if (refusal !== undefined || 'refusal' in row) {
         results.push({ username: row.given, ...(refusal && { refusal }) });

@@ -161,7 +161,8 @@ function importRoute(importAccounts: ImportAccounts): Route {
           'and password; a row for each account.',
         examples: ['username,name,group\nfatou.diop,Fatou Diop,Class 4B\n'],
       }),
-      accountsFromCsv,
+      // Read once it is known that an administrator asks.
+      (bytes) => () => accountsFromCsv(bytes),
       { contentType: 'text/csv' },
     ),
     answer: messageAnswer(
