@@ -273,7 +273,10 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   },
   'GET /users': { status: anybody(200) },
   // Without usernames: administrators are told so.
-  'POST /users/import': { status: admin(400), send: { body: 'name\nFatou\n', type: 'text/csv' } },
+  'POST /users/import': {
+    status: admin(400),
+    send: { body: 'name\nFatou\n', headers: { 'content-type': 'text/csv' } },
+  },
   'GET /users/me': { status: person(200) },
   'GET /users/me/webhook_secret': { status: person(200) },
   'PUT /users/me': { status: person(204), send: profile },
