@@ -52,7 +52,7 @@ export interface AppOptions {
   readonly onGeneratedPassword?: (password: string) => void;
   /** Whether a first start that makes a password up makes a link for the first login as well. */
   readonly makesFirstLink?: boolean;
-  /** What hashes of new passwords cost; absent: as much as attackers shall pay. For tests. */
+  /** The cost of hashes of new passwords; absent: as much as attackers shall pay. For tests. */
   readonly passwordCost?: PasswordCost;
   /** Called once, with the reason, when another process serves the database instead of this. */
   readonly onReplaced?: (reason: string) => void;
@@ -165,7 +165,7 @@ function watchEngine(metrics: Metrics, engine: Storage, clock: SteadyClock): voi
   metrics.watchMemory(async () => engine.threadMemory?.());
 }
 
-/** What an engine remembers of its own, as others change it. */
+/** Updates the corrections that an engine remembers when other processes change them. */
 function followOthers({ corrections }: Storage, feed: Feed): void {
   if (feed.isCurrent === undefined) return;
   feed.onChange(async (change) => {
@@ -206,7 +206,7 @@ function openMembers(
     onMembers: (members) => presence?.keep(members.map(({ id }) => id)),
     onLost: () => onReplaced?.('the other processes gave this one up'),
     onEnded({ state }) {
-      // It may have made a change that it told nobody of any more.
+      // The lost process may have made a change that it told nobody of any more.
       if (state === 'lost') void feed.tell?.({ kind: 'anything' });
     },
   };
@@ -215,7 +215,7 @@ function openMembers(
   return () => heartbeat.stop();
 }
 
-/** What administrators set at run time; said where it is not what the configuration says. */
+/** Loads what administrators set at run time; logs where it differs from the configuration. */
 async function openSettings(
   { installation }: Pick<Storage, 'installation'>,
   changes: ChangeFeed,
@@ -234,7 +234,7 @@ async function openSettings(
   return settings;
 }
 
-/** What administrators are told of this run of the service. */
+/** Gathers facts about this run of the service for administrators. */
 function factsOf({ changedSettings }: AppOptions, clock: Clock): ServiceFacts {
   return {
     version: readVersion(),
@@ -250,7 +250,7 @@ function withinMachine(totals: BudgetTotals): BudgetTotals {
   return wanted <= ofMachine ? totals : { ...totals, connections: ofMachine };
 }
 
-/** What counts: metrics, who is told what happens, and the room that is shared out. */
+/** Creates what counts: metrics, the reporter of what happens, and the budgets. */
 function createMeters(config: Config) {
   const metrics = createMetrics();
   const budgets = createBudgets(withinMachine(config.budgets));

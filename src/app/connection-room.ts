@@ -10,11 +10,11 @@ import {
 } from '../domain/budgets/payer.ts';
 import type { ConnectionRoom, ConnectionSlot, SeatedConnection } from '../lib/connection-guard.ts';
 
-/** One connection that is open. */
+/** An open connection. */
 interface Seat {
   payer: Payer;
   readonly connection: SeatedConnection;
-  /** What its peer had sent when it was looked at. */
+  /** Bytes that its peer had sent at the last check. */
   heard: number;
   hasLeft: boolean;
 }
@@ -25,7 +25,7 @@ type Seats = Set<Seat>;
 /** How many are looked at to find a silent one: a flood of new connections pays for each. */
 const looksMax = 100;
 
-/** What of the share of guests no account takes, so that whoever is new can come and log in. */
+/** The part of the guests' quota that no account takes, so that newcomers can log in. */
 const partForNew = 1 / 4;
 
 /**

@@ -12,7 +12,7 @@ import type { MqttServices } from '../mqtt/mqtt-server.ts';
 import type { ServiceStorage } from './service-storage.ts';
 
 /**
- * What MQTT asks of the domain beyond what HTTP does: who is connected, who watches, who uses
+ * Wires what MQTT asks of the domain beyond HTTP's part: who is connected, who watches, who uses
  * device topics.
  */
 export function createMqttWiring(parts: {

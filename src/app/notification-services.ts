@@ -38,7 +38,7 @@ export interface BuiltNotifications extends NotificationServices {
   readonly newLook?: NotifierInTurn['newLook'];
   /** Something was filed in the outbox. */
   readonly wake: () => void;
-  /** What devices pushed could not be stored, for no fault of theirs. */
+  /** Pushes of devices could not be stored, for no fault of theirs. */
   readonly onUnstored: () => void;
   /** Fetches all rules, looks at what a crash left, and begins to deliver; before ports open. */
   start(): Promise<void>;

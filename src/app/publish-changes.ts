@@ -63,7 +63,7 @@ function createTell(feed: Pick<ChangeFeed, 'publishChange'>): Tell {
     try {
       outcome = await write;
     } catch (error) {
-      // It may have been committed all the same: nobody is to count on the state before.
+      // The write may have been committed all the same: nobody is to count on the state before.
       if (ifUnknown !== undefined) await feed.publishChange(ifUnknown);
       throw error;
     }
@@ -139,7 +139,7 @@ function gatewayWrites({ gateways }: Storage, tell: Tell) {
 function projectWrites({ projects }: Storage, tell: Tell) {
   const inTurn = createKeyedSequence();
 
-  /** One after the other for each project: what it listed before is what the write finds. */
+  /** Changes a project, one write at a time: what it listed before is what the write finds. */
   const changing = <Outcome>(
     kind: 'project_changed' | 'project_removed',
     projectId: ProjectId,
@@ -161,11 +161,11 @@ function projectWrites({ projects }: Storage, tell: Tell) {
   } satisfies Partial<Storage['projects']>;
 }
 
-/** What is granted to a group changes what reaches its members, as who is in it does. */
+/** Writes of groups: grants to a group, like its members, change what reaches the members. */
 function groupWrites({ groups, grants }: Storage, tell: Tell) {
   const inTurn = createKeyedSequence();
 
-  /** One after the other for each group, so that who was in it before is whom the write finds. */
+  /** Changes a group, one write at a time: its members before are those whom the write finds. */
   const changing = <Outcome>(
     id: GroupId,
     joining: readonly Username[],

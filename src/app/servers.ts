@@ -107,7 +107,7 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   return urlsOf(http, mqtt, config);
 }
 
-/** What the HTTP server needs to know of the configuration. */
+/** Picks the settings that the HTTP server needs from the configuration. */
 function httpSettings({ accounts, dashboard, listen, publicPush }: Config) {
   return {
     tokenLifeSeconds: accounts.tokenLifeMs / 1_000,

@@ -46,7 +46,7 @@ export async function openServiceClock({
   }
   const newest = await newestBelieved(engine, latestBelieved(clock.now()), log);
   if (newest !== undefined) clock.keepFrom(newest);
-  // What it says of the machine's clock, it says at the start.
+  // Read once, so that warnings about the machine's clock come at the start.
   clock.now();
   return { ...clock, stop: () => clearTimeout(timer) };
 }

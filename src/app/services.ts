@@ -67,7 +67,7 @@ import { createMqttWiring } from './mqtt-wiring.ts';
 import { createNotificationServices } from './notification-services.ts';
 import type { ServiceStorage } from './service-storage.ts';
 
-/** What the domain is built from. */
+/** Parts that the domain is built from. */
 export interface ServiceParts {
   readonly config: Config;
   readonly facts: ServiceFacts;
@@ -78,9 +78,9 @@ export interface ServiceParts {
   readonly reporter: Reporter;
   readonly log: Log;
   readonly budgets: Budgets;
-  /** What only this installation can sign with. */
+  /** The secret with which only this installation can sign. */
   readonly installationSecret: string;
-  /** What owners may fill of the disk. */
+  /** The space on the disk that owners may fill. */
   readonly room: StorageRoom;
   /** The channels that are configured. */
   readonly channels: ReadonlyMap<string, Channel>;
@@ -106,7 +106,7 @@ export interface BuiltServices {
   readonly drain: () => Promise<void>;
 }
 
-/** What administrators see of the service as a whole. */
+/** Creates the services that show administrators the service as a whole. */
 function createAdminServices(
   { budgets, storage, facts, settings, room }: ServiceParts,
   failedMessages: ReadonlyMap<string, number>,
@@ -219,7 +219,7 @@ function createRetentionServices(
   return { runner, retentions: createRetentions(given) };
 }
 
-/** What takes datapoints in, and remembers what was refused. */
+/** Creates the services that take datapoints in, and remember what was refused. */
 function createPushServices(
   parts: ServiceParts,
   given: { readonly access: Access; readonly appender: Appender; readonly longWork: LongWork },

@@ -7,7 +7,7 @@ import type { DeviceId, Username } from '../domain/ids.ts';
 /** How often what other processes counted is read, while strangers push. */
 const readAgainMs = 10_000;
 
-/** What strangers store: kept beside each device, so that it is known after a restart. */
+/** Bytes that strangers store: kept beside each device, so as to be known after a restart. */
 export interface StrangerCount {
   /**
    * Keeps what the batch brings of strangers, beside its own commit; undefined: nothing. What is
@@ -29,7 +29,7 @@ export function createStrangerCount(
   >,
   room: Pick<StorageRoom, 'strangers'>,
 ): StrangerCount {
-  /** What is given back with the next batch. */
+  /** Bytes to give back with the next batch. */
   let surplus = new Map<DeviceId, number>();
   let readAt = performance.now();
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** The version of this package. */
 export function readVersion(): string {
-  // One level up from here is the package, for the sources and for the built program alike.
+  // The package is two folders up, for the sources and for the built program alike.
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const about: unknown = JSON.parse(text);
   return typeof about === 'object' && about !== null && 'version' in about

@@ -30,17 +30,17 @@ export function readAfricasTalking(
   };
 }
 
-/** What every request to them needs. */
+/** Parts that every request to Africa's Talking needs. */
 export interface AfricasTalkingParts {
   readonly settings: AfricasTalkingSettings;
   readonly http: HttpClient;
   readonly now: () => number;
 }
 
-/** One form for a resource of the API. */
+/** A form for a resource of the API. */
 export interface AfricasTalkingForm {
   readonly path: string;
-  /** What it asks for, as its refusal says it. */
+  /** The thing that the form asks for, as its refusal names it. */
   readonly what: 'message' | 'call';
   readonly fields: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import { gatherBytes } from '../lib/gathered-bytes.ts';
 import { isRecord } from '../lib/record.ts';
 import { channelLimits } from './limits.ts';
 
-/** One request; nothing is followed, inflated or tried twice. */
+/** A request; nothing is followed, inflated or tried twice. */
 export interface HttpCall {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
@@ -14,7 +14,7 @@ export interface HttpCall {
   readonly signal: AbortSignal;
 }
 
-/** What came of it. `text` is empty when the answer was longer than what is read. */
+/** The outcome of a request. `text` is empty when the answer was longer than what is read. */
 export type HttpAnswer =
   | {
       readonly kind: 'answer';

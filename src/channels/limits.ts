@@ -9,7 +9,7 @@ export const channelLimits = {
   emailMs: 30 * second,
   /** An own receiver answers at once and works afterwards. */
   webhookMs: 5 * second,
-  /** What is read of a provider's answer; theirs have a few hundred bytes. */
+  /** Bytes that are read of a provider's answer; theirs have a few hundred. */
   answerBytesMax: 65_536,
   /** Messages of one channel under way at a time. */
   parallelMax: 16,

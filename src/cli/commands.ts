@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 
-/** One command of the command line; its file is read only when it is asked for. */
+/** A command of the command line; its file is read only when the command is asked for. */
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<Command>;
 }
 
-/** What runs when no command is named. */
+/** The command that runs when none is named. */
 export const defaultCommand = 'serve';
 
 /** Every command, in the order the help shows them. */

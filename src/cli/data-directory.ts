@@ -82,7 +82,7 @@ export function requireDirectory(options: DirectoryOption): string {
   return directory;
 }
 
-/** What a report says of a place: never a password. */
+/** Names a place in reports, never with a password. */
 export const placeName = (place: StoragePlace): string =>
   place.kind === 'sqlite' ? place.directory : 'the database of KIPIMO_DATABASE_URL';
 

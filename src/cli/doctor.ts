@@ -8,7 +8,7 @@ import { type DirectoryOption, dataDirOption, knownPlaceOf, placeName } from './
 import { sentencesOf } from './failure.ts';
 import { printableLines } from './printable.ts';
 
-/** What monitoring sees, as its plugins have it. */
+/** Exit codes for monitoring, as its plugins define them. */
 const exitCodes = { fine: 0, warning: 1, damage: 2, unknown: 3 } as const;
 
 /** `kipimo doctor`: whether all that is stored is whole, and for how long the disk will do. */

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts';
 
-/** What went wrong, as sentences for the person at the terminal. */
+/** Describes an error in sentences for the person at the terminal. */
 export function sentencesOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems;
   if (!(error instanceof Error)) return [String(error)];

@@ -42,8 +42,8 @@ async function serve(options: {
   const log = createPinoLog({ level: config.log.level });
   const stopped = waitForStopSignal();
   stopWithNpm();
-  // Nothing acknowledged is lost by leaving: the store is made to survive it. Staying after a bug
-  // that nobody caught would mean going on with a state that nobody knows.
+  // Nothing acknowledged is lost by leaving: the store is made to survive it. Staying after an
+  // uncaught error would mean going on with a state that nobody knows.
   process.on('uncaughtException', (err) => {
     log.error({ err }, 'leaving after an error that nothing caught');
     process.exit(1);
@@ -53,9 +53,9 @@ async function serve(options: {
   const { adminUsername } = config.accounts;
   const app = await startApp({
     ...{ config, secrets, log, changedSettings },
-    // Its sentence is in the log. Staying would mean to answer with rights that are over.
+    // The reason is in the log. Staying would mean to answer with rights that have ended.
     onReplaced: () => process.exit(1),
-    // Who sees what is printed is who started it; what is not a terminal may be a log for others.
+    // A terminal is read by who started the service; any other output may be a log for others.
     makesFirstLink: process.stdout.isTTY,
     // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
     onGeneratedPassword(password) {
@@ -81,7 +81,7 @@ async function serve(options: {
   process.exit(0);
 }
 
-/** Whoever read our output is gone; the service has others to serve. */
+/** Ignores EPIPE: the reader of our output is gone; the service has others to serve. */
 function surviveClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }

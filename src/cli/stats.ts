@@ -8,10 +8,10 @@ import {
 } from './client/login-options.ts';
 import { table } from './table.ts';
 
-/** What is counted by the total of a list. */
+/** Lists whose totals are shown. */
 const lists = ['users', 'devices', 'gateways', 'projects', 'notifications', 'socials'] as const;
 
-/** What is told by /metrics, since the start of the service. */
+/** Values from /metrics, since the start of the service. */
 const metrics = [
   ['datapoints stored since the start', 'kipimo_datapoints_stored_total'],
   ['MQTT connections', 'kipimo_mqtt_connections'],

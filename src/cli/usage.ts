@@ -34,7 +34,7 @@ async function showUsage(options: UsageOptions): Promise<void> {
 const head = ['budget', 'used', 'of', 'guests', 'refused', 'who uses the most'];
 const namesShown = 3;
 
-/** What this command reads of a budget's report. */
+/** The fields of a budget's report that this command reads. */
 interface Report {
   readonly name: string;
   readonly unit: string;

@@ -7,7 +7,7 @@ import { hashPassword } from '../lib/password-hash.ts';
 import { profileFromWire } from '../wire/user.ts';
 import { newAccount } from './account-work.ts';
 
-/** One entry that was not added, and why. */
+/** An entry that was not added, and why. */
 export interface RefusedEntry {
   /** From 1, as people count. */
   readonly entry: number;

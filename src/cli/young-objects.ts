@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** What V8 multiplies the young generation by, once as much as it holds survived. */
+/** Sets the growth factor of V8's young generation, once as much as it holds survived. */
 const growth = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 
 /**

@@ -28,7 +28,7 @@ import {
 const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** One key of the environment; the documentation is made from it. */
+/** A key of the environment; the documentation is made from it. */
 export interface ConfigKey<Value = unknown> {
   readonly kind: Kind<Value>;
   /** As one would write it; absent: no value. */

@@ -8,7 +8,7 @@ import { parseNewUsername, type Username } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { serverUrls } from '../lib/server-urls.ts';
 
-/** What a key may hold: `must` completes the sentence "KEY must be …". */
+/** The kind of a key's values: `must` completes the sentence "KEY must be …". */
 export interface Kind<Value> {
   readonly must: string;
   /** Answers undefined when the text is not of this kind. */
@@ -70,7 +70,7 @@ export const port: Kind<number> = {
   parse: (text) => wholeNumber(text, 0, 65_535),
 };
 
-/** One of a few words. */
+/** The kind of a value that is one of a few words. */
 export function choice<const Word extends string>(...words: readonly Word[]): Kind<Word> {
   return {
     must: `one of ${words.join(', ')}`,
@@ -158,7 +158,7 @@ export const databaseUrl: Kind<DatabaseSetting> = {
 const namesFurther = (text: string): boolean => /,\s*postgres(?:ql)?:\/\//.test(text);
 const targets = new Set([null, 'read-write', 'primary']);
 
-/** One database, of one server or of several of one cluster, with commas between the hosts. */
+/** Whether the URL is of one database, on one server or on hosts of a cluster, commas between. */
 function isPostgresUrl(text: string): boolean {
   const servers = serverUrls(text);
   return servers.every((server) => {

@@ -5,7 +5,7 @@ import type { Username } from '../domain/ids.ts';
 import { commandKeys } from './command-keys.ts';
 import { type ConfigKey, configKeys, type LogLevel, removedKeys } from './config-keys.ts';
 
-/** What the service listens on. */
+/** Settings of where the service listens. */
 export interface ListenConfig {
   readonly host: string;
   /** 0: any free port; so for all three. */
@@ -30,7 +30,7 @@ export interface Config {
     readonly engine: 'sqlite' | 'memory' | 'postgres';
     /** shared: other processes serve the same database at once. */
     readonly serving: 'alone' | 'shared';
-    /** What an engine without files leaves alone. */
+    /** The data directory; an engine without files leaves it alone. */
     readonly directory: string;
     readonly guestsBytesMax: number;
     /** Absent: none. */
@@ -85,7 +85,7 @@ type KeyName = keyof Keys;
 type ValueOf<Name extends KeyName> = Keys[Name] extends ConfigKey<infer Value> ? Value : never;
 type Values = { readonly [Name in KeyName]: ValueOf<Name> | undefined };
 
-/** All that is wrong with the settings, one sentence each; every sentence names its key. */
+/** The error of wrong settings, one sentence for each problem; every sentence names its key. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -107,7 +107,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
       name,
       read(name, declaration, environment[name], problems),
     ]),
-    // One entry per key, each parsed by the kind that the key declares.
+    // An entry per key, each parsed by the kind that the key declares.
   ) as Values;
   problems.push(...contradictions(values));
   if (problems.length > 0) throw new ConfigError(problems);
@@ -171,7 +171,7 @@ function contradictions(values: Values): string[] {
   return problems;
 }
 
-/** One function for all, so that configurations compare equal. */
+/** Trusts no address; the same function for all, so that configurations compare equal. */
 export const trustsNobody = (): boolean => false;
 
 function toConfig(values: Values): Config {

@@ -40,7 +40,7 @@ export function watchSettings(
   };
 }
 
-/** What the settings of this process say for a key of commands; empty counts as not set. */
+/** Reads a key of commands from the settings of this process; empty counts as not set. */
 export function readCommandKey(key: CommandKey): string | undefined {
   const value = readEnvironment(process.cwd(), process.env)[key];
   return value === '' ? undefined : value;

@@ -2,7 +2,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { Scope } from './access/scopes.ts';
 import type { AccessKeyId, DeviceId, UserId, Username } from './ids.ts';
 
-/** What an access key narrows its owner to; absent lists narrow nothing. */
+/** Limits within which an access key acts as its owner; absent lists narrow nothing. */
 export interface KeyLimits {
   readonly keyId: AccessKeyId;
   readonly scopes?: ReadonlySet<Scope>;
@@ -11,7 +11,7 @@ export interface KeyLimits {
   readonly createdAt?: Instant;
 }
 
-/** Who is asking. A key acts as its owner, within its limits. */
+/** Caller of an operation. A key acts as its owner, within its limits. */
 export type Actor =
   /** `address` tells guests apart where they share out room; it gives no right. */
   | { readonly kind: 'guest'; readonly address?: string }

@@ -16,13 +16,13 @@ import type {
  * that other processes can be told as well. It says what may be different, never how.
  */
 export type Change =
-  /** Its description, owner or visibility, one of its sensors or actuators. */
+  /** The description, owner or visibility of a device, or one of its sensors or actuators. */
   | { readonly kind: 'device_changed'; readonly deviceId: DeviceId }
   /** To another owner: the grants on it have ended. */
   | { readonly kind: 'device_handed_over'; readonly deviceId: DeviceId }
   | { readonly kind: 'device_removed'; readonly deviceId: DeviceId }
   | { readonly kind: 'sensor_removed'; readonly deviceId: DeviceId; readonly sensorId: SensorId }
-  /** What its datapoints show: some were removed or put right, or that was undone. */
+  /** The datapoints of a sensor: some were removed or put right, or that was undone. */
   | {
       readonly kind: 'datapoints_corrected';
       readonly deviceId: DeviceId;
@@ -34,23 +34,23 @@ export type Change =
       readonly actuatorId: ActuatorId;
     }
   | { readonly kind: 'gateway_handed_over' | 'gateway_removed'; readonly gatewayId: GatewayId }
-  /** What it lists: with all that it listed before or lists now. */
+  /** The list of a project: with all that it listed before or lists now. */
   | {
       readonly kind: 'project_changed' | 'project_removed';
       readonly projectId: ProjectId;
       readonly deviceIds: readonly DeviceId[];
       readonly gatewayIds: readonly GatewayId[];
     }
-  /** What one user was granted on one thing. */
+  /** The grant of one user on one thing. */
   | {
       readonly kind: 'grant_changed';
       readonly on: ResourceKind;
       readonly resource: string;
       readonly username: Username;
     }
-  /** Who is in a group, or what was granted to one: with all who were in it or are now. */
+  /** The members of a group, or a grant to it: with all who were members or are now. */
   | { readonly kind: 'group_changed'; readonly usernames: readonly Username[] }
-  /** What it may do, or its password, with the keys that ended. */
+  /** The rights of an account, or its password, with the keys that ended. */
   | {
       readonly kind: 'account_changed';
       readonly userId: UserId;
@@ -66,7 +66,7 @@ export type Change =
   | { readonly kind: 'login_ended' }
   /** A notification was made, changed or removed: what its rule is. */
   | { readonly kind: 'rule_changed'; readonly notificationId: NotificationId }
-  /** What administrators set for the whole installation. */
+  /** Settings that administrators made for the whole installation. */
   | { readonly kind: 'settings_changed' }
   /** Another process made changes, and nobody can say which. */
   | { readonly kind: 'anything' };
@@ -87,5 +87,5 @@ export interface ChangeFeed {
   isCurrent?(): boolean;
 }
 
-/** What a cache needs to know of changes. */
+/** Part of the change feed that a cache needs. */
 export type ChangeSource = Pick<ChangeFeed, 'onChange' | 'isCurrent'>;

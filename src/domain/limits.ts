@@ -10,7 +10,7 @@ export const limits = {
   nameCharactersMax: 1_024,
   /** A `meta` object as JSON text: notes, not files. */
   metaBytesMax: 65_536,
-  /** What an actuator is set to, as JSON text: a setting, not a file. */
+  /** Value that an actuator is set to, as JSON text: a setting, not a file. */
   actuatorValueBytesMax: 65_536,
   /** For how long an actuator may be set before it is set back. */
   timedSettingMsMin: second,
@@ -19,9 +19,9 @@ export const limits = {
   timedSettingRetryMs: 5 * second,
   /** Sensors, and actuators, of one device. */
   sensorsPerDeviceMax: 1_000,
-  /** What they have together, as JSON text: a device is read and written in one piece. */
+  /** Sensors and actuators together, as JSON text: a device is read and written in one piece. */
   devicePartsBytesMax: 2 * 1_048_576,
-  /** One that has no more is always taken. */
+  /** Largest sensor or actuator that is taken however full the device is. */
   devicePartBytesFree: 512,
   calibrationPointsMax: 256,
   /** Devices, and gateways, of one project; as many as a page of a list. */
@@ -37,7 +37,7 @@ export const limits = {
   bodyBytesMax: 1_048_576,
   freeBodyBytes: 4_096,
   valuesBodyBytesMax: 8 * 1_048_576,
-  /** What a compressed body without a limit of its path unpacks to; agents send few megabytes. */
+  /** Unpacked size of a compressed body whose path sets no limit; agents send few megabytes. */
   inflatedBytesMax: 64 * 1_048_576,
   jsonDepthMax: 32,
   jsonCostMax: 10_000,
@@ -49,9 +49,9 @@ export const limits = {
   compressedBytesMin: 1_024,
   /** Answers that are compressed at the same time, at about 1 MB of memory each. */
   compressionsMax: 64,
-  /** What of an answer costs no room until it is seen to wait for its reader. */
+  /** Largest answer that costs no budget until it is seen to wait for its reader. */
   freeAnswerBytes: 16_384,
-  /** What a streamed answer counts for: a few pieces, and the step that they are cut from. */
+  /** Bytes counted for a streamed answer: a few pieces, and the step that they are cut from. */
   answerWindowBytes: 262_144,
   answerPieceBytes: 65_536,
   /** A reader that takes nothing of an answer for so long is cut off. */
@@ -61,7 +61,7 @@ export const limits = {
   chunkBytesUsual: 8,
   /** Requests of one connection that come before the answers to those before them have left. */
   pipelinedRequestsMax: 64,
-  /** What such a request, and the answer to it, count for, whatever they are. */
+  /** Bytes counted for such a request with its answer, whatever their size. */
   pipelinedAnswerBytes: 4_096,
   /** A request with a longer head does not take the short way. */
   shortHeadBytesMax: 4_096,
@@ -69,7 +69,7 @@ export const limits = {
   connectionsCheckMs: second,
   /** From the first byte of TLS to its last handshake message, as for the head of a request. */
   tlsHandshakeMs: 30 * second,
-  /** What was sent last has left by then, and the peer has closed its side. */
+  /** Wait until the last bytes have left and the peer has closed its side. */
   goodbyeMs: 5 * second,
   /** So long after the start the young generation of objects may grow: what stays is there. */
   startSettledMs: 3 * second,
@@ -81,7 +81,7 @@ export const limits = {
   // Long work: filters, aggregates, exports.
   /** How long it holds the event loop before others have their turn. */
   turnMs: 5,
-  /** What one request may take of that before its answer begins; the rest of the time it waits. */
+  /** Event-loop time of one request before its answer begins; the rest of the time it waits. */
   longWorkMsMax: 20 * second,
 
   // Corrections [contract 10].
@@ -89,11 +89,11 @@ export const limits = {
   undoMs: 30 * day,
   /** Values that one request puts right: an afternoon of a sensor that sends every ten seconds. */
   correctionItemsMax: 5_000,
-  /** Those of them that are no numbers, as JSON text. */
+  /** Corrected values of one request that are no numbers, as JSON text. */
   correctionCharactersMax: 131_072,
   correctionsPerSensorMax: 500,
   correctionBytesPerSensorMax: 524_288,
-  /** Those of all things of one owner; guests are one of them. */
+  /** Corrections on all things of one owner; all guests count as one owner. */
   correctionsPerOwnerMax: 10_000,
   correctionBytesPerOwnerMax: 32 * 1_048_576,
   /** Sensors whose corrections are kept at hand, and the bytes that these take. */
@@ -125,9 +125,9 @@ export const limits = {
   mergedDevicesMax: 100,
   mergedSensorsMax: 10_000,
   totalledDevicesMax: 1_000,
-  /** What a merged read fetches of each sensor at once, when there are many. */
+  /** Datapoints that a merged read fetches of each sensor at once, when there are many. */
   mergedDatapointsPerStepMin: 20,
-  /** What a merged read holds of all sensors at once, in characters of values. */
+  /** Characters of values that a merged read holds of all sensors at once. */
   mergedCharactersMax: 4 * 1_048_576,
   /** With what the longest of these values take beyond that, and 32 bytes for each number. */
   mergedBytesMax: 16 * 1_048_576,
@@ -139,7 +139,7 @@ export const limits = {
   bucketsMax: 100_000,
   /** First and last values that are text or structures, all buckets of an answer together. */
   bucketsTextCharactersMax: 16 * 1_048_576,
-  /** What a bucket or a downsampled datapoint counts for in memory until it is read. */
+  /** Memory counted for a bucket or a downsampled datapoint until it is read. */
   summaryItemBytes: 128,
   /** Pixels across a wide plot, several times over. */
   downsampledPointsMax: 10_000,
@@ -172,14 +172,14 @@ export const limits = {
   // Datapoints.
   /** A timestamp further ahead of our clock is refused [contract 6]. */
   timestampAheadMs: day,
-  /** What KIPIMO_VALUE_BYTES_MAX may be: a short text, and what a body on …/values may be. */
+  /** Bounds of KIPIMO_VALUE_BYTES_MAX: a short text, and the largest body on …/values. */
   valueBytesMaxMin: 1_024,
   valueBytesMaxMax: 8 * 1_048_576,
-  /** One commit, in bytes as push-weight.ts counts them: a larger array travels alone. */
+  /** Size of a commit, as push-weight.ts counts bytes: a larger array is committed alone. */
   commitBytesMax: 2 * 1_048_576,
-  /** What waits for a commit, of all; one payer may use half. Beyond it the answer is 503. */
+  /** Bytes that wait for a commit, in all; one payer may use half. Beyond it the answer is 503. */
   commitQueueBytesMax: 256 * 1_048_576,
-  /** What one payer may have waiting although the queue is full of what others wait for. */
+  /** Bytes that one payer may have waiting although others fill the queue. */
   commitQueueBytesFloor: 4_096,
   /** How often a batch is tried in parts, to find the push that cannot be stored. */
   commitTriesMax: 64,
@@ -190,17 +190,17 @@ export const limits = {
   largePushSliceBytes: 65_536,
   /** Large pushes that are read and stored at the same time; others wait for their turn. */
   largePushesAtOnce: 2,
-  /** What a datapoint has beside its value, as JSON text: keys, a timestamp, white space. */
+  /** Size of a datapoint beside its value, as JSON text: keys, a timestamp, white space. */
   datapointBytesBesideValue: 1_024,
 
   /** Parts of this process that listen to the feed, not clients that watch. */
   feedListenersMax: 64,
-  /** One record of a CSV that is read: a value as large as JSON may be, with quotes doubled. */
+  /** Record of a CSV that is read: a value as large as JSON may be, with quotes doubled. */
   csvRecordCharactersMax: 2 * 1_048_576,
   /** Lines of a bulk request that go to the commit together, and their bytes; two such wait. */
   bulkLinesPerStep: 8_192,
   bulkBytesPerStep: 1_048_576,
-  /** One line, or element, of a bulk request. */
+  /** Line, or element, of a bulk request. */
   bulkLineBytesMax: 1_048_576,
   /** Refused lines that a bulk answer tells about; the others are counted. */
   bulkRefusalsMax: 1_000,
@@ -318,7 +318,7 @@ export const limits = {
   /** Devices whose last values are remembered between evaluations. */
   evaluatedDevicesMax: 20_000,
   evaluatedCharactersMax: 33_554_432,
-  /** What a rule sees of sensors beside the one that is pushed to, and of how many large values. */
+  /** Value characters that a rule sees of a sensor not pushed to, and how many larger values. */
   otherValueCharactersMax: 4_096,
   otherLargeValuesMax: 100,
   /** Evaluations remembered of one notification. */

@@ -1,4 +1,4 @@
-/** One metric that the service measures about itself, with its values by label. */
+/** A metric that the service measures about itself, with its values by label. */
 export interface Metric {
   readonly name: string;
   readonly values: readonly {
@@ -7,13 +7,13 @@ export interface Metric {
   }[];
 }
 
-/** All that the service measures about itself. */
+/** Metrics that the service measures about itself. */
 export interface MetricSource {
   names(): readonly string[];
   read(): Promise<readonly Metric[]>;
 }
 
-/** What the MQTT broker counts: some of it now, the rest since the start. */
+/** Figures of the MQTT broker: some as of now, the rest since the start. */
 export interface MqttMetrics {
   readonly connections: number;
   readonly sessions: number;
@@ -35,7 +35,7 @@ export interface MqttMetrics {
 export interface ThreadMemory {
   /** Objects of its heap, garbage included. */
   readonly heapUsed: number;
-  /** What its heap holds of the process. */
+  /** Memory of the process that the heap holds. */
   readonly heapTotal: number;
   /** Buffers and other memory that its objects hold outside of the heap. */
   readonly external: number;

@@ -8,8 +8,8 @@ export interface ReceivedId {
 }
 
 /**
- * What a server sends along with a push to those who watch, for instance how reliably it is to be
- * delivered. Only the server that made it can read it; it is never stored.
+ * Details that a server sends along with a push to those who watch, for instance how reliably it is
+ * to be delivered. Only the server that made them can read them; they are never stored.
  */
 export interface PublishContext {
   /**
@@ -17,7 +17,7 @@ export interface PublishContext {
    * who watch are told once more, even if it is stored already.
    */
   readonly isRepetition?: boolean;
-  /** It comes from a file or another service: no rule is evaluated for it. */
+  /** The push comes from a file or another service: no rule is evaluated for it. */
   readonly isImport?: boolean;
   /** The id that the commit keeps: a push whose id is kept already is stored already. */
   readonly receivedAs?: ReceivedId | undefined;

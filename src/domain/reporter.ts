@@ -1,6 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
 
-/** One method per thing worth counting, each called in one place. */
+/** Counts events of the service: a method per event, each called in one place. */
 export interface Reporter {
   /** `route` is the pattern, for instance /api/v2/devices/:device_id, never the path with ids. */
   requestAnswered(request: {
@@ -18,9 +18,9 @@ export interface Reporter {
   commitFailed(): void;
   /** Datapoints that were stored already. */
   datapointsRepeated(count: number): void;
-  /** One try at a delivery: sent, retry or failed. */
+  /** A try at a delivery: sent, retry or failed. */
   deliveryTried(channel: string, outcome: string): void;
-  /** What became of a firing: fired, throttled, inactive, gone or not_stored. */
+  /** Outcome of a firing: fired, throttled, inactive, gone or not_stored. */
   notificationFired(outcome: string): void;
   /** A stored row cannot be understood; the service goes on without it. */
   rowSetAside(table: string): void;
@@ -30,7 +30,7 @@ export interface Reporter {
     readonly left: number;
     readonly unreadable: number;
   }): void;
-  /** What one step of retention deleted, and hours that stand for it from now on. */
+  /** Deletions of one step of retention, and hours that stand for datapoints from now on. */
   retentionStepped(step: {
     readonly datapoints: number;
     readonly hours: number;

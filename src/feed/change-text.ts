@@ -43,6 +43,6 @@ export function changeOfText(text: string): Change {
   }
   if (typeof value !== 'object' || value === null || !('kind' in value)) return anything;
   const { kind } = value;
-  // What has a kind that we know was written by `textOfChange` of a process like this one.
+  // A value of a kind that we know was written by `textOfChange` of a process like this one.
   return typeof kind === 'string' && Object.hasOwn(kinds, kind) ? (value as Change) : anything;
 }

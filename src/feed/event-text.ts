@@ -25,9 +25,9 @@ export interface PublishContextForm {
 
 /** Events as processes write them for each other, a text each: `[` begins what is no change. */
 export interface EventText {
-  /** One text; before it those of the parts that a long push has beside its last ones. */
+  /** Yields the text of the last datapoints; before it, those of the parts of a long push. */
   ofPush(push: Push): Generator<string, void>;
-  /** The last of those alone. */
+  /** The text of the last datapoints alone. */
   ofLast(push: Push): string;
   ofSetting(change: ActuatorChange & { origin?: MessageOrigin }): string;
   /** Undefined: a version that knows more wrote it, or it says nothing. */

@@ -2,7 +2,7 @@ import type { HeldEvents } from '../domain/datapoints/feed.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
 
-/** What is to happen here in the order of the commits of all processes. */
+/** Work to be done here in the order of the commits of all processes. */
 export interface HeldBack extends HeldEvents {
   /** Does it now, or when what others had written before the newest commit was acted on. */
   inOrder(work: () => void): void;
@@ -10,7 +10,7 @@ export interface HeldBack extends HeldEvents {
   count(): number;
   /** The others' entries up to the place were acted on, or all there were when so many had come. */
   actedOn(place: number, count?: number): void;
-  /** What waits, and what would have to, is not done any more; nobody waits for it. */
+  /** Drops work that waits, and later work that would have to; nobody waits for it. */
   rest(): void;
 }
 
@@ -61,7 +61,7 @@ export function createHeldBack(options: {
     looks += 1;
   }
 
-  /** What was committed so long before the newest commit. */
+  /** Releases the work that was committed so long before the newest commit. */
   function giveUp(): void {
     const until = looks - memberLimits.heldBackMs / memberLimits.logLookMs;
     const late = held.findIndex(({ since }) => since > until);

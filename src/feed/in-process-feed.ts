@@ -42,7 +42,7 @@ function createListeners<Event, Answer>() {
     all: () => listeners,
     add(listener: (event: Event) => Answer): () => void {
       assert(listeners.length < limits.feedListenersMax, 'the feed has too many listeners');
-      // Its own function, so that a listener that comes twice ends each time once.
+      // A function of its own, so that a listener that is added twice ends each time once.
       const own = (event: Event): Answer => listener(event);
       listeners = [...listeners, own];
       return () => {

@@ -12,7 +12,7 @@ export interface LogReading {
   heard(): Promise<boolean>;
   /** Whether the others were heard within the last second. */
   isCurrent(): boolean;
-  /** What happens here in the order of all commits. */
+  /** Work that is done here in the order of all commits. */
   readonly held: HeldBack;
   /** From now on nothing is acted on, or counts as acted on. */
   rest(): void;

@@ -69,7 +69,7 @@ export function createSharedFeed(options: {
     if (position !== undefined) await barrier.heard(position, by);
   }
 
-  /** One that cannot be acted on keeps nobody from those behind it. */
+  /** Acts on an entry; an entry that fails does not hold up those behind it. */
   async function act(text: string): Promise<void> {
     try {
       await actOn(text);
@@ -86,7 +86,7 @@ export function createSharedFeed(options: {
     if (event !== undefined) local.publish([event]);
   }
 
-  /** What is owed to the others goes before what is read of them. */
+  /** Writes what is owed to the others, before their entries are read. */
   async function writeOwed(): Promise<void> {
     await settings.write();
     if (!owes) return;
@@ -197,7 +197,7 @@ function createUnwritten(shared: Pick<FeedLog, 'append'>) {
   };
 }
 
-/** What parts of processes say to each other: `!` begins what is neither change nor event. */
+/** Messages between parts of processes: `!` begins what is neither change nor event. */
 function createTalk() {
   const listeners: ((text: string) => Promise<void>)[] = [];
   const works: (() => Promise<void>)[] = [];

@@ -1,6 +1,6 @@
 import { entityTagOf, type ReadOptions, revalidateHeader, varyHeader } from './read-answers.ts';
 
-/** What every answer carries: any web page may call the API [contract 2]. */
+/** Headers of every answer: any web page may call the API [contract 2]. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':

@@ -30,7 +30,7 @@ export interface AnswerRoom {
    * connection is gone. Throws rate_limited.
    */
   hold(answer: ServerResponse, bytes: number): void;
-  /** What is left of a small answer that was written counts; cuts off who has no room. */
+  /** Counts the unsent rest of a written small answer; cuts off a client without budget for it. */
   written(answer: ServerResponse): void;
   /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
   stream(answer: ServerResponse, chunks: Chunks): Readable;
@@ -39,18 +39,18 @@ export interface AnswerRoom {
    * there is none.
    */
   reserve(socket: Socket, payer: Payer, bytes: number): (() => void) | undefined;
-  /** Who pays for the answer to a request. */
+  /** The payer of the answer to a request. */
   payerOf(request: RequestSource): Payer;
 }
 
 export type Chunks = AsyncIterable<string | Uint8Array | LongText>;
 
-/** What room is held for: an answer, or what waits on a connection. */
+/** A claim on the budget: for an answer, or for bytes that wait on a connection. */
 interface Held {
   readonly socket: Socket;
   readonly payer: Payer;
   bytes: number;
-  /** What its connection had taken when it was seen to take something. */
+  /** Bytes that the connection had taken when it was seen to take some. */
   taken: number;
   takenAt: number;
 }
@@ -103,7 +103,7 @@ export function createAnswerRoom(
 
   function begin(answer: ServerResponse): Held {
     const { req: request } = answer;
-    // Its close has been told, or is told at once: nothing would give the room back.
+    // The `close` of the answer was emitted, or is at once: nothing would release the budget.
     if (request.socket.destroyed) throw new DomainError('unavailable', 'nobody is there to read');
     const held = heldOn(request.socket, payerFor(request));
     open.set(answer, held);
@@ -190,7 +190,7 @@ const heldOn = (socket: Socket, payer: Payer): Held => ({
   ...{ taken: takenBy(socket), takenAt: performance.now() },
 });
 
-/** What a connection has handed to the machine so far. */
+/** Counts the bytes that a connection has handed to the operating system so far. */
 const takenBy = (socket: Socket): number => socket.bytesWritten - socket.writableLength;
 
 /**
@@ -274,7 +274,7 @@ function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
   const begin = (request: IncomingMessage, answer: ServerResponse): void => {
-    // What a request to read has for a body nobody looks at: it would wait in pieces of any size.
+    // Discards a body that came with a read: unused, it would wait in pieces of any size.
     if (isRead(request) && hasBody(request)) request.resume();
     for (const listener of listeners) listener.call(server, request, answer);
   };

@@ -35,7 +35,7 @@ export interface BareAnswer {
   readonly cookies?: readonly string[];
 }
 
-/** What was written by hand, for speed or as it is no JSON; tests hold it to its schema. */
+/** Text written by hand, for speed or as it is no JSON; tests hold it to its schema. */
 export interface TextAnswer {
   readonly kind: 'text';
   /** Absent: 200. Only clients of other services look for another one. */
@@ -54,7 +54,7 @@ export interface StreamAnswer {
   readonly headers: Headers;
   /** A short text is answered with its length and its tag; a piece of it is a text then. */
   readonly isWholeIfShort?: boolean;
-  /** What is kept in memory until the end of the answer, beside what waits to be read. */
+  /** Bytes kept in memory until the end of the answer, beside those that wait to be read. */
   readonly keptBytes?: number;
 }
 
@@ -85,7 +85,7 @@ export type MessageAnswer<Message> =
         ? BareAnswer
         : NestedAnswer<Message>);
 
-/** What a route answers; every success of version 2 is 200 or 204 [contract 2]. */
+/** The answer of a route; every success of version 2 is 200 or 204 [contract 2]. */
 export type Answer =
   | EmptyAnswer
   | JsonAnswer<unknown>
@@ -160,7 +160,7 @@ export const written = (
 ): StreamAnswer => ({ kind: 'stream', contentType, chunks, headers, isWholeIfShort: true });
 
 export interface SendOptions {
-  /** Who pays for what the client does not read. */
+  /** Charges the payer for bytes that the client does not read. */
   readonly room: AnswerRoom;
   /** The answer may be compressed, and one that the client has is not sent again. */
   readonly read?: ReadOptions | undefined;
@@ -284,7 +284,7 @@ function readUntilClose<Item>(
   chunks: AsyncIterable<Item>,
   room: AnswerRoom,
 ): AsyncIterator<Item> {
-  // Its close has been told: nothing would let go of them.
+  // The `close` of the answer was emitted: nothing would let go of the chunks.
   if (answer.req.socket.destroyed) throw new DomainError('unavailable', 'nobody is there to read');
   const source = stepsPaidBy(room.payerOf(answer.req), chunks);
   answer.once('close', () => void source.return?.());
@@ -299,7 +299,7 @@ const startingWith = <Item>(first: Item[], rest: AsyncIterator<Item>): AsyncIter
     return done === true ? undefined : value;
   });
 
-/** What is held back until it is known whether an answer is short. */
+/** Characters held back until it is known whether an answer is short. */
 const wholeCharactersMax = 524_288;
 
 async function sendWritten(
@@ -321,7 +321,7 @@ async function sendWritten(
   return sendStream(reply, contentType, startingWith([head], pieces), headers, options);
 }
 
-// What is whole goes straight to Node: nothing of it is left for Fastify to do.
+// Whole answers go straight to Node: Fastify has nothing left to do for them.
 
 function sendEmpty({ status, headers = {} }: EmptyAnswer, reply: FastifyReply): number {
   reply.hijack();

@@ -5,7 +5,7 @@ import { accessKeyPrefix } from '../domain/users/credential-directory.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 import { createLruCache } from '../lib/lru-cache.ts';
 
-/** Who is asking, by the Authorization header. Throws unauthenticated. */
+/** Finds the actor of a request by its Authorization header. Throws unauthenticated. */
 export interface Authenticate {
   (authorization: string | undefined): Promise<Actor>;
   /** The same at once, for a secret that was looked up a moment ago; undefined tells nothing. */

@@ -19,7 +19,7 @@ export interface BodySplitter {
   readonly passesEmpty: boolean;
   /** The elements that end in this piece, in order. */
   push(piece: Uint8Array): readonly BodyElement[];
-  /** What is left at the end of the body. Throws BrokenBodyError when it ends too early. */
+  /** The elements left at the end of the body. Throws BrokenBodyError when it ends too early. */
   end(): readonly BodyElement[];
 }
 

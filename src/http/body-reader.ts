@@ -99,7 +99,7 @@ function readBody(
     stop();
     gathered.take();
     closeGently(payload.socket);
-    // What still arrives is dropped while the answer leaves.
+    // Bytes that still arrive are dropped while the answer leaves.
     payload.resume();
     done(error);
   }

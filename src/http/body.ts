@@ -50,9 +50,9 @@ export function readCsvBody(body: unknown, contentType: string | undefined): Uin
   throw invalid('the body is empty: send rows below the names of their columns');
 }
 
-/** What a push holds. */
+/** The content of a push. */
 export type PushBody =
-  /** One number, read from its bytes. */
+  /** A single number, read from its bytes. */
   | { readonly kind: 'plain'; readonly datapoint: NewDatapoint }
   | { readonly kind: 'json'; readonly value: JsonValue }
   | { readonly kind: 'csv'; readonly bytes: Uint8Array }
@@ -61,7 +61,7 @@ export type PushBody =
 
 const readPlainPush = createPushByteReader();
 
-/** What a push holds: JSON kept to the last digit, text, which is the value itself, or CSV. */
+/** Reads a push: JSON kept to the last digit, text, which is the value itself, or CSV. */
 export function readPushBody(body: unknown, contentType: string | undefined): PushBody {
   const type = mediaType(contentType);
   if (type === 'other') {
@@ -86,7 +86,7 @@ export function readPushBody(body: unknown, contentType: string | undefined): Pu
   } catch (error) {
     if (!Buffer.isBuffer(body) || type === 'text') throw error;
     const bytes = bytesWithoutPadding(body);
-    // Its good elements are stored [contract 15]: the reader of large bodies reads them one by one.
+    // Valid elements are stored [contract 15]: the reader of large bodies reads them one by one.
     if (!isArrayOfObjects(bytes)) throw error;
     return { kind: 'large', body: { bytes, type } };
   }

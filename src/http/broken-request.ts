@@ -17,8 +17,8 @@ interface WatchedSocket extends Socket {
 }
 
 /**
- * What is no HTTP at all, or comes too slowly, gets an answer in our form and is closed: after the
- * answers to the whole requests before it, as answers keep their order [RFC 9112 9.3.2].
+ * Answers a request that is no HTTP, or comes too slowly, in our form and closes its connection:
+ * after the answers to the whole requests before it, as answers keep their order [RFC 9112 9.3.2].
  */
 export const refuseBrokenRequest: ClientErrorHandler = (error, socket: WatchedSocket) => {
   // The request before said that it is the last one: its answer is the last, too [RFC 9112 9.6].
@@ -36,7 +36,7 @@ export const refuseBrokenRequest: ClientErrorHandler = (error, socket: WatchedSo
 };
 
 function refuse(error: { readonly code?: string }, socket: WatchedSocket): void {
-  // What arrives while the answer leaves is no HTTP either: that is known already.
+  // Bytes that arrive while the answer leaves are no HTTP either: that is known already.
   if (socket[isRefused] === true) return;
   socket[isRefused] = true;
   if (!socket.writable || error.code === 'ECONNRESET') {

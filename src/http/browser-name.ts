@@ -18,7 +18,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** What people call the sender of this User-Agent, such as "Chrome on Android". */
+/** Names the sender of this User-Agent as people do, such as "Chrome on Android". */
 export function browserNameOf(userAgent: string | undefined): string {
   const text = userAgent ?? '';
   const browser = browsers.find(([pattern]) => pattern.test(text))?.[1];

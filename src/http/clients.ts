@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { type Actor, guestAt } from '../domain/actor.ts';
 
-/** Who sends a request, as far as the connection and trusted proxies tell. */
+/** The sender of a request, as far as the connection and trusted proxies tell. */
 export interface Client {
-  /** Its IP address. */
+  /** The client's IP address. */
   readonly address: string;
   /** The actor of its requests without a token. */
   readonly guest: Actor;
 }
 
-/** What is known of a request by which way ever it came. */
+/** The headers and the connection of a request, however it arrived. */
 export type RequestSource = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /** Tells clients apart, behind proxies too [contract 14]. */

@@ -14,7 +14,7 @@ export type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly 
 /** As everywhere in this API: JSON that tells what is wrong. */
 export const refuseAsUsual: Refuse = ({ body }) => ({ type: jsonType, text: JSON.stringify(body) });
 
-/** What is told of a request that was refused, by which way ever it came. */
+/** The data of a refused request, however it arrived. */
 export interface RefusedRequest {
   readonly method: string;
   readonly is404: boolean;
@@ -35,7 +35,7 @@ interface RefusalOptions {
   readonly onRefused?: OnRefused;
 }
 
-/** Whatever is thrown within the scope is counted, and answered as `refuse` writes it. */
+/** Counts whatever is thrown within the scope, and answers it as `refuse` writes it. */
 export function answerErrors(scope: FastifyInstance, options: RefusalOptions): void {
   scope.setErrorHandler((error: FastifyError, request, reply) => {
     const { status, headers, text } = refusalOf(error, request, reply.elapsedTime, options);

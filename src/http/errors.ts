@@ -88,7 +88,7 @@ function domainHeaders(error: DomainError): Readonly<Record<string, string>> {
   return headers;
 }
 
-/** What Fastify itself refuses while it reads a request. */
+/** The answer to a request that Fastify itself refused while reading it. */
 function frameworkAnswer(error: unknown): ErrorAnswer | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   const status = error.statusCode;

@@ -28,7 +28,7 @@ export async function* nestedArray(elements: AsyncIterable<NestedMessage>): Asyn
   yield separator === '[' ? '[]' : ']';
 }
 
-/** Such an object, its lists behind its other fields. */
+/** A JSON object with nested lists, which stand behind its other fields. */
 export async function* nestedObject({ message, lists }: NestedMessage): AsyncIterable<string> {
   let text = writeJson(message).slice(0, -1);
   for (const [key, pieces] of lists) {

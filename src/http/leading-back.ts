@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { invalid } from '../domain/errors.ts';
 
-/** What this module reads of a route. */
+/** The fields of a route that this module reads. */
 interface RoutePath {
   readonly method: string;
   readonly path: string;

@@ -7,7 +7,7 @@ import type { Authenticate } from './authentication.ts';
 /** Probes wait no longer. */
 const readyMs = 1_500;
 
-/** What an operator's tools ask: is it alive, is it ready, what does it count. */
+/** Mounts the paths for an operator's tools: is it alive, is it ready, what does it count. */
 export function mountOperations(
   fastify: FastifyInstance,
   options: {
@@ -45,7 +45,7 @@ async function soon(answer: Promise<void>): Promise<void> {
     await Promise.race([answer, late.promise]);
   } finally {
     clearTimeout(timer);
-    // What comes of it afterwards nobody waits for.
+    // Ignore a later rejection: nobody waits for the answer any more.
     answer.catch(() => undefined);
   }
 }

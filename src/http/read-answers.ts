@@ -4,14 +4,14 @@ import { type Compressor, type Encoding, encodingFor } from './compression.ts';
 
 /** How the answers of one request to read may be shortened. */
 export interface ReadOptions {
-  /** What the client takes beside plain text; undefined: nothing. */
+  /** The encoding that the client takes beside plain text; undefined: none. */
   readonly encoding: Encoding | undefined;
   readonly ifNoneMatch: string | undefined;
   readonly isHead: boolean;
   readonly compressor: Compressor;
 }
 
-/** What the request says about how a read is to be answered. */
+/** Reads from the request how a read is to be answered. */
 export function readOptionsOf(
   headers: IncomingHttpHeaders,
   method: string,
@@ -26,7 +26,7 @@ export function readOptionsOf(
   };
 }
 
-/** What a read depends on beside its address: caches must not mix these up [RFC 9110, 12.5.5]. */
+/** Headers on which answers depend: caches must not mix these answers up [RFC 9110, 12.5.5]. */
 export const varyHeader = ['vary', 'Authorization, Accept-Encoding'] as const;
 
 /** With an ETag, every use of a stored answer asks here first [RFC 9111, 5.2.2.4]. */

@@ -41,7 +41,7 @@ interface Meant {
 const valuePath = /\/values?$/;
 const devicePath = /^\/api\/v\d\/(?:devices|sensors)\/([^/?]{1,768})\//;
 
-/** What a push was to reach; version 1 has other words for it. Undefined: it is no push. */
+/** Finds the target of a push; version 1 has other words for it. Undefined: it is no push. */
 function pushOf({ method, is404, routeOptions, params, url }: RefusedRequest): Meant | undefined {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return undefined;
   if (is404) {
@@ -73,7 +73,7 @@ function idsOf({ device, sensor }: Meant) {
   }
 }
 
-/** Who sent it, where the secret was looked up already. */
+/** Finds the sender of a push, where the secret was looked up already. */
 function senderOf(request: RefusedRequest, authenticate: Authenticate): Actor | undefined {
   try {
     return authenticate.peek?.(request.headers.authorization);

@@ -33,7 +33,7 @@ export class RequestCutter {
   #skipped = 0;
   #body: BodyEnd | undefined;
 
-  /** What has arrived and was not cut off. */
+  /** Bytes that have arrived and were not cut off. */
   get rest(): Buffer {
     return this.#rest;
   }

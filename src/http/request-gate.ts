@@ -13,10 +13,10 @@ export type NotComing = 'too slow' | 'cut off' | 'no room';
 
 type Refused = NotComing | Exclude<NoPiece, 'more' | 'wait'>;
 
-/** What node:http has no word for. */
+/** An error code of our own: node:http has none for a lack of room. */
 export const noRoomCode = 'KIPIMO_NO_ROOM';
 
-/** What node:http calls these. */
+/** Error codes, as node:http names them. */
 const codes: Readonly<Record<Refused, string>> = {
   'too slow': 'ERR_HTTP_REQUEST_TIMEOUT',
   'cut off': 'HPE_INVALID_EOF_STATE',
@@ -30,7 +30,7 @@ export function refuseRequest(server: Server, socket: Socket, why: Refused): voi
   server.emit('clientError', Object.assign(new Error(why), { code: codes[why] }), socket);
 }
 
-/** What node:http listens to on a connection. */
+/** Listeners of node:http on a connection. */
 interface NodeListeners {
   readonly data: (bytes: Buffer) => void;
   readonly end: () => void;
@@ -47,14 +47,14 @@ function takeListeners(socket: Socket, listen: () => void): NodeListeners {
   return { data, end };
 }
 
-/** What the gates of one server share. */
+/** The server, open gates and waiting room that the gates of one server share. */
 export interface GateParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
   readonly room: WaitingRoom;
 }
 
-/** Who pays for what waits on a connection: an account as soon as it has logged in. */
+/** The payer of bytes that wait on a connection: an account as soon as it has logged in. */
 export function payerOfSocket(socket: Socket): Payer {
   const payer = payerOfConnection(socket) ?? '';
   return isPayer(payer) ? payer : payerAt(socket.remoteAddress ?? '');
@@ -82,7 +82,7 @@ class Pipeline {
   readonly mayBegin = ({ isAlone }: RequestHead): boolean =>
     !this.isFull && !(isAlone && this.#unanswered > 0);
 
-  /** One by one, until none is left. */
+  /** Lets requests through one by one, until no answer is due. */
   narrow(): void {
     this.#max = 1;
   }
@@ -97,7 +97,7 @@ class Pipeline {
   }
 }
 
-/** What waits at one gate, and the room for it; bodies count with what was read of them. */
+/** Bytes that wait at one gate, and the room for them; bodies count where they are read. */
 class Waiting {
   readonly #socket: Socket;
   readonly #place: WaitingPlace;
@@ -128,7 +128,7 @@ class Waiting {
   }
 }
 
-/** What node:http would not do to its answers by itself. */
+/** Fits an answer of node:http to requests of HTTP/1.0 and to requests without a version. */
 function adapt(answer: ServerResponse, { httpVersion }: IncomingMessage, head?: RequestHead): void {
   // Else node:http closes behind an answer without a body, as if its length were not known.
   if (httpVersion === '1.0' && head?.isLast === false) {
@@ -256,7 +256,7 @@ export class RequestGate {
     if (typeof piece === 'string') return this.#stop(piece);
     this.#head = piece.head ?? this.#head;
     if (piece.head?.isAlone === true) this.#pipeline.narrow();
-    // What follows the last answer of a connection is read by nobody.
+    // Bytes behind the last request of a connection are read by nobody.
     this.#isOver = !socket.writable || (this.#head?.isLast === true && this.#cutter.isBetween);
     if (socket.writable) this.#node.data(piece.bytes);
     return true;

@@ -1,6 +1,6 @@
-/** What the head of a request says of the bytes behind it and of its connection. */
+/** The facts in the head of a request on the bytes behind it and on its connection. */
 export interface RequestHead {
-  /** What node:http gets instead: lines that end with CRLF, and one Content-Length at most. */
+  /** A head for node:http instead: lines that end with CRLF, and one Content-Length at most. */
   readonly instead: Buffer | undefined;
   /** How many bytes the body has; 'chunked': its own lines tell. */
   readonly body: number | 'chunked';
@@ -8,7 +8,7 @@ export interface RequestHead {
   readonly isLast: boolean;
   /** Begins when all before it are answered, and is answered before the next begins. */
   readonly isAlone: boolean;
-  /** Its answer is the body alone, as before HTTP had versions. */
+  /** The answer is the body alone, as before HTTP had versions. */
   readonly isBare: boolean;
 }
 

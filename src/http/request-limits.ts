@@ -4,9 +4,9 @@ export const requestLimits = {
   firstByteMs: 10_000,
   /** Of a head with its line ends; node:http refuses names and values of more than 16 KiB. */
   headBytesMax: 20_480,
-  /** What a connection takes whose head is not whole, beside the bytes of that. */
+  /** Memory of a connection whose head is not whole, beside the bytes of that head. */
   connectionBytes: 12_288,
-  /** What Node reads ahead of a connection that is not read from, and then one chunk at most. */
+  /** Bytes that Node reads ahead of a connection nobody reads from, and then one chunk at most. */
   readAheadBytes: 16_384,
   /** Of empty lines before a head, in however many packets they come. */
   emptyLineBytesMax: 64,

@@ -12,9 +12,9 @@ import {
 import { readStreamBody, type StreamBody } from './stream-body.ts';
 
 /**
- * What a body is before its reader looks at it. json: a message; push: datapoints; bare: one
- * field's new value; csv: rows; stream: piece by piece, by the handler, however long it is;
- * optional: a JSON value, or nothing.
+ * The body as its reader gets it, by kind. json: a message; push: datapoints; bare: one field's new
+ * value; csv: rows; stream: piece by piece, by the handler, however long it is; optional: a JSON
+ * value, or nothing.
  */
 interface Sent {
   readonly json: unknown;
@@ -25,7 +25,7 @@ interface Sent {
   readonly optional: JsonValue | undefined;
 }
 
-/** What is said of a body besides its kind and its schema. */
+/** Notes on a body besides its kind and its schema. */
 interface BodyNotes {
   readonly bytesMax?: number;
   /** The usual message, for the reference; absent: `schema`. */
@@ -67,7 +67,7 @@ export const optionalBody = bodyOf('optional');
 /** The reader of a body whose handler reads it. */
 export const asSent = <Value>(sent: Value): Value => sent;
 
-/** What was sent, by the kind of the body. */
+/** Parsers of sent bodies, by the kind of the body. */
 export const parsers: {
   readonly [Kind in keyof Sent]: (body: unknown, contentType: string | undefined) => Sent[Kind];
 } = {

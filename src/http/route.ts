@@ -53,7 +53,7 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly spelling: Spelling;
 }
 
-/** What a route answers with when all goes well, for the reference. */
+/** The success answer of a route, for the reference. */
 export interface RouteAnswer {
   readonly status: 200 | 204;
   readonly description: string;
@@ -61,7 +61,7 @@ export interface RouteAnswer {
   readonly content?: Readonly<Record<string, TSchema>>;
   /** Whether it may also be an answer without a body. */
   readonly isOptional?: boolean;
-  /** What else it may answer with 200, where `status` is another. */
+  /** Another success answer, with 200, where `status` is not 200. */
   readonly alsoOk?: Pick<RouteAnswer, 'description' | 'content'>;
 }
 
@@ -95,14 +95,14 @@ export interface Route {
   readonly handle: (request: RouteRequest) => Promise<Answer>;
 }
 
-/** What a handler may answer where this content is documented. */
+/** The answers that a handler may give where this content is documented. */
 type AnswerWith<Content> = Content extends { readonly 'application/json': infer Schema }
   ? MessageAnswer<Schema extends TSchema ? Wire<Schema> : never>
   : Content extends object
     ? TextAnswer | StreamAnswer
     : EmptyAnswer;
 
-/** What the handler of a route that documents this may answer. */
+/** The answers that the handler of a route that documents this may give. */
 export type AnswerTo<Documented extends RouteAnswer> =
   | AnswerWith<Documented['content']>
   | (Documented extends { readonly alsoOk: { readonly content: infer Content } }
@@ -129,7 +129,7 @@ export function defineRoute<Query extends TObject, Value, const Documented exten
   route: TypedRoute<Query, Value, Documented>,
 ): Route {
   const { body } = route;
-  // Whoever calls a route has read the query by its schema, and without a body there is no value.
+  // The caller has read the query by its schema, and without a body there is no value.
   const handle = route.handle as TypedHandle<unknown, unknown, Documented>;
   if (body === undefined) return { ...route, handle };
   return {
@@ -163,7 +163,7 @@ export function defineCommand<Query extends TObject, Value>({
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** What requests pass before they reach their routes. */
+/** The services that requests pass before they reach their routes. */
 export interface Edge {
   readonly authenticate: Authenticate;
   readonly clients: Clients;
@@ -237,7 +237,7 @@ function mountRoute(fastify: FastifyInstance, route: Route, options: MountOption
 export const mayShorten = (route: Pick<Route, 'method' | 'path'>): boolean =>
   route.method === 'GET' && !route.path.startsWith('/auth/');
 
-/** What is read of a request, by which way ever it came. */
+/** The parts of a request that are read, however it arrived. */
 export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly params: unknown;
@@ -256,7 +256,7 @@ export function createResponder(
   { authenticate, clients, room, turns }: Pick<Edge, 'authenticate' | 'clients' | 'room' | 'turns'>,
 ): Respond {
   const isRead = route.method === 'GET';
-  // What is pushed, and logins, have queues of their own; all else that comes at once takes turns.
+  // Pushes and logins have queues of their own; all other simultaneous requests take turns.
   const isPush = route.body?.kind === 'push' || route.body?.kind === 'stream';
   const takesTurns = isRead || !(isPush || route.isLogin === true);
   const parse = route.body === undefined ? undefined : parsers[route.body.kind];
@@ -312,7 +312,7 @@ export function createResponder(
     return authenticate(authorization).then((actor) => inTurn(request, actor));
   };
   if (route.isLogin !== true && (isRead || isPush)) return respond;
-  // Whoever waits for a password to be checked or hashed is not silent.
+  // A client that waits for a password to be checked or hashed is not silent.
   return async (request) => {
     const release = holdForLogin(request.raw.socket);
     try {

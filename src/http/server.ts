@@ -80,9 +80,9 @@ export interface HttpServerOptions {
   readonly connections: ConnectionGuard;
   /** Absent: the usual ones. */
   readonly timeouts?: HttpTimeouts | undefined;
-  /** What a call that was picked up shall say; absent: no provider asks. */
+  /** Finds the words for a call that was picked up; absent: no provider asks. */
   readonly answerCall?: (callId: string) => Promise<string>;
-  /** What answers are dated by. */
+  /** The clock that dates answers. */
   readonly clock: SteadyClock;
   readonly ping: () => Promise<void>;
   readonly metricsText: () => Promise<string>;
@@ -272,7 +272,7 @@ function noCompiler(): never {
 function bounded(fastify: FastifyInstance, { headersMs }: HttpTimeouts): FastifyInstance {
   const server: Server = fastify.server;
   server.headersTimeout = headersMs;
-  // Who has ended their side of the connection still hears the answers.
+  // A client that has ended its side of the connection still gets the answers.
   Object.assign(server, { httpAllowHalfOpen: true });
   return fastify;
 }

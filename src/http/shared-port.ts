@@ -17,7 +17,7 @@ export interface ProtocolHandler {
   takeOver(socket: Socket, first: Uint8Array): void;
   /** The paths on which it speaks through a WebSocket. */
   readonly webSocketPaths: ReadonlySet<string>;
-  /** What a WebSocket calls it at the root, where clients that were told no path knock. */
+  /** WebSocket subprotocols that name it at the root, for clients that were told no path. */
   readonly webSocketProtocols: readonly string[];
   /** `address` is the client's, behind a proxy too. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { crc32, createDeflateRaw } from 'node:zlib';
 
-/** One file of an archive; its name has no folder. */
+/** A file of an archive; its name has no folder. */
 export interface ZipEntry {
   readonly name: string;
   readonly chunks: AsyncIterable<string | Uint8Array>;
 }
 
-/** What one archive may have without the longer numbers of ZIP64. */
+/** Limits of an archive without the longer numbers of ZIP64. */
 export const zipBytesMax = 0xffff_ffff;
 const entriesMax = 0xffff;
 
@@ -19,7 +19,7 @@ export class ZipTooLargeError extends Error {
   }
 }
 
-/** What the directory at the end of the archive says of an entry. */
+/** An entry as the directory at the end of the archive describes it. */
 interface Written {
   readonly name: Buffer;
   readonly checksum: number;

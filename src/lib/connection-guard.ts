@@ -109,7 +109,7 @@ export function createConnectionGuard({
   readonly room: ConnectionRoom;
   /** Room for TLS handshakes under way, beside that of their connections. */
   readonly handshakes: ConnectionRoom;
-  /** Who may say, by the PROXY protocol, whose connection it is; absent: nobody. */
+  /** Whether the peer may name its client by the PROXY protocol; absent: none may. */
   readonly isTrustedProxy?: (address: string) => boolean;
   /** A connection was ended: there was no room for it, or a balancer said what is wrong. */
   readonly onRefused: (why: ConnectionRefusal) => void;
@@ -174,7 +174,7 @@ export function createConnectionGuard({
     return true;
   }
 
-  /** What logs in on the socket of TLS counts for the one that was accepted. */
+  /** Ends a handshake; logins on the TLS socket count for the socket that was accepted. */
   function endHandshake(socket: GuardedSocket): void {
     const peer = peerOf(socket);
     const handshake = shaking.get(peer);
@@ -272,7 +272,7 @@ function showAddress(socket: Socket, address: string): void {
   Object.defineProperty(socket, 'remoteAddress', { value: address, configurable: true });
 }
 
-/** Whoever wants to know that a connection ended listens to its close, which follows an error. */
+/** Ignores an error: the close event of the connection follows it, and tells of the end. */
 const ignore = (): void => undefined;
 
 /**
@@ -282,7 +282,7 @@ const ignore = (): void => undefined;
 export function endWithin(socket: Socket, goodbyeMs: number, last?: string): void {
   if (last === undefined) socket.end();
   else socket.end(last);
-  // What still arrives is dropped: unread bytes would turn the end into a reset, and the peer
+  // Later bytes are dropped: unread, they would turn the end into a reset, and the peer
   // might never see what was sent last.
   socket.resume();
   const impatience = setTimeout(() => socket.destroy(), goodbyeMs);

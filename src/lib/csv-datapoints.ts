@@ -16,7 +16,7 @@ export type CsvDatapoint =
       /** The value as JSON text, with all digits. */
       readonly json: string;
       readonly timestamp?: Instant;
-      /** It may be when a datapoint without a time of measurement arrived. */
+      /** The timestamp may be the time of receipt of a datapoint without a time of measurement. */
       readonly isReceipt?: true;
     }
   | { readonly line: number; readonly refusal: string };
@@ -56,7 +56,7 @@ interface ValueColumn {
 interface Columns {
   readonly count: number;
   readonly values: readonly ValueColumn[];
-  /** One for each sensor: rows need not have all of them. */
+  /** Each sensor has a column of its own: rows need not have all of them. */
   readonly isWide?: boolean;
   readonly timestamp?: TimeColumn | undefined;
   readonly received?: TimeColumn | undefined;

@@ -1,4 +1,4 @@
-/** One cell; whether it stood in quotes tells "25" from 25. */
+/** A cell; whether it stood in quotes tells "25" from 25. */
 export interface CsvCell {
   readonly text: string;
   readonly isQuoted: boolean;
@@ -10,7 +10,7 @@ export interface CsvRecord {
   readonly cells: readonly CsvCell[];
 }
 
-/** What separates cells. */
+/** The separator of cells. */
 export type CsvDelimiter = ',' | ';' | '\t' | '|';
 
 /** Text that is no CSV from here on. */
@@ -32,7 +32,7 @@ export interface CsvReader {
   push(text: string): readonly CsvRecord[];
   /** The last record, if no line end follows it. Throws CsvError. */
   end(): readonly CsvRecord[];
-  /** What separates cells; known from the first record on. */
+  /** The separator of cells; known from the first record on. */
   readonly delimiter: CsvDelimiter;
 }
 

@@ -2,7 +2,7 @@
 export const yieldToEventLoop = (): Promise<void> =>
   new Promise((resolve) => setImmediate(resolve));
 
-/** What a step of long work may take before others have their turn, in milliseconds. */
+/** Milliseconds that a step of long work may take before other work runs. */
 const stepMsMax = 5;
 
 /**

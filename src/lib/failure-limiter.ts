@@ -1,7 +1,7 @@
 import type { Clock, Instant } from './clock.ts';
 import { createLruCache } from './lru-cache.ts';
 
-/** What was counted for a key, and until when it counts. */
+/** The failures that were counted for a key, and until when they count. */
 export interface FailureWindow {
   readonly failures: number;
   readonly endsAt: Instant;

@@ -1,6 +1,6 @@
 import { TooManyWaitingError } from './semaphore.ts';
 
-/** What `run` throws when the payer's own share of the line is full. */
+/** The error that `run` throws when the payer's own quota of the queue is full. */
 export class ShareFullError extends TooManyWaitingError {
   constructor() {
     super();
@@ -8,7 +8,7 @@ export class ShareFullError extends TooManyWaitingError {
   }
 }
 
-/** What `run` throws when a signal of the place aborted before its turn: the task did not begin. */
+/** The error that `run` throws when a signal of the place aborted before the task began. */
 export class LeftQueueError extends Error {
   constructor() {
     super('the task left the queue');
@@ -37,7 +37,7 @@ export interface FairQueue<Lane extends string> {
 /** The tasks of one payer that wait, oldest first. */
 type Waiting = Set<() => void>;
 
-/** What a lane may have, where it is not what the queue has for each. */
+/** Limits of a lane, where they differ from those of the queue for each lane. */
 interface LaneLimits {
   /** Tasks of the lane that run at a time. */
   readonly parallelMax?: number;

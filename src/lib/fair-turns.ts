@@ -9,8 +9,8 @@ export interface Pace {
 }
 
 /**
- * What a piece of work may take of the processor in all, and what is thrown when that is used up.
- * A machine that is busy with something else refuses no more than one that is not.
+ * The limit of processor time of a piece of work, and the error thrown when it is used up. A
+ * machine that is busy with other work refuses no more than an idle one.
  */
 export interface WorkLimit {
   readonly workMsMax: number;

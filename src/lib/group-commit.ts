@@ -5,21 +5,21 @@ export interface GroupCommitOptions<Item, Committed, Outcome> {
   readonly settle: (committed: Committed, caller: Caller<Outcome>) => void;
   /** How much of a batch an item takes up, for instance its bytes. */
   readonly weigh: (item: Item) => number;
-  /** Who pays for it. Items of one payer keep their order; payers take turns by weight. */
+  /** The payer of an item. Items of one payer keep their order; payers take turns by weight. */
   readonly payerOf: (item: Item) => string;
   /** A batch is closed once it weighs this much; a single heavier item travels alone. */
   readonly batchWeightMax: number;
   /** Items that wait weigh at most this much together; more are refused. */
   readonly queueWeightMax: number;
-  /** Those of one payer. A single heavier item is taken when nothing else of the payer waits. */
+  /** As `queueWeightMax`, of one payer. A single heavier item is taken when no other waits. */
   readonly payerWeightMax: number;
-  /** What a payer may hold although the queue is full of what others wait for. */
+  /** Weight that a payer may hold although the queue is full of the items of others. */
   readonly payerWeightFloor: number;
   /** Makes the refusal of an item for which there is no room: of its payer, or in the queue. */
   readonly refusal: (full: 'payer' | 'queue') => Error;
 }
 
-/** Who waits for the outcome of one item: as in the executor of a promise. */
+/** The caller that waits for the outcome of an item: as in the executor of a promise. */
 export interface Caller<Outcome> {
   readonly resolve: (outcome: Outcome | PromiseLike<Outcome>) => void;
   readonly reject: (reason: unknown) => void;
@@ -42,13 +42,13 @@ interface Waiting<Item, Outcome> extends Caller<Outcome> {
   readonly weight: number;
 }
 
-/** What waits of one payer. */
+/** The waiting items of a payer. */
 interface PayerLine<Item, Outcome> {
   readonly waiting: Waiting<Item, Outcome>[];
-  /** Those before it have left. */
+  /** Index of the first item that still waits. */
   next: number;
   weight: number;
-  /** What it may send before others have their turn. */
+  /** Weight that the payer may send before the next payer does. */
   credit: number;
 }
 
@@ -75,7 +75,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
   const lines = new Map<string, PayerLine<Item, Outcome>>();
   /** By payer: what waits elsewhere. */
   const held = new Map<string, number>();
-  /** What waits here and elsewhere. */
+  /** Weight of all items that wait, here and elsewhere. */
   let queueWeight = 0;
   let isScheduled = false;
   let inFlight: Promise<void> | undefined;
@@ -156,7 +156,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
       room -= weightBefore - line.weight;
       const isEmpty = line.next === line.waiting.length;
       if (isEmpty) lines.delete(name);
-      // Who did not get all it may send goes first in the next batch.
+      // A payer that could not send all that it may goes first in the next batch.
       if (isFull) break;
       if (isEmpty) continue;
       lines.delete(name);

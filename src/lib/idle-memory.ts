@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What a thread does when it comes to rest, and when it has much to do again. */
+/** Actions of a thread that comes to rest, and of one that has much to do again. */
 export interface IdleMemoryParts {
   /** The share of the time since it was asked before in which the thread was busy, from 0 to 1. */
   readonly busyShare: () => number;
@@ -95,7 +95,7 @@ export function createExternalBound(parts: {
   let before = parts.externalBytes();
   return () => {
     const now = parts.externalBytes();
-    // What went by itself is no room for more.
+    // Memory that was freed meanwhile does not allow for more growth.
     before = Math.min(before, now);
     if (now - before <= parts.growthBytesMax) return;
     parts.collect();

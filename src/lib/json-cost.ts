@@ -7,7 +7,7 @@ const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
-/** What each part of a JSON text costs who reads it, in about microseconds. */
+/** Costs of reading each part of a JSON text, in about microseconds. */
 const cost = { newKey: 1, oldKey: 0.2, text: 0.45, other: 0.03, list: 0.1, exact: 0.5 } as const;
 /** Of each character, where numbers are to be kept to the last digit. */
 const exactCharacter = 0.005;

@@ -2,7 +2,7 @@
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /**
- * What parts of the service write to. error: someone must act; warn: we healed;
+ * The log that parts of the service write to. error: someone must act; warn: we healed;
  * info: lifecycle; debug: off in production.
  */
 export interface Log {

@@ -2,7 +2,7 @@ import { type JsonValue, parseJson, type UnreadJson } from './json.ts';
 
 /** Longer JSON texts of values are not read: that, and writing them again, takes too long. */
 export const readCharactersMax = 65_536;
-/** What is looked at, or written, of a long text at once. */
+/** Characters of a long text that are scanned, or written, at once. */
 export const sliceCharacters = 32_768;
 
 const quote = 34;
@@ -104,7 +104,7 @@ export const longText = (parts: readonly string[]): LongText => ({
   },
 });
 
-/** What comes one after the other, as one text. */
+/** Joins parts, one after the other, into one text. */
 export const joinedText = (parts: readonly (string | Uint8Array | LongText)[]): LongText => ({
   length: parts.reduce((sum, part) => sum + part.length, 0),
   *[Symbol.iterator]() {

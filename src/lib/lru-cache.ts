@@ -8,7 +8,7 @@ export interface LruCache<Key, Value> {
   readonly size: number;
 }
 
-/** What the entries of a cache may weigh together, in whatever `weigh` counts. */
+/** The weight that the entries of a cache may have together, in the unit of `weigh`. */
 export interface CacheWeight<Value> {
   readonly max: number;
   readonly weigh: (value: Value) => number;
@@ -53,7 +53,7 @@ export function createLruCache<Key extends {}, Value>(
       // Also where it pushes that entry out.
       forgetLatest();
       cache ??= open();
-      // What is undefined is not kept: `get` answers that for nothing.
+      // An undefined value is not kept: `get` answers undefined for absent keys.
       cache.set(key, value as Value & {});
     },
     delete(key) {

@@ -1,6 +1,6 @@
 /**
- * What a record holds under a key that may be anybody's text; undefined for what every object
- * inherits, such as "constructor".
+ * Reads the entry of a record under a key that may be anybody's text; undefined for entries that
+ * every object inherits, such as "constructor".
  */
 export function ownEntry<Value>(
   record: Readonly<Record<string, Value>> | undefined,

@@ -14,7 +14,7 @@ export const keepPayers = (): void => {
 export const paidBy = <Result>(payer: string, work: () => Result): Result =>
   isKept ? payers.run(payer, work) : work();
 
-/** Who pays for the work under way; undefined: the service itself. */
+/** The payer of the work under way; undefined: the service itself. */
 export const currentPayer = (): string | undefined => payers.getStore();
 
 /** Steps that this payer pays for, whoever asks for them. */

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What a hash costs who makes it, and who guesses at it. */
+/** The cost of a hash, for its maker and for those who guess at it. */
 export interface PasswordCost {
   readonly memoryKibibytes: number;
   readonly passes: number;

@@ -14,7 +14,7 @@ export interface PatternBounds {
 export interface Pattern {
   /** Whether the pattern is found anywhere in the text; `^` and `$` anchor it. */
   test(text: string): boolean;
-  /** What each character of a text costs, in steps. */
+  /** The cost of each character of a text, in steps. */
   readonly instructions: number;
 }
 

@@ -1,8 +1,8 @@
-/** That a port cannot be listened on; the message says which, and what to do. */
+/** The error of a port that cannot be listened on; the message says which, and what to do. */
 export class PortError extends Error {
   constructor(options: {
     readonly port: number;
-    /** What chose the port, for instance KIPIMO_HTTP_PORT. */
+    /** The setting that chose the port, for instance KIPIMO_HTTP_PORT. */
     readonly setting: string;
     readonly cause: unknown;
   }) {

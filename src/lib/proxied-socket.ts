@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { proxyHeaderBytesMax, readProxyHeader } from './proxy-header.ts';
 
-/** What becomes of a connection of a balancer that may say whose it is. */
+/** Outcomes of a connection of a balancer that may name its client. */
 export interface ProxiedOutcome {
-  /** What the client itself sent is to be read from the socket; without an address it said none. */
+  /** The socket holds the client's own bytes; without an address, the balancer named none. */
   readonly arrived: (address: string | undefined) => void;
-  /** What it said is wrong, or did not come in time. */
+  /** The header is wrong, or did not come in time. */
   readonly refused: () => void;
 }
 

@@ -3,11 +3,11 @@
  * to say whose it is.
  */
 export type ProxyHeader =
-  /** It may be one; more bytes will tell. */
+  /** Bytes that may begin a header; more of them will tell. */
   | { readonly kind: 'cut off' }
-  /** It is none: all of these bytes are the client's own. */
+  /** No header: all of these bytes are the client's own. */
   | { readonly kind: 'absent' }
-  /** It begins as one and is wrong. */
+  /** Bytes that begin as a header and are wrong. */
   | { readonly kind: 'malformed' }
   | {
       readonly kind: 'whole';

@@ -2,9 +2,9 @@ import { type CacheWeight, createLruCache } from './lru-cache.ts';
 
 /** A cache in front of a source that is slower. */
 export interface ReadThroughCache<Key, Value> {
-  /** What it holds now; undefined: the source has to be asked. */
+  /** Answers the value held now; undefined: the source has to be asked. */
   peek(key: Key): Value | undefined;
-  /** What it holds, or what `read` answers; undefined is answered and not kept. */
+  /** Answers the value held, or that of `read`; undefined is answered and not kept. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>;
   /** The value may have changed: what is being read at the moment is answered, and not kept. */
   forget(key: Key): void;

@@ -10,7 +10,7 @@ export function createSigningKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** What is kept of a secret: nobody who reads the database can use it. */
+/** Hashes a secret to be kept: nobody who reads the database can use the hash. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }
@@ -41,7 +41,7 @@ export function createHexId(): string {
   return randomBytes(12).toString('hex');
 }
 
-/** What only the holder of `secret` can write under `text` [RFC 2104, HMAC-SHA256]. */
+/** Signs `text` as only the holder of `secret` can [RFC 2104, HMAC-SHA256]. */
 export function signText(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }

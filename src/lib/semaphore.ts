@@ -1,4 +1,4 @@
-/** What `run` throws when too many wait already. */
+/** The error that `run` throws when too many tasks wait already. */
 export class TooManyWaitingError extends Error {
   constructor() {
     super('too many tasks wait');

@@ -11,7 +11,7 @@ export interface TextBytes {
   putNumber(number: number): void;
   /** YYYY-MM-DDThh:mm:ss.sssZ, as formatTimestamp has it. */
   putInstant(instant: Instant): void;
-  /** All that was put since the last time; its bytes are nobody else's. */
+  /** Takes the bytes that were put since the last time; nobody else has them. */
   take(): Uint8Array;
   /** Forgets what was put since the last time. */
   clear(): void;
@@ -23,7 +23,7 @@ const [dash, dot, colon, zulu] = [45, 46, 58, 90];
 /** Sign, digits, point and exponent of any number, and of any instant. */
 const partBytesMax = 32;
 const bytesFirst = 4_096;
-/** What is written into stays, for the next text, up to so many bytes. */
+/** The buffer stays, for the next text, up to so many bytes. */
 const bytesKept = 1_048_576;
 /** With up to so many decimals numbers are written digit by digit. */
 const powers = [10, 100, 1_000, 10_000, 100_000] as const;

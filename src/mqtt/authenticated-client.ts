@@ -11,7 +11,7 @@ import { mqttLimits } from './limits.ts';
 import type { Publish } from './publish.ts';
 import { maySubscribe, type ReceiveRights } from './rights.ts';
 
-/** What every client of the services shares. */
+/** The services that all clients share. */
 export interface ClientServices {
   readonly publish: Publish;
   readonly rights: ReceiveRights;
@@ -27,8 +27,8 @@ const gone: PublishOutcome = {
 };
 
 /**
- * One connection as the services knows it. Who it is gets asked again every now and then, and
- * before anything else once any account or credential has changed.
+ * A connection as the services know it. Its login is rechecked every now and then, and before the
+ * next publish or delivery once any account or credential has changed.
  */
 export class AuthenticatedClient implements Client {
   readonly identity: string;
@@ -151,7 +151,7 @@ export class AuthenticatedClient implements Client {
     const { generation } = sessions;
     this.#askedAt = clock.now();
     try {
-      // Who was gone once stays gone, whatever becomes of the account.
+      // A login that ended stays ended, whatever becomes of the account.
       if (this.#actor !== undefined) this.#actor = await this.#admission.recheck();
       this.#generation = generation;
     } catch {

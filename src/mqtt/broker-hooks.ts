@@ -2,7 +2,7 @@ import type { Verdict } from '../domain/access/access.ts';
 import type { Payer } from '../domain/budgets/payer.ts';
 import type { Message } from '../domain/messaging/message.ts';
 
-/** What the broker asks of the service. It decides nothing about rights itself. */
+/** Questions of the broker to the service: the broker decides nothing about rights itself. */
 export interface BrokerHooks {
   /** Asked once per connection, before CONNACK; must not reject. */
   connect(request: ConnectRequest): Promise<ConnectAnswer>;
@@ -46,13 +46,13 @@ export type ConnectRefusal =
   | 'banned';
 
 /**
- * Who is at the other end of one connection, as the service knows them. The broker calls these
+ * The client at the other end of one connection, as the service knows it. The broker calls these
  * methods for one packet after the other.
  */
 export interface Client {
   /** Whose sessions it may take up: for instance the user's id. Without U+0000. */
   readonly identity: string;
-  /** Who pays for the room that its sessions take. */
+  /** The payer of the room that its sessions take. */
   readonly payer: Payer;
   /** Takes a message, or the last will; many may be under way. Must not reject. */
   publish(message: Message): Promise<PublishOutcome>;

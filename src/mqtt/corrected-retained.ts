@@ -12,8 +12,8 @@ import { valueTopic } from './topics.ts';
 export type CorrectRetained = (sensor: SensorRef) => Promise<void>;
 
 /**
- * What was retained and shows something else than the last value is replaced by it, and forgotten
- * where no value is left; it comes back when that is undone.
+ * Replaces a retained value that differs from the last value, and forgets it where no value is
+ * left; a value is retained again when that is undone.
  */
 export function createCorrectRetained(
   broker: Pick<Broker, 'findRetained' | 'retain'>,

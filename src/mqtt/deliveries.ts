@@ -34,7 +34,7 @@ export function deliverLive(watch: Watch, broker: Broker): () => void {
 
 type Receivers = Pick<Broker, 'deliver' | 'hasSubscribers' | 'renewRetained'>;
 type DatapointsEvent = Extract<FeedEvent, { readonly kind: 'datapoints' }>;
-/** One whose datapoints are columns. */
+/** An event with its datapoints in columns. */
 type LongEvent = DatapointsEvent & { readonly batch: ColumnBatch };
 
 /** Hands on what one event says. */
@@ -64,7 +64,7 @@ function createDeliveryLine(broker: Receivers): (event: DatapointsEvent) => void
     }
     const topic = valueTopic(event);
     const line = lines.get(topic);
-    // Those of other processes wait for nobody: rather out of order than without a bound.
+    // Events of other processes hold up no sender: better out of order than without a bound.
     const isFull = (line?.count ?? 0) >= mqttLimits.eventsBehindLongMax;
     if ((line === undefined || isFull) && !isLong(event)) {
       deliverDatapoints(broker, event);
@@ -125,7 +125,7 @@ function* arrayText(batch: ColumnBatch): Generator<void, Uint8Array> {
 const text = createTextBytes();
 
 function deliverDatapoints(broker: Receivers, event: DatapointsEvent): void {
-  // Its datapoints are made when they are asked for.
+  // `event.datapoints` is made when it is first read, so it is not read here.
   const { publishContext } = event;
   const topic = valueTopic(event);
   if (event.isPart !== true && broker.hasSubscribers(topic)) {

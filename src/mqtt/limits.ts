@@ -21,7 +21,7 @@ export const mqttLimits = {
   silentMs: 5 * second,
   /** From the begin of a connection to the end of its CONNECT, as for the head of a request. */
   connectMs: 30 * second,
-  /** What a connection takes whose CONNECT has begun, beside the bytes of that. */
+  /** Memory of a connection whose CONNECT has begun, beside the bytes of the CONNECT. */
   openingBytes: 12_288,
   /** A login that waits for its turn for longer is refused. */
   loginMs: minute,
@@ -36,14 +36,14 @@ export const mqttLimits = {
   /** QoS 1 and 2 messages on their way to one client. */
   inFlightMax: 256,
   topicAliasesMax: 10,
-  /** What waits for one session, in flight or not. */
+  /** The queue of one session, with the messages in flight. */
   queuedMessagesMax: 1_000,
   queuedBytesMax: 8 * 1_048_576,
   /** Deliveries to one session that wait until its rights are known. */
   deliveriesWaitingMax: 1_000,
-  /** What a client has not read yet; beyond it QoS 0 is dropped and the rest waits. */
+  /** Bytes a client has not read yet; beyond it QoS 0 is dropped and the rest waits. */
   socketBufferBytesMax: 1_048_576,
-  /** What all clients together have not read; beyond it those with the most are disconnected. */
+  /** Bytes all clients have not read; beyond it the clients with the most are disconnected. */
   socketBuffersBytesMax: 256 * 1_048_576,
   /** A client that reads nothing of a full buffer for so long is disconnected. */
   stuckMs: 30 * second,
@@ -77,18 +77,18 @@ export const mqttLimits = {
   /** Topics whose retained value was removed by a correction, and comes back when it is undone. */
   emptiedTopicsMax: 10_000,
 
-  // Its ports and topics.
+  // Ports and topics.
   /** Topics whose meaning is remembered: some 100 bytes each. */
   topicsRememberedMax: 20_000,
   /** Of a longer array, the newest are delivered one by one: live values are not a history. */
   liveDatapointsPerPushMax: 1_000,
-  /** Those of a longer array are handed on in slices, others having their turn in between. */
+  /** Datapoints of a longer array are delivered in slices, with other work in between. */
   liveDatapointsAtOnceMax: 64,
   /** Pushes to one sensor that wait until those of a longer array were handed on. */
   eventsBehindLongMax: 1_000,
   /** A WebSocket message: the largest MQTT packet with its topic and properties. */
   webSocketMessageBytesMax: 9 * 1_048_576,
-  /** Its parts, each of which takes some hundred bytes of memory, however short it is. */
+  /** Parts of a WebSocket message: each takes some hundred bytes of memory, however short. */
   webSocketFragmentsMax: 1_024,
   webSocketChunksMax: 16_384,
   /** How often a connection's credential and its gateway are asked about again. */

@@ -113,7 +113,7 @@ function secureServer(
   return server;
 }
 
-/** What a WebSocket that speaks MQTT may call it. */
+/** Names of the WebSocket subprotocols for MQTT. */
 export const webSocketProtocols: readonly string[] = ['mqtt', 'mqttv3.1'];
 
 function createWebSocketServer(): WebSocketServer {

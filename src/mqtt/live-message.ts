@@ -6,7 +6,7 @@ import { pushedText } from '../wire/datapoint.ts';
 import { jsonOfMessage, messageOfJson } from './broker/talk.ts';
 import type { PublishedValues } from './payload.ts';
 
-/** What travels with a value that was published: how it is to be delivered. */
+/** The context that travels with a published value and says how to deliver it. */
 export class MqttPublishContext {
   readonly message: Message;
   readonly form: PublishedValues['form'];
@@ -38,7 +38,7 @@ export function createPublishContextForm({ own }: { readonly own: number }) {
       if (!(context instanceof MqttPublishContext)) return undefined;
       const { message, form, count, isRepetition } = context;
       if (part !== undefined) {
-        // What its datapoints say is all there is of it; the push itself is numbered behind it.
+        // A part holds only its datapoints, so no payload; the push itself is numbered after it.
         const own = { ...message, payload: new Uint8Array(), origin: origin() };
         return { ...{ form, count: -1, isRepetition }, message: jsonOfMessage(own) };
       }
@@ -118,7 +118,7 @@ export function arrayMessage(
   return numbered(whole, numbersPerPublish - 1);
 }
 
-/** What an actuator was set to, as a bare JSON value. */
+/** The message of an actuator's new setting: a bare JSON value. */
 export function settingMessage(
   topic: string,
   value: JsonValue,

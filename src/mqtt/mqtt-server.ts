@@ -29,7 +29,7 @@ import { createServiceHooks } from './service-hooks.ts';
 import { publishSystemMetrics } from './system-metrics.ts';
 import { createTopicReader } from './topics.ts';
 
-/** What MQTT is built on: the same paths as HTTP. */
+/** The services that MQTT calls, the same as HTTP does. */
 export interface MqttServices
   extends Pick<
     PublishOptions,
@@ -42,7 +42,7 @@ export interface MqttServices
   readonly admit: AuthenticateClient;
   readonly offlineActors: OfflineActors;
   readonly findOrphans: FindOrphans;
-  /** What is shown as the last value of a sensor. */
+  /** Finds the value that is shown as the last one of a sensor. */
   readonly lastValue: DatapointStore['lastValue'];
 }
 
@@ -70,7 +70,7 @@ export interface MqttServerOptions {
 
 /** The MQTT server: a broker whose rights and values are the service's. */
 export interface MqttServer extends Pick<MqttListener, 'listen' | 'port' | 'tlsPort'> {
-  /** What shares the port of HTTP. */
+  /** Handles MQTT on the port of HTTP. */
   readonly protocolHandler: typeof firstByteAndPaths & Pick<MqttListener, 'takeOver' | 'upgrade'>;
   readonly broker: Broker;
   /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */

@@ -10,7 +10,7 @@ import { isArrayOfObjects, readDatapointArray } from '../wire/datapoint-array.ts
 import { createPushByteReader } from '../wire/push-bytes.ts';
 import { bufferOf } from './packets/publish-encoder.ts';
 
-/** What a publish on …/value or …/values holds. */
+/** Datapoints of a publish on …/value or …/values. */
 export interface PublishedValues extends PushedDatapoints {
   /** object: one datapoint as an object, array: several, bare: a value on its own. */
   readonly form: 'object' | 'array' | 'bare';
@@ -19,7 +19,7 @@ export interface PublishedValues extends PushedDatapoints {
 /** Whether it is read in slices, others having their turn in between. */
 export const isLongPayload = ({ length }: Uint8Array): boolean => length > limits.largePushBytesMin;
 
-/** What a long payload was. */
+/** The form of a long payload. */
 export function publishedForm(
   bytes: Buffer,
   { refused }: PushedDatapoints,
@@ -67,7 +67,7 @@ function readOneByOne(bytes: Buffer): PushedDatapoints {
   }
 }
 
-/** What an actuator is to be set to. Throws invalid. */
+/** Reads the value that an actuator is to be set to. Throws invalid. */
 export function readPublishedSetting(payload: Uint8Array): JsonValue {
   return readActuatorValue(readPayload(payload));
 }

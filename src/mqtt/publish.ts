@@ -199,7 +199,7 @@ export function createPublish(options: PublishOptions): Publish {
   };
 }
 
-/** What is acknowledged reaches the subscribers of other processes; QoS 0 may be lost. */
+/** Tells other processes: an acknowledged message reaches their subscribers; QoS 0 may be lost. */
 async function tellOthers(
   { tell, origin, heardBefore }: Pick<Peers, 'tell' | 'origin' | 'heardBefore'>,
   message: Message,

@@ -68,7 +68,7 @@ export function noteRefused(
 export const lastTaken = async (values: PublishedValues): Promise<NewDatapoint | undefined> =>
   lastAmong(await runInSteps(taken(values)));
 
-/** Those that were not refused. */
+/** The datapoints that were not refused. */
 function* taken({
   datapoints,
   refused,

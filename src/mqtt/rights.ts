@@ -56,7 +56,7 @@ export function createReceiveRights(options: {
 
 const sharePattern = /^\$share\/[^/]*\//;
 
-/** What one may not see is subscribed to in silence, but for the service's own [contract 8]. */
+/** Accepts filters of topics the actor may not see, but for the service's own [contract 8]. */
 export function maySubscribe(actor: Actor, filter: string): boolean {
   const topics = filter.replace(sharePattern, '');
   if (!topics.startsWith('$')) return true;

@@ -70,7 +70,7 @@ export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
         const actor = account === undefined ? guest : await offlineActors.find(account);
         return actor !== undefined && (await rights.mayReceive(actor, topic));
       } catch {
-        // What cannot be decided about is kept: the question comes again at its delivery.
+        // Without an answer the message is kept: the right is checked again at its delivery.
         return true;
       }
     },

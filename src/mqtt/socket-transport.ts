@@ -19,7 +19,7 @@ export function attachSocket(options: {
   socket.on('drain', () => receiver.drained());
   // Sockets of the HTTP port stay half open by themselves: who left would count as connected.
   socket.on('end', () => transport.end());
-  // Whoever wants to know is told by 'close', which follows.
+  // Errors need no handling here: 'close' follows.
   socket.on('error', () => undefined);
   socket.on('close', () => receiver.closed());
   if (first !== undefined) receiver.receive(first);

@@ -11,7 +11,7 @@ import { ownerOfTopic, type TopicOwner } from '../domain/messaging/topic-owner.t
 import { createLruCache } from '../lib/lru-cache.ts';
 import { mqttLimits } from './limits.ts';
 
-/** What a topic means to the service [contract 8]. */
+/** The meaning of a topic to the service [contract 8]. */
 export type Target =
   | { readonly kind: 'datapoints'; readonly sensor: SensorRef }
   | { readonly kind: 'actuator'; readonly deviceId: DeviceId; readonly actuatorId: ActuatorId }

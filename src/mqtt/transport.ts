@@ -19,13 +19,13 @@ export interface Transport {
   holdForLogin?(): () => void;
 }
 
-/** What a transport calls on the broker's side of its connection. */
+/** The broker's side of a connection, called by its transport. */
 export interface Receiver {
   /** Bytes arrived; the broker may keep slices of the chunk, so it must not be written to again. */
   receive(chunk: Uint8Array): void;
   /** So many bytes are held now that cannot be handed on yet, instead of those before. */
   held(bytes: number): void;
-  /** What was buffered has left: there is room for more. */
+  /** Buffered bytes have left: there is room for more. */
   drained(): void;
   /** The connection is over, for whatever reason; called once. */
   closed(): void;

@@ -12,7 +12,7 @@ const normalClosure = 1000;
 export function attachWebSocket(options: {
   readonly broker: Broker;
   readonly webSocket: WebSocket;
-  /** What it speaks on. */
+  /** The socket below the WebSocket. */
   readonly socket: Socket;
   readonly address: string;
 }): void {
@@ -25,7 +25,7 @@ export function attachWebSocket(options: {
     else if (data instanceof Uint8Array) receiver.receive(data);
   });
   countUnfinished(webSocket, socket, (bytes) => receiver.held(bytes));
-  // Whoever wants to know is told by 'close', which follows.
+  // Errors need no handling here: 'close' follows.
   webSocket.on('error', () => undefined);
   webSocket.on('close', () => receiver.closed());
 }

@@ -6,7 +6,7 @@ import type { Log } from '../lib/log.ts';
  * goes on as if they were not there, and says so once for each.
  */
 export interface DamagedRows {
-  /** What `read` answers; undefined where it throws. `key` finds the row in its table. */
+  /** Answers what `read` answers; undefined where it throws. `key` finds the row in its table. */
   read<Value>(table: string, key: string | number, read: () => Value): Value | undefined;
   /** Tells of a row that was found damaged, unless it was told of. */
   note(table: string, key: string | number, reason: unknown): void;

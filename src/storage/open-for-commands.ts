@@ -28,8 +28,8 @@ export async function openAccounts(
 }
 
 /**
- * What retention would take now, device after device; it reads alone. Throws UnusableStorageError
- * when there is nothing that it could look at.
+ * Plans what retention would take now, device after device; it only reads. Throws
+ * UnusableStorageError when there is nothing that it could look at.
  */
 export async function planRetentionOf(
   place: StoragePlace,

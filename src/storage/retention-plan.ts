@@ -6,7 +6,7 @@ import {
 import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
 import type { RetainedSensor } from '../domain/datapoints/retention/retention-store.ts';
 
-/** What retention would take of one device. */
+/** The data that retention would take of one device. */
 export interface PlannedDevice {
   readonly owner: string;
   readonly device: string;
@@ -19,20 +19,20 @@ export interface PlannedDevice {
 /** Which plan is wanted. */
 export interface PlanOptions {
   readonly now: number;
-  /** What holds where nothing is set. */
+  /** The retention that holds where none is set. */
   readonly ofService: Retention;
 }
 
 /**
- * What retention would take now, device after device, those with most first. It goes through all
- * sensors, a page of an engine at a time.
+ * Plans what retention would take now, device after device, those with most first. It goes through
+ * all sensors, a page of an engine at a time.
  */
 export async function planRetention(
   { now, ofService }: PlanOptions,
   engine: {
     /** Sensors after this number, in the order of their numbers. */
     readonly sensorsAfter: (after: number, max: number) => Promise<readonly RetainedSensor[]>;
-    /** What is older than these limits, of a sensor. */
+    /** Counts what is older than these limits, of a sensor. */
     readonly countOld: (
       sensor: RetainedSensor,
       limits: RetentionLimits & { readonly rawBefore: number },

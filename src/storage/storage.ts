@@ -23,7 +23,7 @@ import type { PasswordResetStore } from '../domain/users/password-reset-store.ts
 import type { UserStore } from '../domain/users/user-store.ts';
 import type { Instant } from '../lib/clock.ts';
 
-/** One engine: all stores over the same data. Every method of every store is one atomic step. */
+/** An engine: all stores over the same data. Every method of every store is one atomic step. */
 export interface Storage {
   readonly users: UserStore;
   readonly credentials: CredentialStore;
@@ -43,7 +43,7 @@ export interface Storage {
   readonly corrections: CorrectionBook;
   /** How long datapoints are kept. */
   readonly retentions: RetentionStore;
-  /** What takes them when they are too old. */
+  /** The store that takes datapoints when they are too old. */
   readonly retaining: Retaining;
   readonly mqttSessions: SessionStore;
   readonly installation: InstallationStore;

@@ -45,7 +45,7 @@ export interface Metrics {
   metricsText(): Promise<string>;
 }
 
-/** What `metricsText` is; for the Content-Type of its answer. */
+/** The format of `metricsText`; for the Content-Type of its answer. */
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Fresh metrics in a registry of their own, with those of the process and of Node. */
@@ -94,7 +94,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** What the service counts itself. */
+/** Metrics that the service counts itself. */
 const createCounts = ({ counter, histogram }: Meters) => ({
   requests: histogram(
     'kipimo_request_duration_seconds',

@@ -44,8 +44,8 @@ export function createMetricsReporter(metrics: Metrics): Reporter {
 }
 
 function createRequestObserver(requests: Metrics['requests']): Reporter['requestAnswered'] {
-  // This runs once per request: three map look-ups by values that are already at hand instead of
-  // one by a text that must be built.
+  // Runs once per request: three map look-ups by values that are already at hand instead of one
+  // by a text that must be built.
   const byRoute = new Map<string, Map<string, Map<number, HistogramSeries>>>();
   let seriesCount = 0;
 

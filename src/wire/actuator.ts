@@ -114,7 +114,7 @@ export function readSettingTime(text: string): number {
   throw invalid('for must be a time of 1s to 366d, such as 90s, 20m, 2h or 1d');
 }
 
-/** What an actuator is to be set to: any JSON value, bounded, as it is kept with its device. */
+/** Reads the value to set an actuator to: any JSON, bounded, as it is kept with its device. */
 export function readActuatorValue(value: JsonValue): JsonValue {
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes <= limits.actuatorValueBytesMax) return value;

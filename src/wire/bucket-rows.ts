@@ -53,7 +53,7 @@ export function createBucketRows(
       }
       return text.take();
     } finally {
-      // What a failure left belongs to nobody else.
+      // Text that a failure left belongs to no other answer.
       text.clear();
     }
   };

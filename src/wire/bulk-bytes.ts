@@ -22,7 +22,7 @@ const colon = 58;
 const openBrace = 123;
 const closeBrace = 125;
 
-/** What an object has had so far, one bit for each. */
+/** Keys that an object has had so far, one bit for each. */
 const seen = { deviceId: 1, sensorId: 2, value: 4, timestamp: 8 } as const;
 const needed = seen.deviceId | seen.sensorId | seen.value;
 const keysNeeded = 3;
@@ -68,7 +68,7 @@ export function createBulkByteReader({
   return (bytes, start, end, line, step) => {
     cursor.move(bytes, start, end);
     const known = before.sensorOfSame(cursor);
-    // What is not read may have left the keys in another order.
+    // A line that turns out unreadable may leave the keys in another order.
     before.sensor = undefined;
     if (known === undefined && !cursor.take(openBrace)) return false;
     let isAtValue = known !== undefined;

@@ -22,7 +22,7 @@ const BulkDatapointMessage = Type.Object(
 /** A bulk request; for the reference only, its elements are read by `readBulkLine`. */
 export const BulkMessage = Type.Array(BulkDatapointMessage);
 
-/** What became of a bulk request. */
+/** The outcome of a bulk request. */
 export const BulkReportMessage = Type.Object(
   {
     stored: Type.Integer({ description: 'Lines that are on disk; repeated ones count.' }),
@@ -39,7 +39,7 @@ export const BulkReportMessage = Type.Object(
   { title: 'BulkReport' },
 );
 
-/** One element of a bulk request; what is wrong with it becomes its refusal. */
+/** Reads an element of a bulk request; what is wrong with it becomes its refusal. */
 export function readBulkLine(
   text: string,
   line: number,

@@ -12,7 +12,7 @@ import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
 import { Anything, DateText, OneOf, type Wire } from './fields.ts';
 
-/** One correction of a sensor. */
+/** A correction of a sensor. */
 export const CorrectionMessage = Type.Object(
   {
     id: Type.String(),
@@ -30,13 +30,13 @@ const correctionId = Type.Optional(
   Type.String({ description: 'Undoes it; absent when there was nothing to change.' }),
 );
 
-/** What a removal did. */
+/** The outcome of a removal. */
 export const RemovedMessage = Type.Object(
   { removed: Type.Integer({ description: 'Datapoints.' }), correction: correctionId },
   { title: 'Removed' },
 );
 
-/** What putting values right did. */
+/** The outcome of putting values right. */
 export const CorrectedMessage = Type.Object(
   {
     corrected: Type.Integer({ description: 'Datapoints.' }),
@@ -57,7 +57,7 @@ const ItemMessage = Type.Object(
   { title: 'CorrectedValue', required: ['value'] },
 );
 
-/** What is put right; for the reference, `readItems` reads it. */
+/** The values to put right; for the reference, `readItems` reads them. */
 export const CorrectedItemsMessage = Type.Array(ItemMessage);
 
 /** The values to put right, oldest first; of two for one time the later one counts. */

@@ -11,7 +11,7 @@ import { CsvError } from '../lib/csv-reader.ts';
 import { JsonError, parseJson } from '../lib/json.ts';
 import { createEncodingFinder } from '../lib/text-encoding.ts';
 
-/** One row of a CSV with datapoints: what it says, or why it says nothing. */
+/** A row of a CSV with datapoints: its datapoint, or why it has none. */
 export type CsvRow =
   | {
       readonly line: number;

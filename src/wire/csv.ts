@@ -17,7 +17,7 @@ export const csvHeaderWithoutIds = 'timestamp, date_received, value\r\n';
 export const csvIds = ({ deviceId, sensorId }: SensorRef): string =>
   `${textCell(deviceId)},${textCell(sensorId)},`;
 
-/** One line of a CSV answer; an absent timestamp is an empty cell. */
+/** Writes a line of a CSV answer; an absent timestamp is an empty cell. */
 export function csvRow(row: {
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
@@ -53,7 +53,7 @@ const longRow = (before: string, value: LongJson, after: string): LongText => ({
   },
 });
 
-/** One line without the ids. */
+/** Writes a line without the ids. */
 export function csvRowWithoutIds({ value, timestamp, receivedAt }: Datapoint): string {
   const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
   return `${measuredAt},${formatTimestamp(receivedAt)},${valueCell(value)}\r\n`;

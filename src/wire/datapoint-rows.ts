@@ -79,9 +79,9 @@ const objectEnd = Buffer.from('"}');
 function rowsWriter(how: {
   /** A datapoint as an object. */
   readonly slow: (datapoint: Datapoint) => string;
-  /** One whose value is long; undefined: it is not. */
+  /** A datapoint whose value is long; undefined: the value is not long. */
   readonly long: (datapoint: Datapoint) => LongText | undefined;
-  /** One whose value is a number. */
+  /** A datapoint whose value is a number. */
   readonly fast: (
     text: TextBytes,
     number: number,
@@ -120,7 +120,7 @@ function rowsWriter(how: {
       const before = putRows(columns);
       return before.length === 0 ? text.take() : joinedText([...before, text.take()]);
     } finally {
-      // What a failure left belongs to nobody else.
+      // Text that a failure left belongs to no other answer.
       text.clear();
     }
   };

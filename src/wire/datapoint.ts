@@ -22,7 +22,7 @@ const NewDatapointMessage = Type.Object(
   { title: 'NewDatapoint', required: ['value'] },
 );
 
-/** What a push may hold; for the reference only, pushes are read by `readDatapoints`. */
+/** The body of a push; for the reference only, pushes are read by `readDatapoints`. */
 export const PushMessage = Type.Union(
   [
     NewDatapointMessage,
@@ -119,7 +119,7 @@ export class PushedArray implements PushedDatapoints {
   }
 }
 
-/** One element of an array of datapoints; `index` counts from 0. */
+/** Reads an element of an array of datapoints; `index` counts from 0. */
 function readElement(element: JsonValue, index: number): NewDatapoint {
   if (isJsonObject(element)) return readDatapoint(element, ` of datapoint ${index + 1}`);
   const got = element === null || typeof element !== 'object' ? writeJson(element) : 'an array';
@@ -127,7 +127,7 @@ function readElement(element: JsonValue, index: number): NewDatapoint {
   throw invalid(`datapoint ${index + 1} must be an object such as {"value": 21.5}, got ${shown}`);
 }
 
-/** One datapoint object; `where` says which of several it is. */
+/** Reads a datapoint object; `where` says which of several it is. */
 export function readDatapoint(
   body: Readonly<Record<string, JsonValue>>,
   where: string,

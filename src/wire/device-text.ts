@@ -18,7 +18,7 @@ interface FixedText {
 
 interface Latest {
   readonly whole: WholeText;
-  /** What its last values were made of, sensor by sensor; undefined: that is not known. */
+  /** The sources of the text's last values, sensor by sensor; undefined: not known. */
   readonly values: readonly LastValue[] | undefined;
 }
 

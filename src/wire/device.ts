@@ -62,7 +62,7 @@ export const DeviceMessage = Type.Object(
 
 const { id: _id, ...changeable } = described;
 
-/** What a PATCH may change; everything else in it is ignored. */
+/** Fields that a PATCH may change; everything else in it is ignored. */
 export const DeviceChangesMessage = Type.Object(changeable, { title: 'DeviceChanges' });
 
 /** Many new devices, each made or refused by itself. */
@@ -71,7 +71,7 @@ export const NewDevicesMessage = Type.Array(NewDeviceMessage, {
   maxItems: limits.devicesPerRequestMax,
 });
 
-/** What became of one of many new devices. */
+/** The outcome of one of many new devices. */
 export const CreatedDeviceMessage = Type.Object(
   {
     id: Type.Optional(Type.String({ description: 'As it was given.' })),

@@ -39,7 +39,7 @@ export const Word = (description?: string) =>
 /** A sentence of the service, in which each version uses its own words. */
 export const Prose = (description: string) => Type.String({ description, 'x-words': 'prose' });
 
-/** One of a few words. */
+/** A text that is one of a few words. */
 export const OneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], description });
 

@@ -46,7 +46,7 @@ export const GatewayMessage = Type.Object(
   { title: 'Gateway' },
 );
 
-/** What a heartbeat may hold; for the reference only, it is read by `readStatus`. */
+/** The body of a heartbeat; for the reference only, it is read by `readStatus`. */
 export const HeartbeatMessage = Type.Unknown({
   description: 'A JSON object is kept as the status of the gateway; all else is ignored.',
 });

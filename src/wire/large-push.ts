@@ -22,7 +22,7 @@ import { isArrayOfObjects, readDatapointArray } from './datapoint-array.ts';
 /** The body of a push that is too long to be read in one go. */
 export interface LargeBody {
   readonly bytes: Buffer;
-  /** none: it does not say what it is. */
+  /** The type that the request gives; none: it gives no type. */
   readonly type: 'json' | 'text' | 'csv' | 'none';
 }
 

@@ -5,7 +5,7 @@ import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { LinePoint } from './line-protocol.ts';
 
-/** What the timestamps of a request count. */
+/** Units of the timestamps of a request. */
 export const precisions = ['ns', 'n', 'us', 'u', 'ms', 's', 'm', 'h'] as const;
 
 export type Precision = (typeof precisions)[number];
@@ -31,8 +31,8 @@ const nanosecondsOf: Readonly<Record<Precision, bigint>> = {
 };
 
 /**
- * One datapoint for each field of a point. What its time counts is not said, or to be guessed from
- * its size as InfluxDB 3 does: `auto`. Throws DomainError invalid.
+ * Makes a datapoint for each field of a point. The unit of its time is not given, or to be guessed
+ * from its size as InfluxDB 3 does: `auto`. Throws DomainError invalid.
  */
 export function datapointsOfPoint(
   point: LinePoint,
@@ -54,7 +54,7 @@ export function datapointsOfPoint(
   });
 }
 
-/** What says which device a point is of; hosts have many measurements with the same fields. */
+/** The source of a point's device; hosts have many measurements with the same fields. */
 type Naming = 'device' | 'host' | 'measurement';
 
 /**
@@ -108,7 +108,7 @@ function instantOf(time: string, given: Precision | 'auto' | undefined): Instant
   throw invalid(`the timestamp ${time} is no date when it counts ${precision}: give precision`);
 }
 
-/** What the times of now have that many digits of. */
+/** Guesses the unit in which the times of now have that many digits. */
 function guessed(count: bigint): Precision {
   const size = count < 0n ? -count : count;
   if (size < 5_000_000_000n) return 's';

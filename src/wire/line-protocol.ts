@@ -2,7 +2,7 @@ import { invalid } from '../domain/errors.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
 import { type JsonValue, parseJson } from '../lib/json.ts';
 
-/** One point of the InfluxDB line protocol, as it was written. */
+/** A point of the InfluxDB line protocol, as it was written. */
 export interface LinePoint {
   readonly measurement: string;
   readonly tags: ReadonlyMap<string, string>;

@@ -11,7 +11,7 @@ export interface CodedRefusal {
 
 interface Pattern {
   readonly code: ExactCode;
-  /** What stands around the parameters: one text more than there are names. */
+  /** The texts around the parameters: one more than there are names. */
   readonly texts: readonly string[];
   readonly names: readonly string[];
 }
@@ -77,7 +77,7 @@ export function codeOf(sentence: string, depth = 0): CodedRefusal | undefined {
   return undefined;
 }
 
-/** What stands between the texts; undefined where they are not all there, in their order. */
+/** Finds the values between the texts; undefined unless all are there, in their order. */
 function valuesIn(sentence: string, texts: readonly string[]): readonly string[] | undefined {
   const [first = '', ...others] = texts;
   if (!sentence.startsWith(first)) return undefined;

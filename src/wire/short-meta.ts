@@ -4,7 +4,7 @@ import type { Spelling } from './spelling.ts';
 /** Longer texts of `meta` are left out where it is asked for shortly, in UTF-16 code units. */
 export const shortMetaCharacters = 1_000;
 
-// One for each spelling: texts of devices are kept by the spelling they are written in.
+// Short forms by spelling: texts of devices are kept by the spelling they are written in.
 const spellings = new WeakMap<Spelling, Spelling>();
 
 /** The same words, without the long texts of `meta`, such as photos. */

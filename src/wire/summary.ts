@@ -46,7 +46,7 @@ export const summaryParameters = {
   ),
 };
 
-/** One bucket: `value` for one aggregate, a key of its name for each of several. */
+/** A bucket: `value` for one aggregate, a key of its name for each of several. */
 export const BucketMessage = Type.Object(
   {
     device_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),

@@ -14,14 +14,14 @@ import {
 
 /** Many updates of one device in one body. */
 export interface BulkUpdate {
-  /** What stands beside the updates, the key among it. */
+  /** Parameters beside the updates, the key among them. */
   readonly parameters: UpdateParameters;
   /** In their order; each has its `created_at`, where a time is known. */
   readonly updates: readonly UpdateParameters[];
   readonly zone: TimeZone | undefined;
 }
 
-/** What the cells of a row mean. */
+/** The meanings of the cells of a row. */
 const columns: readonly string[] = [
   'time',
   ...Array.from({ length: 8 }, (_, index) => `field${index + 1}`),

@@ -10,7 +10,7 @@ import { xmlText } from './thing-speak.ts';
 /** ThingSpeak's fields hold no more. */
 const fieldCharactersMax = 255;
 
-/** What was measured at one time, by the names of the fields. */
+/** Values measured at one time, by the names of the fields. */
 export interface FeedEntry {
   readonly at: Instant;
   readonly values: ReadonlyMap<string, string>;
@@ -46,7 +46,7 @@ function shown(value: JsonValue): string {
   return JSON.stringify(value).slice(0, fieldCharactersMax);
 }
 
-/** What is said of the channel of a feed. */
+/** The description of the channel of a feed. */
 export interface FeedHead {
   readonly channelId: string;
   readonly fields: readonly string[];

@@ -9,7 +9,7 @@ import { isRecord } from '../lib/record.ts';
 import { Prose, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
-/** One text or several, as clients send either. */
+/** A text or several, as clients send either. */
 const Texts = (description: string, example: string) =>
   Type.Unsafe<readonly string[] | string>({
     type: ['array', 'string'],
@@ -179,7 +179,7 @@ function requireEmail(email: string): void {
   throw invalid('email must be an address such as ama@example.org');
 }
 
-/** What is in it is judged when it is used: a name may lead elsewhere by then. */
+/** Requires a web URL; its host is judged when it is used: a name may lead elsewhere by then. */
 function requireWebhook(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return;

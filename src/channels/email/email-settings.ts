@@ -54,7 +54,7 @@ export function readSmtpUrl(text: string): EmailSettings {
   };
 }
 
-/** One plain address: no list, no name, no comment, nothing that ends a header. */
+/** Whether it is a plain address: no list, no name, no comment, nothing that ends a header. */
 export function isMailAddress(text: string): boolean {
   return text.length <= 254 && /^[^\s@<>(),;:"\\[\]]{1,64}@[^\s@<>(),;:"\\[\]]+$/.test(text);
 }

@@ -11,7 +11,7 @@ export type SmppAnswer =
   | { readonly kind: 'silence' }
   | { readonly kind: 'unreachable'; readonly code: string };
 
-/** One bound session at a time, opened when needed and again after it broke. */
+/** A link with one bound session at a time, opened when needed and again after it broke. */
 export interface SmppLink {
   submit(fields: Readonly<Record<string, unknown>>): Promise<SmppAnswer>;
   close(): void;
@@ -149,7 +149,7 @@ function openSocket({ host, port, isTls }: SmppSettings, signal: AbortSignal): P
   });
 }
 
-/** What a message centre may ask a transmitter; the package throws where there is no answer. */
+/** Commands a message centre may send a transmitter; without an answer the package throws. */
 const answered: ReadonlySet<string> = new Set(['enquire_link', 'unbind', 'deliver_sm', 'data_sm']);
 
 /** Asks and answers on one session; one unanswered question ends it, for order is lost then. */

@@ -57,7 +57,7 @@ interface Progress {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One submit_sm per part [SMPP 3.4, 4.4.1], or one with the whole text as message_payload. */
+/** Makes a submit_sm per part [SMPP 3.4, 4.4.1], or one with all the text as message_payload. */
 function submitsOf(parts: {
   readonly settings: SmppSettings;
   readonly phone: string;

@@ -16,7 +16,7 @@ export interface SmppSettings {
   readonly long: 'udh' | 'payload';
 }
 
-/** Who sends text messages. */
+/** Settings of the provider that sends text messages. */
 export type SmsSettings = TwilioSettings | AfricasTalkingSettings | SmppSettings;
 
 const smppExample = 'smpps://SYSTEM_ID:PASSWORD@smsc.example.org:3550?from=KIPIMO';

@@ -8,7 +8,7 @@ import { nonsense, refused, retry, sanitized, sent } from '../outcome.ts';
 import { spoken } from './spoken-text.ts';
 
 /**
- * What Africa's Talking asks when somebody picks up: the call's own id in, what to do out. The
+ * Answers Africa's Talking when somebody picks up: the call's own id in, what to do out. The
  * answer for a call that is not ours, or was made too long ago, hangs up.
  */
 export type AnswerCall = (callId: string) => Promise<string>;

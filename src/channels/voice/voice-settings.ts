@@ -2,7 +2,7 @@ import { type AfricasTalkingSettings, readAfricasTalking } from '../africas-talk
 import { ProviderUrlError, schemeOf } from '../provider-url.ts';
 import { readTwilio, type TwilioSettings } from '../twilio-account.ts';
 
-/** Who calls people and speaks the text. */
+/** Settings of the provider that calls people and speaks the text. */
 export type VoiceSettings = TwilioSettings | AfricasTalkingSettings;
 
 const example = 'africastalking://USERNAME:API_KEY@voice.africastalking.com?from=%2B254711000000';

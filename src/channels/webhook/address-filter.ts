@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * What is not the public Internet: the special-purpose registries of IANA [RFC 6890], and every
- * form of IPv6 that carries an IPv4 address inside. An address in none of them is public.
+ * Addresses outside of the public Internet: the special-purpose registries of IANA [RFC 6890], and
+ * every form of IPv6 that carries an IPv4 address inside. An address in none of them is public.
  */
 const specialV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],

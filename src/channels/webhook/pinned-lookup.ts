@@ -47,7 +47,7 @@ export function createResolve(options: ResolveOptions = {}): Resolve {
           ...{ address, family: 6 },
         })),
       ];
-      // What c-ares rejects with is such an error.
+      // c-ares rejects with errors of this type.
       const reason = four.status === 'rejected' ? (four.reason as NodeJS.ErrnoException) : null;
       done(addresses.length > 0 ? null : reason, addresses);
     });

@@ -31,11 +31,11 @@ export interface ApiAnswer {
   readonly text: string;
   /** The body as JSON; undefined when it is none. */
   readonly json: JsonValue | undefined;
-  /** What X-Total-Count says; undefined when it is absent. */
+  /** The number in X-Total-Count; undefined when the header is absent. */
   readonly total: number | undefined;
 }
 
-/** What the service says of a push of many values. */
+/** The answer of the service to a push of many values. */
 export type BulkAnswer = Wire<typeof BulkReportMessage>;
 
 export interface ApiStream {
@@ -109,7 +109,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     });
   }
 
-  /** One login, however many requests found that the token has ended. */
+  /** Logs in once, however many requests found that the token has ended. */
   async function renewFrom(stale: string | undefined): Promise<void> {
     if (renew === undefined || token !== stale) return;
     renewing ??= renew().finally(() => {
@@ -254,13 +254,13 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-/** What a service said against a request, for the person at the terminal. */
+/** Answers why a service refused a request, for the person at the terminal. */
 export function reasonOf(answer: ApiAnswer): string {
   const said = saidBy(answer);
   return said === '' ? `answered ${answer.status}` : `${said} (${answer.status})`;
 }
 
-/** What a refused request becomes for the person at the terminal. */
+/** Makes the error of a refused request, for the person at the terminal. */
 export function refusal({ method, path }: ApiRequest, answer: ApiAnswer): Error {
   const said = saidBy(answer) || 'no reason';
   return new Error(`${method} ${path} was answered ${answer.status}: ${said}`);

@@ -1,6 +1,6 @@
-/** What one request of a command may take up, with units. */
+/** Limits of a request of a command, with units. */
 export interface ClientLimits {
-  /** One request with its answer. */
+  /** A request with its answer. */
   readonly requestMs: number;
   /** Tries of one request. */
   readonly attemptsMax: number;
@@ -11,7 +11,7 @@ export interface ClientLimits {
   /** The pause before the second try; it doubles with each one up to `pauseMs`. */
   readonly firstPauseMs: number;
   readonly pauseMs: number;
-  /** One whole answer that is no stream of datapoints. */
+  /** A whole answer that is no stream of datapoints. */
   readonly answerBytesMax: number;
 }
 

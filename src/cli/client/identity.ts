@@ -6,7 +6,7 @@ export type Account =
   | { readonly kind: 'guest' }
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'user'; readonly username: string; readonly password: string }
-  /** Its own user, made when it does not exist; the password is made up when none is given. */
+  /** The user "demo", made when absent; the password is made up when none is given. */
   | { readonly kind: 'demo'; readonly password?: string };
 
 const demoUsername = 'demo';

@@ -16,7 +16,7 @@ export async function writeExport(file: string, lines: AsyncIterable<ExportLine>
   async function* texts(): AsyncGenerator<string> {
     for await (const line of lines) yield `${JSON.stringify(line)}\n`;
   }
-  // One that a killed export left behind may be open to others.
+  // A partial file that a killed export left behind may be accessible to others.
   await rm(partial, { force: true });
   try {
     const target = createWriteStream(partial, { mode: 0o600, flags: 'wx' });
@@ -63,7 +63,7 @@ export async function* readExport(file: string): AsyncGenerator<ExportLine> {
   const source = createReadStream(file);
   const inflated = createGunzip();
   const flow = pipeline(source, inflated);
-  // Whoever reads the lines is told by the loop below; this one ends with it.
+  // Errors reach the reader of the lines through the loop below; this pipeline ends with it.
   flow.catch(() => undefined);
   // Reading may end before the file does: then nobody else hears that the rest is cut off.
   inflated.on('error', () => undefined);

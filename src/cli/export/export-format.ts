@@ -16,7 +16,7 @@ import type { JsonValue } from '../../lib/json.ts';
 /** The version that is written; older ones are read for ever (docs/export-format.md). */
 export const exportVersion = 4;
 
-/** One datapoint: value, timestamp or null, time of receipt; milliseconds since 1970. */
+/** A datapoint: value, timestamp or null, time of receipt; milliseconds since 1970. */
 export type ExportedDatapoint = readonly [
   value: JsonValue,
   timestamp: number | null,
@@ -24,7 +24,7 @@ export type ExportedDatapoint = readonly [
 ];
 
 /**
- * One hour; its sum is null where it is more than a double holds. Behind it for hours with both
+ * An hour; its sum is null where it is more than a double holds. Behind it for hours with both
  * kinds of numbers `listOfKinds`, with null for such sums, and since version 4 for hours with three
  * numbers or more `listOfEdges`, with null for what there is none of.
  */
@@ -44,7 +44,7 @@ export type ExportedHour = readonly [
   edges?: readonly (number | null)[],
 ];
 
-/** One line of an export. What a line names stands in a line before it. */
+/** A line of an export; the things that it names stand in lines before it. */
 export type ExportLine =
   | { readonly kind: 'kipimo-export'; readonly version: number; readonly account: Username | null }
   | { readonly kind: 'settings'; readonly settings: KeptSettings }
@@ -59,7 +59,7 @@ export type ExportLine =
     }
   /** Set for the user, the device or the sensor that stands before it; since version 3. */
   | { readonly kind: 'retention'; readonly scope: RetentionScope; readonly retention: Retention }
-  /** What hours came to of which retention took the values; since version 3. */
+  /** Tallies of hours whose values retention removed; since version 3. */
   | {
       readonly kind: 'hours';
       readonly device: string;

@@ -28,8 +28,8 @@ const lineHoursMax = 2_048;
 const everything: VisibleTo = { who: 'everything' };
 
 /**
- * All that an installation has, or what is one account's own, as lines in the order in which they
- * are taken in again. It holds one page at a time.
+ * Exports an installation, or all that one account owns, as lines in the order in which they are
+ * imported again. Holds one page at a time.
  */
 export async function* exportLines(
   storage: Storage,
@@ -124,7 +124,7 @@ async function* retentionLines(
   if (retention !== undefined) yield { kind: 'retention', scope, retention };
 }
 
-/** What is left of values that retention took. */
+/** Exports the tallies of hours whose values retention removed. */
 async function* hourLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportLine> {
   const state = await storage.retaining.state(sensor);
   if (state === undefined) return;
@@ -245,7 +245,7 @@ async function* socialLines(
   for await (const social of all) yield { kind: 'social', social: completed(social) };
 }
 
-/** One that waits is sent by the installation that was asked to, and by no other one. */
+/** Marks a pending message as failed: only the installation that was asked may send it. */
 function completed(social: Social): Social {
   if (social.status !== 'pending') return social;
   return { ...social, status: 'failed', reason: 'it waited when it was exported' };

@@ -102,7 +102,7 @@ function checksOf(line: ExportLine): readonly Check[] {
   }
 }
 
-/** What belongs to nobody is the guest's. */
+/** Checks an owner's name; things that belong to nobody are the guest's. */
 function readOwner(name: string): void {
   if (name !== guestUsername) parseUsername(name);
 }

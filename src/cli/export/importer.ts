@@ -16,7 +16,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { countLine, type ExportedHour, type ExportLine, exportVersion } from './export-format.ts';
 import { requireTakeable } from './import-checks.ts';
 
-/** What an import did. */
+/** Counts of what an import took in and left out. */
 export interface ImportOutcome {
   /** Lines that were taken in, by kind; datapoints one by one. */
   readonly counts: ReadonlyMap<string, number>;

@@ -22,7 +22,7 @@ export interface CsvImport {
   readonly zone?: TimeZone | undefined;
 }
 
-/** What the import tells while it runs. */
+/** Calls that the import makes while it runs. */
 export interface ImportListener {
   onRefused(line: number, reason: string): void;
   onProgress(bytesDone: number, bytesTotal: number): void;
@@ -58,7 +58,7 @@ export async function importCsv(
 ): Promise<ImportReport> {
   const sensors = work.isCreating ? createSensorMaker(client) : undefined;
   const file = await stat(work.file);
-  // What is no file can be read once.
+  // Input that is no regular file can be read only once.
   const encoding = file.isFile() ? await encodingOf(work.file) : 'utf-8';
   const csv = createCsvRowReader({ encoding, zone: work.zone });
   const input = createReadStream(work.file);
@@ -79,7 +79,7 @@ export async function importCsv(
     }
   }
 
-  /** Those whose sensors are there; the others are refused. */
+  /** Keeps the rows whose sensors are there; the others are refused. */
   async function withSensors(batch: readonly Sendable[]): Promise<readonly Sendable[]> {
     if (sensors === undefined) return batch;
     const ready: Sendable[] = [];

@@ -1,4 +1,4 @@
-/** What an import may take up. */
+/** Limits of an import. */
 export const importLimits = {
   /** Rows in one request: about half a megabyte of JSON. */
   rowsPerRequest: 5_000,

@@ -9,7 +9,7 @@ export interface SensorMaker {
   devicesMade(): number;
 }
 
-/** What is about this device or sensor alone: the next one may be taken. */
+/** Statuses of refusals of this device or sensor alone: the next one may be taken. */
 const refusals = [400, 403, 404, 409, 413, 422, 507] as const;
 
 const refusalIn = (answer: ApiAnswer): string | undefined =>
@@ -23,7 +23,7 @@ export function createSensorMaker(client: ApiClient): SensorMaker {
     const path = `/devices/${encodeURIComponent(deviceId)}`;
     const found = await client.need({ method: 'GET', path }, 200, ...refusals);
     if (found.status === 404) {
-      // What nobody has looked at yet is nobody else's to see; a guest's device is public anyway.
+      // New devices are private, as nobody has looked at them yet; a guest's are public anyway.
       const json = { id: deviceId, visibility: 'private', sensors: [{ id: sensorId }] };
       const made = await client.need({ method: 'POST', path: '/devices', json }, 204, ...refusals);
       if (made.status === 204) devicesMade += 1;

@@ -9,7 +9,7 @@ export interface Reaching {
   readonly scopes: readonly Scope[];
 }
 
-/** What reaches one user on one thing; `known` is absent while it is being read. */
+/** Scopes that reach one user on one thing; `known` is absent while they are being read. */
 export interface GrantEntry {
   readonly reading: Promise<Reaching>;
   known?: Reaching;
@@ -21,9 +21,9 @@ type Thing = `${ResourceKind}/${string}`;
 const thingOf = ({ kind, id }: Pick<Resource, 'kind' | 'id'>): Thing => `${kind}/${id}`;
 
 /**
- * What reaches users on things, by user and by thing, so that a change forgets what it concerns and
- * nothing else; what is being read at that moment as well. Bounded in entries: one user has half of
- * them at most, and when all are taken who brings one more gives up an own one, the oldest.
+ * Cache of the scopes that reach users on things, by user and by thing, so that a change forgets
+ * only the entries it concerns, those being read included. Bounded in entries: one user has half of
+ * them at most; when all are taken, a user who adds one gives up the oldest own one.
  */
 export class GrantCache {
   /** Usernames are one whatever their case. */

@@ -5,7 +5,7 @@ import type { GrantStore } from './grant-store.ts';
 import type { Resource } from './policy.ts';
 import { type Scope, scopesReaching } from './scopes.ts';
 
-/** What reaches users on things, by whatever grant, behind a read-through cache. */
+/** Scopes of users on things, by whatever grant, behind a read-through cache. */
 export interface GrantDirectory {
   /** The scopes, if they are at hand now. Undefined tells nothing: ask `scopesOn`. */
   peek(resource: Resource, username: Username): readonly Scope[] | undefined;
@@ -56,7 +56,7 @@ export function createGrantDirectory(
 function forgetChanged(cache: GrantCache, change: Change): void {
   switch (change.kind) {
     case 'grant_changed':
-      // One on a project reaches what the project lists.
+      // A grant on a project reaches what the project lists.
       if (change.on === 'project') cache.forgetUser(change.username);
       else cache.forget({ kind: change.on, id: change.resource }, change.username);
       return;
@@ -79,7 +79,7 @@ function forgetChanged(cache: GrantCache, change: Change): void {
       return;
     case 'account_removed':
     case 'anything':
-      // Its groups and projects went with it, whatever they reached; or nobody knows.
+      // The account's groups and projects went with it, whatever they reached; or nobody knows.
       cache.clear();
       return;
     default:

@@ -11,7 +11,7 @@ export interface GrantStore {
    */
   put(grant: Grant): Promise<'put' | 'missing'>;
   remove(kind: ResourceKind, resource: string, username: Username): Promise<'removed' | 'missing'>;
-  /** What `username` was granted on the resource; empty when nothing. */
+  /** Scopes that `username` was granted on the resource; empty when none. */
   find(kind: ResourceKind, resource: string, username: Username): Promise<readonly Scope[]>;
   /** All grants on a resource, by username. */
   listOn(kind: ResourceKind, resource: string): Promise<readonly Grant[]>;
@@ -34,8 +34,8 @@ export interface GrantStore {
   /** All grants of groups that `username` is in now, by kind, resource, group. */
   listGroupsReceivedBy(username: Username): Promise<readonly OwnedGroupGrant[]>;
   /**
-   * What reaches `username` on the resource by groups, and by projects that list a device or
-   * gateway of their own owner: the scopes as they were granted, empty when nothing.
+   * Scopes that reach `username` on the resource by groups, and by projects that list a device or
+   * gateway of their own owner: as they were granted, empty when none.
    */
   findIndirect(resource: Resource, username: Username): Promise<readonly Scope[]>;
   /**

@@ -30,7 +30,7 @@ export interface OwnedGroupGrant extends GroupGrant {
   readonly owner: Username;
 }
 
-/** What a user was granted on a resource, by whatever grant. */
+/** Scopes that a user was granted on a resource, by whatever grant. */
 export interface ReachingGrant {
   readonly resource: string;
   /** As they were given: those of a project are words of projects. */

@@ -32,9 +32,9 @@ interface HandingOver {
 }
 
 /**
- * What handing a thing over changes. Until the receiver accepts, it is the giver's, and the
- * receiver may see it; what an administrator hands over, or one takes oneself, needs no acceptance
- * [contract 15]. Throws forbidden, not_found.
+ * Answers the changes that hand a thing over. Until the receiver accepts, the giver owns it and the
+ * receiver may see it; no acceptance is needed when an administrator hands it over, or an actor
+ * takes it [contract 15]. Throws forbidden, not_found.
  */
 export async function handingOver(
   { access, users, grants }: HandingOver,

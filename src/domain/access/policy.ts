@@ -3,7 +3,7 @@ import type { Actor } from '../actor.ts';
 import { guestUsername, type Username } from '../ids.ts';
 import { type ResourceKind, type Scope, scopesOf } from './scopes.ts';
 
-/** What the policy needs to know of a device, gateway or project. */
+/** Facts of a device, gateway or project that the policy needs. */
 export interface Resource {
   readonly kind: ResourceKind;
   readonly id: string;
@@ -44,7 +44,7 @@ export function may(
 ): boolean {
   if (!keyAllows(actor, scope, resource)) return false;
   if (actor.kind === 'admin') return true;
-  // What was made without a token belongs to everybody.
+  // Things made without a token belong to everybody.
   if (resource.owner === guestUsername) return true;
   if (actor.kind === 'user' && actor.username === resource.owner) return true;
   if (isPublic(resource) && publicMay(scope, settings)) return true;

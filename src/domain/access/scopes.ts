@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts';
 
-/** What can be owned and shared. */
+/** Kind of a thing that can be owned and shared. */
 export type ResourceKind = 'device' | 'gateway' | 'project';
 
 /** The scopes of each kind, in the order the API reports them [contract 4]. */
@@ -19,8 +19,8 @@ export const scopesOf = {
 export type Scope = (typeof scopesOf)[ResourceKind][number];
 
 /**
- * What a grant may give. One on a project also gives rights on the devices and gateways in it:
- * those of its own words, and any that are named [decision 0013].
+ * Scopes that a grant may give. A grant on a project also gives rights on the devices and gateways
+ * in it: those of its own words, and any that are named [decision 0013].
  */
 export const grantableOn: Readonly<Record<ResourceKind, readonly Scope[]>> = {
   device: scopesOf.device,

@@ -13,22 +13,22 @@ export interface VisibleTo {
     | 'public'
     | {
         readonly username: Username;
-        /** What of this kind the user was given, by whatever way; absent: stores find it. */
+        /** Ids of this kind that the user was given, by whatever way; absent: stores find them. */
         readonly reached?: ReadonlySet<string>;
       };
   /** Nothing but these ids: those an access key is limited to, or those asked for. */
   readonly only?: ReadonlySet<string>;
-  /** Nothing that others than this user made later: what a key does not name. */
+  /** Hides what others than this user made later: a key does not name it. */
   readonly madeBy?: Instant;
 }
 
 /** On which devices an actor may see the data, as plain data that a store can ask about rows. */
 export interface DataReach extends VisibleTo {
-  /** What is private and somebody else's, and was granted. */
+  /** Ids of private devices of others that were granted. */
   readonly granted: ReadonlySet<string>;
 }
 
-/** What the policy answers about the data of a device, by what its reach says. */
+/** Whether the data of a device is within a reach, as the policy would answer. */
 export function reaches(
   { who, only, granted, madeBy }: DataReach,
   device: Omit<Resource, 'kind'>,
@@ -43,7 +43,7 @@ export function reaches(
 
 /** An actor with all its grants at hand, for asking about many resources without waiting. */
 export interface Viewer {
-  /** What lists show. */
+  /** Resources that lists show. */
   readonly visibleTo: VisibleTo;
   /** Beyond what lists show: where a key has any right, be it without the one to view. */
   readonly concernedWith: VisibleTo;
@@ -88,7 +88,7 @@ export async function createViewer(options: {
   };
 }
 
-/** What may be shown, and of that only these ids. */
+/** Narrows what may be shown to these ids. */
 export function within({ only, ...others }: VisibleTo, ids: readonly string[]): VisibleTo {
   return { ...others, only: new Set(only === undefined ? ids : ids.filter((id) => only.has(id))) };
 }

@@ -6,20 +6,20 @@ import { requireAdmin } from '../users/account-access.ts';
 /** Whether strangers may make accounts. */
 export type SignUp = 'open' | 'closed';
 
-/** What holds, and where it comes from. */
+/** Settings that hold, and where they come from. */
 export interface EffectiveSettings {
   readonly signUp: SignUp;
-  /** Who says so: the configuration, or an administrator at run time. */
+  /** Origin of the value: the configuration, or an administrator at run time. */
   readonly signUpFrom: 'configuration' | 'administrator';
-  /** What holds when no administrator says anything. */
+  /** Value that holds while administrators set none. */
   readonly signUpDefault: SignUp;
 }
 
-/** What administrators change while the service runs; the configuration has the defaults. */
+/** Settings that administrators change at run time; the configuration has the defaults. */
 export interface InstallationSettings {
   /** Takes over what is kept. Before the ports are opened. */
   load(): Promise<void>;
-  /** What holds now; asked for at every page and every sign-up, so it is at hand. */
+  /** Settings that hold now, at hand because every page and every sign-up asks for them. */
   current(): EffectiveSettings;
   /** Throws forbidden unless an admin asks. */
   read(actor: Actor): EffectiveSettings;

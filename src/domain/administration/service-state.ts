@@ -6,7 +6,7 @@ import type { InstallationStore } from '../installation-store.ts';
 import type { Reporter } from '../reporter.ts';
 import type { EffectiveSettings, InstallationSettings } from './installation-settings.ts';
 
-/** What the service knows of itself from its start on. */
+/** Facts that the service knows of itself from its start on. */
 export interface ServiceFacts {
   readonly version: string;
   readonly startedAt: Instant;

@@ -1,9 +1,9 @@
 import { DomainError } from '../errors.ts';
 import { isGuestPayer, type Payer } from './payer.ts';
 
-/** One budget: how much room there is in all, and how much of it one payer may use. */
+/** Limits of one budget: the total, and how much of it one payer may use. */
 export interface BudgetRule {
-  /** What is counted, in words that a refusal can use: "retained messages". */
+  /** Name of what is counted, in words that a refusal can use: "retained messages". */
   readonly what: string;
   readonly unit: 'bytes' | 'entries';
   /** Room for the whole service. */
@@ -15,13 +15,13 @@ export interface BudgetRule {
   /** The share of all guests together: at most half of the total. */
   readonly guests: number;
   /**
-   * What an account may use although the total is full, so that strangers who fill it refuse
+   * Amount that an account may use although the total is full, so that strangers who fill it refuse
    * nobody who needs little.
    */
   readonly floor: number;
   /** How the refusal is answered [contract 14]. */
   readonly answer: keyof typeof codes;
-  /** What the refused one notices, for docs/limits.md. */
+  /** Effect that a refused client notices, for docs/limits.md. */
   readonly refused: string;
 }
 
@@ -34,7 +34,7 @@ export interface BudgetRefusal {
   readonly max: number;
 }
 
-/** What one payer uses of one budget. */
+/** Usage of one budget by one payer. */
 export interface PayerUsage {
   readonly payer: Payer;
   readonly used: number;
@@ -71,7 +71,7 @@ export class Budget {
     if (refusal !== undefined) throw budgetError(this, refusal);
   }
 
-  /** What `take` would answer, without taking anything. */
+  /** Answers as `take` would, without taking anything. */
   check(payer: Payer, amount: number, part = 1): BudgetRefusal | undefined {
     const { rule } = this;
     const isGuest = isGuestPayer(payer);
@@ -107,7 +107,7 @@ export class Budget {
     return this.#total;
   }
 
-  /** What all guests use together. */
+  /** Usage of all guests together. */
   get usedByGuests(): number {
     return this.#ofGuests;
   }

@@ -2,7 +2,7 @@ import { Budget, type BudgetRule, type PayerUsage } from './budget.ts';
 import { type BudgetName, budgetTable } from './budget-table.ts';
 import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts';
 
-/** What is used of one budget, and by whom most. */
+/** Usage of one budget, and its largest payers. */
 export interface BudgetUsage {
   readonly name: BudgetName;
   readonly unit: BudgetRule['unit'];
@@ -16,9 +16,9 @@ export interface BudgetUsage {
 /** All budgets of one service. */
 export interface Budgets {
   of(name: BudgetName): Budget;
-  /** That of `request_bytes`, over all protocols. */
+  /** The waiting room of `request_bytes`, over all protocols. */
   readonly waiting: WaitingRoom;
-  /** What is used, with the `payers` largest payers of each. */
+  /** Usage of every budget, with the `payers` largest payers of each. */
   usage(payers: number): readonly BudgetUsage[];
 }
 

@@ -4,16 +4,16 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type Payer, payerOf } from './payer.ts';
 
-/** What all guests have of one kind, and how much of it they may have. */
+/** Amount of one kind that all guests use, and its limit. */
 export interface GuestsRoom {
   readonly used: number;
   readonly max: number;
 }
 
 /**
- * What each payer took since the start of what is there for all guests, and for strangers: one
- * address, or account, may take half. Kept in memory, for a bounded number of payers; those who
- * were quiet for longest are forgotten.
+ * Usage of each payer since the start, of the quota of all guests and strangers: one address, or
+ * account, may take half. Kept in memory, for a bounded number of payers; those who were quiet for
+ * longest are forgotten.
  */
 export interface GuestShares {
   /**

@@ -1,7 +1,7 @@
 import type { Actor } from '../actor.ts';
 
 /**
- * Who pays for room: an account with all its keys, or the address of a guest. IPv6 addresses count
+ * Payer of a budget: an account with all its keys, or the address of a guest. IPv6 addresses count
  * by their /64 network, since that is what one customer is given [RFC 6177].
  */
 export type Payer = `account/${string}` | `address/${string}`;
@@ -12,7 +12,7 @@ const unknownAddress: Payer = 'address/unknown';
 /** The payer of each login: many requests follow from the same one. */
 const ofLogins = new WeakMap<Actor, Payer>();
 
-/** Who pays for what an actor does. */
+/** Payer of what an actor does. */
 export function payerOf(actor: Actor): Payer {
   // Each request of a guest has an actor of its own.
   if (actor.kind === 'guest') {

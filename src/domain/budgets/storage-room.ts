@@ -4,34 +4,34 @@ import { guestUsername, type Username } from '../ids.ts';
 import { createGuestShares } from './guest-shares.ts';
 import { createStrangerRoom, type StrangerRoom } from './stranger-room.ts';
 
-/** What an owner has on disk, in bytes. */
+/** Disk usage of an owner, in bytes. */
 export interface StorageUse {
   readonly used: number;
   /** Absent: as much as the disk has. */
   readonly quota?: number;
 }
 
-/** What all owners have on disk. */
+/** Disk usage of all owners, in bytes. */
 export interface StorageReport {
   readonly used: number;
   readonly guests: number;
-  /** What guests may fill together. */
+  /** Limit of all guests together. */
   readonly guestsMax: number;
-  /** What one account may fill; absent: as much as the disk has. */
+  /** Limit of one account; absent: as much as the disk has. */
   readonly accountMax?: number;
-  /** What one account may fill that signed itself up; absent: as others. */
+  /** Limit of an account that signed itself up; absent: as others. */
   readonly signUpMax?: number;
-  /** What all of those have, and may have together; absent: as much as the disk has. */
+  /** Usage and limit of all such accounts together; absent limit: as much as the disk has. */
   readonly signUps: number;
   readonly signUpsMax?: number;
-  /** What strangers pushed to public devices of accounts. */
+  /** Bytes that strangers pushed to public devices of accounts. */
   readonly strangers: number;
   /** Free space of the disk; absent: it cannot be told. */
   readonly diskFree?: number;
   /** Below it guests are refused, below half of it everybody. */
   readonly diskFloor: number;
   readonly refusals: number;
-  /** Who has most, the largest first. */
+  /** Owners of the most bytes, the largest first. */
   readonly largest: readonly { readonly username: Username; readonly used: number }[];
 }
 
@@ -46,7 +46,7 @@ export interface StorageRoom {
   require(actor: Actor, owner: Username, further?: number): void;
   /** Keeps room for a stranger's push; the answer is told how much was stored. */
   hold(actor: Actor, owner: Username, bytes: number): (stored: number) => void;
-  /** What strangers stored. */
+  /** Bytes that strangers stored. */
   readonly strangers: Pick<StrangerRoom, 'add' | 'of' | 'recount'>;
   /** Says of an account whether it signed itself up. */
   setSignUp(username: Username, isSignUp: boolean): void;
@@ -92,7 +92,7 @@ export interface StorageRoomOptions {
   readonly disk: Disk;
 }
 
-/** One account that signed itself up may have a tenth of the disk, all of them half of it. */
+/** An account that signed itself up may have a tenth of the disk, all of them half of it. */
 const [signUpsPerDisk, signUpsPart] = [10, 2];
 /** Once they have, each may still fill so small a part of its own quota. */
 const spareParts = 64;
@@ -253,7 +253,7 @@ function guestsFull(isOfAddress: boolean, all: number, max: number): string {
         `${max} bytes: delete devices or sensors, keep values for fewer days, ${remedy}`;
 }
 
-/** What accounts that signed themselves up may fill, each and together; undefined: no end. */
+/** Limits of accounts that signed themselves up, of each and all; undefined: no limit. */
 function signUpLimits({ signUpBytesMax: given, accountBytesMax, disk }: StorageRoomOptions) {
   const { sizeBytes } = disk;
   const part = (parts: number) => sizeBytes && Math.floor(sizeBytes / parts);

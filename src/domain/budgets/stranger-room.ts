@@ -3,13 +3,13 @@ import { DomainError } from '../errors.ts';
 import type { Username } from '../ids.ts';
 import type { GuestShares } from './guest-shares.ts';
 
-/** What bounds a push of a stranger. */
+/** Limits of a push of a stranger. */
 export interface StrangerLimits {
   /** Of the owner of the device; absent: none. */
   readonly quota: number | undefined;
-  /** What belongs to nobody. */
+  /** Bytes that belong to nobody. */
   readonly guests: number;
-  /** What guests and strangers may fill together. */
+  /** Limit of guests and strangers together. */
   readonly guestsMax: number;
 }
 
@@ -28,7 +28,7 @@ export interface StrangerRoom {
   /** Counts what was stored; a negative number gives room back. */
   add(owner: Username, bytes: number): void;
   of(owner: Username): number;
-  /** What is stored of all owners, and what is on its way there. */
+  /** Bytes of all owners that are stored or about to be. */
   total(): number;
   /** Takes over what was counted from the store. */
   recount(uses: ReadonlyMap<Username, number>): void;

@@ -4,7 +4,7 @@ import type { UserId, Username } from '../ids.ts';
 import type { Budgets, BudgetUsage } from './budgets.ts';
 import { isGuestPayer } from './payer.ts';
 
-/** Who uses how much of a budget: an account by its username, or guests at an address. */
+/** Usage of a budget by a payer: an account by its username, or guests at an address. */
 export interface NamedUsage {
   /** Absent for guests, and for an account that is gone. */
   readonly username?: Username;
@@ -13,12 +13,12 @@ export interface NamedUsage {
   readonly used: number;
 }
 
-/** One budget as an administrator sees it. */
+/** A budget as an administrator sees it. */
 export interface BudgetReport extends Omit<BudgetUsage, 'largest'> {
   readonly largest: readonly NamedUsage[];
 }
 
-/** What is used of every budget and by whom most. Throws forbidden unless an admin asks. */
+/** Reports the usage and largest payers of every budget. Throws forbidden unless an admin asks. */
 export type Usage = (actor: Actor) => Promise<readonly BudgetReport[]>;
 
 export interface UsageOptions {

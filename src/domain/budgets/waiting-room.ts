@@ -7,7 +7,7 @@ export interface WaitingRoom {
   place(of: { readonly payerOf: () => Payer; readonly end: () => void }): WaitingPlace;
 }
 
-/** What one connection has there. */
+/** Place of one connection in the waiting room. */
 export interface WaitingPlace {
   /**
    * So many bytes wait from now on; 0: none do, and what comes next is the newest. false: there is
@@ -22,7 +22,7 @@ interface Waiting {
   bytes: number;
 }
 
-/** Those who wait, the longest first. */
+/** Waiting connections, the longest wait first. */
 type Line = Set<Waiting>;
 
 export function createWaitingRoom(budget: Budget): WaitingRoom {

@@ -19,7 +19,7 @@ import { isStretchRun, type StretchRun, type SummarisedPart } from './stretches.
 export { type Aggregate, aggregates };
 
 export interface AggregationPlan {
-  /** One or more, each once. */
+  /** At least one aggregate, each once. */
   readonly aggregates: readonly Aggregate[];
   /** Absent: one bucket holds everything. */
   readonly bucketOf?: BucketOf;
@@ -32,9 +32,9 @@ export interface Bucket {
   readonly values: readonly (JsonValue | undefined)[];
 }
 
-/** What one more step of datapoints came to. */
+/** Result of one more step of datapoints. */
 export interface AggregationStep {
-  /** Those that are complete and have something to say, oldest first. */
+  /** Complete buckets that have a value, oldest first. */
   readonly buckets: readonly Bucket[];
   /** Datapoints that those of numbers passed over because they are no numbers. */
   readonly skipped: number;
@@ -130,7 +130,7 @@ function createTallyList<Made>(
   let current: Tally | undefined;
   let made: Made[] = [];
   let skipped = 0;
-  // What the last number of a bucket grew by is known when the next number is.
+  // The growth to the last number of a bucket is known when the next number is.
   let waiting: Tally[] = [];
 
   function finish(tallied: Tally): void {
@@ -179,7 +179,7 @@ function createTallyList<Made>(
         skipped += addStretch(open, stretches, at, growth);
       }
     },
-    /** What is complete since the last time. */
+    /** Takes what is complete since the last time. */
     take(): { readonly made: readonly Made[]; readonly skipped: number } {
       if (growth !== undefined) finishJudged();
       const step = { made, skipped: needsNumbers ? skipped : 0 };

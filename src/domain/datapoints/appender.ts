@@ -89,7 +89,7 @@ export function createAppender(options: {
       if (told.length > 0) feed.publish(told);
       reporter.commitFinished({ datapoints: fresh, durationMs: clock.now() - startedAt });
       if (datapoints > fresh) reporter.datapointsRepeated(datapoints - fresh);
-      // Whoever is answered has been seen: clients wait, instead of events in a heap.
+      // Wait until deferred events were delivered, so that they cannot pile up in memory.
       const seen = feed.held?.areAny() === true ? feed.held.released() : undefined;
       const isHeld = events.some(({ handedOn }) => handedOn !== undefined);
       if (waits === undefined && seen === undefined && !isHeld) return outcomes;
@@ -148,7 +148,7 @@ export function createAppender(options: {
         const [stored] = await storing;
         return stored as Appended;
       });
-      // What follows from it, for instance looks of rules, keeps no other long push waiting.
+      // Consequences, for instance evaluations of rules, keep no other long push waiting.
       return await whole(appended);
     } finally {
       release();
@@ -229,7 +229,7 @@ async function appendApart(
   }
 }
 
-/** What others are told of pushes, and the looks that were filed with them. */
+/** Sources of the notes for other processes, and ids of the evaluations filed with pushes. */
 interface Noting {
   readonly feed: Pick<Feed, 'notesOf'>;
   readonly newLook: ((push: SensorRef) => NewLook | undefined) | undefined;

@@ -11,7 +11,7 @@ export interface BucketColumns {
 
 export interface BucketColumnsBuilder {
   readonly count: number;
-  /** What the columns take in memory. */
+  /** Memory of the columns, in bytes. */
   readonly bytes: number;
   /** Adds what a bucket comes to, unless it has nothing to say. */
   add(tallied: Tally): void;

@@ -31,7 +31,7 @@ export interface BucketColumnsPage extends Omit<BucketPage, 'buckets'> {
   readonly columns: BucketColumns;
 }
 
-/** What of a sensor is read at once. */
+/** Limits of what is read of a sensor at once. */
 export interface StepRoom {
   readonly rowsMax: number;
   readonly charactersMax: number;
@@ -40,15 +40,15 @@ export interface StepRoom {
 /** The aggregation of one sensor, from its beginning. */
 type ReadBuckets = (source: Source, room: StepRoom) => AsyncGenerator<AggregationStep>;
 
-/** What is read of one sensor at once when it is read alone. */
+/** Limits of a step where one sensor is read alone. */
 export const wholeStep: StepRoom = {
   rowsMax: limits.datapointsPerScan,
   charactersMax: limits.datapointCharactersPerStep,
 };
 
 /**
- * One page of the buckets of all sensors, in order of time, at the same time in the order of the
- * sensors. While they are few all are kept from the pass that counts them; else a second pass
+ * Reads a page of the buckets of all sensors, in order of time, at the same time in the order of
+ * the sensors. While they are few all are kept from the pass that counts them; else a second pass
  * merges the sensors and keeps the page alone. Throws invalid when all were wanted of too many.
  */
 export async function readBucketPage(options: {
@@ -78,7 +78,7 @@ export async function readBucketPage(options: {
     kept?.push(ofSource);
     if (pace.isOver()) await pace.rest();
   }
-  // Those of the page are among those that are kept.
+  // The page's buckets are among the kept ones, which are counted already.
   const ofPage = createBucketRoom(kept === undefined ? hold : () => undefined);
   const answer = { sources, page, total, pace, room: ofPage };
   const buckets =
@@ -210,7 +210,7 @@ type BucketRoom = ReturnType<typeof createBucketRoom>;
  */
 export async function readBucketColumns(options: {
   readonly columns: BucketColumnsBuilder;
-  /** What each step of the read skipped. */
+  /** Counts of the datapoints that each step of the read skipped. */
   readonly steps: AsyncIterable<number>;
   readonly order: Page['order'];
   readonly hold: Hold;

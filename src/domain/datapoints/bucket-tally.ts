@@ -4,19 +4,19 @@ import { type DatapointColumns, numberIn } from './datapoint-columns.ts';
 import { addGrown, type Grown, type Growth, increaseOf, noGrowth, significant } from './growth.ts';
 import type { Stretches } from './stretches.ts';
 
-/** What may be asked of the datapoints of a bucket, in the order of the reference. */
+/** Aggregates that may be asked of a bucket, in the order of the reference. */
 export const aggregates = [
   ...(['avg', 'min', 'max', 'sum', 'count', 'first', 'last', 'increase'] as const),
 ] as const;
 
 export type Aggregate = (typeof aggregates)[number];
 
-/** Those that look at numbers. */
+/** Aggregates that need numbers. */
 export const numeric: ReadonlySet<Aggregate> = new Set<Aggregate>([
   ...(['avg', 'min', 'max', 'sum', 'increase'] as const),
 ]);
 
-/** What is known of the bucket under way. */
+/** State of the bucket under way. */
 export interface Tally extends TimeBucket, Grown {
   /** Undefined: retention left no value of it. */
   first: JsonValue | undefined;
@@ -25,9 +25,9 @@ export interface Tally extends TimeBucket, Grown {
   /** How many of them are numbers; without any the rest means nothing. */
   numbers: number;
   sum: number;
-  /** What rounding took from the sum. */
+  /** Part of the sum that rounding took. */
   lost: number;
-  /** What numbers are multiplied with before they are added: 1 while the sum is a double. */
+  /** Factor of numbers before they are added: 1 while the sum is a double. */
   scale: number;
   min: number;
   max: number;

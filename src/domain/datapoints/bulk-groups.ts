@@ -9,7 +9,7 @@ import { type BatchBuilder, createBatchBuilder } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
 import { aheadOfClock, isAhead, latestTaken } from './ingest.ts';
 
-/** What the actor may push to on one device. */
+/** The actor's access to one device: the sensors to push to, or the refusal. */
 export type Gate =
   | {
       readonly kind: 'open';

@@ -4,7 +4,7 @@ import type { DeviceId, SensorId } from '../ids.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { NewDatapoint } from './ingest.ts';
 
-/** One line of a bulk request: a datapoint with its sensor, or why it is none. */
+/** A line of a bulk request: a datapoint with its sensor, or why it is none. */
 export type BulkLine =
   | { readonly line: number; readonly sensor: SensorRef; readonly datapoint: NewDatapoint }
   | { readonly line: number; readonly refusal: DomainError; readonly sensor?: SensorRef };
@@ -86,7 +86,7 @@ export class BulkStep {
     return this.#numbers[row] ?? 0;
   }
 
-  /** Its timestamp, or NaN. */
+  /** The timestamp in a row, or NaN. */
   timestampAt(row: number): Instant {
     return this.#timestamps[row] ?? Number.NaN;
   }

@@ -68,7 +68,7 @@ export interface BatchBuilder {
   put(value: JsonValue, timestamp: Instant | undefined, receivedAt: Instant): void;
   /** The same for a value that is no number, given as JSON.stringify writes it. */
   putText(text: string, timestamp: Instant | undefined, receivedAt: Instant): void;
-  /** What was put so far. Nothing is put afterwards. */
+  /** The batch of all rows put so far. Nothing is put afterwards. */
   finish(): ColumnBatch;
 }
 
@@ -204,7 +204,7 @@ export function withReceipts(batch: ColumnBatch, received: Float64Array): Column
   return { ...batch, times, received };
 }
 
-/** These rows, in the order given. */
+/** Selects rows of a batch, in the order given. */
 export function selectRows(batch: ColumnBatch, rows: ArrayLike<number>): ColumnBatch {
   const count = rows.length;
   const { texts: from } = batch;

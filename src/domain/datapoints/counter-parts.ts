@@ -7,7 +7,7 @@ import { isStretchRun, type Stretches, type StretchRun, type SummarisedPart } fr
 
 /** Where the numbers of one counter are read, as they are shown. */
 export interface CounterReads {
-  /** What the datapoints of the range come to, oldest first. */
+  /** Summarises the datapoints of the range, oldest first. */
   readonly page: () => AsyncIterable<SummarisedPart>;
   /**
    * The same of the datapoints before the range, from so many ms before it on. Absent: the range

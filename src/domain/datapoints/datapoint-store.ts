@@ -15,16 +15,16 @@ export interface Push extends SensorRef {
   readonly publishContext?: PublishContext;
 }
 
-/** What became of a push: the datapoints that were not stored already, in their order. */
+/** Outcome of a push: the datapoints that were not stored already, in their order. */
 export type AppendOutcome =
   | {
       readonly kind: 'stored';
       readonly fresh: ColumnBatch;
-      /** What the fresh ones weigh (see `weigh`); absent: nothing. */
+      /** Weight of the fresh datapoints (see `weigh`); absent: nothing. */
       readonly weight?: number;
     }
   | { readonly kind: 'missing' }
-  /** It could not be stored by itself, though others of its batch could. */
+  /** The push could not be stored by itself, though others of its batch could. */
   | { readonly kind: 'failed'; readonly reason: unknown };
 
 /** A look of rules that is filed, for its turn over all processes that serve the same data. */
@@ -35,13 +35,13 @@ export interface NewLook {
   readonly deviceId: DeviceId;
 }
 
-/** What other processes are told of a push, and the look that is filed with it. */
+/** Note on a push for other processes, and the rule evaluation that is filed with it. */
 export interface Note {
   readonly text: string;
   readonly look?: NewLook;
 }
 
-/** What other processes are told of a batch. */
+/** Makes the notes on a batch for other processes. */
 export type NotesOf = (
   outcomes: readonly AppendOutcome[],
   /** Whether there are other processes; else looks alone are filed. */
@@ -98,11 +98,11 @@ export interface SummariseOptions {
   readonly exclude?: readonly Range[];
 }
 
-/** One step of a summarised read. */
+/** A step of a summarised read. */
 export interface SummarisedStep {
   /** Oldest first, without gaps. */
   readonly parts: readonly SummarisedPart[];
-  /** What is left of the page; absent: nothing. */
+  /** Rest of the page; absent: nothing. */
   readonly next?: Page;
 }
 
@@ -128,15 +128,15 @@ export interface DatapointStore {
   readyForLong?(): Promise<void>;
   /** A sensor that does not exist has no datapoints. */
   read(sensor: SensorRef, page: Page): Promise<readonly Datapoint[]>;
-  /** What `read` answers, up to the value that makes it `charactersMax` characters or more. */
+  /** Reads like `read`, until a value makes the answer `charactersMax` characters or more. */
   readPart(sensor: SensorRef, page: Page, charactersMax: number): Promise<PagePart>;
-  /** What `readPart` answers, column by column. */
+  /** Reads like `readPart`, column by column. */
   scan(sensor: SensorRef, page: Page, charactersMax: number): Promise<ScannedPart>;
   /**
-   * One step of a page, oldest first whatever its order: what some of its datapoints come to, where
-   * the store knows that and the reader lets it stand for them, and the others as they are. Skip
-   * and limit count stored datapoints. Where retention took datapoints, what hours came to stands
-   * for them, unless the page ends after so many.
+   * Summarises one step of a page, oldest first whatever its order: stretches where the store knows
+   * them and the reader lets them stand for datapoints, other datapoints as they are. Skip and
+   * limit count stored datapoints. Where retention took datapoints, the figures of hours stand for
+   * them, unless the page ends after so many.
    */
   summarise(sensor: SensorRef, page: Page, options: SummariseOptions): Promise<SummarisedStep>;
   count(sensor: SensorRef, range: Range): Promise<number>;
@@ -145,7 +145,7 @@ export interface DatapointStore {
    * Undefined: it took none of the range.
    */
   standsFrom(sensors: readonly SensorRef[], range: Range): Promise<Instant | undefined>;
-  /** What retention left of hours that begin in the range, oldest first, at most so many. */
+  /** Reads the hours that retention left and that begin in the range, oldest first, up to `max`. */
   hours(sensor: SensorRef, range: Range, max: number): Promise<Stretches>;
   /** The last values of all sensors of these devices, whatever their size. */
   lastValues(devices: readonly DeviceId[]): Promise<LastValues>;

@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { CorrectionId, DeviceId, SensorId } from '../ids.ts';
 
-/** One value of one sensor. */
+/** A value of a sensor. */
 export interface Datapoint {
   readonly value: JsonValue;
   /** The device's clock; absent when it has none. */
@@ -13,13 +13,13 @@ export interface Datapoint {
   readonly correction?: CorrectionId;
 }
 
-/** One sensor of one device. */
+/** A sensor of a device. */
 export interface SensorRef {
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
 }
 
-/** What orders and filters datapoints [contract 6]: the timestamp, else the time of receipt. */
+/** Time that orders and filters datapoints [contract 6]: the timestamp, else that of receipt. */
 export function orderTime(datapoint: Datapoint): Instant {
   return datapoint.timestamp ?? datapoint.receivedAt;
 }

@@ -6,7 +6,7 @@ import { type Filter, requiredEquals } from '../devices/query.ts';
 import type { DeviceId } from '../ids.ts';
 import { createFilterRound, type LastValueReads } from './filter-round.ts';
 
-/** What a search looks for, and which page of what it finds is wanted. */
+/** Criteria of a search, and the page of its result that is wanted. */
 export interface DeviceSearch {
   readonly visibleTo: VisibleTo;
   readonly filter: Filter;

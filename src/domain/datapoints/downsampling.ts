@@ -133,7 +133,7 @@ interface Found {
   readonly datapoint: Datapoint;
 }
 
-/** One in a stretch that stands for its datapoints, the first of which has the index. */
+/** A datapoint in a stretch that stands for it; the stretch's first datapoint has the index. */
 interface Hidden {
   readonly index: number;
   readonly size: number;

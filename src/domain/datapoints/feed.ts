@@ -53,8 +53,8 @@ export interface Feed extends ChangeFeed {
   /** Absent: none ever is. */
   readonly held?: HeldEvents;
   /**
-   * What other processes are to be told of each push, for the commit that stores them: its parts
-   * where there are others, and last its own note. Absent: there never are.
+   * Makes the notes on each push for other processes, for the commit that stores it: its parts
+   * where there are others, and last its own note. Absent: there never are others.
    */
   notesOf?(pushes: readonly Push[], areOthers: boolean): Promise<readonly (readonly string[])[]>;
   /** The push of which others were told so; undefined: it is none. Absent: there are no others. */

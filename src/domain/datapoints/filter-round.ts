@@ -6,7 +6,7 @@ import type { SensorId } from '../ids.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
 import { calibratedDatapoint } from './history.ts';
 
-/** What a filter asks the datapoint store for. */
+/** Reads of the datapoint store that a filter needs. */
 export type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
 
 /** Which devices pass a filter; it sees last values as readers do, or none if it may not. */

@@ -1,6 +1,6 @@
 import type { StretchEdges, Stretches } from './stretches.ts';
 
-/** What a counter grew by in a bucket. */
+/** Growth of a counter in a bucket. */
 export interface Grown {
   /** The sum of all steps upwards, and what rounding took from it. */
   rise: number;
@@ -19,7 +19,7 @@ export interface Growth {
   readonly last: number;
   /** Whether a number was taken of which it was known that it is no glitch. */
   readonly isSure: boolean;
-  /** What the last number grew by is added to this one when the next number is known. */
+  /** Record that the last number's growth is added to when the next number is known. */
   readonly waitsFor: Grown | undefined;
   add(number: number, into: Grown): void;
   addStretch(stretches: Stretches, at: number, into: Grown): void;
@@ -64,7 +64,7 @@ export function createGrowth(): Growth {
     pending = { number, into };
   }
 
-  /** What follows the first number of a stretch, up to its last one. */
+  /** Adds the numbers between the first and the last one of a stretch. */
   function addInner({ from, to, up, restarts, restartSum }: StretchEdges, into: Grown): void {
     if (Number.isNaN(from)) return;
     isSure = true;
@@ -103,7 +103,7 @@ export function createGrowth(): Growth {
         last = edges.penult;
         return add(final, into);
       }
-      // It goes up all the time, or nobody knows what was in it.
+      // The stretch goes up all the time, or nobody knows what was in it.
       settle(Number.NaN);
       isSure = true;
       if (stretches.fall[at] === 0) take(final, into);
@@ -164,7 +164,7 @@ export function edgesOfList(list: readonly number[]): StretchEdges {
   };
 }
 
-/** What a counter grew by, with the decimals that its values have; undefined: no double is it. */
+/** Growth of a counter, with its values' decimals; undefined: more than a double holds. */
 export function increaseOf({ rise, riseLost, decimals }: Grown): number | undefined {
   const sum = rise + riseLost;
   if (!Number.isFinite(sum)) return undefined;

@@ -21,7 +21,7 @@ export interface HistoryQuery extends Page {
   /** The page is one of the newest so many datapoints, in the order it is answered in. */
   readonly lastN?: number;
   readonly isCalibrated: boolean;
-  /** What was pushed instead of what corrections show. */
+  /** Whether pushed datapoints are read instead of those that corrections show. */
   readonly isRaw?: boolean;
 }
 
@@ -83,7 +83,7 @@ const columnRoom = {
   charactersMax: limits.datapointCharactersPerStep,
 };
 
-/** What a read is answered from: what is shown, or what was pushed. */
+/** Store that a read is answered from: datapoints as shown, or as pushed. */
 export const storeFor = (
   stores: { readonly datapoints: DatapointStore; readonly pushedDatapoints: DatapointStore },
   { isRaw }: Pick<HistoryQuery, 'isRaw'>,

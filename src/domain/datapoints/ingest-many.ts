@@ -30,7 +30,7 @@ export interface BulkReport {
   readonly refusedCount: number;
 }
 
-/** One bulk request on the ingest path; lines are handed over in their order. */
+/** A bulk request on the ingest path; lines are handed over in their order. */
 export interface BulkIngest {
   /**
    * Resolves when the lines are on their way to disk and there is room for more; nothing is put

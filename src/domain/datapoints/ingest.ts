@@ -54,7 +54,7 @@ export interface IngestOptions {
   readonly access: Access;
   readonly appender: Appender;
   readonly clock: Clock;
-  /** What a value may have as JSON text. */
+  /** Maximum bytes of a value as JSON text. */
   readonly valueBytesMax: number;
   readonly room: StorageRoom;
 }

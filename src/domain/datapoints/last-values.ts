@@ -72,7 +72,7 @@ function lastValueSteps(options: {
       const last = brief.get(source.ref.deviceId)?.get(source.ref.sensorId);
       if (last === 'large') {
         if (step.length > 0) return step;
-        // One of anybody's at a time: each may be several megabytes.
+        // Read one large value at a time, over all requests: each may be several megabytes.
         await pace.rest();
         const raw = await datapoints.lastValue(source.ref);
         if (raw === undefined) continue;

@@ -251,7 +251,7 @@ function mergeMany<From extends Source>(options: MergeOptions<From>): Steps<Merg
       }
       const fetched = merge.next();
       if (fetched !== undefined) await fetched;
-      // What is skipped is read as well.
+      // Skipped datapoints are read as well.
       if ((skipped + taken) % stepsPerLook === 0 && pace.isOver()) await pace.rest();
       const isFull = stepBytes > limits.datapointCharactersPerStep;
       if (isFull || step.length >= limits.datapointsPerStep) break;

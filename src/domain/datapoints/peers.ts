@@ -2,7 +2,7 @@ import type { WillName } from '../members/feed-log.ts';
 import type { MessageOrigin } from '../messaging/message.ts';
 import type { FeedEvent } from './feed.ts';
 
-/** What a part of this process says to the same part of the other processes that serve. */
+/** Messages from a part of this process to the same part of the other processes that serve. */
 export interface Peers {
   /** Names the next message that others are told of; all that this process tells has one order. */
   origin(): MessageOrigin;
@@ -25,7 +25,7 @@ export interface Peers {
   onActed(work: () => Promise<void>): void;
   /** How a text stands in the log, for whoever writes it there. */
   entryOf(text: string): string;
-  /** What an entry of the log says: a text as above, or an event. Undefined: something else. */
+  /** Parses an entry of the log: a text as above, or an event. Undefined: something else. */
   read(entry: string): string | FeedEvent | undefined;
   /** Whether what the others wrote before was acted on: false when it could not be read. */
   heard(): Promise<boolean>;

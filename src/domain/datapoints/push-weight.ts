@@ -1,7 +1,7 @@
 import type { Push } from './datapoint-store.ts';
 import { bytesPerWeight } from './weight.ts';
 
-/** What a datapoint takes in memory beside its text, in bytes: four columns of one row. */
+/** Memory of a datapoint beside its text, in bytes: four columns of one row. */
 const datapointBytes = 64;
 
 /** About how many bytes of memory a push takes while it waits: a queue is bounded by them. */

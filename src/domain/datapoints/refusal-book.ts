@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Payer } from '../budgets/payer.ts';
 import type { RefusedElement } from './refused-elements.ts';
 
-/** What was wrong with a push, as plainly as its sender can be told. */
+/** Problem of a push, as plainly as its sender can be told. */
 export type PushProblem =
   | 'no_key'
   | 'wrong_key'
@@ -17,7 +17,7 @@ export type PushProblem =
   | 'no_room'
   | 'unavailable';
 
-/** One push that was refused, or several alike; of what was in it the refused elements alone. */
+/** A refused push, or several alike; of its content the refused elements alone. */
 export interface RefusedPush {
   /** The last time. */
   readonly at: Instant;
@@ -44,7 +44,7 @@ export interface RefusalBookLimits {
   readonly bytesMax: number;
 }
 
-/** Who sent it: whoever pays for what they do elsewhere, and whether that is the owner. */
+/** Sender of a push: the payer of what they do elsewhere, and whether that is the owner. */
 export interface Sender {
   readonly payer: Payer;
   readonly isOwner: boolean;
@@ -56,7 +56,7 @@ export interface PageName {
   readonly name: string;
 }
 
-/** What one sender wrote on one page. */
+/** Refusals of one sender on one page. */
 interface Sheet {
   readonly page: PageName;
   readonly payer: Payer;
@@ -73,7 +73,7 @@ interface Writer {
 
 interface Page {
   own: Sheet | undefined;
-  /** Those of others, who wrote last at the end. */
+  /** Sheets of other senders, the last written at the end. */
   readonly others: Map<Payer, Sheet>;
 }
 
@@ -149,7 +149,7 @@ export function createRefusalBook(limits: RefusalBookLimits) {
         drop(oldestOf(largest));
       }
     },
-    /** What was refused of the owner and of others; each oldest first. */
+    /** Reads the refusals of the owner and of others; each oldest first. */
     read(owner: string, name: string): RefusalPage {
       const page = owners.get(owner.toLowerCase())?.get(name);
       const others = [...(page?.others.values() ?? [])].flatMap(({ refusals }) => refusals);
@@ -158,7 +158,7 @@ export function createRefusalBook(limits: RefusalBookLimits) {
         others: others.toSorted((one, other) => one.at - other.at),
       };
     },
-    /** What it takes, about. */
+    /** Approximate memory of the book, in bytes. */
     get bytes() {
       return bytes;
     },
@@ -178,7 +178,7 @@ function oldestOf({ sheets, payer }: Writer): Sheet {
   return sheet;
 }
 
-/** Who wrote how much, by how much it is: whoever has most is found at once. */
+/** Indexes writers by how much they wrote: the largest is found at once. */
 function createWriters() {
   const writers = new Map<Payer, Writer>();
   /** By the power of two that their bytes have reached; who wrote last is at the end. */
@@ -219,7 +219,7 @@ function createWriters() {
       if (writer.sheets.size === 0) writers.delete(sheet.payer);
       else enter(writer);
     },
-    /** One of those with most, and of them who wrote least lately. */
+    /** Finds the writer in the highest level that wrote least recently. */
     largest(): Writer | undefined {
       const [writer] = levels.get(Math.max(...levels.keys())) ?? [];
       return writer;

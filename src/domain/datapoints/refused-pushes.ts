@@ -24,7 +24,7 @@ export interface SeenRefusal {
   /** The code of the refusal; those that say nothing about a push are passed over. */
   readonly code: string;
   readonly error?: unknown;
-  /** Who sent it; absent: nobody knows, as the key is wrong. */
+  /** Sender of the push; absent: nobody knows, as the key is wrong. */
   readonly actor?: Actor;
   /** The IP address that it came from, where the actor does not tell. */
   readonly address?: string;
@@ -33,7 +33,7 @@ export interface SeenRefusal {
   /** Where an array was sent, some of whose elements were refused; with them. */
   readonly path?: string | undefined;
   readonly refused?: RefusedElements;
-  /** What a client that was not let in called itself. */
+  /** Username given by a client that was not let in. */
   readonly username?: string;
 }
 
@@ -50,7 +50,7 @@ export interface RefusedPushes {
   list(actor: Actor, deviceId: DeviceId): Promise<readonly RefusedPush[]>;
 }
 
-/** What an account sent to what is not there, or not its own. */
+/** Page for pushes of an account to anything that is not there, or not its own. */
 const stray = '';
 
 export function createRefusedPushes(options: {
@@ -112,7 +112,7 @@ export function createRefusedPushes(options: {
           await write(seen, kind, { ...(path !== undefined && { path }), elements, count });
         }
       } catch {
-        // It helps people; the refusal itself was answered.
+        // The note only helps people; the refusal itself was answered.
       }
     },
     async list(actor, deviceId) {

@@ -23,8 +23,8 @@ export interface DeviceSnapshot {
   readonly lastValueOf: (sensor: Sensor) => Datapoint | 'large' | undefined;
   readonly largeValueOf: (sensor: Sensor) => Promise<Datapoint | undefined>;
   /**
-   * What `lastValueOf` makes its answer of. While the device and this are the same objects, so is
-   * the text of what it answers; absent: nothing is promised.
+   * Reads the value that `lastValueOf` makes its answer of. While the device and this value are the
+   * same objects, the text of the answer is the same; absent: nothing is promised.
    */
   readonly stableValueOf?: (sensor: Sensor) => Datapoint | 'large' | undefined;
 }
@@ -36,7 +36,7 @@ export interface SensorSnapshot {
 
 /** Devices that are read from the store as whoever writes the answer asks for more. */
 export interface SnapshotList {
-  /** Those of the page; what they are is read step by step. */
+  /** Ids of the devices of the page; the devices are read step by step. */
   readonly ids: readonly DeviceId[];
   readonly steps: AsyncIterable<readonly DeviceSnapshot[]>;
   readonly total: number;
@@ -57,7 +57,7 @@ interface ListPage extends ValueOptions {
 export interface Snapshots {
   device(actor: Actor, id: DeviceId, options?: ValueOptions): Promise<DeviceSnapshot>;
   devices(actor: Actor, page: ListPage): Promise<SnapshotList>;
-  /** Those of these devices that exist and the actor may view, in order of creation. */
+  /** Lists those of these devices that exist and the actor may view, in order of creation. */
   getMany(actor: Actor, ids: readonly DeviceId[]): Promise<SnapshotList>;
   sensor(
     actor: Actor,
@@ -67,7 +67,7 @@ export interface Snapshots {
   ): Promise<SensorSnapshot>;
 }
 
-/** That it waits to be accepted is told to its owner and to whom it was offered [contract 15]. */
+/** Shows only to the owner and the recipient that a device waits to be accepted [contract 15]. */
 function shownTo(actor: Actor, device: Device): Device {
   if (device.isPending !== true && device.offeredTo === undefined) return device;
   const { isPending, offeredTo: _, ...shown } = device;
@@ -107,7 +107,7 @@ export function createSnapshots(options: {
         return shown(sensor, last);
       },
       async largeValueOf(sensor) {
-        // One of anybody's at a time: each may be several megabytes.
+        // Read one large value at a time, over all requests: each may be several megabytes.
         await pace.rest();
         const last = await datapoints.lastValue({ deviceId: device.id, sensorId: sensor.id });
         return last && shown(sensor, last);

@@ -148,7 +148,7 @@ const figuresOf = ({ min, max, sum, rise, fall }: Stretches, at: number): KindFi
 const lineThrough = (calibration: Calibration, { min, max }: KindFigures): CalibrationLine =>
   lineOf(calibration, min, max) ?? lineBetween(calibration, min, max);
 
-/** What so many numbers come to on one line. */
+/** Figures of so many numbers after calibration along one line. */
 function shownNumbers(calibration: Calibration, count: number, raw: KindFigures): KindFigures {
   const line = lineThrough(calibration, raw);
   const least = Number(calibrate(calibration, raw.min));

@@ -1,4 +1,4 @@
-/** What the numbers of one kind come to; steps are between two of it that follow each other. */
+/** Figures of the numbers of one kind; steps are between two successive ones of it. */
 export interface KindFigures {
   min: number;
   max: number;
@@ -31,7 +31,7 @@ export interface StretchKinds {
   readonly toNumbers: KindSteps;
 }
 
-/** What is known of both kinds together, before the next number. */
+/** Figures of both kinds together, before the next number. */
 type Together = KindFigures & {
   readonly numbers: number;
   readonly textNumbers: number;
@@ -131,7 +131,7 @@ export function joinKinds(
 /** How many figures stand before the steps in the list of kinds. */
 export const kindFiguresCount = 18;
 
-/** All that is known of both kinds as one list: as it is stored and exported. */
+/** Lists all figures of both kinds: as they are stored and exported. */
 export function listOfKinds(kinds: StretchKinds): readonly number[] {
   const { numbers, texts, toTexts, toNumbers } = kinds;
   const figures = [numbers, texts].flatMap(({ min, max, sum, rise, fall }) => [

@@ -2,7 +2,7 @@ import type { DatapointColumns } from './datapoint-columns.ts';
 import type { StretchKinds } from './stretch-kinds.ts';
 
 /**
- * What stretches of datapoints that follow each other come to, column by column: of one sensor,
+ * Summaries of stretches of datapoints that follow each other, column by column: of one sensor,
  * oldest first. Numbers are JSON numbers and text that is a number, in the order of time.
  */
 export interface Stretches {
@@ -44,7 +44,7 @@ export type SummarisedPart = DatapointColumns | StretchRun;
 
 export const isStretchRun = (part: SummarisedPart): part is StretchRun => 'stretches' in part;
 
-/** What is known of an hour with three numbers or more, so that its ends can still be judged. */
+/** Numbers kept of an hour with three or more, so that its ends can still be judged. */
 export interface StretchEdges {
   /** The second number, and the one before the last. */
   second: number;

@@ -34,7 +34,7 @@ import {
 import { createReader, type SourceRead, summarised } from './summary-reader.ts';
 import { readTotals, type Totals } from './totals.ts';
 
-/** What datapoints of some sensors come to, for those who may view the data of their devices. */
+/** Summaries of datapoints of some sensors, for those who may view the data of their devices. */
 export interface Summaries {
   /**
    * Puts the datapoints of each sensor into buckets. The range and lastN of the query say which

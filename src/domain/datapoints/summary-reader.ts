@@ -23,7 +23,7 @@ export interface SourceRead {
   readonly room: StepRoom;
 }
 
-/** What a page comes to, in stretches where the store knows them. */
+/** Summarises a page, in stretches where the store knows them. */
 export async function* summarised({
   mayStand,
   ...read
@@ -44,7 +44,7 @@ export async function* summarised({
   }
 }
 
-/** What becomes of the parts of one sensor; `growth` is there where increase is asked for. */
+/** Processes the parts of one sensor; `growth` is there where increase is asked for. */
 type Work<Step> = (
   parts: AsyncIterable<SummarisedPart>,
   growth?: Growth,
@@ -96,7 +96,7 @@ export function createReader(options: {
       : work(pageParts(source, room));
 }
 
-/** One bucket for everything: stretches may stand wherever their growth is known. */
+/** Plan of one bucket for everything: stretches may stand wherever their growth is known. */
 const growthPlan = {
   aggregates: ['increase'],
   bucketOf: () => ({ start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY }),
@@ -105,7 +105,7 @@ const growthPlan = {
 /** Datapoints of a step that looks for one number. */
 const roomForOne: StepRoom = { ...wholeStep, rowsMax: limits.mergedDatapointsPerStepMin };
 
-/** What is read of a counter besides the page itself. */
+/** Reads of a counter besides the page itself. */
 async function readsAround(read: SourceRead): Promise<Omit<CounterReads, 'page'>> {
   const { datapoints, source, query, pace } = read;
   const { from, to, ...newest } = read.page;

@@ -20,7 +20,7 @@ export interface Totals {
 const withOrder: ReadonlySet<Aggregate> = new Set<Aggregate>(['first', 'last']);
 
 /**
- * One bucket for all sensors together [contract 10]: the datapoints of each count alike, and their
+ * Adds up all sensors in one bucket [contract 10]: the datapoints of each count alike, and their
  * increases are added. Throws invalid for first and last, which many sensors have not.
  */
 export async function readTotals(options: {

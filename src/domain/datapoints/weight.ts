@@ -4,7 +4,7 @@ import type { Datapoint } from './datapoint.ts';
 
 const charactersPerWeight = 32;
 
-/** What a weight of 1 counts towards a quota, in bytes. */
+/** Bytes that a weight of 1 counts towards a quota. */
 export const bytesPerWeight = 32;
 
 /** 1 for a number, and 1 more for every 32 characters of the JSON text of other values. */
@@ -19,7 +19,7 @@ function lengthOf(value: JsonValue): number {
   return typeof value === 'string' ? value.length : JSON.stringify(value).length;
 }
 
-/** What several datapoints weigh. */
+/** Weight of several datapoints. */
 export function weightOf(datapoints: readonly Datapoint[]): number {
   let weight = 0;
   for (const datapoint of datapoints) weight += weigh(datapoint);
@@ -33,7 +33,7 @@ export interface ValueTexts {
   readonly weight?: number | undefined;
 }
 
-/** What the datapoints of a batch weigh: as much as objects of them would. */
+/** Weight of the datapoints of a batch: as much as objects of them would weigh. */
 export function weightOfBatch({ count, texts, weight: known }: ValueTexts): number {
   if (texts === undefined) return count;
   if (known !== undefined) return known;
@@ -42,7 +42,7 @@ export function weightOfBatch({ count, texts, weight: known }: ValueTexts): numb
   return weight;
 }
 
-/** What a datapoint weighs whose value has this JSON text; undefined: a number. */
+/** Weight of a datapoint whose value has this JSON text; undefined: a number. */
 export function weightOfText(text: string | undefined): number {
   if (text === undefined || text === 'true' || text === 'false') return 1;
   return 1 + Math.floor(charactersOf(text) / charactersPerWeight);

@@ -4,7 +4,7 @@ import { sameJson } from '../../lib/long-json.ts';
 import type { ActuatorId, DeviceId, Username } from '../ids.ts';
 import type { Actuator } from './actuator.ts';
 
-/** One atomic change of what an actuator is set to [contract 13]. */
+/** An atomic change of the setting of an actuator [contract 13]. */
 export type ActuatorStep =
   | {
       readonly kind: 'set';
@@ -50,7 +50,7 @@ export function actuatorAfter(actuator: Actuator, step: ActuatorStep): Actuator 
   }
 }
 
-/** What one goes back to that was never set before: off, zero, or nothing. */
+/** Value that an actuator never set before goes back to: off, zero, or nothing. */
 function restingValueOf(value: JsonValue): JsonValue {
   if (typeof value === 'boolean') return false;
   return typeof value === 'number' ? 0 : null;

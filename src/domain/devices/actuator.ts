@@ -14,12 +14,12 @@ export interface Actuator {
   /** Absent: never set. */
   readonly value?: JsonValue;
   readonly meta?: JsonValue;
-  /** Who set the value; absent: it came with the description of the actuator. */
+  /** User who set the value; absent: it came with the description of the actuator. */
   readonly setBy?: Username;
   readonly setAt?: Instant;
   /** When the device said that it is as it was set. */
   readonly confirmedAt?: Instant;
-  /** What it is to be set back to, and when. */
+  /** Value that the actuator is to be set back to, and when. */
   readonly revert?: { readonly at: Instant; readonly value: JsonValue };
 }
 

@@ -16,7 +16,7 @@ import { deviceResource, noDevice, requireDevice } from './devices.ts';
 import type { TimedSettings } from './timed-settings.ts';
 import { isTooLarge, requireRoomOn, valueTooLarge } from './value-size.ts';
 
-/** That an actuator was set, durably. */
+/** A durable setting of an actuator. */
 export interface ActuatorChange {
   readonly deviceId: DeviceId;
   readonly actuatorId: ActuatorId;
@@ -31,7 +31,7 @@ export interface ActuatorChange {
 export interface Actuators {
   list(actor: Actor, id: DeviceId): Promise<readonly Actuator[]>;
   get(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<Actuator>;
-  /** What it is set to. Throws not_found when it never was. */
+  /** The value that the actuator is set to. Throws not_found when it never was. */
   value(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<JsonValue>;
   /** Adds the actuator, or replaces its description and keeps a value it does not speak of. */
   put(actor: Actor, id: DeviceId, actuator: Actuator): Promise<void>;
@@ -68,7 +68,7 @@ export function createActuators(options: {
   readonly publish: (change: ActuatorChange) => void;
   /** Resolves when all of them will hear of what was published; absent: they all did. */
   readonly told?: (() => Promise<void>) | undefined;
-  /** What a value may have as JSON text. */
+  /** Maximum bytes of a value as JSON text. */
   readonly valueBytesMax: number;
   readonly timedSettings: TimedSettings;
   readonly room: StorageRoom;
@@ -155,7 +155,7 @@ export function createActuators(options: {
         requireSmall(actor, value);
       }
       const at = clock.now();
-      // What a new actuator comes with was there before; a known one is set.
+      // The value that a new actuator comes with was there before; a known actuator is set.
       const isSet = value !== undefined && actuatorOf(device, actuator.id) !== undefined;
       const put = isSet ? { ...actuator, setBy: usernameOf(actor), setAt: at } : actuator;
       const outcome = await store.putActuator(id, put, at);

@@ -23,7 +23,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
     if (change.kind === 'anything') devices.clear();
   });
 
-  /** Those at the head of the ids that are at hand. */
+  /** Reads cached devices at the head of the ids. */
   function peekSome(ids: readonly DeviceId[]): SomeDevices {
     const known: Device[] = [];
     let parts = 0;
@@ -48,7 +48,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
   };
 }
 
-/** What a device and each of its parts takes in memory beside its texts. */
+/** Memory of a device and of each of its parts beside its texts. */
 const charactersPerPart = 96;
 
 function charactersOf(device: Device | undefined): number {

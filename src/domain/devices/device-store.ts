@@ -14,7 +14,7 @@ export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility' | 'createdAt
 /** Which devices a page of a list has; `readSome` reads them. */
 export interface DeviceListing {
   readonly devices: readonly DeviceHead[];
-  /** All that match, whatever the page. */
+  /** Number of all devices that match, whatever the page. */
   readonly total: number;
 }
 
@@ -39,7 +39,7 @@ export interface Candidates {
 
 /** Some of the devices that were asked for. */
 export interface SomeDevices {
-  /** Those that exist, in the order asked for. */
+  /** Devices that exist, in the order asked for. */
   readonly devices: readonly Device[];
   /** How many of the ids were looked at: at least one. */
   readonly taken: number;
@@ -67,7 +67,7 @@ export interface DeviceStore {
   /** Whether each of these exists. */
   existing(parts: readonly DevicePart[]): Promise<readonly boolean[]>;
   countOwnedBy(owner: Username): Promise<number>;
-  /** What a device, or one of its sensors, counts towards the quota of its owner, in bytes. */
+  /** Bytes that a device, or one of its sensors, counts towards the quota of its owner. */
   storedBytes(id: DeviceId, sensorId?: SensorId): Promise<number>;
   /** The same for all devices of each owner. */
   storedByOwner(): Promise<ReadonlyMap<Username, number>>;

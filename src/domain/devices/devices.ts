@@ -17,7 +17,7 @@ import type { DeviceHead, DeviceListing, DeviceStore, SomeDevices } from './devi
 import type { Sensor, SensorChanges } from './sensor.ts';
 import { requireRoomOn } from './value-size.ts';
 
-/** What a client says of a new device; owner and dates are the service's to say. */
+/** Description of a new device by a client; owner and dates are the service's to say. */
 export type NewDevice = Omit<Device, 'owner' | 'createdAt' | 'modifiedAt'>;
 
 /** Devices and their sensors, with the rights of [contract 4]. */

@@ -65,7 +65,7 @@ export function createMissingSensors(parts: {
       const known = new Set(device.sensors.map(({ id }) => id));
       const missing = [...sensorIds].filter((id) => !known.has(id));
       const resource = deviceResource(device);
-      // Whoever may not push is told so by the push, and learns nothing about the sensors.
+      // An actor who may not push is told so by the push, and learns nothing about the sensors.
       if (missing.length === 0) return nothing;
       if (!(await access.allows(actor, 'devices-data:create', resource))) return nothing;
       const mayMake = await access.allows(actor, 'devices:update', resource);
@@ -99,7 +99,7 @@ export function createMissingSensors(parts: {
   };
 }
 
-/** One refusal for each; a store that is down concerns the request as a whole. */
+/** Refusal of one sensor; a store that is down concerns the request as a whole. */
 function refusalOf(reason: DomainError): DomainError {
   if (reason.code === 'unavailable') throw reason;
   return reason;

@@ -46,7 +46,7 @@ export function hasNumber(value: JsonValue): boolean {
   return elements.some((element) => asNumber(element) !== undefined);
 }
 
-/** What is looked at of an array; undefined: it is none. */
+/** Elements of an array that are evaluated; undefined: the value is no array. */
 function elementsOf(value: JsonValue): readonly JsonValue[] | undefined {
   if (value instanceof LongJson) {
     return value.isArray ? value.elements(limits.queryElementsMax) : undefined;

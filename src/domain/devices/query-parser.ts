@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../lib/timestamp.ts';
 import { type DomainError, invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** What a field is compared with. */
+/** Value that a field is compared with. */
 export interface Operand {
   readonly text: string;
   /** The number that the text is, unless quotes force it to be text. */
@@ -15,10 +15,10 @@ export interface Operand {
   readonly instant: Instant | undefined;
 }
 
-/** One value, or a range with both its ends. */
+/** A value, or a range with both its ends. */
 export type Criterion = Operand | { readonly from: Operand; readonly to: Operand };
 
-/** One test of a filter or expression, over the field of that name. */
+/** A test of a filter or expression, over the field of that name. */
 export type FieldTest =
   | { readonly operator: 'exists' | 'absent'; readonly name: string }
   | {
@@ -39,18 +39,18 @@ export interface SilenceTest {
   readonly durationMs: number;
 }
 
-/** What the text of a condition says: all tests and silences must hold. */
+/** Content of the text of a condition: all tests and silences must hold. */
 export interface ParsedCondition {
   readonly tests: readonly FieldTest[];
   readonly silences: readonly SilenceTest[];
   /** How long it must have held; 0: not at all. */
   readonly forMs: number;
-  /** What must hold before it counts as new. */
+  /** Tests that must hold before the condition counts as new. */
   readonly clear: readonly FieldTest[];
 }
 
 export interface ParseOptions {
-  /** What the client calls the text, for error messages: q, expression. */
+  /** Name of the text as the client calls it, for error messages: q, expression. */
   readonly label: string;
   /** Names that end at a colon whatever follows; other names may hold colons. */
   readonly isField: (name: string) => boolean;
@@ -135,7 +135,7 @@ const wordsAhead = new RegExp(
   'g',
 );
 
-/** One part of a condition, up to its `;`: a test or a silence, with what it says behind it. */
+/** Reads a part of a condition, up to its `;`: a test or a silence, with the words behind it. */
 function readPart(cursor: Cursor, draft: Draft): void {
   const alone = matchHere(cursor, clearAlone);
   if (alone !== null) readClear(cursor, draft, alone[0].length);

@@ -2,12 +2,12 @@ import type { JsonValue } from '../../lib/json.ts';
 import type { SensorId } from '../ids.ts';
 import type { Calibration } from './calibration.ts';
 
-/** What its values are: readings, the standing of a meter, or what came since the value before. */
+/** Kinds of values: readings, the standing of a meter, or what came since the value before. */
 export const measuresWords = ['gauge', 'counter', 'amount'] as const;
 
 export type Measures = (typeof measuresWords)[number];
 
-/** One measured quantity of a device: exactly what its owner said about it. */
+/** A measured quantity of a device: exactly what its owner said about it. */
 export interface Sensor {
   readonly id: SensorId;
   readonly name?: string;

@@ -15,7 +15,7 @@ export interface TimedSettings {
   release(payer: Payer): void;
   /** Sets it back at its time; `payer` has reserved the room for it. */
   watch(setting: TimedSetting, payer?: Payer): void;
-  /** It was set to stay: nothing is to be set back. */
+  /** Drops the timer of an actuator that was set to stay: nothing is to be set back. */
   forget(deviceId: DeviceId, actuatorId: ActuatorId): void;
   /** Looks at the clock now; resolves when all that are due were set back. */
   tick(): Promise<void>;
@@ -38,7 +38,7 @@ export const timedSettingTimes = {
 } as const;
 
 interface Waiting extends TimedSetting {
-  /** Who has the room for it; absent: it was taken by another process, or before a restart. */
+  /** Payer who reserved it; absent: another process took it, or this one before a restart. */
   readonly payer: Payer | undefined;
   /** Not tried before. */
   notBefore: Instant;
@@ -72,7 +72,7 @@ export function createTimedSettings(options: {
   function watch(setting: TimedSetting, payer?: Payer): void {
     forget(setting.deviceId, setting.actuatorId);
     const { deviceId, actuatorId, at } = setting;
-    // Who took it sets it back first; clocks of two machines may differ a little.
+    // The process that took it sets it back first; clocks of two machines may differ a little.
     const notBefore = payer === undefined ? at + graceMs : at;
     waiting.set(keyOf(deviceId, actuatorId), { ...setting, payer, notBefore });
     nextAt = Math.min(nextAt, notBefore);

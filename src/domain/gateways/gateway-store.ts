@@ -6,7 +6,7 @@ import type { Gateway, GatewayChanges } from './gateway.ts';
 
 export interface GatewayListing {
   readonly gateways: readonly Gateway[];
-  /** All that match, whatever the page. */
+  /** Number of all that match, whatever the page. */
   readonly total: number;
 }
 

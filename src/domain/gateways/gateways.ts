@@ -15,7 +15,7 @@ import type { UserStore } from '../users/user-store.ts';
 import type { Gateway, GatewayChanges } from './gateway.ts';
 import type { GatewayListing, GatewayStore } from './gateway-store.ts';
 
-/** What a client says of a new gateway. */
+/** Fields that a client gives for a new gateway. */
 export type NewGateway = Pick<Gateway, 'id' | 'visibility' | 'name' | 'location'>;
 
 /** Gateways, with the rights of [contract 4]. */
@@ -25,7 +25,7 @@ export interface Gateways {
   /** The gateway, if the actor may view it. Throws not_found, forbidden. */
   get(actor: Actor, id: GatewayId): Promise<Gateway>;
   list(actor: Actor, page: { limit: number; offset: number }): Promise<GatewayListing>;
-  /** Those of these gateways that exist and the actor may view, in order of creation. */
+  /** Gateways of these ids that exist and the actor may view, in order of creation. */
   getMany(actor: Actor, ids: readonly GatewayId[]): Promise<readonly Gateway[]>;
   update(actor: Actor, id: GatewayId, changes: GatewayChanges): Promise<void>;
   /** Offers the gateway to another user, or takes it back; admins hand it over at once. */

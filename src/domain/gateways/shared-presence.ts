@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { GatewayId } from '../ids.ts';
 import { createPresence, type Presence } from './presence.ts';
 
-/** What the processes of one service tell each other about the gateways that are connected. */
+/** Messages between the processes of one service about the gateways that are connected. */
 export interface PresenceTalk {
   /** The number of this process. */
   readonly own: number;
@@ -15,7 +15,7 @@ export interface PresenceTalk {
 export interface SharedPresence extends Presence {
   /** Asks the others. */
   start(): void;
-  /** These processes serve: what others had is not connected any more. */
+  /** Keeps the gateways of the processes that serve: those of others are not connected any more. */
   keep(members: readonly number[]): void;
 }
 
@@ -37,7 +37,7 @@ export function createSharedPresence(talk: PresenceTalk): SharedPresence {
   const local = createPresence();
   const here = new Set<GatewayId>();
   const others = new Map<number, Set<string>>();
-  /** Those whose state the others are to be told. */
+  /** Gateways whose state the others are to be told. */
   let untold = new Set<GatewayId>();
   let isTelling = false;
 

@@ -12,7 +12,7 @@ import type { UserStore } from '../users/user-store.ts';
 import type { GroupStore } from './group-store.ts';
 import type { Groups } from './groups.ts';
 
-/** One row of a list of people: an account to make, or why there will be none. */
+/** A row of a list of people: an account to make, or why there will be none. */
 export type ListedAccount =
   | {
       /** As it was written. */
@@ -26,7 +26,7 @@ export type ListedAccount =
     }
   | { readonly given: string; readonly refusal: DomainError };
 
-/** What became of a row: with the password, where it was made up. */
+/** Outcome of a row: with the password, where it was made up. */
 export interface ImportedAccount {
   readonly username: string;
   readonly password?: string;

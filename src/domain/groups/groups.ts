@@ -12,7 +12,7 @@ export interface Groups {
   /** Answers the id of the new group. Throws not_found for usernames without an account. */
   create(actor: Actor, group: { name: string; usernames: readonly Username[] }): Promise<GroupId>;
   get(actor: Actor, id: GroupId): Promise<Group>;
-  /** Those of the actor. */
+  /** Groups that the actor owns. */
   list(
     actor: Actor,
     page: { limit: number; offset: number },

@@ -4,7 +4,7 @@ export interface LogPosition {
   readonly place: number;
 }
 
-/** What a process wrote for the others. */
+/** An entry that a process wrote for the others. */
 export interface LogEntry extends LogPosition {
   readonly text: string;
 }
@@ -17,8 +17,8 @@ export interface WillName {
 }
 
 /**
- * What the processes of one installation tell each other, kept until all of them have read it.
- * Every method throws DomainError unavailable when the database is away.
+ * Messages between the processes of one installation, kept until all of them have read them. Every
+ * method throws DomainError unavailable when the database is away.
  */
 export interface FeedLog {
   /**

@@ -2,16 +2,16 @@ import type { Log } from '../../lib/log.ts';
 import { memberLimits } from './member-limits.ts';
 import type { Member, MemberStore } from './member-store.ts';
 
-/** What becomes of the members, as this process sees them. */
+/** Callbacks about the members, as this process sees them. */
 export interface HeartbeatListener {
   /** Of those who serve, this process included: after every beat. */
   onMembers?(members: readonly Member[]): void;
   /**
-   * One came, or ended, also one that did both between two beats; at the first beat as well: who
-   * was there before that is not known.
+   * A member came or ended, or did both between two beats; called at the first beat as well, since
+   * nobody knows who was there before.
    */
   onChanged?(): void;
-  /** One that served has ended, by itself or lost. */
+  /** A member that served has ended, by itself or lost. */
   onEnded?(member: Member): void;
   /** The others gave this process up. */
   onLost?(): void;
@@ -22,7 +22,7 @@ export interface Heartbeat {
   start(): void;
   /** Resolves when no beat is under way. */
   stop(): Promise<void>;
-  /** One beat, as each second; for tests. */
+  /** Beats once, as each second; for tests. */
   beat(): Promise<void>;
   /** Members that serve, this process included, at the last beat. */
   serving(): readonly Member[];
@@ -77,7 +77,7 @@ export function createHeartbeat(options: {
       const now = found.find((member) => member.id === id);
       if (now?.state === 'serving') continue;
       silences.delete(id);
-      // One of whom nothing is left was lost long ago: this process was away itself.
+      // A member of whom nothing is left was lost long ago: this process was away itself.
       listener.onEnded?.(now ?? { id, beat: 0, state: 'lost' });
     }
   }

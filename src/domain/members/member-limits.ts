@@ -8,7 +8,7 @@ export const memberLimits = {
   silentBeats: 5,
   /** How often what others wrote is looked at although nobody said that there is something. */
   logLookMs: 250,
-  /** Whoever has not heard the others for so long trusts nothing that it remembers. */
+  /** A process that has not heard the others for so long trusts nothing that it remembers. */
   trustMs: 1_000,
   /**
    * How long a value waits, for those who watch here, until what others stored before was read;

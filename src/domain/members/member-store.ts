@@ -10,7 +10,7 @@ export interface Member {
   readonly state: 'serving' | 'left' | 'lost';
 }
 
-/** What the processes of one installation know of each other; of engines that several can serve. */
+/** Members of one installation, as its processes know them; of engines that several can serve. */
 export interface MemberStore {
   /** The number of this process. */
   readonly own: number;

@@ -36,7 +36,7 @@ export function accountOf(
   return { userId: userId as UserId, keyId: keyId as AccessKeyId };
 }
 
-/** Who pays for a session of which nothing else is known than whose it is. */
+/** Payer of a session of which only the identity is known. */
 export function payerOfIdentity(identity: string): Payer {
   const account = accountOf(identity);
   return account === undefined ? payerAt('unknown') : payerOfAccount(account.userId);

@@ -22,7 +22,7 @@ export interface Message {
   readonly isRepetition?: true;
   /** The session that published it, for subscriptions that want none of their own messages. */
   readonly publisher?: SessionKey;
-  /** Who pays for the room it takes while it is retained. */
+  /** Payer of the message while it is retained. */
   readonly payer?: Payer;
   /** Of a QoS 2 publish of a session that is kept, for the commit that stores it; not kept. */
   readonly packetId?: number;

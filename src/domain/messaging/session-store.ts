@@ -24,11 +24,11 @@ export interface SessionStore {
   readonly shared?: SharedSessions;
 }
 
-/** One step in the life of a session or of a retained message. */
+/** A step in the life of a session or of a retained message. */
 export type SessionChange =
   /** A new session; whatever was kept under its key is dropped first. */
   | { readonly kind: 'opened'; readonly session: SessionRecord }
-  /** Its connection began (no leftAt) or ended; how long it lives on may have changed. */
+  /** The session's connection began (no leftAt) or ended; its expiry may have changed. */
   | {
       readonly kind: 'moved';
       readonly key: SessionKey;
@@ -42,7 +42,7 @@ export type SessionChange =
   /** Adds the subscription, or replaces the one with the same filter. */
   | { readonly kind: 'subscribed'; readonly key: SessionKey; readonly subscription: Subscription }
   | { readonly kind: 'unsubscribed'; readonly key: SessionKey; readonly filter: string }
-  /** One message for several sessions, to keep until each has settled it. */
+  /** A message for several sessions, to keep until each has settled it. */
   | {
       readonly kind: 'queued';
       readonly message: Message;
@@ -73,7 +73,7 @@ export interface SessionRecord {
   readonly expirySeconds: number;
   /** When its connection ended; absent while it is connected. */
   readonly leftAt?: Instant;
-  /** Who pays for the room it takes; absent: not known, as in databases of before. */
+  /** Payer of the session; absent: not known, as in databases of before. */
   readonly payer?: Payer;
 }
 
@@ -84,7 +84,7 @@ export interface Subscription {
   /** As the client gave it, with $share/{group}/ in front if it is shared. */
   readonly filter: string;
   readonly qos: Qos;
-  /** None of its own messages. */
+  /** Leaves out the session's own messages. */
   readonly noLocal: boolean;
   /** Messages keep the retain flag of their publisher. */
   readonly retainAsPublished: boolean;
@@ -109,7 +109,7 @@ export interface QueueEntry {
   readonly share?: Share;
 }
 
-/** What load() answers. */
+/** Answer of load(). */
 export interface StoredSessions {
   readonly sessions: readonly StoredSession[];
   readonly retained: readonly Message[];
@@ -138,16 +138,16 @@ export interface ClaimRequest {
   readonly isKnown: boolean;
   /** Whether it is taken from a process that serves. */
   readonly isForced: boolean;
-  /** Its last will, to be published by another process if this one ends. */
+  /** Last will of the client, to be published by another process if this one ends. */
   readonly will?: Omit<StoredWill, 'turn'> | undefined;
-  /** What others are told, in the same commit. */
+  /** Text that others are told, in the same commit. */
   readonly note: (turn: number) => string;
 }
 
 export interface Claim {
   /** Counts on over all processes: of two claims of a session the later one holds. */
   readonly turn: number;
-  /** What was kept of it, unless it is known. */
+  /** The session as it was kept, unless it is known. */
   readonly session?: ClaimedSession;
   /** Wills of connections before, of a process that will not publish them: this one's now. */
   readonly wills: readonly StoredWill[];
@@ -206,9 +206,9 @@ export interface SharedSessions {
   missed(after: number): Promise<LogPage>;
   /** Changes what is claimed of messages for groups, and answers what became of each claim. */
   share(step: ShareStep): Promise<readonly ShareOutcome[]>;
-  /** What is retained on these topics. */
+  /** Messages retained on these topics. */
   retained(topics: readonly string[]): Promise<readonly Message[]>;
-  /** What the log had for these sessions is in their queues. */
+  /** Records that the messages of the log for these sessions are in their queues. */
   caughtUp(keys: readonly SessionKey[]): Promise<void>;
   /** Calls back with sessions whose changes were refused: they are of another process now. */
   onFenced(listener: (keys: readonly SessionKey[]) => void): void;

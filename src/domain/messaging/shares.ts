@@ -23,7 +23,7 @@ export interface ShareClaim extends Share {
  */
 export type ShareOutcome = 'won' | 'won_again' | 'taken' | 'left';
 
-/** What changes of shares in one commit. */
+/** Changes to shares in one commit. */
 export interface ShareStep {
   /** Each share once. */
   readonly claims: readonly ShareClaim[];
@@ -33,6 +33,6 @@ export interface ShareStep {
   readonly givenBack: readonly Share[];
   /** Groups of which a member is connected to this process, or is not any more. */
   readonly here: ReadonlyMap<string, boolean>;
-  /** What others are told. */
+  /** Texts that others are told. */
   readonly notes: readonly string[];
 }

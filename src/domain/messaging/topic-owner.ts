@@ -1,7 +1,7 @@
 import type { DevicePart } from '../devices/device-store.ts';
 import type { ActuatorId, DeviceId, SensorId } from '../ids.ts';
 
-/** What a topic belongs to: it goes with it, and its rights are asked. */
+/** Owner of a topic: the topic goes with it, and its rights are asked. */
 export interface TopicOwner {
   readonly kind: 'device' | 'gateway';
   readonly id: string;
@@ -28,9 +28,9 @@ export function partOf(topic: string): DevicePart | undefined {
   return kind === 'actuator' ? { deviceId, actuatorId: id as ActuatorId } : { deviceId };
 }
 
-/** What the topics of a device or gateway begin with. */
+/** Prefix of the topics of a device or gateway. */
 export const topicsOf = ({ kind, id }: TopicOwner): string => `${kind}s/${id}/`;
 
-/** What the topics of a sensor or actuator begin with. */
+/** Prefix of the topics of a sensor or actuator. */
 export const topicsOfPart = (deviceId: string, kind: 'sensor' | 'actuator', id: string): string =>
   `devices/${deviceId}/${kind}s/${id}/`;

@@ -38,7 +38,7 @@ export function createActuate(parts: {
     const { device_id: deviceId, actuator_id: actuatorId, actuator_value: value } = written;
     const setting = { kind: 'set', value, by, at: parts.clock.now() } as const;
     const device = await parts.devices.find(deviceId);
-    // One that was made since the firing is another one; clocks of two processes differ a little.
+    // A device made since the firing is another device; clocks of two processes differ a little.
     const isThere = device !== undefined && device.createdAt <= firedAt + skewMs;
     const step = isThere && (await parts.devices.stepActuator(deviceId, actuatorId, setting));
     if (step === false || step === 'missing') {

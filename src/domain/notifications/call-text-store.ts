@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 
-/** What a call says once it is picked up. */
+/** The text of a call, said once it is picked up. */
 export interface CallText {
   readonly callId: string;
   readonly text: string;

@@ -13,9 +13,9 @@ import type { ValueReads } from './sensor-values.ts';
 const devicesPerStep = 20;
 
 /**
- * What was stored right before a crash may not have been looked at: its sender got no answer, and
- * its repetition is nothing new. Looks again at the last datapoints of all watched sensors; what
- * fired already is known by the time of receipt, and does not fire again.
+ * Evaluates the last datapoints of all watched sensors again: a push stored right before a crash
+ * may not have been evaluated, its sender got no answer, and its repetition is nothing new.
+ * Datapoints that fired already are known by the time of receipt, and do not fire again.
  */
 export async function catchUp(parts: {
   readonly book: RuleBook;
@@ -54,7 +54,7 @@ export async function catchUp(parts: {
       const earlier = read.filter(({ receivedAt }) => receivedAt < since);
       before.push({ deviceId, sensorId, datapoints: earlier });
     } catch (error) {
-      // What one sensor has on disk must not keep the others from being looked at.
+      // Datapoints of one sensor that cannot be read must not keep the others from being evaluated.
       log.error({ err: error, deviceId, sensorId }, 'datapoints cannot be looked at again');
     }
   }

@@ -11,11 +11,11 @@ export interface Recipient {
   readonly twitter?: string;
   /** An https address of the user's own. */
   readonly webhook?: string;
-  /** What messages to it are signed with; absent: an account older than stored secrets. */
+  /** Secret that signs messages to the webhook; absent: an account older than stored secrets. */
   readonly webhookSecret?: string;
 }
 
-/** One message to one user; a second try has the same `deliveryId`. */
+/** A message to one user; a second try has the same `deliveryId`. */
 export interface ChannelMessage {
   readonly deliveryId: string;
   readonly to: Recipient;
@@ -25,7 +25,7 @@ export interface ChannelMessage {
   readonly createdAt: Instant;
 }
 
-/** What became of one try; `reason` is shown to users. */
+/** The outcome of one try; `reason` is shown to users. */
 export type Outcome =
   | { readonly kind: 'sent' }
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }

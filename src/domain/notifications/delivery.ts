@@ -5,7 +5,7 @@ import type { ChannelName, DeviceState } from './notification.ts';
 /** Where a delivery goes: to a user, or to an actuator. */
 export type DeliveryTarget = ChannelName | 'actuation';
 
-/** What a delivery is part of. */
+/** The notification or social message that a delivery is part of. */
 export type DeliverySource =
   | { readonly kind: 'notification'; readonly id: NotificationId }
   | { readonly kind: 'social'; readonly id: SocialId };
@@ -16,13 +16,13 @@ export type DeliveryProgress =
       readonly status: 'pending';
       /** When it is tried next, or given to another process if this one says nothing. */
       readonly dueAt: Instant;
-      /** What the last try brought. */
+      /** Why the last try failed. */
       readonly reason?: string;
     }
   | { readonly status: 'sent'; readonly sentAt: Instant }
   | { readonly status: 'failed'; readonly reason: string };
 
-/** One message to one user on one channel, or one setting of an actuator. */
+/** A message to one user on one channel, or one setting of an actuator. */
 export interface NewDelivery {
   /** Whom it reaches; the owner, for an actuator. */
   readonly username: string;
@@ -32,7 +32,7 @@ export interface NewDelivery {
   /** The text, or what the actuator is set to as JSON. */
   readonly message: string;
   readonly progress: DeliveryProgress;
-  /** Whoever files it tries it at once; the others may from `dueAt` on. */
+  /** The process that files the delivery tries it at once; others may from `dueAt` on. */
   readonly isUnderWay?: true;
 }
 
@@ -52,15 +52,15 @@ export interface ClaimedDelivery {
   readonly channel: DeliveryTarget;
   readonly message: string;
   readonly createdAt: Instant;
-  /** This one included; it also tells two claims of the same delivery apart. */
+  /** Tries so far, with this one; also tells two claims of the same delivery apart. */
   readonly attempts: number;
-  /** Who pays for it, and in whose turn it is sent. */
+  /** The payer of the delivery; due deliveries are sent in rotation between payers. */
   readonly payer: string;
-  /** It could not be paid for; why. */
+  /** Why the delivery could not be paid for. */
   readonly unpaid?: 'no_credit' | 'own_day_full' | 'day_full';
 }
 
-/** What became of a try. */
+/** The outcome of a try, as it is recorded. */
 export type Completion = {
   readonly id: string;
   readonly attempts: number;
@@ -71,7 +71,7 @@ export type Completion = {
   | { readonly kind: 'failed'; readonly reason: string }
 );
 
-/** One moment at which a condition held, on its way to the store. */
+/** A moment at which a condition held, on its way to the store. */
 export interface Firing {
   readonly notificationId: NotificationId;
   readonly deviceId: DeviceId;
@@ -79,17 +79,17 @@ export interface Firing {
   /** No firing between `at` and so long before. */
   readonly throttlingMs: number;
   readonly deliveries: readonly NewDelivery[];
-  /** What the notification remembers of the device from now on. */
+  /** The notification's state for the device from now on. */
   readonly state: DeviceState;
   /** The look that it came of, where several processes serve the same data. */
   readonly lookId?: string;
-  /** It may be stored after that look ended: no push waits for it. */
+  /** The firing may be stored after that evaluation ended: no push waits for it. */
   readonly isAfterLook?: true;
 }
 
 /**
- * What the store made of a firing; throttled: the window is taken since `lastFiredAt`; taken:
- * another process makes its look.
+ * The outcome of storing a firing; throttled: the window is taken since `lastFiredAt`; taken:
+ * another process runs its evaluation.
  */
 export type FiringOutcome =
   | { readonly kind: 'fired'; readonly deliveryIds: readonly string[] }

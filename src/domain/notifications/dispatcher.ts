@@ -31,7 +31,7 @@ export interface Dispatcher {
 export interface DispatcherOptions {
   readonly store: OutboxStore;
   readonly users: Pick<UserStore, 'findByUsername'>;
-  /** Those that are configured. */
+  /** Configured channels, by name. */
   readonly channels: ReadonlyMap<string, Channel>;
   /** Sets an actuator as the message of the delivery says. */
   readonly actuate: Actuate;
@@ -81,7 +81,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     else ofChannel.delete(payer.toLowerCase());
   }
 
-  /** What takes room of a channel; webhooks that wait for their host do not. */
+  /** Counts deliveries under way on a channel, without webhooks that wait for their host. */
   function inAll(target: DeliveryTarget): number {
     const counts = underWay.get(target)?.values();
     const all = counts?.reduce((sum, own) => sum + own, 0) ?? 0;
@@ -92,7 +92,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     count(delivery, 1);
     const done = deliver(delivery)
       .catch((error: unknown) => {
-        // It comes back when its lease ends.
+        // The delivery is claimed again when its lease ends.
         log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be completed');
       })
       .finally(() => {
@@ -171,7 +171,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       clearInterval(timer);
       turns.close();
       const patience = setTimeout(() => stopping.abort(), limits.outboxDrainMs);
-      // What it claims while the service stops is under way as well.
+      // Deliveries claimed while the service stops are under way as well.
       await pumping;
       await Promise.all(inFlight);
       clearTimeout(patience);
@@ -179,7 +179,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** One try at a delivery; never throws. */
+/** Tries a delivery once; never throws. */
 function createTry(options: DispatcherOptions, turns: HostTurns) {
   const { users, channels, actuate, log, mustBeProven = false } = options;
   const networks = createNetworkShares(limits.deliveriesUnderWayPerNetworkMax);

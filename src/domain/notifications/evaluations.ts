@@ -4,7 +4,7 @@ import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { shortened } from './compact-value.ts';
 
-/** What an evaluation came to, in the words of the API. */
+/** Outcomes of an evaluation, in the words of the API. */
 export const evaluationOutcomes = {
   sent: 'The condition held, and the action was done.',
   false: 'The condition did not hold.',
@@ -22,7 +22,7 @@ export const evaluationOutcomes = {
 } as const;
 export type EvaluationOutcome = keyof typeof evaluationOutcomes;
 
-/** One look at a condition. */
+/** An evaluation of a condition. */
 export interface Evaluation {
   readonly at: Instant;
   readonly deviceId: DeviceId;
@@ -75,7 +75,7 @@ export function createNote(evaluations: Evaluations, look: Omit<Evaluation, 'out
     value === undefined ? look : { ...look, value: shortened(value, limits.variableCharactersMax) };
   let quiet: Evaluation | undefined;
   return (id, outcome) => {
-    // One that was sent may turn out throttled, so it is never shared.
+    // An evaluation noted as sent may turn out throttled, so it is never shared.
     const known = outcome !== 'sent' && quiet?.outcome === outcome ? quiet : undefined;
     const evaluation = known ?? { ...about, outcome };
     if (outcome !== 'sent') quiet = evaluation;

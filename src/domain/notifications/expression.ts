@@ -11,7 +11,7 @@ export interface Silence {
   readonly durationMs: number;
 }
 
-/** What an expression means; all tests and silences must hold. */
+/** A parsed expression; all tests and silences must hold. */
 export interface Expression {
   readonly tests: readonly FieldTest[];
   readonly silences: readonly Silence[];
@@ -23,7 +23,7 @@ export interface Expression {
   readonly sensors: readonly SensorId[];
 }
 
-/** What is known of a device's sensors at one moment. */
+/** Known values of a device's sensors at one moment. */
 export interface DeviceView {
   readonly now: Instant;
   value(sensorId: string, maxAgeMs?: number): JsonValue | undefined;
@@ -93,7 +93,7 @@ export function listsIn(text: string): string | undefined {
   }
 }
 
-/** What is wrong with an expression that an earlier version took; undefined: nothing. */
+/** Finds the problem in an expression that an earlier version took; undefined: none. */
 export function problemOf(text: string): string | undefined {
   try {
     parseExpression(text, { isStrict: true });

@@ -141,7 +141,7 @@ export function createFire(parts: FireParts): Fire {
       planned.evaluation.outcome = 'no_right';
       return undefined;
     });
-    // It is tried again, or given up, whoever pushed.
+    // The firing is tried again, or given up, whoever pushed.
     const over = stored.catch(() => undefined).finally(() => room.release(payer, bytes));
     return track(over);
   }
@@ -155,7 +155,7 @@ export function createFire(parts: FireParts): Fire {
   });
 }
 
-/** One commit at a time; the owner of the rule pays for what waits. */
+/** Stores one commit at a time; the owner of the rule pays for firings that wait. */
 function storeInTurn({ store, outbox, log }: FireParts) {
   async function keep(firings: readonly Firing[]): Promise<readonly FiringOutcome[]> {
     for (let attempt = 1; ; attempt += 1) {
@@ -198,7 +198,7 @@ const unfired = {
   throttled: 'throttled',
   inactive: 'inactive',
   gone: 'inactive',
-  // Whoever makes the look now tells more.
+  // The process that runs the evaluation now tells more.
   taken: 'not_stored',
 } as const;
 
@@ -234,7 +234,7 @@ async function actuate(
     try {
       await outbox.deliver(claimed);
     } catch (error) {
-      // It is in the outbox, and comes back when its lease ends.
+      // The delivery is in the outbox, and is claimed again when its lease ends.
       log.error({ err: error, deliveryId: id }, 'the outcome of an actuation was not recorded');
     }
   }
@@ -270,7 +270,7 @@ const bytesPerFiring = 512;
 /** A row and its places in indexes: short ones take the disk as long as this many bytes. */
 const bytesPerDelivery = 1_024;
 
-/** What storing it takes: each delivery is a row with the text. */
+/** Bytes that storing a firing takes: each delivery is a row with the text. */
 function bytesOfFiring({ firing: { deliveries } }: PlannedFiring): number {
   const text = deliveries[0]?.message.length ?? 0;
   return bytesPerFiring + deliveries.length * (bytesPerDelivery + text);

@@ -16,12 +16,12 @@ import { isAnother, isAnotherTarget } from './named-devices.ts';
 import type { Rule } from './rule.ts';
 import type { Reading, RuleState } from './step.ts';
 
-/** What it takes to make a firing. */
+/** Parts that making a firing takes. */
 export interface FiringParts {
   readonly users: Pick<UserStore, 'findByUsername'>;
   readonly devices: Pick<DeviceStore, 'find'>;
   readonly access: Access;
-  /** Those that are configured. */
+  /** Configured channels, by name. */
   readonly channels: ReadonlyMap<string, Channel>;
 }
 
@@ -41,7 +41,7 @@ export async function mayFire(
   if (isAnother(notification, device)) return false;
   if (action.kind === 'message') return true;
   const target = await devices.find(action.deviceId);
-  // One that does not exist is told by the delivery.
+  // The delivery tells of a target that does not exist.
   if (target === undefined) return true;
   if (isAnotherTarget(notification, target)) return false;
   return access.allowsSetting(owner, deviceResource(target));
@@ -56,7 +56,7 @@ async function actorOf(
   return { kind: user.isAdmin ? 'admin' : 'user', userId: user.id, username: user.username };
 }
 
-/** What a message says at this reading; undefined for an actuation. */
+/** Fills in the message at this reading; undefined for an actuation. */
 export function messageAt(rule: Rule, device: Device, reading: Reading): string | undefined {
   const { action } = rule.notification;
   if (action.kind === 'actuation') return undefined;

@@ -8,17 +8,17 @@ export interface PushInTurn {
   readonly push: StoredPush;
 }
 
-/** What is known of a device when looks at it have their turn. */
+/** A device's queue and rule states when its evaluations are run. */
 export interface InTurn {
-  /** What waits behind them. */
+  /** Evaluations that wait behind these. */
   readonly rest: readonly WaitingLook[];
-  /** What rules remember of it. */
+  /** States of rules for the device. */
   readonly remembered: Line['states'];
   /** Hears what became of each look, before they end. */
   readonly onMade?: (outcomes: readonly PromiseSettledResult<void>[]) => void;
 }
 
-/** What becomes of looks when it is their turn. */
+/** Runs evaluations when they are first in the queue. */
 export interface LookMaking {
   /** Makes them one after the other, tells what became of each, and ends them. */
   makePushes(deviceId: DeviceId, some: readonly PushInTurn[], turn: InTurn): Promise<EndOutcome>;

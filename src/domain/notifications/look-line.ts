@@ -29,7 +29,7 @@ export function createLookLine(store: LookStore, making: LookMaking): LookLine {
   const unmade = createUnmadeLooks((deviceId) => void start(deviceId, none));
   const turns = createLookTurns({ store, making, own, unmade });
 
-  /** One at a time for each device; `late`: looks of our own that nobody makes any more. */
+  /** Works off a device's queue once at a time; `late`: own evaluations nobody runs any more. */
   function start(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
     const known = running.get(deviceId);
     if (known !== undefined) return known;

@@ -97,14 +97,14 @@ export function createLookMaking(parts: LookMakingParts): LookMaking {
     if (others.length > 0) {
       const ended = await looks.finish({ ids: idsOf(others), deviceId, states: [] });
       if (some.length === 0 || ended === 'taken') return ended;
-      // Whoever has the first in line now makes what is left.
+      // The process that has the first in the queue now runs the others.
       if (others[0] === left[0]) return 'ended';
     }
     try {
       return await makePushes(deviceId, some, turn);
     } catch (error) {
       if (error instanceof DomainError) throw error;
-      // One that cannot be understood must not keep the device from being looked at.
+      // An evaluation that cannot be understood must not block the device's queue.
       parts.log.error({ err: error, deviceId }, 'a look that a process left cannot be made');
       return looks.finish({ ids: idsOf(left), deviceId, states: [] });
     }
@@ -130,7 +130,7 @@ function hadBefore(states: StateBook, some: readonly PushInTurn[], rest: readonl
   };
 }
 
-/** What of each sensor was evaluated last; what was history when it came is not among it. */
+/** Finds each sensor's value that was evaluated last; values that came as history do not count. */
 function lastOf(
   pushes: readonly StoredPush[],
   times: Pick<NewestTimes, 'peek'>,
@@ -148,7 +148,7 @@ function lastOf(
 
 const idsOf = (some: readonly WaitingLook[]): readonly string[] => some.map(({ id }) => id);
 
-/** It may be stored later: the look is not over. */
+/** Whether the firing may be stored later: then the evaluation is not over. */
 const isUnstored = (outcome: PromiseSettledResult<void>): outcome is PromiseRejectedResult =>
   outcome.status === 'rejected' &&
   outcome.reason instanceof DomainError &&

@@ -10,7 +10,7 @@ export interface WaitingLook {
   readonly id: string;
   /** The process that filed it, or took it since, and looks while it serves. */
   readonly member: number;
-  /** That process has ended. */
+  /** Whether that process has ended. */
   readonly isLeft: boolean;
   /** The push as others were told of it; empty: time or a client calls for the look. */
   readonly text: string;
@@ -18,19 +18,19 @@ export interface WaitingLook {
   readonly fired: ReadonlySet<string>;
 }
 
-/** What waits on a device, and what rules remember that were asked for. */
+/** The queue of a device, with the rule states that were asked for. */
 export interface Line {
   readonly looks: readonly WaitingLook[];
   readonly states: ReadonlyMap<NotificationId, StoredState>;
 }
 
-/** What a rule remembers of one device, as it is stored. */
+/** A rule's state for one device, as it is stored. */
 export interface StoredState {
   readonly state: DeviceState | undefined;
   readonly lastFiredAt: Instant | undefined;
 }
 
-/** What rules looked at last of a sensor, as it was pushed, and shortened to what they look at. */
+/** A sensor's value that was evaluated last, as it was pushed, shortened to what rules evaluate. */
 export interface LookedValue {
   readonly value: JsonValue;
   readonly receivedAt: Instant;
@@ -39,7 +39,7 @@ export interface LookedValue {
 /** Taken: the first in line is another process's now, and nothing was kept of this end. */
 export type EndOutcome = 'ended' | 'taken';
 
-/** What a look leaves. */
+/** States and values that ended evaluations leave. */
 export interface LookEnd {
   readonly ids: readonly string[];
   readonly states: readonly StateChange[];
@@ -63,12 +63,12 @@ export interface LookStore {
    * these rules remember of it at that moment, as `statesOf` answers.
    */
   line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<Line>;
-  /** What these rules remember of the device; those that went are absent. */
+  /** Reads the states of these rules for the device; rules that went are absent. */
   statesOf(
     deviceId: DeviceId,
     ids: readonly NotificationId[],
   ): Promise<ReadonlyMap<NotificationId, StoredState>>;
-  /** What was looked at last; sensors that never were are absent. */
+  /** Reads the values evaluated last; sensors that never were evaluated are absent. */
   valuesOf(
     deviceId: DeviceId,
     sensorIds: readonly SensorId[],

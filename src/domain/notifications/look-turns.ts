@@ -29,7 +29,7 @@ type MadeOutcome = EndOutcome | 'waits' | 'over';
 
 const over: PromiseSettledResult<void> = { status: 'fulfilled', value: undefined };
 
-/** What is known of the line of one device while it is worked off. */
+/** State of one device's queue while it is worked off. */
 interface Progress {
   readonly late: ReadonlySet<string> | undefined;
   readonly taken: Set<string>;
@@ -164,7 +164,7 @@ export function createLookTurns({ store, making, own, unmade }: LookTurnParts): 
     if (push !== undefined) return { look, push };
     if (look.member === store.member) return undefined;
     const told = making.inTurnOf(look);
-    // What others are told of a longer push is not all of it.
+    // Other processes are told only a part of a longer push.
     const isWhole = (told?.push.datapoints.length ?? 0) < memberLimits.datapointsPerEntryMax;
     return isWhole ? told : undefined;
   }

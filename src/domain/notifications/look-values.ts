@@ -26,7 +26,7 @@ export interface LookValueParts {
   readonly pushesOf: (some: readonly WaitingLook[]) => readonly StoredPush[];
 }
 
-/** What is stored, and not looked at when the look is made. */
+/** Pushes that are stored, and not evaluated yet when an evaluation is run. */
 export interface Ahead {
   /** In the same step. */
   readonly behind: readonly StoredPush[];
@@ -142,7 +142,7 @@ export function createLookValues(parts: LookValueParts): LookValues {
 const isSame = (some: readonly WaitingLook[], others: readonly WaitingLook[]): boolean =>
   some.length === others.length && some.every(({ id }, place) => id === others[place]?.id);
 
-/** What looks of one device are given of its values. */
+/** Gives evaluations of one device the values that were read before them. */
 function asKnown(found: SeenValues | undefined): SensorValues {
   return {
     has: () => found !== undefined,

@@ -21,7 +21,7 @@ export interface LookParts extends FiringParts {
   readonly silences: () => Silences;
 }
 
-/** One push, and what it takes to look at it. */
+/** A push, with the inputs of its evaluation. */
 export interface PushLook {
   readonly push: StoredPush;
   readonly device: Device;
@@ -72,7 +72,7 @@ export function lookAtDatapoint(
 
 const none: readonly FiringLook[] = [];
 
-/** One look at one rule. */
+/** An evaluation of one rule. */
 export interface Look {
   readonly rule: Rule;
   readonly device: Device;
@@ -82,7 +82,7 @@ export interface Look {
   readonly lookId?: string | undefined;
 }
 
-/** What is known of a device at a moment that no push calls for. */
+/** Makes the reading of a device at a moment that no push calls for. */
 export function readingAt(
   values: SeenValues,
   at: Instant,

@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 
-/** What the variables of a message stand for. */
+/** Values of the variables in a message. */
 export interface Variables {
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;

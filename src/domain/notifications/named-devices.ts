@@ -48,7 +48,7 @@ export function createNamedDevices({
     for (const [index, id] of draft.condition.devices.entries()) {
       if (index % devicesPerTurn === devicesPerTurn - 1) await yieldToEventLoop();
       const device = await devices.find(id);
-      // One that does not exist hinders nobody [contract 4].
+      // A device that does not exist hinders nobody [contract 4].
       if (device === undefined) continue;
       await access.require(actor, 'devices-data:view', deviceResource(device));
       bound.push({ id, createdAt: device.createdAt });

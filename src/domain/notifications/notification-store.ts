@@ -14,7 +14,7 @@ export interface StoredNotification extends TalliedNotification {
   readonly states: ReadonlyMap<DeviceId, DeviceState>;
 }
 
-/** What a notification remembers of one device from now on. */
+/** A notification's state for one device from now on. */
 export interface StateChange {
   readonly notificationId: NotificationId;
   readonly deviceId: DeviceId;
@@ -29,7 +29,7 @@ export interface NotificationStore {
    */
   insert(notification: Notification, tally?: Tally): Promise<'inserted' | 'missing' | 'too_many'>;
   find(id: NotificationId): Promise<TalliedNotification | undefined>;
-  /** Those of them that exist, in the order asked for. */
+  /** Finds the notifications that exist, in the order asked for. */
   findMany(ids: readonly NotificationId[]): Promise<readonly TalliedNotification[]>;
   /** All of them, in order of creation. */
   load(): Promise<readonly StoredNotification[]>;

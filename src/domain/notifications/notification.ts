@@ -8,7 +8,7 @@ export type ChannelName = Exclude<SocialChannel, 'none'>;
 
 export const channelNames = channels.filter((name) => name !== 'none');
 
-/** What a notification watches. */
+/** Devices, sensors and expression that a notification watches. */
 export interface Condition {
   /** Empty: every device of the owner that has one of the sensors [contract 7]. */
   readonly devices: readonly DeviceId[];
@@ -33,7 +33,7 @@ export interface BoundAccount {
   readonly id: UserId;
 }
 
-/** What happens when the condition holds. */
+/** The action that is done when the condition holds. */
 export type Action =
   | {
       readonly kind: 'message';
@@ -56,7 +56,7 @@ export type Action =
 export const notificationStatuses = ['active', 'inactive'] as const;
 export type NotificationStatus = (typeof notificationStatuses)[number];
 
-/** What a client says of a notification. */
+/** Fields of a notification that a client sets. */
 export interface NotificationDraft {
   readonly description?: string | undefined;
   readonly condition: Condition;
@@ -73,7 +73,7 @@ export interface NotificationDraft {
 /** A standing rule: when the condition holds at a push, the action is done. */
 export interface Notification extends NotificationDraft {
   readonly id: NotificationId;
-  /** Who made it; it fires only while this user may view the data. */
+  /** User who made the notification; it fires only while this user may view the data. */
   readonly owner: Username;
   readonly createdAt: Instant;
   readonly modifiedAt: Instant;
@@ -82,7 +82,7 @@ export interface Notification extends NotificationDraft {
 /** Fields that a PATCH may set; one set to undefined is removed. */
 export type NotificationChanges = Partial<NotificationDraft>;
 
-/** What became of it so far. */
+/** Counts and last outcomes of a notification so far. */
 export interface Tally {
   /** Messages of all firings. */
   readonly timesSent: number;
@@ -99,11 +99,11 @@ export interface TalliedNotification {
   readonly tally: Tally;
 }
 
-/** What a notification remembers of one device between two evaluations. */
+/** A notification's state for one device between two evaluations. */
 export interface DeviceState {
   /** Since when the condition holds, for `for`. */
   readonly holdsSince?: Instant;
-  /** It fired, and its `clear` has not held since. */
+  /** The notification fired, and its `clear` has not held since. */
   readonly isRaised?: true;
   /** The last sign of life of each sensor whose silence it fired for, so that it is once. */
   readonly silencesTold?: Readonly<Record<string, Instant>>;

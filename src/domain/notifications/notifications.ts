@@ -49,26 +49,26 @@ export interface Notifications {
   create(actor: Actor, draft: NotificationDraft): Promise<NotificationId>;
   /** For its owner, admins, and whoever may view all devices it names. */
   get(actor: Actor, id: NotificationId): Promise<TalliedNotification>;
-  /** Those that the actor may read, in order of creation. */
+  /** Lists notifications that the actor may read, in order of creation. */
   list(
     actor: Actor,
     page: Page,
   ): Promise<{ readonly notifications: readonly TalliedNotification[]; readonly total: number }>;
   update(actor: Actor, id: NotificationId, changes: NotificationPatch): Promise<void>;
   remove(actor: Actor, id: NotificationId): Promise<void>;
-  /** What was sent to whom, newest first; for its owner and admins. */
+  /** Lists messages with their recipients, newest first; for its owner and admins. */
   deliveries(
     actor: Actor,
     id: NotificationId,
     page: Page,
   ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }>;
-  /** What each of them lacks; told to their owners and admins alone. */
+  /** Tells what each notification lacks, to its owner and admins alone. */
   lacks(actor: Actor, some: readonly TalliedNotification[]): Promise<readonly Lacks[]>;
   /** The last evaluations, newest first; for its owner and admins. */
   why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]>;
 }
 
-/** What keeps a notification from doing what it says. */
+/** Recipients and devices whose lack keeps a notification from doing what it says. */
 export interface Lacks {
   readonly unreachable: readonly Unreachable[];
   /** Devices that it names and that are gone, whoever has their ids since. */
@@ -146,7 +146,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
     const action = others.action && (await bound(createAccountOf(parts.users), others.action));
     const asked = { ...notification.condition, ...condition };
     const { expression } = asked;
-    // One that is stored keeps its meaning until somebody changes it.
+    // A stored expression keeps its meaning until somebody changes it.
     if (expression !== notification.condition.expression) {
       parseExpression(expression, { isStrict: true });
     }

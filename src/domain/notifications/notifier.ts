@@ -56,7 +56,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const lookAtPushes = createPushLooks({ ...parts, fire });
   const sequence = createDeviceSequence();
 
-  /** What was known of the sensors before the datapoints that were missed. */
+  /** Sets values of sensors back to those before the datapoints that were missed. */
   async function goBackTo(before: readonly StoredPush[]): Promise<void> {
     for (const { deviceId, sensorId, datapoints } of before) {
       const device = await devices.find(deviceId);
@@ -105,7 +105,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
         const isImport = publishContext?.isImport === true;
         const isKnown = known.has(deviceId);
         if (!isImport && (isKnown || book.index.concerns(deviceId, sensorId))) return true;
-        // What is not looked at may be newer than what was.
+        // Datapoints that are not evaluated may be newer than those that were.
         if (!times.isEmpty()) times.forget(deviceId, sensorId);
         if (isKnown) void forgetValues(deviceId);
         return false;
@@ -167,8 +167,8 @@ function byDevice(pushes: readonly StoredPush[]): ReadonlyMap<DeviceId, readonly
 }
 
 /**
- * What happens to one device happens in order; beside it what happens to others does. Two of them
- * may call for the same rule: the store, which sees one firing after the other, throttles it.
+ * Runs tasks of one device in order, beside those of other devices. Tasks of two devices may call
+ * for the same rule: the store, which sees one firing after the other, throttles it.
  */
 function createDeviceSequence() {
   const inOrder = createKeyedSequence();

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts';
 
-/** What a claim asks for. */
+/** A request for due deliveries. */
 export interface Claim {
   readonly now: Instant;
   /** Until then nobody else gets what is claimed. */
@@ -10,7 +10,7 @@ export interface Claim {
   readonly rooms: ReadonlyMap<DeliveryTarget, number>;
   /** How many of each channel one payer may have under way; absent: as many as there is room. */
   readonly perPayerMax?: number;
-  /** What is under way already, by channel and payer. */
+  /** Numbers of deliveries under way already, by channel and payer. */
   readonly underWay?: ReadonlyMap<DeliveryTarget, ReadonlyMap<string, number>>;
   /** Messages of a paid channel and day (UTC); absent: no end. */
   readonly perDay?: DailyMax;

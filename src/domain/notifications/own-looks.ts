@@ -25,7 +25,7 @@ interface Awaited extends OwnLook {
   settle(outcome: PromiseSettledResult<void>): void;
 }
 
-/** None yet. Pushes are refused by their bytes long before there are too many. */
+/** Makes an empty set. Pushes are refused by their bytes long before it grows too large. */
 export function createOwnLooks(): OwnLooks {
   const all = new Map<DeviceId, Map<string, Awaited>>();
   return {

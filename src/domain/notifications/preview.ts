@@ -29,7 +29,7 @@ import type { RuleBook } from './rule-book.ts';
 import { SeenValues } from './sensor-values.ts';
 import { freshState, lookAgainAt, type Reading, type RuleState, step } from './step.ts';
 
-/** One moment at which a draft would have fired. */
+/** A moment at which a draft would have fired. */
 export interface PreviewedFiring {
   readonly at: Instant;
   readonly deviceId: DeviceId;
@@ -46,7 +46,7 @@ export interface Previewed {
   readonly throttled: number;
   /** Datapoints that were looked at. */
   readonly datapoints: number;
-  /** Those of them that came so late that the rule would not have been evaluated for them. */
+  /** Datapoints that came so late that the rule would not have been evaluated for them. */
   readonly cameLate: number;
 }
 
@@ -57,7 +57,7 @@ export type Preview = (
   range: { readonly from: Instant; readonly to?: Instant },
 ) => Promise<Previewed>;
 
-/** One datapoint, or the end of a silence, at its time. */
+/** A datapoint, or the end of a silence, at its time. */
 interface Moment {
   readonly time: Instant;
   readonly device: Device;

@@ -39,7 +39,7 @@ export interface PushLooks {
 }
 
 export interface LookOptions {
-  /** These pushes may have had their turn before the service was started anew. */
+  /** Whether the pushes may have been evaluated before the service was started anew. */
   readonly isAgain: boolean;
   /** Whether those that came with them have held the event loop for long enough. */
   readonly isLate: () => boolean;
@@ -117,7 +117,7 @@ export function createPushLooks(parts: PushLookParts) {
           const stored = fired.stored();
           if (stored !== undefined) firings.set(push, handled(stored));
         } catch (error) {
-          // Whoever pushed it is told; the other pushes are looked at all the same.
+          // The sender of the push is told; the other pushes are evaluated all the same.
           firings.set(push, handled(Promise.reject(error)));
         }
       }
@@ -132,7 +132,7 @@ export function createPushLooks(parts: PushLookParts) {
   };
 }
 
-/** What follows from one push to the device. */
+/** Firings that follow from one push to the device. */
 interface Fired {
   /** Waits for nothing where the rule is somebody else's. */
   add(look: FiringLook): Promise<void> | undefined;
@@ -231,7 +231,7 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
 export const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
   isPending === true ? undefined : owner;
 
-/** Its failure is told to whoever waits for it, and is nobody's fault when none does. */
+/** Keeps a failure that nobody waits for from being unhandled; callers that wait still get it. */
 export function handled<Result>(work: Promise<Result>): Promise<Result> {
   work.catch(() => undefined);
   return work;

@@ -32,7 +32,7 @@ const devicesPerStep = 500;
 export function createReadable(parts: ReadableParts): Readable {
   const { index, devices, grants, access, longWork } = parts;
 
-  /** Those that hinder nobody, with whether they are there: seen by the actor, or not there. */
+  /** Finds devices that hinder no reader; true: the actor sees it, false: it does not exist. */
   async function unhidden(actor: Actor, ids: readonly DeviceId[], pace: Pace): Promise<Unhidden> {
     const found = new Map<DeviceId, boolean>();
     if (ids.length === 0) return found;
@@ -93,7 +93,7 @@ export function createReadable(parts: ReadableParts): Readable {
 
 type Unhidden = ReadonlyMap<DeviceId, boolean>;
 
-/** Its owner or an admin, in person. */
+/** Whether the actor is its owner or an admin, in person. */
 export function isInCharge(actor: Actor, { owner }: Notification): boolean {
   if (actor.kind === 'guest' || actor.key !== undefined) return false;
   return actor.kind === 'admin' || sameUsername(actor.username, owner);

@@ -76,7 +76,7 @@ export type Reach = () => (notification: Notification) => Promise<readonly Unrea
 
 export function createReach(parts: {
   readonly users: Users;
-  /** Those that are configured. */
+  /** Configured channels, by name. */
   readonly channels: ReadonlyMap<string, Channel>;
   readonly mustBeProven: boolean;
 }): Reach {

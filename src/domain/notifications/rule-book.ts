@@ -116,7 +116,7 @@ export function createRuleBook(options: {
   async function withAction(notification: Notification, action: Action): Promise<Notification> {
     if (action === notification.action) return notification;
     const { id, modifiedAt } = notification;
-    // What could not be stored holds until the next start, which comes to the same.
+    // An action that could not be stored holds until the next start, which finds the same.
     await store.update(id, { action }, modifiedAt).catch((error: unknown) => {
       log.warn({ err: error, notificationId: id }, 'the recipients could not be stored');
     });
@@ -157,7 +157,7 @@ export function createRuleBook(options: {
           states.open(id, { states: stored, lastFiredAt: tally.lastFiredAt });
           await watchSilences(rule);
         } catch (error) {
-          // One that cannot be understood must not keep the others from being watched.
+          // A notification that cannot be understood must not keep the others from being watched.
           remove(id);
           options.reporter.rowSetAside('notifications');
           log.error({ err: error, notificationId: id }, 'a notification is damaged');

@@ -6,7 +6,7 @@ import { type DeviceId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Rule } from './rule.ts';
 
-/** What rules ask of the devices. */
+/** Reads of devices that rules need. */
 export type WatchedDevices = Pick<DeviceStore, 'find' | 'candidates' | 'readSome'>;
 
 /** Which devices a rule watches. */

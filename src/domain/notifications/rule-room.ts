@@ -8,7 +8,7 @@ import type { Notification } from './notification.ts';
 import { bytesOf, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 
-/** What a rule takes up: a place on its sensors and devices, memory, and silences. */
+/** Quotas that a rule uses: places on its sensors and devices, memory, and silences. */
 export interface RuleRoom {
   /** Throws limit_reached where there are as many rules as there may be. */
   requirePlaces(rule: Rule): Promise<void>;

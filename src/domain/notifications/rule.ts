@@ -32,7 +32,7 @@ export function createRule(
   const template = action.kind === 'message' ? action.message : action.value;
   const expiresAt = expires === undefined ? undefined : endOf(expires);
   const triggers = [...new Set([...condition.sensors, ...expression.sensors])];
-  // What it remembers of a device comes from all that it was looked at for.
+  // A rule's state for a device depends on the values of all sensors that trigger it.
   const remembered = expression.forMs > 0 || expression.clear.length > 0 ? triggers : [];
   return {
     notification,
@@ -58,7 +58,7 @@ const bytesOfRule = 1_024;
 const bytesOfDevice = 256;
 const bytesOfSensor = 64;
 
-/** What a rule takes up in memory, roughly; it only grows with what its owner wrote. */
+/** Estimates a rule's bytes in memory; they grow only with what its owner wrote. */
 export function bytesOf({ notification, triggers, named }: Rule): number {
   const { condition, action, description = '' } = notification;
   const texts = [...condition.devices, ...triggers, ...named, condition.expression, description];

@@ -22,7 +22,7 @@ export interface SensorIndex {
   rulesBy(owner: Username): Iterable<Rule>;
   /** In order of creation. */
   all(): readonly Rule[];
-  /** Those of the rules that are in the index, in order of creation. */
+  /** Puts the rules that are in the index in order of creation. */
   inOrder(some: Iterable<Rule>): readonly Rule[];
 }
 

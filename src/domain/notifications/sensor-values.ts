@@ -26,10 +26,10 @@ export interface Seen extends Aged {
   readonly number?: Aged | undefined;
 }
 
-/** What is known of the sensors of one device, by sensor id. */
+/** Known values of one device's sensors, by sensor id. */
 export class SeenValues {
   readonly #values = new Map<string, Seen>();
-  /** What they take in memory, roughly. */
+  /** Characters that the values take in memory, roughly. */
   characters = 0;
 
   get(sensorId: string): Seen | undefined {
@@ -66,7 +66,7 @@ const charactersPerSensor = 96;
 const weightOf = ({ value, number }: Seen): number =>
   charactersPerSensor + charactersOf(value) + (number ? charactersOf(number.value) : 0);
 
-/** What rules see of sensors; `maxAgeMs`: nothing that was measured longer before its receipt. */
+/** Makes the rules' view of sensors, without values measured over `maxAgeMs` before receipt. */
 export const viewOf = (find: (sensorId: string) => Seen | undefined) => ({
   value: (sensorId: string, maxAgeMs?: number) => young(find(sensorId), maxAgeMs)?.value,
   number: (sensorId: string, maxAgeMs?: number) => young(numberOf(find(sensorId)), maxAgeMs)?.value,
@@ -100,7 +100,7 @@ export interface SensorValues {
 interface Known {
   readonly modifiedAt: Instant;
   readonly values: SeenValues;
-  /** What it was counted as: a little more, so that it is not counted at every datapoint. */
+  /** Size as counted: a little more, so that values are not counted at every datapoint. */
   readonly weighed: number;
 }
 

@@ -108,7 +108,7 @@ export function createSilences(options: SilenceParts): Silences {
     while (due.length > 0) {
       // A few of each payer at a time: a thousand silences of one keep nobody else waiting.
       for (const [sensor, watched] of inTurns(due).slice(0, limits.silencesPerLook)) {
-        // Those that are left are due at the next start.
+        // Silences that are left are due at the next start.
         if (isStopped) return;
         if (deadlineOf(sensor, watched) <= clock.now()) await tell(sensor, watched);
       }
@@ -157,7 +157,7 @@ export function createSilences(options: SilenceParts): Silences {
         const dueAt = seenAt + durationMs;
         const toldAfter = isTold ? hearing.timesLost() : undefined;
         const watched: Watched = { rule, durationMs, toldAfter, notBefore: dueAt };
-        // One that is due and was not told waits for something else, as its window.
+        // A silence that is due and was not told waits for something else, such as its window.
         if (dueAt <= clock.now()) watched.notBefore = Math.max(notBefore, dueAt);
         sensor.watched.push(watched);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
@@ -244,7 +244,7 @@ function createHearing(clock: Clock) {
 
 const keyOf = (deviceId: DeviceId, sensorId: SensorId): string => `${deviceId} ${sensorId}`;
 
-/** One of each payer, then the next of each. */
+/** Puts silences in rounds: one of each payer, then the next of each. */
 function inTurns(due: readonly [Sensor, Watched][]): readonly [Sensor, Watched][] {
   const turns = new Map<Payer, number>();
   return due

@@ -8,7 +8,7 @@ import { freshState, type RuleState } from './step.ts';
 
 /** The one owner of what rules remember. */
 export interface StateBook {
-  /** What the next look sees: what was applied, and what is on its way to the store. */
+  /** Answers the next evaluation's state, with changes applied or on their way to the store. */
   peek(id: NotificationId, deviceId: DeviceId): RuleState;
   /** Takes a state that no firing led to: applied after what is on its way, and saved soon. */
   set(id: NotificationId, deviceId: DeviceId, device: DeviceState): void;
@@ -26,7 +26,7 @@ export interface StateBook {
   ): void;
   /** Takes what the store has of the device, where nothing is on its way. */
   refresh(deviceId: DeviceId, stored: ReadonlyMap<NotificationId, StoredState>): void;
-  /** What was applied of the device and is not in the store: whoever takes it writes it. */
+  /** Takes the device's states that are applied and not in the store: the caller writes them. */
   takeUnsaved(deviceId: DeviceId): readonly StateChange[];
   /** Forgets what the rule remembers of devices, as when its condition was changed. */
   forgetDevices(id: NotificationId): void;
@@ -46,7 +46,7 @@ interface Change {
   readonly device: DeviceState;
   /** When the rule fired; absent: it is no firing. */
   readonly firedAt?: Instant;
-  /** It is in the store, or need not be before it is applied. */
+  /** Whether the change is in the store, or need not be before it is applied. */
   isCompleted: boolean;
 }
 
@@ -174,7 +174,7 @@ export function createStateBook(parts: {
       rules.delete(id);
     },
     async save() {
-      // One with a firing on its way is written with it, or after it.
+      // A state with a firing on its way is written with it, or after it.
       const saved = [...unsaved].filter(({ changes }) => changes.length === 0);
       if (saved.length === 0) return;
       const states = saved.map(({ id, deviceId, state }) => ({

@@ -17,18 +17,18 @@ import {
 import type { DeviceState } from './notification.ts';
 import type { Rule } from './rule.ts';
 
-/** What is known of a device when a rule looks at it, and what calls for the look. */
+/** Known values of a device when a rule is evaluated, and the cause of the evaluation. */
 export interface Reading extends DeviceView {
   readonly sensorId: SensorId;
   /** The device's clock: `for` goes by it. Windows, expiry and silences go by ours, `now`. */
   readonly time: Instant;
-  /** What was pushed; absent: time or a client calls for the look. */
+  /** The datapoint that was pushed; absent: time or a client calls for the evaluation. */
   readonly datapoint?: Datapoint;
   /** The sensor has been silent since then; absent: no silence calls for the look. */
   readonly silentSince?: Instant;
 }
 
-/** What a rule remembers when it looks at one device. */
+/** The state of a rule when it is evaluated for one device. */
 export interface RuleState {
   readonly device: DeviceState;
   /** Of all devices: the window is the rule's. */
@@ -37,18 +37,18 @@ export interface RuleState {
 
 export const freshState: RuleState = { device: {} };
 
-/** What one look came to. */
+/** The result of one evaluation. */
 export interface Step {
-  /** What the rule remembers unless it fires; the same object when nothing changed. */
+  /** The rule's state unless it fires; the same object when nothing changed. */
   readonly state: RuleState;
   /** skipped: it was no look, as when a datapoint comes and only time could make it true. */
   readonly outcome: EvaluationOutcome | 'skipped';
-  /** It fires, if its owner has the rights: what it remembers once that is stored. */
+  /** The rule fires, if its owner has the rights: its state once the firing is stored. */
   readonly firing?: { readonly state: RuleState };
 }
 
 /**
- * One rule looks at one reading. Pure: live evaluation, a start after a crash and previews all
+ * Evaluates one rule at one reading. Pure: live evaluation, a start after a crash and previews all
  * come here, and differ in where the readings are from and what becomes of the states.
  */
 export function step(rule: Rule, state: RuleState, reading: Reading): Step {
@@ -89,7 +89,7 @@ const youngOf = ({ maxAgeMs }: Rule, reading: Reading): Reading =>
         number: (sensorId) => reading.number(sensorId, maxAgeMs),
       };
 
-/** What the condition comes to, the window aside. */
+/** The result of the condition, the window aside. */
 type Verdict = 'holds' | 'false' | 'waiting' | 'raised' | 'cleared';
 
 /**
@@ -188,7 +188,7 @@ function withTurns(device: DeviceState, { triggers }: Rule, reading: Reading): D
       else firedKeys.delete(sensorId);
     } else firedKeys.delete(sensorId);
   }
-  // What was received long before a datapoint is not looked at again after it.
+  // A start does not evaluate again what was received long before this datapoint.
   const since = datapoint === undefined ? Number.NEGATIVE_INFINITY : now - limits.catchUpMs;
   const recent = [...firedFor].filter(([, receivedAt]) => receivedAt >= since);
   const keys = recent.flatMap(([sensorId]) => {

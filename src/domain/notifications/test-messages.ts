@@ -21,7 +21,7 @@ export interface ChannelState {
   readonly reason?: string;
 }
 
-/** What became of a test message. */
+/** The outcome of a test message. */
 export type TestOutcome =
   | { readonly status: 'sent' }
   | { readonly status: 'failed'; readonly reason: string };

@@ -7,11 +7,11 @@ export interface UnmadeLooks {
   add(deviceId: DeviceId, ids: readonly string[]): void;
   /** Calls for those of the device again soon, after growing pauses; in the end they are swept. */
   again(deviceId: DeviceId): void;
-  /** They were made. */
+  /** Forgets the device's evaluations: they were run. */
   forget(deviceId: DeviceId): void;
 }
 
-/** None yet; `make` is called for a device when its looks are to be tried again. */
+/** Makes an empty set; `make` is called for a device when its evaluations are to be tried again. */
 export function createUnmadeLooks(make: (deviceId: DeviceId) => void): UnmadeLooks {
   const unmade = new Map<DeviceId, { readonly ids: ReadonlySet<string>; readonly tries: number }>();
   return {

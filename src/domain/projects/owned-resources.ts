@@ -13,7 +13,7 @@ import { projectResource, requireProject } from './projects.ts';
 export interface OwnedResources {
   /** The device, gateway or project with this id. Throws invalid, not_found. */
   find(kind: ResourceKind, id: string): Promise<Resource>;
-  /** What people call it. Throws invalid, not_found. */
+  /** Name by which people know the thing, or its id. Throws invalid, not_found. */
   nameOf(kind: ResourceKind, id: string): Promise<string>;
   /** In order of creation. */
   list(

@@ -4,13 +4,13 @@ import type { Project, ProjectChanges, UnsharedMembers } from './project.ts';
 
 export interface ProjectListing {
   readonly projects: readonly Project[];
-  /** All that match, whatever the page. */
+  /** Number of all that match, whatever the page. */
   readonly total: number;
 }
 
 /** Where projects are kept. Lists are in order of creation. */
 export interface ProjectStore {
-  /** All that it lists is reached by grants on it. */
+  /** Keeps a new project: grants on it reach all that it lists. */
   insert(project: Project): Promise<'inserted' | 'duplicate'>;
   find(id: ProjectId): Promise<Project | undefined>;
   /** A project is never public: a guest sees the guest's, a user those and its own and granted. */
@@ -25,7 +25,7 @@ export interface ProjectStore {
     changes: ProjectChanges,
     by: { readonly isOwners: boolean },
   ): Promise<'updated' | 'missing'>;
-  /** What is listed, and not reached by grants on the project. */
+  /** Members of the project that grants on it do not reach. */
   unshared(id: ProjectId): Promise<UnsharedMembers>;
   /** Removes the project with its grants, in one step; what is in it stays. */
   remove(id: ProjectId): Promise<'removed' | 'missing'>;

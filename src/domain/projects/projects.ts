@@ -11,7 +11,7 @@ import { limits } from '../limits.ts';
 import type { Project, ProjectChanges, UnsharedMembers } from './project.ts';
 import type { ProjectListing, ProjectStore } from './project-store.ts';
 
-/** What a client says of a new project; without an id it gets one. */
+/** Fields that a client gives for a new project; without an id it gets one. */
 export type NewProject = Omit<Project, 'id' | 'owner'> & { readonly id?: ProjectId };
 
 /** Projects, for their owner, grantees and admins; a guest's is everybody's [contract 4]. */
@@ -85,7 +85,7 @@ export function createProjects(options: {
     },
     async update(actor, id, changes) {
       const project = await requireRight(actor, 'projects:update', id);
-      // Who may change a shared project could list the owner's other devices to see them.
+      // Users who may change a shared project could list the owner's other devices to see them.
       const isOwners = isInCharge(actor, project);
       if ((await store.update(id, changes, { isOwners })) === 'missing') throw noProject(id);
     },

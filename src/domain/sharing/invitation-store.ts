@@ -17,7 +17,7 @@ export interface InvitationStore {
   insert(invitation: Invitation): Promise<'inserted' | 'too_many' | 'gone'>;
   /** Also those that are over or revoked. */
   find(hash: string): Promise<GivenInvitation | undefined>;
-  /** Those of a giver that were not revoked, the newest first. */
+  /** Invitations of a giver that were not revoked, the newest first. */
   list(
     giver: UserId,
     page: { readonly limit: number; readonly offset: number },

@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { ResourceKind, Scope } from '../access/scopes.ts';
 import type { GroupId, InvitationId, UserId, Username } from '../ids.ts';
 
-/** One thing that an invitation leads to: a device or project with rights, or a group. */
+/** A thing that an invitation leads to: a device or project with rights, or a group. */
 export type InvitationTarget =
   | {
       readonly kind: Extract<ResourceKind, 'device' | 'project'>;

@@ -25,13 +25,13 @@ export interface NewInvitation {
   readonly uses: number;
 }
 
-/** One thing of an invitation with its name, and whether the giver still may share it. */
+/** A thing of an invitation with its name, and whether the giver still may share it. */
 export interface NamedTarget {
   readonly target: InvitationTarget;
   readonly name: string;
 }
 
-/** What somebody without an account may know of an invitation. */
+/** Details of an invitation that somebody without an account may know. */
 export interface OfferedInvitation {
   readonly invitation: Invitation;
   readonly by: { readonly username: string; readonly name?: string };
@@ -45,7 +45,7 @@ export interface Invitations {
     actor: Actor,
     invitation: NewInvitation,
   ): Promise<{ readonly invitation: Invitation; readonly secret: string }>;
-  /** Those of the actor that were not revoked, the newest first. */
+  /** Invitations of the actor that were not revoked, the newest first. */
   list(
     actor: Actor,
     page: { readonly limit: number; readonly offset: number },
@@ -60,7 +60,7 @@ export interface Invitations {
   accept(actor: Actor, secret: string): Promise<readonly InvitationTarget[]>;
 }
 
-/** What an accepted invitation is given with. */
+/** Stores that accepting an invitation changes. */
 interface Giving {
   readonly grants: GrantStore;
   readonly groups: GroupStore;
@@ -174,7 +174,7 @@ export function createInvitations(
       const lacking = await targetsLacking(person, targets, (target) =>
         requireTarget(actorOf(invitation), target),
       );
-      // Who owns all of it, or made it for others, takes no use of theirs.
+      // An owner of all targets, as the giver may be, takes no use away from others.
       if (lacking.length === 0) return targets;
       const use = await store.take(invitation.id, person.userId, clock.now());
       if (use === 'over') throw usedUp();
@@ -196,7 +196,7 @@ const actorOf = ({ giver, by: { username, isAdmin } }: GivenInvitation): Person 
   ...{ userId: giver, username },
 });
 
-/** Those that are not the person's own. */
+/** Targets that are not the person's own. */
 async function targetsLacking(
   person: Person,
   targets: readonly InvitationTarget[],
@@ -233,7 +233,7 @@ async function give(
   if (outcome === 'missing') throw notFound(`the ${kind} or the user was deleted meanwhile`);
 }
 
-/** What is left of what an account was given: its owner may have taken it back. */
+/** Targets that an account was given and still has: their owner may have taken them back. */
 async function givenOf(
   { grants, groups }: Giving,
   { username }: Person,

@@ -33,7 +33,7 @@ export function requireRoom(kind: ResourceKind, others: number): void {
   throw invalid(`a ${kind} may be shared with ${limits.grantsPerResourceMax} users and groups`);
 }
 
-/** Those of these scopes that a grant on this kind may give, in the order of `grantableOn`. */
+/** Scopes of these that a grant on this kind may give, in the order of `grantableOn`. */
 export function inOrder(kind: ResourceKind, scopes: readonly Scope[]): readonly Scope[] {
   return grantableOn[kind].filter((scope) => scopes.includes(scope));
 }

@@ -15,7 +15,7 @@ import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user-store.ts';
 import { createRequireShareable, inOrder, requireRoom } from './shareable.ts';
 
-/** What the actor may do with one resource, as /auth/permissions reports it. */
+/** Rights of the actor on one resource, as /auth/permissions reports them. */
 export interface Permission {
   readonly resource: string;
   readonly scopes: readonly Scope[];
@@ -122,7 +122,7 @@ export function createSharing(options: {
     },
     async revokeFromGroup(actor, kind, id, groupId) {
       await requireShareable(actor, kind, id);
-      // Whoever owns the thing may end it, whosever group it is.
+      // The owner of the thing may end the grant, whosever group it is.
       await grants.removeForGroup(kind, id, groupId);
     },
     async mine(actor) {

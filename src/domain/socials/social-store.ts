@@ -3,7 +3,7 @@ import type { Social } from './social.ts';
 
 export interface SocialListing {
   readonly socials: readonly Social[];
-  /** All that match, whatever the page. */
+  /** Number of all that match, whatever the page. */
   readonly total: number;
 }
 

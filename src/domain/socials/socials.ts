@@ -9,7 +9,7 @@ import type { UserStore } from '../users/user-store.ts';
 import { notConfigured, type Social, type SocialChannel, type SocialState } from './social.ts';
 import type { SocialListing, SocialStore } from './social-store.ts';
 
-/** One text for each of these users on each of these channels. */
+/** A text for each of these users on each of these channels. */
 export interface NewSocials {
   /** As the client wrote them, in any case. */
   readonly usernames: readonly string[];
@@ -23,7 +23,7 @@ export interface Socials {
   send(actor: Actor, socials: NewSocials): Promise<readonly SocialId[]>;
   /** The message, if the actor may see it. Throws not_found, forbidden. */
   get(actor: Actor, id: SocialId): Promise<Social>;
-  /** What the actor sent or received; all for an admin. */
+  /** Messages that the actor sent or received; all for an admin. */
   list(actor: Actor, page: { limit: number; offset: number }): Promise<SocialListing>;
   /** Deletes a message; for its sender and admins. */
   remove(actor: Actor, id: SocialId): Promise<void>;

@@ -215,7 +215,7 @@ function givenBy({ profile = {} }: UserChanges): Profile {
   return { ...(email !== undefined && { email }), ...(phone !== undefined && { phone }) };
 }
 
-/** Who signs up has proven no address yet, and nobody may bear an address of somebody else. */
+/** Refuses an e-mail address as username: none is proven yet, and it may be somebody else's. */
 function requireOwnUsername(username: Username): void {
   if (!username.includes('@')) return;
   throw invalid(

@@ -4,7 +4,7 @@ import type { AddressProof, Profile, ProofChannel, User } from './user.ts';
 /** Numbers and separators as people write them: the same number in every spelling is one. */
 const phoneSeparators = /[\s().\-/]/g;
 
-/** One form of an address for comparing: e-mails in any case, numbers with any separators. */
+/** Form of an address for comparing: e-mails in any case, numbers with any separators. */
 export function addressKey(channel: ProofChannel, address: string): string {
   const trimmed = address.trim();
   return channel === 'email'

@@ -12,7 +12,7 @@ import type {
 } from './credential-store.ts';
 import type { LoggedIn } from './logins.ts';
 
-/** Who sends a request, as the list of logged-in browsers shows it. */
+/** Sender of a request, as the list of logged-in browsers shows it. */
 export interface Browser {
   readonly name: string;
   readonly address: string;

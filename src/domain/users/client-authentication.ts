@@ -8,7 +8,7 @@ import type { Sessions } from './sessions.ts';
 import type { User } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
-/** What a client says once, at the beginning of a long connection. */
+/** Credentials that a client sends once, at the beginning of a long connection. */
 export interface Presented {
   readonly username?: string;
   readonly password?: string;
@@ -21,8 +21,8 @@ export interface Presented {
 export interface ClientLogin {
   readonly actor: Actor;
   /**
-   * Who it is now; undefined when the token or key has ended, the password has changed, or the
-   * account is gone or disabled. Throws when the store cannot answer.
+   * The actor as of now; undefined when the token or key has ended, the password has changed, or
+   * the account is gone or disabled. Throws when the store cannot answer.
    */
   recheck(): Promise<Actor | undefined>;
 }

@@ -11,7 +11,7 @@ import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-stor
 /** Access keys start with this, so that they are told from tokens and found by secret scanners. */
 export const accessKeyPrefix = 'kpk_';
 
-/** Who is behind a bearer token or access key, behind a read-through cache. */
+/** Finds the actor of a bearer token or access key, behind a read-through cache. */
 export interface CredentialDirectory {
   /** The actor, if it was looked up a moment ago. Undefined tells nothing: ask `authenticate`. */
   peek(secret: string): Actor | undefined;
@@ -87,7 +87,7 @@ function isAboutCredentials(kind: string): boolean {
   return kind.startsWith('account_') || credentialKinds.has(kind);
 }
 
-/** What a key narrows its owner to. */
+/** Limits within which a key acts as its owner. */
 function keyLimitsOf({ id, scopes, devices, createdAt }: AccessKeyRecord): KeyLimits {
   return {
     ...{ keyId: id, createdAt },

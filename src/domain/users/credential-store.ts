@@ -20,7 +20,7 @@ export interface SessionRecord {
   readonly hash: string;
   /** The cookie before, which works for a moment more, and when it was replaced. */
   readonly replaced?: { readonly hash: string; readonly at: Instant };
-  /** What the browser called itself. */
+  /** Name that the browser gave itself. */
   readonly name: string;
   /** Where it was used last. */
   readonly address: string;
@@ -29,7 +29,7 @@ export interface SessionRecord {
   readonly expiresAt: Instant;
 }
 
-/** What a renewal changes of a session. */
+/** Fields of a session that a renewal changes. */
 export type SessionRenewal = Pick<SessionRecord, 'hash' | 'address' | 'lastUsedAt' | 'expiresAt'>;
 
 /** An access key as kept: only the hash of the secret. */
@@ -52,7 +52,7 @@ export interface Bearer {
 }
 
 /**
- * What a token rests on. The store keeps the token only if that still stands at the moment of
+ * Basis of a token. The store keeps the token only if the basis still stands at the moment of
  * writing: a password that changes meanwhile takes every token with it that was on its way.
  */
 export type TokenBasis =
@@ -86,7 +86,7 @@ export interface CredentialStore {
   findSession(hash: string): Promise<SessionRecord | undefined>;
   /** Replaces the cookie whose hash is `from`; gone when it is no longer the newest one. */
   renewSession(from: string, renewal: SessionRenewal): Promise<'renewed' | 'gone'>;
-  /** Those used last first. */
+  /** Sessions of the account, last used first. */
   listSessions(userId: UserId): Promise<readonly SessionRecord[]>;
   /** Ends the session with all tokens that came from it. */
   removeSession(userId: UserId, id: string): Promise<'removed' | 'missing'>;

@@ -31,7 +31,7 @@ export interface FailureBounds {
 
 interface Counter {
   readonly limiter: FailureLimiter;
-  /** What is not kept yet; undefined: forgiven. */
+  /** Windows that are not kept yet; undefined: forgiven. */
   readonly changed: Map<string, FailureWindow | undefined>;
 }
 
@@ -67,7 +67,7 @@ export function createFailureLimiters(options: {
     pause ??= setTimeout(() => void saveSome(), limits.failuresPauseMs).unref();
   }
 
-  /** It is kept by the process that counted it; what is to be kept here counts it in. */
+  /** Counts failures that another process keeps; windows still to be kept here include them. */
   function hear({ counter, key, isForgiven, failures }: FailureNews): void {
     const { limiter, changed } = counters.get(counter) ?? {};
     if (limiter === undefined) return;
@@ -84,7 +84,7 @@ export function createFailureLimiters(options: {
       if (part.length === 0) continue;
       const counted = part.map(([key, window]) => ({ key, ...(window ?? forgiven) }));
       await store.save(name, counted, clock.now());
-      // What changed while it was written is written once more.
+      // Windows that changed while they were written are written once more.
       for (const [key, window] of part) if (changed.get(key) === window) changed.delete(key);
       isMore ||= changed.size > 0;
     }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 
-/** What was counted for a key since its first failure. */
+/** Failures counted for a key since its first one. */
 export interface KeptFailures {
   readonly key: string;
   /** 0: forgiven. */
@@ -10,7 +10,7 @@ export interface KeptFailures {
 
 /** Counters of failures, as they were a moment ago: what they are worth after a restart. */
 export interface FailureStore {
-  /** What is kept under this name and has not ended. */
+  /** Counters kept under this name that have not ended. */
   load(limiter: string, now: Instant): Promise<readonly KeptFailures[]>;
   /**
    * Keeps these instead of what was kept for their keys. What has ended goes, and of more than

@@ -10,7 +10,7 @@ export interface FailureTalk {
   onTold(listener: (text: string) => Promise<void>): void;
 }
 
-/** What happened to a key since it was told last. */
+/** News of a key since it was told last. */
 export interface FailureNews {
   readonly counter: string;
   readonly key: string;
@@ -29,7 +29,7 @@ export interface FailureTelling {
 
 /** Before it is told again what could not be told. */
 const retryMs = 1_000;
-/** What is told in one text. */
+/** Pieces of news that are told in one text. */
 const newsPerTextMax = 1_000;
 
 /**
@@ -63,7 +63,7 @@ export function createFailureTelling(options: {
     if (untold.size > waitingMax && oldest !== undefined) untold.delete(oldest);
   }
 
-  /** All that waits when others had their turn, so that many who fail at once are one text. */
+  /** Tells waiting news after other events were handled, so that many failures are one text. */
   async function tellWaiting(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     telling = undefined;
@@ -102,7 +102,7 @@ export function createFailureTelling(options: {
   };
 }
 
-/** What two pieces of news of one key say together. */
+/** Merges two pieces of news of one key. */
 function together(
   before: FailureNews | undefined,
   later: FailureNews | undefined,

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
 import type { Standing } from './password-work.ts';
 
-/** One try to log in, as far as it is counted. */
+/** A login attempt, as far as it is counted. */
 export interface LoginAttempt {
   /** The username or e-mail address, as it was given. */
   readonly login: string;
@@ -24,7 +24,7 @@ export interface LoginLimiter {
   /** Whether so many strangers failed at the account that strangers take turns at it, slowly. */
   isSlow(attempt: LoginAttempt): boolean;
   standingOf(attempt: LoginAttempt): Standing;
-  /** What the account is counted by. */
+  /** Key by which the account is counted. */
   nameOf(attempt: LoginAttempt): string;
   failed(attempt: LoginAttempt): void;
   /** Counts a try whose client left before its answer, for its account and network. */
@@ -52,7 +52,7 @@ export function createLoginLimiter(failures: FailureLimiters): LoginLimiter {
   const nameOf = ({ login }: LoginAttempt): string =>
     login.length > nameCharactersMax ? hashSecret(login) : login.toLowerCase();
 
-  /** What counts this try and may refuse it, with its key. */
+  /** Limiters that count this attempt and may refuse it, with its key in each. */
   function countersOf(attempt: LoginAttempt) {
     const { network, acquaintance } = attempt;
     const name = nameOf(attempt);

@@ -17,7 +17,7 @@ import type { StoredLogin, UserStore } from './user-store.ts';
 /** Somebody who just gave the right password. */
 export interface LoggedIn {
   readonly user: User;
-  /** What the password was checked against: a later one ends what rests on this login. */
+  /** Hash that the password was checked against: a later one ends what rests on this login. */
   readonly passwordHash: string;
 }
 
@@ -35,7 +35,7 @@ export interface Login {
   readonly signal?: AbortSignal;
 }
 
-/** One try to log in, with what is checked for it. */
+/** A login attempt, with what is checked for it. */
 interface Asked {
   readonly attempt: LoginAttempt;
   readonly candidates: readonly StoredLogin[];
@@ -59,9 +59,9 @@ export interface Logins {
 }
 
 /**
- * Who somebody is, by username or e-mail and password. Hashing is bounded and shared out in turns,
- * so that a flood of logins cannot starve pushes or other logins; an unknown user costs the same
- * time as a wrong password.
+ * Finds users by username or e-mail and password. Hashing is bounded and shared out in turns, so
+ * that a flood of logins cannot starve pushes or other logins; an unknown user costs the same time
+ * as a wrong password.
  */
 export function createLogins(options: {
   readonly users: UserStore;

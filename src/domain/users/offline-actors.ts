@@ -37,7 +37,7 @@ export function createOfflineActors(options: {
     entriesMax: limits.credentialCacheEntriesMax,
     isCurrent: ({ recheckAt }) => clock.now() < recheckAt,
   });
-  // What is being read when a credential changes is for those who asked before.
+  // A read under way when a credential changes answers only those who asked before.
   const nameOf = ({ userId, keyId }: Account): string =>
     `${userId}/${keyId ?? ''}/${sessions.generation}`;
 

@@ -33,7 +33,7 @@ interface Check {
 export function createPasswordChecks(work: PasswordWork): PasswordChecks {
   const secret = createSecret();
   const checks = new Map<string, Check>();
-  // One for each account, with the hash that it belongs to: a new password makes it worthless.
+  // Proofs by account, bound to the password hash: a new password makes them worthless.
   const remembered = createLruCache<string, string>(limits.loginFailureEntriesMax);
   const proofOf = ({ user, passwordHash }: StoredLogin, password: string): string =>
     signText(secret, `${user.id} ${passwordHash} ${password}`);
@@ -77,7 +77,7 @@ export function createPasswordChecks(work: PasswordWork): PasswordChecks {
         throw error;
       } finally {
         check.waiting -= 1;
-        // Whoever comes after an answer needs a hash of their own.
+        // A login that comes after an answer needs a hash of its own.
         if (check.waiting === 0 || check.over.signal.aborted) {
           if (checks.get(key) === check) checks.delete(key);
         }

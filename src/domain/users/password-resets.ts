@@ -36,7 +36,7 @@ export interface PasswordResets {
   }): Promise<void>;
 }
 
-/** Who asks for another code takes none of those before it away. */
+/** Resets passwords by codes; asking for another code leaves those before it valid. */
 export function createPasswordResets(options: {
   readonly users: UserStore;
   readonly work: PasswordWork;

@@ -11,8 +11,8 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /**
- * What is known of who logs in: `known` has logged in to the account from there before, `strange`
- * has not, nor failed, and from the network of a `suspect` somebody failed a moment ago.
+ * Standing of a client that logs in: `known` has logged in to the account from there before,
+ * `strange` has not, nor failed, and from the network of a `suspect` somebody failed a moment ago.
  */
 export type Standing = 'known' | 'strange' | 'suspect';
 

@@ -4,7 +4,7 @@ import type { NewUser, User, UserChanges } from './user.ts';
 
 export interface UserListing {
   readonly users: readonly User[];
-  /** All that match, whatever the page. */
+  /** Number of all that match, whatever the page. */
   readonly total: number;
 }
 
@@ -14,7 +14,7 @@ export interface StoredLogin {
   readonly passwordHash: string;
 }
 
-/** What went with an account, by id. */
+/** Things that went with an account, by id. */
 export interface RemovedThings {
   readonly devices: readonly DeviceId[];
   readonly gateways: readonly GatewayId[];

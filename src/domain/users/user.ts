@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { UserId, Username } from '../ids.ts';
 
-/** What people tell about themselves; every field may be absent. */
+/** Details that people tell about themselves; every field may be absent. */
 export interface Profile {
   readonly firstName?: string;
   readonly lastName?: string;
@@ -19,7 +19,7 @@ export interface Profile {
 /** Addresses of these kinds are proven with a code that is sent to them. */
 export type ProofChannel = 'email' | 'phone';
 
-/** That an address of the profile reaches this user [contract 14]. */
+/** Proof that an address of the profile reaches this user [contract 14]. */
 export interface AddressProof {
   readonly channel: ProofChannel;
   readonly address: string;
@@ -45,7 +45,7 @@ export interface User {
   /** Of addresses that are in the profile; absent: none. */
   readonly proofs?: readonly AddressProof[];
   /**
-   * What messages to the webhook are signed with, shown to this user only. Absent: the account is
+   * Secret that signs messages to the webhook, shown to this user only. Absent: the account is
    * older than stored secrets, and its secret follows from the installation's and its name.
    */
   readonly webhookSecret?: string;

@@ -17,7 +17,7 @@ import { createWriteLines } from './line-writes.ts';
 import { type ChannelParts, channelRoutes } from './thing-speak-channels.ts';
 import { thingSpeakRoutes } from './thing-speak-routes.ts';
 
-/** What the compatibility endpoints are built on. */
+/** The services behind the compatibility endpoints. */
 export type EndpointServices = Omit<ChannelParts, 'authenticate'>;
 
 /** The routes of other protocols that are below /api/v2, for the reference. */

@@ -137,7 +137,7 @@ export async function withSensors(
   }
   const unmade = new Map<DeviceId, Unmade>();
   for (const [deviceId, sensorIds] of wanted) {
-    // One after the other: each may be a commit, and their number is limited for the request.
+    // Device after device: each may be a commit, and their number is limited for the request.
     const left = await maker.makeOn(deviceId, sensorIds);
     if (left.size > 0) unmade.set(deviceId, left);
     if (pace.isOver()) await pace.rest();

@@ -122,7 +122,7 @@ async function update(
  */
 const entryIdOf = (now: Instant): number => Math.floor(now / 1_000);
 
-/** What an update says about itself, whatever is wrong with the rest of it. */
+/** The sender and device that an update names, whatever is wrong with the rest of it. */
 interface KnownOfUpdate {
   readonly actor?: Actor;
   readonly deviceId?: DeviceId;
@@ -138,7 +138,7 @@ function knownOf(actor: Actor | undefined, parameters: UpdateParameters): KnownO
   }
 }
 
-/** Who sends: the key may be among the fields, or in the head as the Arduino library has it. */
+/** Finds the sender: the key may be a field, or in the head as the Arduino library has it. */
 export async function senderOf(
   { authenticate }: ThingSpeakParts,
   { actor, headers, raw }: Pick<RouteRequest, 'actor' | 'headers' | 'raw'>,

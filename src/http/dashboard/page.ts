@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 /** The page of the web app as it is sent. */
 export interface Page {
-  /** Its ETag: it changes with the build and the settings. */
+  /** The ETag of the page: it changes with the build and the settings. */
   readonly tag: string;
   readonly plain: Buffer;
   readonly gzip: Buffer;
@@ -14,7 +14,7 @@ export interface Page {
 
 /** The pages of one build with one set of settings. */
 export interface Pages {
-  /** What a content security policy names the script in the page by; absent: there is none. */
+  /** The hash of the page's script, for a content security policy; absent: there is none. */
   readonly scriptHash: string | undefined;
   /** The page at an address: it names the scripts that the build says are shown there. */
   pageAt(path: string): Page;

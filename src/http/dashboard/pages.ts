@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { nothingAt } from '../lost-paths.ts';
 import { createPages, type Page } from './page.ts';
 
-/** What the dashboard is told about the service, in a meta tag. Nothing in it is secret. */
+/** Facts about the service for the dashboard, in a meta tag. Nothing in it is secret. */
 export interface DashboardSettings {
   readonly version: string;
   readonly tokenLifeSeconds: number;

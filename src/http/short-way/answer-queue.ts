@@ -88,7 +88,7 @@ export class AnswerQueue {
     begun.text = text;
     if (this.#begun.length === 1) this.#flush();
     else if (!this.#isFlushing) {
-      // What one commit stored is answered in one write.
+      // Pushes that one commit stored are answered in one write.
       this.#isFlushing = true;
       process.nextTick(() => {
         this.#isFlushing = false;
@@ -114,7 +114,7 @@ export class AnswerQueue {
     else if (this.#begun.length === 0) this.#onLeft();
   }
 
-  /** What the client does not read counts for who asked. */
+  /** Charges the sender of the request for bytes that the client does not read. */
   #waitForReader(source: RequestSource, bytes: number): void {
     const socket = this.#socket;
     const release = this.#room.reserve(socket, this.#room.payerOf(source), bytes);

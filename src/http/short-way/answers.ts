@@ -39,7 +39,7 @@ export function createAnswerWriter(keepAliveMs: number, clock: Clock): AnswerWri
   let connectionText = '';
   const empty = new Map<number, { readonly madeIn: number; readonly written: Written }>();
 
-  /** What node:http says of time and connection, made anew each second. */
+  /** Makes the lines of time and connection, as node:http writes them, anew each second. */
   function now(): number {
     const current = Math.floor(clock.now() / secondMs);
     if (current !== second) {
@@ -84,7 +84,7 @@ export function createAnswerWriter(keepAliveMs: number, clock: Clock): AnswerWri
   };
 }
 
-/** What stood behind the first lines of an answer, and how it was read. */
+/** The rest of an answer, behind its first lines, and how it was read. */
 interface Rest {
   readonly contentType: string;
   readonly isShortened: boolean;

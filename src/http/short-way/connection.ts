@@ -24,7 +24,7 @@ export interface HotTarget {
   answer(call: HotCall): Promise<string | undefined>;
 }
 
-/** What the connections of the short way share. */
+/** State and services that the connections of the short way share. */
 export interface ShortWayParts extends IntakeParts {
   readonly node: NodeHttp;
   readonly lines: readonly HotLine<HotTarget>[];
@@ -47,7 +47,7 @@ function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): 
 const noQuery = {};
 const nothing = Buffer.alloc(0);
 
-/** One connection on the short way, until it is handed over or closed. */
+/** A connection on the short way, until it is handed over or closed. */
 export class ShortConnection implements IntakeOwner {
   readonly #parts: ShortWayParts;
   readonly #socket: Socket;
@@ -56,9 +56,9 @@ export class ShortConnection implements IntakeOwner {
   #latest: KeptRequest<HotTarget> | undefined;
   /** Nothing is read: a read is under way, or it is leaving. */
   #isHeld = false;
-  /** What is to become of it when all answers have left; a refusal is owed to half a request. */
+  /** The exit taken when all answers have left; a refusal is owed to half a request. */
   #exit: 'handed over' | NotComing | undefined;
-  /** What node is to read first. */
+  /** Bytes that node is to read first. */
   #left: Buffer = nothing;
   /** The client sends no more. */
   #hasEnded = false;
@@ -145,7 +145,7 @@ export class ShortConnection implements IntakeOwner {
     this.#goOn();
   }
 
-  /** What is to be done when all answers have left. */
+  /** Reads on or takes the exit, when all answers have left. */
   #goOn(): void {
     const socket = this.#socket;
     if (this.#answers.due > 0 || this.#answers.isUnread || socket.destroyed) return;

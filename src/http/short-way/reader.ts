@@ -19,7 +19,7 @@ export interface HotHead {
   readonly hasAcceptEncoding: boolean;
 }
 
-/** What a connection keeps of its latest request. */
+/** The parts of its latest request that a connection keeps. */
 export interface KeptRequest<Target> {
   readonly line: HotLine<Target>;
   readonly head: HotHead;
@@ -98,7 +98,7 @@ export function readHotRequest<Target>(
 }
 
 function fits({ bodyBytes, hasAcceptEncoding }: HotHead, { hasBody }: HotLine<unknown>): boolean {
-  // What a push is answered with is never compressed.
+  // Answers to pushes are never compressed.
   return hasBody ? bodyBytes > 0 : bodyBytes === 0 && !hasAcceptEncoding;
 }
 
@@ -113,7 +113,7 @@ function paramsOf(
   return params;
 }
 
-/** One field: a name, a value with single spaces inside, and no other white space. */
+/** A header field: a name, a value with single spaces inside, and no other white space. */
 const field = /([A-Za-z][A-Za-z\d-]*): ?([\x21-\x7e]+(?: [\x21-\x7e]+)*)\r\n/y;
 
 /** Fields that say nothing of how the bytes on the connection are to be understood. */

@@ -31,12 +31,12 @@ class PartialRequest {
   }
 }
 
-/** What is shorter holds few requests: it is not worth a look at the clock. */
+/** Shorter chunks hold few requests: not worth reading the clock. */
 const untimedBytesMax = 1_024;
 
 const nothing = Buffer.alloc(0);
 
-/** What tells whose turn it is. */
+/** The services that tell whose turn it is. */
 export interface IntakeParts {
   readonly room: AnswerRoom;
   readonly waiting: WaitingRoom;
@@ -67,7 +67,7 @@ export class RequestIntake {
   /** Some of its bytes count. */
   #hasPlace = false;
   #hasEnded = false;
-  /** Who asked last pays for what waits. */
+  /** The latest request, whose sender pays for the bytes that wait. */
   source: RequestSource | undefined;
 
   constructor(parts: IntakeParts, socket: Socket, owner: IntakeOwner) {

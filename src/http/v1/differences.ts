@@ -66,7 +66,7 @@ function withUnknownMeasurements(route: Route, { devices }: Services): Route {
         return await route.handle(request);
       } catch (reason) {
         if (!isNotFound(reason)) throw reason;
-        // Who may not view the data was refused before the measurement was looked for.
+        // An actor who may not view the data was refused before the measurement was looked for.
         await devices.get(request.actor, parseDeviceId(request.params['device_id']));
         return nothing(request);
       }

@@ -12,7 +12,7 @@ export interface Renaming {
   readonly toV2: (message: unknown) => unknown;
 }
 
-/** What is looked at in a schema; all else of it is copied. */
+/** The keywords of a schema that are looked at; all others are copied. */
 interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
@@ -132,7 +132,7 @@ function messageToV2(node: RenamingNode, message: unknown): unknown {
   const entries = Object.entries(message).flatMap(([name, value]): [string, unknown][] => {
     const key = node.keys.get(name);
     const field = key === undefined ? undefined : node.fields.get(key);
-    // What version 2 alone knows by this name is an unknown key here.
+    // A name that version 2 alone knows is an unknown key here.
     if (key === undefined || field === undefined)
       return node.fields.has(name) ? [] : [[name, value]];
     const isNothing = value === '' && node.emptyFields.includes(key);

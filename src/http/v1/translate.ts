@@ -80,7 +80,7 @@ function bodyToV2(
   return { ...bare, text: JSON.stringify(renaming.toV2(value)) };
 }
 
-/** What was written by hand is spelled already. */
+/** Spells an answer for version 1; text written by hand is spelled already. */
 function answerToV1(answer: Answer, { toV1 }: Renaming): Answer {
   if (answer.kind === 'json') return { ...answer, message: toV1(answer.message) };
   if (answer.kind === 'nested') return { ...answer, ...nestedToV1(answer, toV1) };
@@ -91,7 +91,7 @@ function answerToV1(answer: Answer, { toV1 }: Renaming): Answer {
   return answer;
 }
 
-/** What is nested is spelled already. */
+/** Spells a message for version 1; its nested lists are spelled already. */
 function nestedToV1({ message, lists }: NestedMessage, toV1: Renaming['toV1']): NestedMessage {
   const renamed = [...lists].map(([key, pieces]) => [keyToV1(key), pieces] as const);
   return { message: toV1(message) as object, lists: new Map(renamed) };

@@ -15,7 +15,7 @@ import { json } from '../answer.ts';
 import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 
-/** What administrators see of the service as a whole. */
+/** Routes for administrators, on the service as a whole. */
 export function adminRoutes({
   usage,
   serviceState,

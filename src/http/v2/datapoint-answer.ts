@@ -203,7 +203,7 @@ function framed<Piece extends string | Uint8Array | LongText>(
   );
 }
 
-/** One step: in one piece, but for long items. */
+/** The text of a step: in one piece, but for long items. */
 function stepText<Item>(
   step: readonly Item[],
   { item: write, long, between }: Format<Item>,

@@ -271,7 +271,7 @@ function readRoute(
       }
       if (summary === undefined) {
         const history = await readHistory(actor, sensor, page);
-        // What was pushed names its corrections, which columns do not have.
+        // Raw datapoints name their corrections, which columns do not have.
         const isWhole = page.limit <= limits.datapointsPerStep || page.isRaw === true;
         if (isWhole) return answerWith(history, page, format);
         const rows = isCsv ? createCsvRows(sensor, spelling) : createJsonRows(sensor, spelling);
@@ -308,7 +308,7 @@ function readPlace(query: Static<typeof SummedUpQuery>, sensor: SensorRef): Plac
   throw invalid('after must be empty, or what X-After said of this sensor');
 }
 
-/** What is asked of the history, by the parameters that all reads share. */
+/** Reads the query of a history from the parameters that all reads share. */
 export function historyQuery(query: Static<typeof DatapointsQuery>, isCsv = false): HistoryQuery {
   const from = query.dateFrom ?? query.date_from;
   const to = query.dateTo ?? query.date_to;

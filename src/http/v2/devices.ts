@@ -172,7 +172,7 @@ function changeRoute(devices: Devices): Route {
   });
 }
 
-/** One after the other, so that lists have them in their order; others have their turn between. */
+/** Creates devices one by one: lists keep their order, and other requests run in between. */
 async function createMany(
   devices: Devices,
   actor: Actor,

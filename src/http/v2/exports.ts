@@ -82,7 +82,7 @@ const everything = (query: Parameters<typeof historyQuery>[0]): HistoryQuery =>
 const csvOf = ({ steps }: MergedHistory, spelling: Spelling): Chunks =>
   listText(steps, formatOf(true, spelling));
 
-/** One CSV after the other, each asked for when the one before it is through. */
+/** Yields CSV after CSV, each asked for when the one before it is through. */
 async function* entriesOf(
   readMany: ReadMany,
   actor: Actor,

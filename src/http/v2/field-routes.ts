@@ -51,7 +51,7 @@ export const locationBody = bareBody(LocationMessage, (body) => ({ location: rea
 
 const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
 
-/** One PUT for each field of a thing. */
+/** A PUT route for each field of a thing. */
 export function fieldRoutes<Changes>(options: {
   /** Of the thing itself, for instance /devices/:device_id. */
   readonly path: string;

@@ -15,7 +15,7 @@ export const valueParameters = {
   ),
 };
 
-/** What `valueParameters` ask for. */
+/** Reads the options that `valueParameters` ask for. */
 export const valueOptions = (query: { readonly calibrated?: boolean }) => ({
   isCalibrated: query.calibrated !== false,
 });

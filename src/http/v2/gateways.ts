@@ -36,7 +36,7 @@ import { listed } from './listed.ts';
 
 const tag = 'Gateways';
 
-/** What the routes of gateways are built on. */
+/** The services behind the routes of gateways. */
 export interface GatewayServices {
   readonly gateways: Gateways;
   readonly presence: Presence;

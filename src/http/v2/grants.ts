@@ -20,7 +20,7 @@ import { jsonBody } from '../route-body.ts';
 
 const tag = 'Sharing';
 
-/** Who may do what with the things of one kind, for their owner and admins. */
+/** Routes on who may do what with the things of one kind, for their owner and admins. */
 export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Route[] {
   const parameter = `${kind}_id`;
   const path = `/${kind}s/:${parameter}/grants`;
@@ -107,7 +107,7 @@ function groupGrantRoutes(options: {
   ];
 }
 
-/** What I share, and what is shared with me. */
+/** The route that lists what I share, and what is shared with me. */
 export function myGrantsRoute(sharing: Sharing): Route {
   return defineRoute({
     method: 'GET',

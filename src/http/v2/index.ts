@@ -60,7 +60,7 @@ import { bulkPushRoute } from './sensors-data.ts';
 import { socialRoutes } from './socials.ts';
 import { userRoutes } from './users.ts';
 
-/** What the routes of version 2 are built on. */
+/** The services behind the routes of version 2. */
 export interface Services extends NotificationServices {
   readonly logins: Logins;
   readonly sessions: Sessions;
@@ -68,7 +68,7 @@ export interface Services extends NotificationServices {
   readonly firstLogin: FirstLogin;
   readonly passwordResets: PasswordResets;
   readonly addressProving: AddressProving;
-  /** What messages to a user's webhook are signed with. */
+  /** The secret that signs messages to a user's webhook. */
   readonly webhookSecretOf: (user: User) => string;
   readonly accessKeys: AccessKeys;
   readonly sharing: Sharing;

@@ -23,7 +23,7 @@ import { listed } from './listed.ts';
 
 const tag = 'Sharing';
 const max = 2 * invitationLimits.invitationsPerUserMax;
-/** What a link leads to is for its reader alone, and may be over in a moment. */
+/** The answer to a link is for its reader alone, and may be outdated in a moment. */
 const unkept = { 'cache-control': 'no-store' };
 
 /** Links by which people join a device, a group or a project, with an account or not yet. */

@@ -1,7 +1,7 @@
 import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
 import { pageHeaders } from '../paging.ts';
 
-/** One page of a list, under the name of what is in it. */
+/** A page of a list, under the name of its items. */
 type StorePage<Name extends string, Item> = { readonly total: number } & {
   readonly [Key in Name]: readonly Item[];
 };

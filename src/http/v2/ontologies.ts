@@ -2,7 +2,7 @@ import { type Vocabulary, vocabularies } from '../../wire/vocabulary.ts';
 import { json } from '../answer.ts';
 import { defineRoute, messageAnswer, type Route } from '../route.ts';
 
-// They change with a release, at most.
+// Vocabularies change with a release, at most.
 const cacheHeaders = { 'cache-control': 'public, max-age=86400' };
 
 /** Vocabularies for pick lists: offered, never enforced [contract 5]. */

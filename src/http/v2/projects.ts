@@ -29,7 +29,7 @@ import { listed } from './listed.ts';
 
 const tag = 'Projects';
 
-/** What the routes of projects are built on. */
+/** The services behind the routes of projects. */
 export interface ProjectServices {
   readonly projects: Projects;
   readonly gateways: Gateways;

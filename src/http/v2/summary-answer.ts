@@ -31,13 +31,13 @@ import {
   type StepWriter,
 } from './datapoint-answer.ts';
 
-/** One read that is to be summed up. */
+/** A read that is to be summed up. */
 export interface SummaryRequest {
   readonly actor: Actor;
   readonly selection: SensorSelection;
   /** The path names the sensor: buckets in JSON do not repeat it. */
   readonly isOfOneSensor: boolean;
-  /** One bucket for all sensors together, which names none. */
+  /** Buckets are of all sensors together, and name none. */
   readonly isTotal?: boolean;
   readonly query: HistoryQuery;
   /** As the client gave it; without one everything is answered. */

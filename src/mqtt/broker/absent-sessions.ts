@@ -5,15 +5,15 @@ import type { Session } from './session.ts';
 
 /** Sessions whose client is not there, by who pays for them, those that left first in front. */
 export interface AbsentSessions {
-  /** Its connection ended at that moment. */
+  /** Adds a session whose connection ended at `leftAt`. */
   add(session: Session, leftAt: Instant): void;
-  /** Its client is back, or it ended. */
+  /** Removes a session whose client is back, or that ended. */
   remove(session: Session): void;
   /** The one that was left first, of those of this payer. */
   oldestOf(payer: Payer): Session | undefined;
   /** The one that was left first, of those of the guests who left most. */
   oldestOfGuests(): Session | undefined;
-  /** Those whose time is over [MQTT-3.1.2-23]. */
+  /** Sessions whose time is over [MQTT-3.1.2-23]. */
   expired(now: Instant): readonly Session[];
 }
 

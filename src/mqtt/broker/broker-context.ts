@@ -19,7 +19,7 @@ import type { Turns } from './turns.ts';
 import type { Wills } from './wills.ts';
 import type { ReadingTurn, WorkShares } from './work-shares.ts';
 
-/** What the connections of one broker share. */
+/** The parts of one broker that its connections share. */
 export interface BrokerContext {
   readonly authority: BrokerHooks;
   readonly clock: Clock;
@@ -56,7 +56,7 @@ export interface BrokerContext {
 /** A connection, as those see it who look after all of them. */
 export interface Member {
   readonly client: Pick<Client, 'identity' | 'isGone'> | undefined;
-  /** Who pays for it: the address, until it has logged in. */
+  /** The payer of the connection is the address, until it has logged in. */
   readonly input: { readonly payer: Payer };
   /** Looks at its clocks, which count time awake: keep alive, login, token. */
   sweep(awakeMs: number): void;

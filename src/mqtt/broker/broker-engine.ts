@@ -46,7 +46,7 @@ export interface BrokerOptions {
 
 /** A broker whose clocks can be looked at by hand. */
 export interface BrokerEngine extends Broker {
-  /** What happens every second: keep alive, logins that ended, wills, expiry. */
+  /** Does the work of every second: keep alive, logins that ended, wills, expiry. */
   sweep(): void;
 }
 
@@ -62,7 +62,7 @@ interface Engine {
 }
 
 const sweepMs = 1_000;
-/** What a sweep that comes late counts for. */
+/** The longest time that one sweep counts, however late it comes. */
 const sweepStepMsMax = 2_000;
 const sweepsPerRetained = 10;
 
@@ -116,7 +116,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     endSessions: (isGone) => endSessions(context, isGone),
     recheck(isConcerned) {
       for (const { client } of context.members) {
-        // Who is gone is told by its client.
+        // A client that is gone ends its connection itself.
         if (client !== undefined && isConcerned(client.identity)) client.isGone();
       }
     },
@@ -132,7 +132,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
   };
 }
 
-/** What cannot be taken up stays in the store, and does not keep the rest from starting. */
+/** Restores a session or message; one that fails stays in the store, and the rest still starts. */
 function restore(log: Log, about: LogFields, take: () => void): void {
   try {
     take();
@@ -233,7 +233,7 @@ function packetBytesMaxOf(topic: string): number {
   return isDeviceTopic ? mqttLimits.deviceTopicPacketBytesMax : mqttLimits.packetBytesMax;
 }
 
-/** One setImmediate for everybody who has something to send. */
+/** Flushes all writers that have something to send in one setImmediate. */
 function createFlusher(): Flusher {
   let outboxes: PacketWriter[] = [];
   function flush(): void {
@@ -249,7 +249,7 @@ function createFlusher(): Flusher {
   };
 }
 
-/** One that another process took with its client is published there; no other one takes this. */
+/** A will that another process took with its client is published there; no other takes this one. */
 function publishOwnWill(
   will: PendingWill,
   shared: Pick<SharedSessions, 'beginWill'> | undefined,
@@ -314,7 +314,7 @@ function shedSlowest(members: ReadonlySet<Member>): void {
   let bytes = 0;
   for (const { writer } of members) bytes += writer.waitingBytes;
   if (bytes <= mqttLimits.socketBuffersBytesMax) return;
-  // Whoever holds most with all connections together goes first, not who has one that is slow.
+  // The payer with the most over all its connections goes first, not the slowest connection.
   const byPayer = Map.groupBy(members, ({ input }) => input.payer);
   const groups = [...byPayer.values()].map((list) => ({ list, held: waitingOf(list) }));
   for (const { list } of groups.sort((one, other) => other.held - one.held)) {
@@ -344,7 +344,7 @@ async function endSessions(
     if (pause !== undefined) await pause;
   }
   const ended = context.registry.ofIdentities(isGone);
-  // None of them gets what another one of them leaves to its group.
+  // Sessions that end here must not get what another one of them leaves to its group.
   for (const session of ended) session.expiresAt = 0;
   for (const session of ended) {
     context.wills.cancel(session.key);
@@ -373,7 +373,7 @@ function metricsOf({ context, tree, retained }: Engine): BrokerMetrics {
 
 async function closeAll({ context, underWay }: Engine): Promise<void> {
   for (const member of [...context.members]) member.end(reason.shuttingDown);
-  // Whoever waited for somebody to come back waits no longer.
+  // Wills do not wait any longer for their clients to come back.
   context.wills.publishAll();
   await Promise.all(underWay);
   await context.ownership?.close();

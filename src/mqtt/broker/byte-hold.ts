@@ -2,17 +2,17 @@ import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
 
 /**
- * What one connection holds of a budget of bytes. Up to `freeBytes` it takes nothing of it: small
- * packets come through however full it is; beyond, it takes room in steps.
+ * The bytes of a budget that one connection holds. Up to `freeBytes` it takes none, so that small
+ * packets come through however full the budget is; beyond, it takes them in steps.
  */
 export class ByteHold {
   readonly #budget: Budget;
   readonly #freeBytes: number;
   readonly #stepBytes: number;
   #payer: Payer;
-  /** What its parts have. */
+  /** Bytes that its parts hold. */
   #held = 0;
-  /** What is taken of the budget. */
+  /** Bytes taken of the budget. */
   #bytes = 0;
 
   constructor(
@@ -26,7 +26,7 @@ export class ByteHold {
     this.#stepBytes = options.stepBytes;
   }
 
-  /** Who has logged in pays from now on. */
+  /** Charges `payer` from now on: the client has logged in. */
   moveTo(payer: Payer): void {
     if (this.#bytes > 0) {
       this.#budget.release(this.#payer, this.#bytes);

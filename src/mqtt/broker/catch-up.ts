@@ -183,7 +183,7 @@ function createReplay(
   return {
     route: router.route,
     hasSubscribers: (topic: string, reach?: Reach) => tree.match(topic, reach).count > 0,
-    /** What was logged before a subscription came is not for it. */
+    /** Adds subscriptions made before this place of the log: earlier messages are not for them. */
     subscribeUpTo(place: number): void {
       for (let next = coming.at(-1); next !== undefined && next.since < place; ) {
         tree.add(next.session, next.subscription);

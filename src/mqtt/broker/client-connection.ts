@@ -13,7 +13,7 @@ import type { PacketInput } from './packet-input.ts';
 import type { Link, Session, TopicAliases } from './session.ts';
 import { isCongested } from './transmission.ts';
 
-/** What carries the packets of a client. */
+/** The connection that carries the packets of a client. */
 export interface Carrier {
   readonly writer: PacketWriter;
   readonly input: PacketInput;
@@ -90,14 +90,14 @@ export class ClientConnection implements Link, OpenConnection {
     this.#heardAt = awake.ms;
     handlePacket(this, header, body);
     if (journal.hasRoomFor(this.client.payer)) return;
-    // Whoever changes its session faster than the store writes has to wait.
+    // A client that changes its session faster than the store writes has to wait.
     const synced = journal.synced();
     if (synced === undefined || !this.isOpen) return;
     this.pauseReading();
     void synced.then(() => this.resumeReading());
   }
 
-  /** What was buffered has left. */
+  /** Goes on sending once the buffered bytes have left. */
   drained(): void {
     this.#fullSince = undefined;
     const { queue, retainedDelivery } = this.context;
@@ -106,7 +106,7 @@ export class ClientConnection implements Link, OpenConnection {
   }
 
   sweep(awakeMs: number): void {
-    // What it says while it is not read from is heard later.
+    // A client that is not read from is not silent: its packets are read later.
     if (this.#carrier.input.isPaused) this.#heardAt = awakeMs;
     this.#fullSince = isCongested(this) ? (this.#fullSince ?? awakeMs) : undefined;
     const fullMs = awakeMs - (this.#fullSince ?? awakeMs);

@@ -18,10 +18,10 @@ import { PacketInput } from './packet-input.ts';
 /** The size of the largest packet that explains a refusal. */
 const explainedBytesMin = 512;
 
-/** What of CONNECT says how it is answered. */
+/** The fields of CONNECT that decide how it is answered. */
 type Answered = Pick<ConnectPacket, 'version' | 'wantsProblemInformation'>;
 
-/** One connection from its first byte to its last: CONNECT, login, and the end. */
+/** A connection from its first byte to its last: CONNECT, login, and the end. */
 export class Connection implements Receiver, Member, Carrier {
   readonly writer: PacketWriter;
   readonly #context: BrokerContext;
@@ -29,10 +29,10 @@ export class Connection implements Receiver, Member, Carrier {
   readonly input: PacketInput;
   readonly #opening: Opening;
   #state: 'opening' | 'authenticating' | 'open' | 'closed' = 'opening';
-  /** What is known of the client before it is let in. */
+  /** CONNECT, as far as it is known, before the client is let in. */
   #connect: Answered = { version: 4, wantsProblemInformation: true };
   #open: ClientConnection | undefined;
-  /** Its client has left; what had arrived by then is handled when it is let in. */
+  /** Whether the client has left; packets that had arrived are handled when it is let in. */
   #isLeft = false;
 
   constructor(context: BrokerContext, transport: Transport, address: string) {
@@ -104,7 +104,7 @@ export class Connection implements Receiver, Member, Carrier {
     this.writer.transport.end();
   }
 
-  /** Whatever a peer sends ends at most its own connection. */
+  /** Runs work on packets: whatever a peer sends ends at most its own connection. */
   #guard(work: () => void) {
     try {
       work();

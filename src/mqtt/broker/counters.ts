@@ -1,6 +1,6 @@
 import type { DropReason } from '../broker.ts';
 
-/** What happened since the start; metrics() shows it. */
+/** Counts since the start, shown by metrics(). */
 export interface Counters {
   messagesReceived: number;
   messagesSent: number;

@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts';
 import { Parcel } from './parcel.ts';
 import type { DeliveryTerms, Link } from './session.ts';
 
-/** One message on its way to many: encoded once for all connections on which it is the same. */
+/** A message on its way to many: encoded once for all connections on which it is the same. */
 export class Delivery {
   readonly message: Message;
   readonly now: Instant;

@@ -7,7 +7,7 @@ import type { BrokerContext } from './broker-context.ts';
 import { requireFitting, termsFor, type Will, willOf } from './login.ts';
 import type { Session } from './session.ts';
 
-/** What exists only once the client has been let in. */
+/** The parts of a connection that exist only once the client has been let in. */
 export interface Established {
   readonly client: Client;
   readonly session: Session;
@@ -53,7 +53,7 @@ export function establish(
   const { session, isPresent } = opened;
   session.claimedAt = turn;
   for (const ended of opened.evicted) wills.publishNow(ended.key);
-  // Who comes back in time is not mourned; a session that ended is [MQTT-3.1.3-9].
+  // A reconnect in time cancels the will; the end of the session publishes it [MQTT-3.1.3-9].
   if (isPresent) wills.cancel(key);
   else wills.publishNow(key);
   return { client, session, isPresent, connack, silenceMs, will };

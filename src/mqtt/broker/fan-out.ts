@@ -68,7 +68,7 @@ export function createFanOut(options: {
       return;
     }
     const { promise, resolve: done } = Promise.withResolvers<void>();
-    // What will wait for clients is on disk before its sender is answered.
+    // Messages that will wait for clients are on disk before their sender is answered.
     if (job.delivery.message.qos > 0 && isDurable()) {
       journal.hold(promise, job.delivery.message.payer);
     }
@@ -82,7 +82,7 @@ export function createFanOut(options: {
     const queue = queues.get(payer);
     const [job] = queue?.jobs ?? [];
     if (queue === undefined || job === undefined) return false;
-    // Its sessions are kept no faster than the store writes, or what it has no room for is dropped.
+    // Wait for the store while the payer has no room in the journal, else messages are dropped.
     const synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
     if (synced !== undefined) {
       void synced.then(() => turns.add(payer, payer));

@@ -1,7 +1,7 @@
 import type { Message, MessageOrigin } from '../../domain/messaging/message.ts';
 import type { CatchUp } from './session.ts';
 
-/** What a message of the log is remembered by. */
+/** The name by which a message of the log is remembered. */
 export const nameOfFound = ({ writer, at }: MessageOrigin): string => `${writer} ${at}`;
 
 /**

@@ -57,7 +57,7 @@ export function createGroupRouting(options: {
 }): GroupRouting {
   const { outbound, journal, counters, clock, claims, termsFor } = options;
 
-  /** One member gets it: the next one that is there and may, else one that will be. */
+  /** Sends to one member: the next connected one that may have it, else one that will come back. */
   function route(delivery: Delivery, group: SharedTarget, how: Partial<Manner> = usual): void {
     const { message } = delivery;
     const { turn } = group;
@@ -197,7 +197,7 @@ export function createGroupRouting(options: {
 const isOver = ({ link, expiresAt }: Session, { now }: Delivery): boolean =>
   link === undefined && expiresAt <= now;
 
-/** Its members in the order in which they are asked, those who are there first; not too many. */
+/** Members of the group in the order they are asked, connected ones first; not too many. */
 function* inTurn({ members, turn }: SharedTarget): Generator<Target, undefined> {
   let left: number = mqttLimits.groupMembersAskedMax;
   for (const isThere of [true, false]) {

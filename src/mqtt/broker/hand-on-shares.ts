@@ -2,7 +2,7 @@ import { isGuestPayer, type Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import { createFairTurns } from '../../lib/fair-turns.ts';
 
-/** What waits to be handed on. */
+/** A message that waits to be handed on. */
 export interface Waiting {
   readonly payer: Payer;
   goOn(): void;
@@ -40,7 +40,7 @@ export function createHandOnShares(): HandOnShares {
 
   function begin(waiting: Waiting): void {
     waits.delete(waiting);
-    // What takes turns is bounded by them.
+    // Work in fair turns is bounded by them, so the count of its payer starts anew.
     spent.delete(waiting.payer);
     spentOfAll[kindOf(waiting.payer)] = 0;
     waiting.goOn();

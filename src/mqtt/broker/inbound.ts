@@ -40,7 +40,7 @@ const tooMuchUnderWay: PublishOutcome = {
   reason: 'quota',
   description: 'wait for the answers to what you have published',
 };
-/** What a publish takes in memory beside its payload until it is answered: objects, promises. */
+/** Memory of a publish beside its payload until it is answered: objects, promises. */
 const publishBytesBeside = 4_096;
 /** A publish of so much, which is there anyway, is taken in although there is no room for it. */
 const smallBytesMax = 4_096;
@@ -182,7 +182,7 @@ export class Inbound {
     if (qos !== 2) return;
     // The id stays taken until PUBREL, unless the message was refused [MQTT-4.3.3-10].
     const isTaken = code < reason.unspecified || (version !== 5 && !isForRoom(outcome));
-    // What is tried again may be stored by now: then the store knows its id.
+    // A publish that is tried again may be stored by now: then the store knows its id.
     if (code === reason.unavailable) session.received?.delete(packetId);
     else if (isTaken) keepId(session, packetId, journal);
     else dropId(session, { packetId, isRepeated: message?.isRepetition === true }, journal);

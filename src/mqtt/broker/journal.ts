@@ -8,7 +8,7 @@ import { mqttLimits } from '../limits.ts';
 export interface Journal {
   /** `payer` pays for it until it is on disk. */
   add(change: SessionChange, payer: Payer): void;
-  /** One more row of a change that was added in this step: it is paid for like a change. */
+  /** Counts one more row of a change added in this step: it is paid for like a change. */
   addRow(payer: Payer): void;
   /** Whether the payer has room for what can wait, or be left out, as one more queued message. */
   hasRoomFor(payer: Payer): boolean;
@@ -61,13 +61,13 @@ export function createJournal(options: {
   readonly store: SessionStore;
   readonly room: Budget;
   readonly log: Log;
-  /** What other processes are told of changes. Absent: there are none. */
+  /** Writes the notes of changes for other processes. Absent: there are none. */
   readonly notesOf?: ((changes: readonly SessionChange[]) => readonly string[]) | undefined;
 }): Journal {
   const { store, room, log, notesOf } = options;
   let collecting: Step | undefined;
   let inFlight: Step | undefined;
-  /** What is held for the messages of each payer. */
+  /** Decisions that are held for the messages of each payer. */
   const held = new Map<Payer | undefined, Promise<unknown>>();
   let stepNumber = 0;
   let isFinishing = false;
@@ -104,7 +104,7 @@ export function createJournal(options: {
     leave();
   }
 
-  /** What sessions were promised must not be lost: while the store fails, nobody is answered. */
+  /** Tries until it succeeds: promised changes must not be lost, and nobody is answered before. */
   async function writeUntilKept(changes: readonly SessionChange[]): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -7,7 +7,7 @@ import type { ConnectPacket, ProtocolVersion } from '../packets/packet.ts';
 import { type ConnackProperties, encodeConnack } from '../packets/packet-encoder.ts';
 import { ProtocolError, reason } from '../packets/reason-codes.ts';
 
-/** What CONNACK says to each refusal of the hooks. */
+/** Reason codes of CONNACK for the refusals of the hooks. */
 export const refusalCodes: Readonly<Record<ConnectRefusal, number>> = {
   bad_credentials: reason.badCredentials,
   not_authorized: reason.notAuthorized,
@@ -41,7 +41,7 @@ function clientIdOf({ clientId, version, cleanStart }: ConnectPacket): string {
   return `auto-${randomUUID()}`;
 }
 
-/** What the broker grants of what CONNECT asks for. */
+/** The terms that the broker grants of those that CONNECT asks for. */
 export interface ConnectTerms {
   readonly expirySeconds: number;
   /** Longer silence ends the connection. */

@@ -102,7 +102,7 @@ export function createMessageQueue(context: QueueContext): MessageQueue {
     const entry = session.entries?.get(packetId);
     const isRefused = reasonCode >= reason.unspecified;
     if (entry === undefined) {
-      // It may be forgotten on our side only: the client must be able to come to an end.
+      // The id may be forgotten on our side only: the client must be able to come to an end.
       if (!isRefused && session.link !== undefined) {
         release(session.link, packetId, reason.packetIdNotFound);
       }
@@ -124,7 +124,7 @@ export function createMessageQueue(context: QueueContext): MessageQueue {
     if (session.link !== undefined && entry.isOnDisk) release(session.link, packetId);
   }
 
-  /** Whoever got PUBREL forgets the packet id: the message must never come again after it. */
+  /** Sends PUBREL once that is on disk: the client then forgets the id, and no repeat may come. */
   function releaseOnceSynced(session: Session, entry: Entry): void {
     const { link } = session;
     onceOnDisk(entry, () => {

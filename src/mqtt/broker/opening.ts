@@ -36,7 +36,7 @@ export class Opening {
     if (!this.#place.hold(mqttLimits.openingBytes)) end();
   }
 
-  /** It is whole, or is not waited for any longer. */
+  /** Gives the room back: CONNECT is whole, or is not waited for any longer. */
   over(): void {
     this.#place?.hold(0);
   }

@@ -8,7 +8,7 @@ import type { Router } from './router.ts';
 import type { SubscriptionTree } from './subscription-tree.ts';
 import { readTalk, writeTalk } from './talk.ts';
 
-/** What the brokers of other processes are told of changes: that something else is retained. */
+/** Notes of changes for the brokers of other processes: topics with another retained message. */
 export const retainedNotes =
   (peers: Pick<Peers, 'entryOf'>) =>
   (changes: readonly SessionChange[]): readonly string[] => {
@@ -24,7 +24,7 @@ export const retainedNotes =
 /** Reads the log for groups when something that was claimed for them may be claimed again. */
 export type LookAgain = () => void;
 
-/** One look at a time, and one more behind it. */
+/** Reads the log once at a time, and once more if asked meanwhile. */
 function createLookAgain({
   context,
   peers,
@@ -77,11 +77,11 @@ interface Listening {
 export function listenToOthers(peers: Peers, listening: Listening): LookAgain {
   const { context, shared, retained, router, tree } = listening;
   const { ownership, journal } = context;
-  /** What is retained on them the store knows. */
+  /** Topics whose retained message only the store knows. */
   const doubtful = new Set<string>();
   const lookAgain = createLookAgain({ ...listening, peers });
   context.claims?.onGivenBack(lookAgain);
-  // What was claimed for a session that another process took was given back.
+  // Claims for a session that another process took were given back.
   shared.onFenced(() => {
     if (Iterator.from(tree.groups()).next().done !== true) lookAgain();
     peers.tell(writeTalk({ kind: 'freed' })).catch(() => undefined);
@@ -92,7 +92,7 @@ export function listenToOthers(peers: Peers, listening: Listening): LookAgain {
     if (doubtful.size === 0) return;
     const topics = [...doubtful];
     const before = topics.map(retained.of);
-    // What was retained here by now is in the store, or was replaced there.
+    // Messages retained here by now are in the store, or were replaced there.
     await journal.settled();
     const found = new Map((await shared.retained(topics)).map((one) => [one.topic, one]));
     for (const [at, topic] of topics.entries()) {
@@ -101,7 +101,7 @@ export function listenToOthers(peers: Peers, listening: Listening): LookAgain {
     }
   }
 
-  // What is acknowledged to others is in the queues of the sessions here.
+  // Messages that are acknowledged to others are in the queues of the sessions here.
   peers.onActed(async () => {
     await renewRetained();
     await journal.settled();

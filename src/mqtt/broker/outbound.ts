@@ -71,7 +71,7 @@ export function createOutbound(options: {
 
   function offerFound(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     const decided = offerNow(session, delivery, terms);
-    // What will wait for a client is on disk before its sender is answered.
+    // A message that will wait for a client is on disk before its sender is answered.
     if (decided !== undefined && terms.qos > 0 && session.isDurable) {
       journal.hold(decided, delivery.message.payer);
     }
@@ -112,7 +112,7 @@ export function createOutbound(options: {
 
   async function decide(session: Session, delivery: Delivery, terms: DeliveryTerms): Promise<void> {
     delivery.keep();
-    // What comes for it meanwhile waits behind this message, and is told its end with the session.
+    // Deliveries that come meanwhile wait behind this one, and resolve even if the session ends.
     const waiting: (() => void)[] = [];
     session.admissions = waiting;
     const verdict = await admits(session, delivery.message.topic).catch(() => 'unknown' as const);
@@ -121,7 +121,7 @@ export function createOutbound(options: {
     else if (verdict === false || terms.qos === 0) drop('not_allowed');
     // The store cannot say: what is not to be lost is kept, and asked about again.
     else if (!session.isEnded) queue.addUnasked(session, delivery, { ...terms, qos: terms.qos });
-    // One of them may have to ask again: then the rest waits behind it, in order.
+    // A delivery may have to ask again: then the rest waits behind it, in order.
     for (const admission of waiting) admission();
   }
 

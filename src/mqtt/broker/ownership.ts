@@ -69,7 +69,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     for (const key of keys) lose(registry.find(key));
   });
 
-  /** It is another process's: nothing of it is changed here any more. */
+  /** Lets go of a session that is another process's: nothing of it is changed here any more. */
   function lose(session: Session | undefined): void {
     if (session === undefined) return;
     session.link?.end(reason.takenOver, 'the client connected again');
@@ -85,7 +85,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
         const { turn, session, wills: left } = await claim(key, client);
         const isContinued = session !== undefined && !client.cleanStart;
         for (const will of left) {
-          // Who comes back in time is not mourned.
+          // A client that reconnects in time cancels its will.
           if (isContinued && will.delayMs > 0) settle(key, will.turn, client.payer);
           else inherit(options, { ...will, delayMs: 0 });
         }
@@ -112,7 +112,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
         ...{ ...about, key, will, isForced, isKnown: registry.find(key) !== undefined },
         note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
       });
-    // What was changed before is written before, or refused.
+    // Earlier changes are written before the claim, or refused.
     await journal.synced();
     const claimed = await ask(false);
     if (!('owner' in claimed)) return claimed;
@@ -166,7 +166,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     const session = registry.find(key);
     if (session === undefined) return;
     session.link?.end(reason.takenOver, 'the client connected again');
-    // Whoever comes back is not mourned; a session that ends is.
+    // A client that reconnects cancels its will; a session that ends publishes it.
     if (cleanStart) wills.publishNow(key);
     else wills.cancel(key);
     await Promise.allSettled(session.received?.values() ?? []);
@@ -200,7 +200,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       isClosed = true;
       await adopting;
       await Promise.all(behind);
-      // What follows from wills that were published a moment ago is in the journal then.
+      // Changes that follow from wills published a moment ago are in the journal then.
       await yieldToEventLoop();
     },
   };

@@ -57,7 +57,7 @@ export function handlePacket(connection: OpenConnection, header: number, body: B
   }
 }
 
-/** What the client answers to a message of ours. */
+/** Handles the client's acknowledgement of a message of ours. */
 function handleAnswer(connection: OpenConnection, header: number, body: Buffer): void {
   const { version, session, context } = connection;
   const type = header >> 4;
@@ -71,7 +71,7 @@ function handleAnswer(connection: OpenConnection, header: number, body: Buffer):
   if (session.backlog !== undefined) context.retainedDelivery.goOn(session);
 }
 
-/** What a client never sends, or not twice [MQTT-3.1.0-2]. */
+/** Refuses a packet that a client never sends, or not twice [MQTT-3.1.0-2]. */
 function refuse(type: number, version: number): never {
   if (type === 0 || (type === packetType.auth && version !== 5)) {
     throw malformed('there is no packet of this type');
@@ -110,7 +110,7 @@ function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
   });
 }
 
-/** What it publishes it has, and what is retained here is to be retained there. */
+/** A bridge has the messages that it publishes, and is to retain those retained here. */
 const forBridge = (subscription: Subscription): Subscription => ({
   ...subscription,
   noLocal: !subscription.filter.startsWith('$share/'),

@@ -10,7 +10,7 @@ import { ReadingTurn, type Source } from './work-shares.ts';
 /** A sensor's value comes through however much of large packets is under way. */
 const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
 
-/** What arrives on one connection, cut into packets, and when it is read. */
+/** Cuts what arrives on one connection into packets, and decides when it is read. */
 export class PacketInput implements Source {
   readonly #transport: Transport;
   readonly #guard: (work: () => void) => void;
@@ -18,7 +18,7 @@ export class PacketInput implements Source {
   readonly #hold: ByteHold;
   readonly #carried: PartialRoom;
   readonly #turn: ReadingTurn;
-  /** Who pays for it: the address, until its client has logged in. */
+  /** The payer of the connection: the address, until its client has logged in. */
   payer: Payer;
   #isFirst = true;
   #login: AbortController | undefined;
@@ -91,12 +91,12 @@ export class PacketInput implements Source {
     this.#turn.end();
   }
 
-  /** What carries the packets holds so many bytes of them; false: they may not be. */
+  /** Counts so many bytes of packets that their carrier holds; false: they may not be. */
   carry(bytes: number): boolean {
     return this.#carried.hold(bytes);
   }
 
-  /** Who has logged in pays from now on. */
+  /** Charges `payer` from now on: the client has logged in. */
   moveTo(payer: Payer): void {
     this.#hold.moveTo(payer);
     this.payer = payer;

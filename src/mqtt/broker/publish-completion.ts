@@ -5,7 +5,7 @@ import type { Counters } from './counters.ts';
 import type { RetainedMessages } from './retained.ts';
 import type { Router } from './router.ts';
 
-/** What becomes of a message once the hooks have answered. */
+/** Completes a publish once the hooks have answered. */
 export interface PublishCompletion {
   /**
    * Hands it on if the hooks leave that to the broker; answers the reason code for its sender. One

@@ -9,7 +9,7 @@ export interface UnansweredPublish {
   readonly qos: number;
   /** Of the budget of publishes under way. */
   readonly bytes: number;
-  /** What is to be handed on; undefined: a repetition or a refused one, which is only answered. */
+  /** The message to hand on; undefined: a repetition or a refused one, which is only answered. */
   readonly message: Message | undefined;
   readonly isRepetition: boolean;
   outcome: PublishOutcome | undefined;
@@ -31,7 +31,7 @@ export class PublishOrder {
   readonly #answer: (publish: UnansweredPublish) => void;
   readonly #onAnswered: () => void;
   #list: UnansweredPublish[] = [];
-  /** Those before the list have been answered and forgotten; all are counted from the first on. */
+  /** Publishes before the list are answered and forgotten; all counts start at the first one. */
   #forgotten = 0;
   #answered = 0;
   #durable = 0;
@@ -40,7 +40,7 @@ export class PublishOrder {
   constructor(
     journal: Journal,
     steps: {
-      /** Who pays for what is published. */
+      /** The payer of what is published. */
       readonly payer: Payer;
       /** Whether others have their turn first: `advance` is called when it is this one's. */
       readonly mustWait: () => boolean;
@@ -86,7 +86,7 @@ export class PublishOrder {
     this.#answerUpTo(this.#durable);
   }
 
-  /** What was queued for others is durable before the publisher is told. */
+  /** Answers the first `durable` publishes: what they queued for others is durable. */
   #answerUpTo(durable: number): void {
     this.#durable = Math.max(this.#durable, durable);
     while (this.#answered < this.#durable) {

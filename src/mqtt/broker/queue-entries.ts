@@ -10,7 +10,7 @@ import type { QueueRoom } from './queue-room.ts';
 import type { Entry, QueuedTerms, Session } from './session.ts';
 import type { Shares } from './shares.ts';
 
-/** What the queues of all sessions share. */
+/** The parts that the queues of all sessions share. */
 export interface QueueContext {
   readonly journal: Journal;
   readonly counters: Counters;

@@ -17,7 +17,7 @@ export interface QueueRoom {
 
 /** An entry of a queue, with the maps that hold it. */
 const entryBytes = 256;
-/** What sessions without a connection leave of each share for clients that are there. */
+/** Part of each quota that sessions without a connection may use; the rest is for the others. */
 const partOfAbsent = 0.75;
 
 export function createQueueRoom(bytes: Budget): QueueRoom {

@@ -56,7 +56,7 @@ export function createRetainedDelivery(options: {
     heardOthers: () => Promise<void>,
   ): Promise<void> {
     while (wanted.size > 0 && !session.isEnded) {
-      // What comes meanwhile may want what is retained after this look.
+      // Subscriptions that come meanwhile wait for the next round: they may want newer messages.
       const asked = [...wanted];
       await heardOthers();
       for (const [filter, subscription] of asked) {

@@ -19,7 +19,7 @@ export interface RetainedMessages {
    */
   forgetBelow(topicPrefix: string): Generator<void>;
   /**
-   * Those that the filter includes, one after the other, as they are when they are asked for;
+   * Finds the messages that the filter includes, one after the other, as they are when asked for;
    * undefined after some topics that it does not include, so that the search can wait.
    */
   find(filter: string): Generator<Message | undefined>;
@@ -27,7 +27,7 @@ export interface RetainedMessages {
   expire(now: Instant): Generator<void>;
   /** Takes over what the store has for a topic; undefined: nothing. It is stored already. */
   renew(topic: string, message: Message | undefined): void;
-  /** What was kept before the start. */
+  /** Restores a message that was kept before the start. */
   restore(message: Message): void;
   readonly size: number;
 }
@@ -45,7 +45,7 @@ export function createRetainedMessages(options: {
   const { journal, clock } = options;
   const room = createRetainedRoom(options.budgets);
   const root: Node = { children: undefined, message: undefined };
-  /** Those that expire, by topic. */
+  /** Expiry of the messages that have one, by topic. */
   const mortal = new Map<string, Instant>();
   let size = 0;
 
@@ -65,7 +65,7 @@ export function createRetainedMessages(options: {
     }
     const known = findNode(root, topic)?.message;
     if (known !== undefined) room.release(known);
-    // What the service itself renews belongs to whoever had it retained.
+    // A message that the service itself renews belongs to the payer that had it retained.
     const { origin: _, ...kept } = ownMessage(message);
     const own = { ...kept, payer: message.payer ?? payerOf(known) };
     if (message.payer !== undefined && !room.take(own)) {
@@ -86,7 +86,7 @@ export function createRetainedMessages(options: {
     forgetCounted(known, expiredAt);
   }
 
-  /** Its room has been given back. */
+  /** Forgets a message whose room has been given back. */
   function forgetCounted(message: Message, expiredAt?: Instant): void {
     const { topic } = message;
     drop(topic);
@@ -125,7 +125,7 @@ export function createRetainedMessages(options: {
     }
   }
 
-  /** It is not in the tree any more; another one may have come in its place meanwhile. */
+  /** Frees a message that left the tree; another one may have come in its place meanwhile. */
   function free(message: Message): void {
     const { topic } = message;
     room.release(message);
@@ -169,7 +169,7 @@ export function createRetainedMessages(options: {
 interface Place {
   readonly depth: number;
   readonly isRoot: boolean;
-  /** What the walk looked at since it found something. */
+  /** Nodes that the walk looked at since it found something. */
   readonly looked: { nodes: number };
 }
 

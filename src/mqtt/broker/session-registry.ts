@@ -16,11 +16,11 @@ export interface SessionRegistry {
   find(key: SessionKey): Session | undefined;
   /** Resumes or creates; undefined: there are too many. */
   open(request: OpenRequest): OpenedSession | undefined;
-  /** Its connection is gone: it ends, or waits for the next one. */
+  /** Ends a session whose connection is gone, or keeps it for the next one. */
   leave(session: Session): void;
   /** Nothing is left of it. */
   end(session: Session): void;
-  /** It is another process's: it ends here, and stays in the store. */
+  /** Releases a session that is another process's: it ends here, and stays in the store. */
   release(session: Session): void;
   /** Adds or replaces; answers what was there, or 'full'. */
   subscribe(session: Session, subscription: Subscription): 'new' | 'replaced' | 'full';
@@ -82,7 +82,7 @@ export function createSessionRegistry(options: {
     const { identity, payer, clientId, cleanStart, expirySeconds } = request;
     const key = sessionKey(identity, clientId);
     const known = sessions.get(key);
-    // One that ends with its connection has ended before another one begins.
+    // A session that ends with its connection has ended before another one begins.
     const isResumed = known?.isDurable === true && !cleanStart && known.expiresAt > clock.now();
     if (known !== undefined && isResumed) {
       absent.remove(known);
@@ -176,7 +176,7 @@ export function createSessionRegistry(options: {
   function restore(stored: StoredSession): void {
     const { identity, payer = payerOfIdentity(identity) } = stored;
     const session = new Session({ ...stored, payer });
-    // Whoever was connected when the process ended left at that moment, or a little before now.
+    // Clients connected when the process ended left at that moment, or a little before now.
     absent.add(session, stored.leftAt ?? clock.now());
     sessions.set(session.key, session);
     session.subscriptions = new Map(stored.subscriptions.map((one) => [one.filter, one]));

@@ -19,7 +19,7 @@ export interface SessionRoom {
   leave(session: Session): void;
 }
 
-/** What an idle session weighs in memory, its maps and keys included (measured: 0.7 KiB). */
+/** Memory of an idle session, its maps and keys included (measured: 0.7 KiB). */
 const sessionBytes = 1_024;
 /** A filter in the maps that hold it, and each of its levels in the tree (measured: 280 to 340). */
 const filterBytes = 320;
@@ -82,6 +82,6 @@ export function createSessionRoom(budgets: Budgets): SessionRoom {
 
 const sizeOfSession = ({ key }: Session): number => sessionBytes + 2 * key.length;
 
-/** Its text is held whole and by levels. */
+/** The size of a filter, whose text is held whole and by levels. */
 const sizeOfFilter = (filter: string): number =>
   filterBytes + levelBytes * countLevels(filter) + 2 * Buffer.byteLength(filter);

@@ -80,7 +80,7 @@ export interface CatchUp {
 
 const packetIdMax = 65_535;
 
-/** What the broker holds for one client id of one identity; most of it comes when it is needed. */
+/** The state of one client id of one identity; most of it comes when it is needed. */
 export class Session {
   readonly key: SessionKey;
   readonly identity: string;
@@ -89,7 +89,7 @@ export class Session {
   readonly isDurable: boolean;
   /** Whose room it takes. */
   payer: Payer;
-  /** What it takes of it, without what waits for its client. */
+  /** Bytes it takes of the payer's budget, without messages that wait for its client. */
   roomBytes = 0;
   expirySeconds: number;
   /** From then on it is over, though it may still be looked at; never, while it has a link. */
@@ -99,7 +99,7 @@ export class Session {
   subscriptions: Map<string, Subscription> | undefined;
   /** Everything that is not settled, by packet id, oldest first. */
   entries: Map<number, Entry> | undefined;
-  /** Those that wait for their turn, oldest first from `waitingFrom` on. */
+  /** Entries that wait to be sent, oldest first from `waitingFrom` on. */
   waiting: Entry[] | undefined;
   waitingFrom = 0;
   inFlight = 0;

@@ -21,7 +21,7 @@ export interface Shares {
   waiting(): number;
   /** Tries again what was left to a process with a connected member, once a second. */
   later(left: Left): void;
-  /** What happens every second: who is there, and what was left to others. */
+  /** Runs every second: tells which groups have members here, retries messages left to others. */
   sweep(): void;
   /** Tells the others of which groups a member is connected here. */
   tellHere(): void;
@@ -61,7 +61,7 @@ const sizeOf = ({ claims, settled, givenBack, here }: Step): number =>
 export function createShares(options: {
   readonly shared: Pick<SharedSessions, 'share'>;
   readonly groups: () => Iterable<SharedTarget>;
-  /** What others are told when something is given back. */
+  /** The note to other processes that something is given back. */
   readonly freedNote: string;
   readonly log: Log;
 }): Shares {
@@ -102,7 +102,7 @@ export function createShares(options: {
     isLeaving = false;
   }
 
-  /** What is not decided must not be lost: until then nobody is answered. */
+  /** Tries until it succeeds: undecided claims must not be lost, and nobody is answered before. */
   async function write(step: Step): Promise<void> {
     const claims = [...step.claims.values()];
     const notes = step.givenBack.length > 0 ? [freedNote] : [];
@@ -188,7 +188,7 @@ export function createShares(options: {
   };
 }
 
-/** What all processes call a message by; undefined: no other process has it. */
+/** The name of a message in all processes; undefined: no other process has it. */
 export function shareNameOf({ origin, receivedAt, topic, payload }: Message): string | undefined {
   if (origin !== undefined) return `${origin.writer} ${origin.at}`;
   if (receivedAt === undefined) return undefined;

@@ -27,7 +27,7 @@ export interface Turn {
   waiting?: (() => void)[] | undefined;
 }
 
-/** Who gets a message: one session, or one of a group. */
+/** A recipient of messages: one session, or one of a group. */
 export type Recipient = Target | SharedTarget;
 
 /** The recipients of one payer. */
@@ -50,7 +50,7 @@ export interface Match {
   byPayer(): readonly PayerRecipients[];
 }
 
-/** Who subscribed to what, found by topic. */
+/** The subscriptions of all sessions, found by topic. */
 export interface SubscriptionTree {
   add(session: Session, subscription: Subscription): void;
   remove(session: Session, filter: string): void;
@@ -62,14 +62,14 @@ export interface SubscriptionTree {
   readonly places: number;
 }
 
-/** Those whose filter ends at a node, by who pays for the sessions. */
+/** Subscriptions whose filter ends at a node, by the payers of the sessions. */
 interface Leaf {
   readonly payers: Map<Payer, Own>;
   /** Sessions and groups of all payers. */
   count: number;
 }
 
-/** Those of one payer. */
+/** Subscriptions of one payer. */
 interface Own {
   readonly sessions: Map<Session, Target>;
   /** By their names. */
@@ -98,7 +98,7 @@ class Group implements SharedTarget {
 
 interface Node {
   children: Map<string, Node> | undefined;
-  /** Those whose filter ends here. */
+  /** Subscriptions whose filter ends here. */
   leaf: Leaf | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../domain/messaging/message.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 
-/** What brokers of processes that serve the same data tell each other. */
+/** Notes between the brokers of processes that serve the same data. */
 export type Talk =
   /** A client connected there: its connection here, if one began before that turn, is over. */
   | ({ readonly kind: 'opened'; readonly turn: number } & Claimed)
@@ -9,9 +9,9 @@ export type Talk =
   | ({ readonly kind: 'wanted' } & Claimed)
   /** For those who subscribed, if they may have it. */
   | { readonly kind: 'message'; readonly message: Message }
-  /** What was claimed for groups may be claimed again. */
+  /** Messages that were claimed for groups may be claimed again. */
   | { readonly kind: 'freed' }
-  /** What is retained on these topics is another one than before. */
+  /** Topics with another retained message than before. */
   | { readonly kind: 'retained'; readonly topics: readonly string[] };
 
 /** The session of a client. */
@@ -58,7 +58,7 @@ export function jsonOfMessage({ payload, properties, packetId: _, ...rest }: Mes
   } as unknown as JsonValue;
 }
 
-/** What a process of this service wrote; undefined where it is none of that. */
+/** Reads a message that a process of this service wrote; undefined where it is none. */
 export function messageOfJson(value: JsonValue | undefined): Message | undefined {
   if (value === undefined || !isJsonObject(value)) return undefined;
   const { payload, properties, ...rest } = value;

@@ -23,7 +23,7 @@ export type Heir = Pick<Client, 'payer' | 'publish'>;
 export interface Wills {
   /** Takes room for it as long as it may be published; false: there is none. */
   keep(client: Heir, message: Message): boolean;
-  /** It will not be published: its client said goodbye. */
+  /** Drops a will that will not be published: its client said goodbye. */
   discard(client: Heir, will: Pick<PendingWill, 'message' | 'turn'>): void;
   /** Publishes it now, or when it is due. */
   leave(key: SessionKey, will: PendingWill, now: Instant): void;
@@ -43,7 +43,7 @@ const willBytes = 512;
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
 
-/** What became of a will: it is over, the service was unavailable, or another process has it. */
+/** The outcome of a will: it is over, the service was unavailable, or another process has it. */
 export type Publication = 'over' | 'unavailable' | 'elsewhere';
 
 /**
@@ -109,7 +109,7 @@ export function createWills(
       for (const [key, will] of pending) if (will.dueAt <= now) publishNow(key);
     },
     publishAll() {
-      // What others know of they publish.
+      // Wills stored in the database are published by another process.
       isOver = true;
       tryAgain();
       for (const key of pending.keys()) publishNow(key);

@@ -35,7 +35,7 @@ export function createWorkShares(): WorkShares {
   };
 }
 
-/** What is read from, as long as it is its turn. */
+/** A connection that is read from, as long as it is its turn. */
 export interface Source {
   readonly payer: Payer;
   pauseReading(): void;
@@ -70,7 +70,7 @@ export class ReadingTurn {
     this.#begin();
   }
 
-  /** What has waited is handled now. */
+  /** Starts the clock for packets that have waited and are handled now. */
   resumed(): void {
     this.#isTimed = true;
     this.#begin();
@@ -81,7 +81,7 @@ export class ReadingTurn {
     this.#endsAt = performance.now() + shareMs;
   }
 
-  /** They have been handled, or wait. */
+  /** Counts the time spent: the packets have been handled, or wait. */
   end(): void {
     if (!this.#isTimed) return;
     const spentMs = performance.now() - this.#endsAt + shareMs;
@@ -101,7 +101,7 @@ export class ReadingTurn {
     this.#turns.add(this.#source.payer, this);
   }
 
-  /** It is its turn again. */
+  /** Reads on when the connection's turn comes again. */
   goOn(): void {
     this.#isWaiting = false;
     this.#source.resumeReading();

@@ -12,7 +12,7 @@ const flag = { cleanStart: 2, will: 4, willRetain: 32, password: 64, username: 1
 /** Set in the level of the protocol by a bridge of another broker. */
 const bridgeBit = 0x80;
 
-/** What a CONNECT said before it turned out to be wrong: decides how the refusal is spelled. */
+/** An error in a CONNECT, with the version that decides how the refusal is spelled. */
 export class ConnectError extends ProtocolError {
   readonly version: ProtocolVersion;
 
@@ -129,7 +129,7 @@ function readWill(reader: ByteReader, flags: number, version: ProtocolVersion): 
   };
 }
 
-/** Who cannot even say CONNECT is not answered. */
+/** The error of a peer that is not answered, as it cannot even say CONNECT. */
 function silently(message: string): ProtocolError {
   return new ProtocolError(reason.malformed, message, { isSilent: true });
 }

@@ -17,7 +17,7 @@ export interface PartialRoom {
 /** Gets every packet: its first byte and what follows the length. */
 export type FrameHandler = (header: number, body: Buffer) => void;
 
-/** What may arrive after stop(): chunks that were already under way. */
+/** Bytes that may arrive after stop(): chunks that were already under way. */
 const waitingBytesMax = 1_048_576;
 
 /** Cuts what arrives into packets; holds at most one unfinished packet, within the limits. */

@@ -42,7 +42,7 @@ function writeExplained(
   writePacket(writer, (type << 4) | flags, [Buffer.from(body), withLength(properties)]);
 }
 
-/** What CONNACK tells. */
+/** The fields of CONNACK. */
 export interface ConnackPacket {
   readonly version: ProtocolVersion;
   readonly reasonCode: number;
@@ -51,7 +51,7 @@ export interface ConnackPacket {
   readonly reasonString?: string | undefined;
 }
 
-/** What an MQTT 5 client is told about this connection. */
+/** Properties that tell an MQTT 5 client about this connection. */
 export interface ConnackProperties {
   readonly sessionExpirySeconds?: number;
   readonly receiveMaximum: number;

@@ -25,7 +25,7 @@ export const packetType = {
 
 export interface ConnectPacket {
   readonly version: ProtocolVersion;
-  /** It carries messages between two brokers: its own do not come back to it. */
+  /** Set by a bridge between two brokers: its own messages do not come back to it. */
   readonly isBridge?: true;
   /** Empty: the client wants one to be assigned. */
   readonly clientId: string;

@@ -16,7 +16,7 @@ const noBytes = Buffer.alloc(0);
 /** A packet that has arrived in part. */
 export class PartialPacket {
   readonly #limits: FrameLimits;
-  /** Its first `#length` bytes are there. */
+  /** The buffer of the packet: its first `#length` bytes are there. */
   #bytes = noBytes;
   #length = 0;
   #frameLength = 0;
@@ -52,7 +52,7 @@ export class PartialPacket {
     }
   }
 
-  /** What is there of it, which is forgotten here. */
+  /** Takes out the bytes that have arrived, and forgets them here. */
   take(): Buffer {
     const bytes = this.#bytes.subarray(0, this.#length);
     this.#bytes = noBytes;

@@ -66,7 +66,7 @@ export interface Properties {
   topicAliasMaximum?: number;
   topicAlias?: number;
   maximumPacketSize?: number;
-  /** What a message takes along unaltered, in its order, as it stands on the wire. */
+  /** Properties that a message takes along unaltered, in their order, as they stand on the wire. */
   forwarded?: Buffer;
 }
 

@@ -7,7 +7,7 @@ export interface PublishOptions {
   readonly qos: Qos;
   readonly retain: boolean;
   readonly identifiers: readonly number[];
-  /** What is left of its expiry; undefined: it does not expire. */
+  /** Seconds left until it expires; undefined: it does not expire. */
   readonly expirySeconds: number | undefined;
   /** 0: none; the topic is left out when the peer has heard it under this alias. */
   readonly alias: number;

@@ -3,7 +3,7 @@ import { cutColumns, mergeColumns } from './column-pieces.ts';
 import type { Columns } from './columns.ts';
 import { summarise } from './summary.ts';
 
-/** What a block holds at most. */
+/** The limits of a block. */
 interface BlockLimits {
   readonly chunkDatapointsMax: number;
   readonly chunkWeightMax: number;

@@ -28,7 +28,7 @@ import {
 const compressBytesMin = 64;
 /** Of long values. */
 const largeBytesMin = 65_536;
-/** What damage may make us allocate at most. */
+/** The most that damage may make us allocate. */
 const looseBytesMax = 2 ** 28;
 /** Texts are listed once each when there are no more, and each comes this often. */
 const distinctTextsMax = 255;

@@ -37,7 +37,7 @@ export function createSource(bytes: Uint8Array): ByteSource {
   return { bytes: buffer, view: viewOf(buffer), offset: 0 };
 }
 
-/** What was written so far; valid until the sink is written to again. */
+/** The bytes written so far; valid until the sink is written to again. */
 export function writtenBytes(sink: ByteSink): Buffer {
   return sink.bytes.subarray(0, sink.length);
 }

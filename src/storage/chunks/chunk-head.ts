@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Block } from './chunk.ts';
 
-/** What the index knows of a chunk. */
+/** The index entry of a chunk. */
 export interface ChunkHead {
   readonly id: number;
   readonly minTime: Instant;

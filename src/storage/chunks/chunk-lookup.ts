@@ -18,9 +18,9 @@ export interface Gap {
 
 /** The chunks of one series, to look something up in. What cannot be read has nothing in it. */
 export interface LookupSource {
-  /** Those that end at a timestamp or later, in order of time. */
+  /** Chunks that end at a timestamp or later, in order of time. */
   chunksFrom(timestamp: Instant): Iterable<ChunkHead>;
-  /** Its blocks in order of time. */
+  /** The chunk's blocks in order of time. */
   blocksOf(chunk: ChunkHead): readonly BlockHead[];
   columnsOf(head: BlockHead): Columns;
 }

@@ -3,7 +3,7 @@ import { type Block, columnsOf, toBlock } from './chunk.ts';
 import { cutColumns, mergeColumns, sliceColumns } from './column-pieces.ts';
 import { type Columns, rowFrom } from './columns.ts';
 
-/** What a chunk and its blocks hold at most. */
+/** The limits of a chunk and its blocks. */
 export interface ChunkLimits {
   readonly chunkBlocksMax: number;
   readonly chunkRowBytesMax: number;
@@ -12,7 +12,7 @@ export interface ChunkLimits {
   readonly summaryDatapointsMin: number;
 }
 
-/** What became of blocks into which datapoints were put. */
+/** The blocks after datapoints were put into them. */
 export interface Placed {
   readonly blocks: readonly Block[];
   /** Blocks that could not be read and are left out. */

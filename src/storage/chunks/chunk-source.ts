@@ -10,10 +10,10 @@ export interface ChunkSource {
   inSnapshot<Result>(work: () => Result): Result;
   /** The chunks that touch the range, in the order asked for; read as far as it is walked. */
   heads(series: number, range: Range, order: 'asc' | 'desc'): Iterable<ChunkHead>;
-  /** Its blocks in this order; they are not decoded. */
+  /** The chunk's blocks in this order; they are not decoded. */
   blocks(chunk: ChunkHead, order: 'asc' | 'desc'): Iterable<BlockHead>;
   columns(head: BlockHead): Columns;
-  /** What its datapoints come to, if that is known. */
+  /** The summary of the chunk's datapoints, if that is known. */
   summary(chunk: ChunkHead): ChunkSummary | undefined;
   /** How many datapoints in chunks the range has. */
   count(series: number, range: Range): number;

@@ -11,11 +11,11 @@ export interface OldestChunk {
   readonly oldest: Pick<ChunkHead, 'minTime' | 'maxTime'>;
   readonly following: Pick<ChunkHead, 'minTime' | 'maxTime'> | undefined;
   readonly blocks: readonly Block[];
-  /** It could not be read; then it has no blocks. */
+  /** Whether the chunk could not be read; then it has no blocks. */
   readonly isDamaged: boolean;
 }
 
-/** What was taken out of a chunk. */
+/** The datapoints that were taken out of a chunk. */
 export interface Taken {
   /** In order of time. */
   readonly columns: readonly Columns[];
@@ -27,7 +27,7 @@ export interface Taken {
   readonly lastTime: number;
   /** When the datapoints that are left begin; Infinity: there are none. */
   readonly nextTime: number;
-  /** What is left of the chunk. */
+  /** The blocks that are left of the chunk. */
   readonly rest: readonly Block[];
 }
 
@@ -43,8 +43,8 @@ export function takeFromChunk(
   const { minTime, maxTime } = oldest;
   let until = Math.min(before, startOfDay(minTime) + days * dayMs);
   let cut = cutBlocks(blocks, until);
-  // What is left would change places with the next chunk, which has the same one time and arrived
-  // later: it waits for the day on which all of it goes.
+  // The rest of the chunk would change places with the next chunk, whose only time is the same and
+  // which arrived later: it waits for the day on which all of it goes.
   if (following !== undefined && cut.rest[0]?.minTime === following.maxTime) {
     until = maxTime + 1;
     if (until > before) return undefined;

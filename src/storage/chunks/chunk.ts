@@ -26,7 +26,7 @@ export interface Block {
   readonly maxTime: Instant;
   /** With a checksum. */
   readonly bytes: Uint8Array;
-  /** What its datapoints come to, where that is known. */
+  /** The summary of the block's datapoints, where that is known. */
   readonly summary?: BlockSummary;
 }
 
@@ -38,7 +38,7 @@ export const oldFormatAdvice =
   'datapoints in format 1, which only versions before the first release read and wrote: ' +
   'run "kipimo compact" once with commit ce2b21e5, which writes them in format 2';
 const checksumBytes = 4;
-/** What a damaged chunk may make us allocate at most. */
+/** The most that a damaged chunk may make us allocate. */
 const blocksMax = 65_536;
 const directoryBytesMax = 2 ** 22;
 const countMax = 2 ** 20;

@@ -30,7 +30,7 @@ export interface LoggedPush {
 }
 
 const version = 1;
-/** What a datapoint with a timestamp and a number takes, to guess the size. */
+/** Bytes of a datapoint with a timestamp and a number, to guess the size. */
 const datapointBytes = 18;
 const pushBytes = 12;
 
@@ -39,7 +39,7 @@ const hasTimestamp = 1;
 const sameReceipt = 2;
 const isText = 4;
 
-/** One batch as bytes that nobody else holds: version, checksum of the rest, pushes. */
+/** Encodes a batch as bytes that nobody else holds: version, checksum of the rest, pushes. */
 export function encodePushes(pushes: readonly LoggedPush[]): Uint8Array<ArrayBuffer> {
   const sink = beginPushes(pushes);
   let receivedAt = Number.NaN;

@@ -17,12 +17,12 @@ import { createColumnsBuilder } from './columns-builder.ts';
 export interface PageSource {
   readonly chunks: ChunkSource;
   readonly series: number;
-  /** They arrived after everything in chunks. */
+  /** Datapoints that arrived after everything in chunks. */
   readonly unflushed: Columns;
   readonly page: Page;
 }
 
-/** One page of a series, its chunks merged with the rest. Chunks it skips are not decoded. */
+/** Reads a page of a series, its chunks merged with the rest. Skipped chunks are not decoded. */
 export function readPage(source: PageSource): readonly Datapoint[] {
   return readPart(source, Number.POSITIVE_INFINITY).datapoints;
 }
@@ -68,7 +68,7 @@ export function scanPart(source: PageSource, charactersMax: number): ScannedPart
 interface Target {
   /** `count` rows in the order of the page, beginning with `firstRow`, until it is full. */
   putRows(columns: Columns, firstRow: number, count: number): void;
-  /** It takes no more, whatever the page says. */
+  /** Whether the target takes no more, whatever the page says. */
   isFull(): boolean;
 }
 

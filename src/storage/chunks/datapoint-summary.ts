@@ -19,8 +19,8 @@ const stretchesPerStep = 8_192;
 const decodedPerRow = 4;
 
 /**
- * One step of a page, oldest first: where stretches may stand for their datapoints, and all of a
- * stretch is in the page, nothing is decoded. It ends where it can be gone on from.
+ * Reads one step of a page, oldest first: where stretches may stand for their datapoints, and all
+ * of a stretch is in the page, nothing is decoded. It ends where it can be gone on from.
  */
 export function summarisePage(source: PageSource, options: SummariseOptions): SummarisedStep {
   const { chunks, series, page } = source;
@@ -75,7 +75,7 @@ function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseO
   function stands(stretches: Stretches, at: number, nextTime: number): boolean {
     const start = stretches.starts[at] ?? 0;
     const end = stretches.ends[at] ?? 0;
-    // Whoever goes on behind it must not meet any of its datapoints again.
+    // A step that goes on behind the stretch must not meet any of its datapoints again.
     if (start !== end && nextTime <= end) return false;
     return (
       isWithin(start, end) &&

@@ -2,7 +2,7 @@
 const residueMax = 2 ** 52;
 const symbolBits = 8;
 const bins = 2 ** symbolBits;
-/** What a prefix code costs before its first symbol, and for each symbol. */
+/** The cost of a prefix code before its first symbol, and for each symbol, in bits. */
 const codeHeadBits = 16;
 const bitsPerSymbol = 4;
 /** An integer that is too long for a symbol: a symbol that says so, and its upper bits. */
@@ -14,14 +14,14 @@ const splitSamples = 512;
 
 /** How a column of integers is written, and about how many bits that takes. */
 export interface IntegerForm {
-  /** None: the integers. The first: changes from it. And the first change: changes of changes. */
+  /** Empty: the integers. The first: changes from it. And the first change: changes of changes. */
   readonly heads: readonly number[];
   /** Differences to the column beside. */
   readonly isBeside: boolean;
   /** Residues are distances from `start` in both directions, instead of upwards. */
   readonly isAround: boolean;
   readonly start: number;
-  /** What is left of each integer, not negative. */
+  /** The rest of each integer, not negative. */
   readonly residues: Float64Array;
   /** So many bits of each residue are noise, and the rest is a symbol. */
   readonly lowBits: number;

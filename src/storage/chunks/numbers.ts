@@ -18,10 +18,10 @@ import { putIntegers, takeIntegers } from './integers.ts';
 const asDoubles = 255;
 const digitsMax = 15;
 const powersOfTen = Float64Array.from({ length: digitsMax + 1 }, (_, digits) => 10 ** digits);
-/** What one more digit costs each number, and what a number costs that is no decimal. */
+/** The cost of one more digit for each number, and of a number that is no decimal. */
 const bitsPerDigit = 3.4;
 const bitsPerException = 80;
-/** What a full double costs. */
+/** The cost of a full double. */
 const bitsPerDouble = 52;
 
 /** Where the bytes of a block go: those that are dense already, and those worth compressing. */
@@ -112,7 +112,7 @@ export function digitsOf(numbers: Float64Array): Digits {
     counts[least] = (counts[least] ?? 0) + 1;
     if (least <= digitsMax) continue;
     others += 1;
-    // Whatever the rest is: these are exceptions with any number of digits.
+    // Enough, whatever the rest is: these are exceptions with any number of digits.
     if (others * bitsPerException >= doublesBits) return 'doubles';
   }
   let best: Digits = 'doubles';

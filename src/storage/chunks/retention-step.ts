@@ -17,7 +17,7 @@ import { decodeSummary, encodeSummary } from './summary.ts';
 /** Days of one step: each is a row, and commits wait for the step. */
 export const daysPerStep = 64;
 
-/** What a step of retention did. */
+/** The report of a step of retention. */
 export interface RetentionReport extends RetentionStep {
   /** Chunks that could not be read and were set aside. */
   readonly damaged: number;
@@ -30,7 +30,7 @@ export const nothingTaken = {
 
 /** The hours of a day, as they are stored. */
 export interface DayRow {
-  /** Its first instant (UTC). */
+  /** The day's first instant (UTC). */
   readonly day: number;
   readonly summary: Uint8Array;
 }
@@ -41,7 +41,7 @@ export interface WrittenDay extends DayRow {
   readonly hours: number;
 }
 
-/** What is to be written for datapoints that were taken. */
+/** The changes to write for datapoints that were taken. */
 export interface RetentionPlan {
   readonly report: RetentionReport;
   readonly days: readonly WrittenDay[];
@@ -51,8 +51,8 @@ export interface RetentionPlan {
 }
 
 /**
- * What becomes of datapoints that were taken out of a chunk: each engine writes it in the same
- * commit. `there` are the days from the first to the last of them.
+ * Plans the changes for datapoints that were taken out of a chunk: each engine writes them in the
+ * same commit. `there` are the days from the first to the last of them.
  */
 export function planRetention(options: {
   readonly taken: Taken;

@@ -6,7 +6,7 @@ import {
 import type { PageSource } from './datapoint-page.ts';
 import { summarisePage } from './datapoint-summary.ts';
 
-/** One step of a summarised page, with hours where retention took datapoints. */
+/** Reads one step of a summarised page, with hours where retention took datapoints. */
 export function summariseStanding(
   source: PageSource,
   options: SummariseOptions,

@@ -27,7 +27,7 @@ const hour = 3_600_000;
 const datapointsPerHourMin = 32;
 /** Where hours hold fewer: parts of a day in UTC, which stand for days that begin with them. */
 const partsOfDay = [6, 12, 24];
-/** What a part takes on disk is little beside so many datapoints. */
+/** Parts of a day with so many datapoints take little on disk beside them. */
 const datapointsPerPartMin = 64;
 /** The whole block. */
 const noGrain = 0;
@@ -66,7 +66,7 @@ export interface ChunkSummary {
 }
 
 /**
- * What the datapoints of a block come to: by the hour where hours hold many, else by parts of a day
+ * Summarises the datapoints of a block: by the hour where hours hold many, else by parts of a day
  * where those do. `hours` of a stretch may be given instead, 0 for one of all; and `known`, the
  * digits of its numbers.
  */
@@ -109,7 +109,7 @@ function grainFor({ count, times }: Columns): number {
   return partsOfDay.find((hours) => isWorth(hours, datapointsPerPartMin)) ?? noGrain;
 }
 
-/** What each value counts as; NaN where it is no number. */
+/** The numbers that values count as; NaN where a value is no number. */
 function numbersOf({ count, numbers, texts }: Columns): Float64Array {
   if (texts === undefined) return numbers;
   const all = new Float64Array(count);
@@ -190,7 +190,7 @@ function setTimes(
   to: number,
   { minTime, maxTime, grain }: Pick<BlockSummary, 'minTime' | 'maxTime' | 'grain'>,
 ): void {
-  // One stretch of all begins and ends with the block.
+  // A single stretch of all begins and ends with the block.
   const length = Math.max(1, grain) * hour;
   for (let at = from; at < to; at += 1) {
     const begin = Math.floor((starts[at] ?? 0) / length) * length;
@@ -322,7 +322,7 @@ export function blockSummaries(summary: ChunkSummary): readonly BlockSummary[] {
   }));
 }
 
-/** What a column is likely to be near of. */
+/** The values that a column is likely to be near. */
 function besideOf(all: Stretches, name: (typeof numberColumns)[number]): Float64Array | undefined {
   if (name === 'sum') return all.min.map((min, at) => min * (all.counts[at] ?? 0));
   if (name === 'first' || name === 'last') return all.min;

@@ -4,14 +4,14 @@ import type { Columns } from '../chunks/columns.ts';
 import { decodeSummary, encodeSummary, summarise } from '../chunks/summary.ts';
 import { type Findings, restoreBackup } from './finding.ts';
 
-/** What the chunks of one series come to. */
+/** The size of the chunks of one series. */
 export interface SeriesSize {
   chunks: number;
   datapoints: number;
   bytes: number;
 }
 
-/** What all chunks come to. */
+/** The sizes of all chunks. */
 export interface ChunkSizes {
   readonly series: ReadonlyMap<number, SeriesSize>;
   /** Datapoints in chunks whose time is within the last day, and the last seven. */
@@ -55,7 +55,7 @@ export function createChunkExamination(options: {
   }
 
   return {
-    /** Its datapoints, block by block; undefined: it is damaged, which was told. */
+    /** The chunk's datapoints, block by block; undefined: it is damaged, which was told. */
     check(chunk: StoredChunk): readonly Columns[] | undefined {
       measure(chunk);
       const { wrong, blocks } = readWhole(chunk);
@@ -73,7 +73,7 @@ export function createChunkExamination(options: {
   };
 }
 
-/** What all series have in chunks. */
+/** The totals of all series in chunks. */
 export function totalOf({ series }: Pick<ChunkSizes, 'series'>) {
   let [chunks, datapoints] = [0, 0];
   for (const size of series.values()) {
@@ -120,12 +120,12 @@ function readWhole(chunk: StoredChunk): {
   }
 }
 
-/** What is wrong with the summary of a chunk that has these blocks. */
+/** The fault of the summary of a chunk that has these blocks. */
 export function summaryFault(stored: Uint8Array, blocks: readonly Columns[]): string | undefined {
   try {
     // Compared as they are read, whatever wrote the bytes.
     const known = decodeSummary(stored);
-    // Those of an older version have other stretches than they would be given today.
+    // Summaries of an older version have other stretches than they would be given today.
     const anew = blocks.map((block, at) => summarise(block, known.grains[at]));
     const found = decodeSummary(encodeSummary(anew));
     return JSON.stringify(known) === JSON.stringify(found)

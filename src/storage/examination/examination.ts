@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Finding } from './finding.ts';
 import type { Largest } from './largest.ts';
 
-/** What is known of what is stored after it was looked at. */
+/** The results of looking at all that is stored. */
 export interface Examination {
   /** Damage first. */
   readonly findings: readonly Finding[];
@@ -20,7 +20,7 @@ export interface Examination {
   readonly largest: Largest;
 }
 
-/** What the data takes, and how it grows. */
+/** The disk space that the data takes, and how it grows. */
 export interface DiskUse {
   readonly databaseBytes: number;
   /** Datapoints in chunks; absent when there are none. */

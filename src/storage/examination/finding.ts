@@ -4,13 +4,13 @@
  */
 export type FindingLevel = 'damage' | 'warning' | 'note';
 
-/** One thing that an examination found. */
+/** A problem or a fact that an examination found. */
 export interface Finding {
   readonly level: FindingLevel;
   /** Which check found it. */
   readonly check: string;
   readonly sentence: string;
-  /** What to do, as one sentence. */
+  /** The action to take, as one sentence. */
   readonly remedy: string;
 }
 

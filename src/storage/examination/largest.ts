@@ -7,7 +7,7 @@ export interface SizedPart {
   readonly datapoints?: number;
 }
 
-/** What takes most, largest first. */
+/** The parts that take most, largest first. */
 export interface Largest {
   readonly tables: readonly SizedPart[];
   /** By what their datapoints take in chunks. */

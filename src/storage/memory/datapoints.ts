@@ -50,14 +50,14 @@ export interface MemoryDatapoints extends DatapointStore {
   oldest(sensor: SensorRef): { readonly oldest?: Instant; readonly oldestHour?: Instant };
   /** When the last datapoint was received, of those up to `atMost`. */
   newestReceived(atMost: Instant): Promise<Instant | undefined>;
-  /** What is stored of a sensor, or of a device. */
+  /** The stored weight of a sensor, or of a device. */
   weightOf(deviceId: DeviceId, sensorId?: SensorId): number;
 }
 
 interface History {
   /** By order time, ties by arrival. */
   readonly datapoints: Datapoint[];
-  /** What datapoints came to that retention took. */
+  /** Summaries of the datapoints that retention took. */
   readonly hours: Map<Instant, HourTally>;
   rawBefore: Instant | undefined;
   /** Timestamps and values that are stored. */

@@ -165,7 +165,7 @@ export function createDeviceStore(
   };
 }
 
-/** What a setting wrote. */
+/** The fields that a setting wrote. */
 function settingOf({ value, setBy, setAt, confirmedAt, revert }: Actuator): Partial<Actuator> {
   return {
     ...(value !== undefined && { value }),
@@ -180,7 +180,7 @@ interface Part {
   readonly id: string;
 }
 
-/** One part per id: the last description, in the place of the first. */
+/** The parts, each id once: the last description, in the place of the first. */
 function lastOfEach<P extends Part>(parts: readonly P[]): readonly P[] {
   return [...new Map(parts.map((part) => [part.id, part])).values()];
 }

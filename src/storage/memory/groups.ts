@@ -9,7 +9,7 @@ export function createGroupStore(state: MemoryState): GroupStore {
   const ownedBy = (owner: Username | undefined): Group[] =>
     [...groups.values()].filter((group) => owner === undefined || sameUsername(group.owner, owner));
 
-  /** Those of these names that have an account, as it is written, in order; and the others. */
+  /** Finds the names that have an account, as it is written, in order; and the others. */
   function lookUp(names: readonly Username[]) {
     const found = new Map<string, Username>();
     const missing: Username[] = [];

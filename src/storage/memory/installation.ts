@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { InstallationStore, KeptSettings } from '../../domain/installation-store.ts';
 
-/** What belongs to the installation, in memory: it is new at each start. */
+/** The secret and settings of the installation, in memory: new at each start. */
 export function createInstallationStore(): InstallationStore {
   const secret = randomBytes(32).toString('hex');
   let kept: KeptSettings = {};

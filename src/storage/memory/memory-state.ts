@@ -74,10 +74,10 @@ export interface KeptDelivery extends Omit<NewDelivery, 'isUnderWay'> {
   readonly isCharged: boolean;
 }
 
-/** What all stores of one memory engine share. Maps keep the order of creation. */
+/** The state that all stores of one memory engine share. Maps keep the order of creation. */
 export interface MemoryState {
   readonly users: Map<UserId, StoredUser>;
-  /** What strangers pushed to devices. */
+  /** Bytes that strangers pushed to devices. */
   readonly strangerBytes: Map<DeviceId, number>;
   readonly tokens: Map<string, TokenRecord>;
   readonly keys: Map<AccessKeyId, AccessKeyRecord>;
@@ -174,7 +174,7 @@ export function removeLogin(state: MemoryState, id: string): void {
   }
 }
 
-/** Who owns this now; undefined when it does not exist. */
+/** The owner of a resource now; undefined when it does not exist. */
 export function ownerOf(
   state: MemoryState,
   kind: ResourceKind,
@@ -246,7 +246,7 @@ export function removeGroup({ groups, groupGrants }: MemoryState, id: GroupId): 
 export const memberKey = (kind: ResourceKind, resource: string): string =>
   JSON.stringify([kind, resource]);
 
-/** What grants to groups give `username` on things of this kind. */
+/** Grants to groups that reach `username`, on things of this kind. */
 function reachingByGroups(
   { groups, groupGrants }: MemoryState,
   kind: ResourceKind,
@@ -259,7 +259,7 @@ function reachingByGroups(
   );
 }
 
-/** What projects give `username` on things of this kind that their owners own. */
+/** Grants of projects that reach `username`, on things of this kind that their owners own. */
 function reachingByProjects(
   state: MemoryState,
   kind: ResourceKind,
@@ -276,7 +276,7 @@ function reachingByProjects(
   });
 }
 
-/** What groups and projects give `username` on things of this kind. */
+/** Grants of groups and projects that reach `username`, on things of this kind. */
 export function reachingIndirectly(
   state: MemoryState,
   kind: ResourceKind,
@@ -315,7 +315,7 @@ export function isSocialOf({ sender, recipient }: Social, username: Username): b
   return sameUsername(sender, username) || sameUsername(recipient, username);
 }
 
-/** What lists go by; a project is as private. */
+/** The fields that lists go by; a project is listed as a private thing. */
 export interface Listed {
   readonly id: string;
   readonly owner: Username;

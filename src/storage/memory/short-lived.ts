@@ -14,7 +14,7 @@ export function createPasswordResetStore({ users }: MemoryState): PasswordResetS
     );
   return {
     async insert(reset, now) {
-      // Those of accounts that are gone went with them.
+      // Codes of accounts that are gone went with them.
       const good = pending.filter((old) => users.has(old.userId) && isAhead(old.expiresAt, now));
       const all = users.has(reset.userId) ? [...good, reset] : good;
       pending = lastOf(all, limits.passwordResetsMax, ({ expiresAt }) => expiresAt);

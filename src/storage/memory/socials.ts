@@ -19,7 +19,7 @@ export function createSocialStore(state: MemoryState): SocialStore {
     const own = [...socials.values()].filter((social) => sameUsername(social.sender, sender));
     const excess = Math.max(0, own.length - limits.socialsPerSenderMax);
     for (const { id, status } of own.slice(0, excess)) {
-      // What is on its way is spared: it was promised.
+      // A message on its way is spared: its delivery was promised.
       if (status !== 'pending') removeSocial(state, id);
     }
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { MoveSource } from './move-end.ts';
 import type { MovedRow, MovedTable, MovedValue } from './tables.ts';
 
-/** What the rows of a table come to, whatever their order. */
+/** The digest of the rows of a table, whatever their order. */
 export interface Digest {
   readonly rows: number;
   readonly sum: string;

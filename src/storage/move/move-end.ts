@@ -33,6 +33,6 @@ export interface MoveTarget extends Pick<MoveSource, 'count' | 'page'> {
   put(table: MovedTable, page: MovedPage): Promise<void>;
   /** Everything is there and was compared: a service may start on it. */
   finish(secret: string): Promise<void>;
-  /** What was put stays, for a move that goes on from there. */
+  /** Closes the target; pages that were put stay, for a move that goes on from there. */
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { digestOf } from './digest.ts';
 import type { MoveSource, MoveTarget } from './move-end.ts';
 import { type MovedTable, movedTables } from './tables.ts';
 
-/** What was moved. */
+/** The rows and datapoints that were moved. */
 export interface MoveReport {
   /** Rows by table, of those that have any. */
   readonly rows: ReadonlyMap<string, number>;

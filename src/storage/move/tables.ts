@@ -1,4 +1,4 @@
-/** What a row holds: texts, numbers and bytes, by the names of its columns. */
+/** The values of a row: texts, numbers and bytes, by the names of its columns. */
 export type MovedRow = Readonly<Record<string, MovedValue>>;
 export type MovedValue = string | number | Uint8Array | null;
 
@@ -28,9 +28,9 @@ function table(
 const message = 'topic payload qos properties expires_at publisher';
 
 /**
- * All that is moved, in an order in which rows come after those that they belong to. All datapoints
- * are in chunks by then. What a service makes anew by itself, such as the number of its commits, is
- * not among them.
+ * The tables that are moved, in an order in which rows come after those that they belong to. All
+ * datapoints are in chunks by then. Data that a service makes anew by itself, such as the number of
+ * its commits, is not among them.
  */
 export const movedTables: readonly MovedTable[] = [
   table('installation_settings', 'name value'),

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 
 const pollMs = 20;
-/** What is outside chunks has an end in every engine: this is far more than it takes. */
+/** Datapoints outside chunks are limited in every engine: this is far more than they take. */
 const patienceMs = 600_000;
 
 /** Resolves when all datapoints are in chunks. Throws UnusableStorageError when they do not go. */

@@ -5,8 +5,8 @@ import { asRefusal } from './failures.ts';
 import type { Work, Writer, WriteSession } from './writer.ts';
 
 /**
- * Its turn among the commits of a service: it waits for the one that is being made, and the next
- * one waits for it. The number of the service's commits stays as it is.
+ * Waits until the commit of a service that is being made has ended; the next one waits for this
+ * one. The number of the service's commits stays as it is.
  */
 const takeTurn = 'begin; select seq from writers where writer = 0 for update';
 

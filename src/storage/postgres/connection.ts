@@ -36,7 +36,7 @@ function statementOf(sql: string): Statement {
   return statement;
 }
 
-/** What can run one statement. */
+/** A client or pool that can run one statement. */
 type Queryable = Pick<pg.ClientBase | pg.Pool, 'query'>;
 
 /** A session on this connection. */

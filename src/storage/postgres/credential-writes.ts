@@ -44,7 +44,7 @@ const addKey = `
   insert into access_keys (id, hash, user_id, created_at, expires_at, details)
   select $1, $2, id, $3, $4, $5 from users where id = $6 and is_disabled = 0`;
 
-/** What is inserted stands or falls with what it rests on, in the same step. */
+/** Inserts a token if its basis still holds, both in the same step. */
 export async function insertToken(
   session: SqlSession,
   token: TokenRecord,
@@ -100,7 +100,7 @@ export async function insertKey(
   return made === 0 ? 'gone' : 'inserted';
 }
 
-/** What a statement compares the basis with. */
+/** The value that a statement compares the basis with. */
 function proofOf(basis: TokenBasis): string {
   if (basis.kind === 'password') return basis.passwordHash;
   return basis.kind === 'token' ? basis.hash : basis.id;

@@ -14,7 +14,7 @@ interface PartTable {
 
 const touchDevice = 'update devices set modified_at = $1 where id = $2';
 
-/** What is done to sensors or actuators: the same things to two tables. */
+/** The writes for sensors or for actuators: the same for two tables. */
 function createPartWrites({ table, key, keeps }: PartTable) {
   const isOne = `device_id = $1 and ${key} = $2`;
   const selectDetails = `select details from ${table} where ${isOne}`;

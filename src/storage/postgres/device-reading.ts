@@ -13,7 +13,7 @@ import {
 import type { SqlSession } from '../sql/session.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
-// One statement, so that all of a device belongs to one commit. The kind tells the parts apart.
+// A single statement, so that all of a device belongs to one commit. The kind tells parts apart.
 const selectDevices = `
   select 0 as kind, id as device_id, ${deviceColumns}, 0 as place
   from devices where id = any($1::text[])
@@ -34,7 +34,7 @@ export interface WeighedDevice {
   readonly characters: number;
 }
 
-/** Those of the devices that exist and can be understood, in the order asked for. */
+/** The devices that exist and can be understood, in the order asked for. */
 export async function readDevices(
   session: SqlSession,
   damaged: DamagedRows,

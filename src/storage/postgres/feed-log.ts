@@ -37,15 +37,15 @@ const findDeaf = `
   select 1 as found from members
   where state = 'serving' and member <> $1
     and coalesce((positions::json ->> $1::text)::bigint, 0) < $2 limit 1`;
-/** That one, if it has a connection still: who was killed has none, and is not waited for. */
+/** Finds that member while it has a connection: a killed one has none, and is not waited for. */
 const isDeaf = `
   select 1 as found from members
   where state = 'serving' and member = $3
     and coalesce((positions::json ->> $1::text)::bigint, 0) < $2
     and (backend is null or backend in (select pid from pg_stat_activity))`;
 /**
- * What every member that serves has acknowledged; what the own process wrote it knows. For sessions
- * that are not adopted yet, or behind, all is kept that may be for them.
+ * Drops entries that every serving member has acknowledged; a process knows what it wrote itself.
+ * For sessions that are not adopted yet, or behind, every entry that may be for them is kept.
  */
 const dropHeard = `
   delete from feed_log where place <= $1

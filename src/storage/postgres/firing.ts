@@ -9,7 +9,7 @@ import { noteFired } from './looks.ts';
 import { sendNotificationStates } from './notification-writes.ts';
 import type { WriteSession } from './writer.ts';
 
-/** Whoever has the first look in line at the device makes it, and those behind it. */
+/** The member with the first evaluation in the device's queue makes it, and those behind it. */
 const selectWindow = `
   select position, owner, is_active, last_fired_at,
     $2::text is null or coalesce(
@@ -52,7 +52,7 @@ interface Count {
   readonly n: number;
 }
 
-/** What is filed for whom in one commit, and by which member. */
+/** The quotas of waiting deliveries within one commit, and the member that files them. */
 interface Filing {
   readonly rooms: DeliveryRooms;
   readonly member: number;

@@ -12,7 +12,7 @@ const makeSecret = `
 const selectSecret = `select value from secrets where name = 'installation'`;
 const secretPattern = /^[0-9a-f]{64}$/;
 
-/** What belongs to the installation, in PostgreSQL. Backups are the database's own affair. */
+/** The installation's settings and secret in PostgreSQL. Backups are the database's own affair. */
 export function createInstallationStore({ reader, writer }: StoreContext): InstallationStore {
   return {
     secret: () =>

@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { Writer, WriteSession } from './writer.ts';
 
-/** What several callers ask for at once, as one change. */
+/** Carries out the items of several callers at once, as one change. */
 type JoinedWork<Item, Answer> = (
   tx: WriteSession,
   items: readonly Item[],
@@ -26,7 +26,7 @@ export function createJoinedCalls<Item, Answer>(
   async function carryOut(asked: readonly Asking<Item, Answer>[]): Promise<void> {
     try {
       const answers = await writer.call((tx) => {
-        // Whoever comes from now on is in the next one.
+        // Callers from now on belong to the next change.
         if (gathering === asked) gathering = undefined;
         return work(
           tx,

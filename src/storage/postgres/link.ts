@@ -31,7 +31,7 @@ export interface Transaction {
   readonly others: () => Others | undefined;
 }
 
-/** That other processes serve the database, in this commit; the number is this one's. */
+/** Present in a commit while other processes serve the database; the number is this process's. */
 export interface Others {
   readonly own: number;
 }
@@ -207,7 +207,7 @@ async function commit<Answer>(
     answer = await work({ session, seq, send, others: () => others });
     await begun;
   } catch (error) {
-    // What failed first is the reason: whatever came behind it was refused for it.
+    // The first failure is the reason: statements behind it were refused for it.
     await begun;
     await arrived();
     throw error;

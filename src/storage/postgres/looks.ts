@@ -25,7 +25,7 @@ const insertAll = `
     with ordinality as given (id, member, device_id, entry, place) order by place`;
 const columns = `
   id, looks.member, device_id, coalesce(state <> 'serving', true) as is_left, entry, fired`;
-/** One statement sees one commit: what rules remember when these are the looks that wait. */
+/** Reads waiting evaluations and what their rules remember: one statement sees one commit. */
 const selectLines = `
   select line.*, null::float8 as last_fired_at, null::text as state
   from unnest($1::integer[], $2::text[]) as asked (at, device) cross join lateral (
@@ -118,7 +118,7 @@ export const noteFired = (
   id: NotificationId,
 ): void => tx.send(markFired, lookId, id);
 
-/** What is asked of one device, by the ids of its parts or of rules. */
+/** A question about one device, by the ids of its parts or of rules. */
 interface Asked<Id extends string> {
   readonly deviceId: DeviceId;
   readonly ids: readonly Id[];
@@ -134,7 +134,7 @@ function asColumns(asked: readonly Asked<string>[]) {
   ] as const;
 }
 
-/** What was found for each that was asked, from rows that say to which they belong. */
+/** Maps each question to what was found for it, from rows that say to which they belong. */
 function byAsked<Row extends { readonly at: number }, Key, Id, Found>(
   asked: readonly Key[],
   rows: readonly Row[],

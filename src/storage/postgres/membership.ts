@@ -5,7 +5,7 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { sessionOn } from './connection.ts';
 import type { Serving } from './service-lock.ts';
 
-/** This process among those that serve the database. */
+/** The membership of this process among those that serve the database. */
 export interface Membership {
   /** Of the member, and of its row in `writers`. */
   readonly id: number;
@@ -21,7 +21,7 @@ export class FencedError extends UnusableStorageError {}
 export const replaced = 'another process of Kipimo serves this database now: stop this one';
 
 const takeTurn = 'select 1 from writers where writer = 0 for update';
-/** What was written before is in what it will load: its positions begin behind it. */
+/** Log entries written before are in the data that it will load: positions begin behind them. */
 const insertMember = `
   insert into members (positions)
   select coalesce(json_object_agg(writer, place), '{}')::text
@@ -34,7 +34,7 @@ const dropLog = 'delete from feed_log';
 /** A start alone looks again at what was received last. */
 const dropLooks = 'delete from looks';
 const deleteOtherWriters = 'delete from writers where writer not in (0, $1)';
-/** Those that ended before any of those that serve began: nobody asks for them any more. */
+/** Members that ended before any that serves began: no process asks for them any more. */
 const deleteLongGone = `
   delete from members where state <> 'serving' and not owns
     and member < (select min(member) from members where state = 'serving')
@@ -50,7 +50,7 @@ const takeOver = `
   where writer = $1 and starts_with(member, $3) and not ended returning seq`;
 const findOwn = `
   select 1 as found from writers where writer = $1 and starts_with(member, $2) and not ended`;
-/** What it had claimed is due at once, for whoever claims it next. */
+/** Frees the claims of a member: their deliveries are due at once, for the next claim. */
 export const freeClaims = `
   update deliveries set due_at = created_at, claimed_by = null
   where claimed_by = $1 and status = 'pending'`;

@@ -25,10 +25,10 @@ export function clientConfig(url: string, part: string): pg.ClientConfig {
  * UnusableStorageError when a person has to mend something.
  */
 export async function connectWriter(url: string): Promise<pg.Client> {
-  // Whoever does not wait for a statement sends the next one behind it.
+  // A pipeline: a caller that does not wait for a statement sends the next one behind it.
   const Client = clientClass(url);
   const client = new Client({ ...clientConfig(url, 'writes'), pipeline: true });
-  // Whoever uses it is told by the statement that fails.
+  // The user of the connection is told by the statement that fails.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -42,8 +42,8 @@ export async function connectWriter(url: string): Promise<pg.Client> {
 }
 
 /**
- * What was acknowledged is on disk, also where the server is set up otherwise; and the server
- * notices soon that we are gone.
+ * Acknowledged changes are on disk, also where the server is set up otherwise; and the server
+ * notices soon that this process is gone.
  */
 const sessionSettings = `
   select set_config('synchronous_commit', 'on', false)
@@ -82,7 +82,7 @@ async function checkServer(client: pg.Client): Promise<void> {
   }
 }
 
-/** What is wrong, for whoever starts the service; never the URL: it has a password. */
+/** The reason, for the person who starts the service; never the URL: it has a password. */
 export function unusable(error: unknown): UnusableStorageError {
   if (error instanceof UnusableStorageError) return error;
   const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : error;

@@ -3,7 +3,7 @@ import type { ClaimedRow } from '../sql/notification-row.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { payForMessage } from './payment.ts';
 
-// One step through the index for each of them, however many deliveries they have.
+// Takes one step through the index for each payer, however many deliveries it has.
 const selectPayers = `
   with recursive payers (payer) as (
     select min(nocase(payer)) from deliveries where status = 'pending'

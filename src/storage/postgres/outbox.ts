@@ -35,7 +35,7 @@ export function createOutboxStore({ reader, writer, damaged, member }: ClaimCont
         if (found === undefined) unreadable.push(row.position);
         else claimed.push(found);
       }
-      // What cannot be understood is kept, and handed out no more.
+      // Rows that cannot be understood are kept, and handed out no more.
       if (unreadable.length > 0) await writer.call((tx) => tx.run(setAside, unreadable));
       return { claimed, nextDueAt: await nextDue(channels) };
     },

@@ -47,7 +47,7 @@ export interface PostgresOptions extends LinkOptions {
   readonly datapointLimits?: HotLimits;
 }
 
-/** What processes that share the database know of each other; one alone needs none of it. */
+/** The store by which processes that share the database know of each other; one alone has none. */
 function createMembers(
   { url, log, serving }: PostgresOptions,
   given: { readonly link: Link; readonly writer: Writer; readonly opened: AsyncDisposableStack },

@@ -62,7 +62,7 @@ export function createReader(url: string, log: Log): Reader {
       client.release();
       return answer;
     } catch (error) {
-      // One whose statement never came back is of no use either.
+      // A connection whose statement never came back is of no use either.
       client?.release(isConnectionLost(error));
       throw asRefusal(error);
     }

@@ -12,7 +12,7 @@ import {
 import { found, type Value } from '../sql/session.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** What a retention is set for, and the row of it in "retentions". */
+/** The kinds of places that a retention is set for, with the column of each in "retentions". */
 const places = {
   sensor: { key: 'series', of: 'sensors where device_id = $1 and sensor_id = $2', row: 'series' },
   device: { key: 'id', of: 'devices where id = $1', row: 'device' },

@@ -43,7 +43,7 @@ const addHere = `
   on conflict do nothing`;
 const removeHere = `
   delete from mqtt_groups_here where owner = $1 and share_group = any($2::text[])`;
-/** Whoever reads the log finds nothing any more that could be claimed a second time. */
+/** Drops claims whose log entries are gone: no reader of the log can claim them a second time. */
 export const dropShares = `
   delete from mqtt_shares where place <= $1
     and place < coalesce((select min(place) from feed_log), $1 + 1)`;

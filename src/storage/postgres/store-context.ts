@@ -2,7 +2,7 @@ import type { DamagedRows } from '../damaged-rows.ts';
 import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
 
-/** What every store of the engine is made of. */
+/** The parts that every store of the engine is made of. */
 export interface StoreContext {
   readonly reader: Reader;
   readonly writer: Writer;

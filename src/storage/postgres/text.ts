@@ -23,7 +23,7 @@ export function unescapeText(text: string): string {
 /** A key in an index has fewer bytes than a third of a page. */
 const keyBytesMax = 1_000;
 
-/** What stands for a text in a unique index: the text, or the hash of one that is too long. */
+/** The key of a text in a unique index: the text, or the hash of a text that is too long. */
 export function indexKey(text: string): string {
   if (Buffer.byteLength(text) <= keyBytesMax) return `=${text}`;
   return `#${createHash('sha256').update(text).digest('base64')}`;

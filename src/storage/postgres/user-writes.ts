@@ -15,7 +15,7 @@ import {
 /** Changes to an account; an absent field stays, a credit of null is without limit. */
 export interface UserUpdate {
   readonly profile: Patch;
-  /** Those that come new, as JSON text. */
+  /** New proofs, as JSON text. */
   readonly proofs: string;
   readonly isAdmin?: boolean;
   readonly isDisabled?: boolean;

@@ -29,7 +29,7 @@ const put = `
   insert into mqtt_wills (key, owner, turn, identity, client_id, delay_ms, expiry_seconds, retain,
     payer, topic, payload, qos, properties, expires_at, publisher)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
-/** They stay until they were published: whoever takes them may end before. */
+/** Wills stay until they were published: the process that takes them may end before. */
 const take = `
   update mqtt_wills set owner = $2, is_begun = false
   where key = $1 and owner <> $2 and (($3 and not is_begun) or ${ended})

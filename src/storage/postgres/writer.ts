@@ -7,7 +7,7 @@ import type { Link, Others, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 /**
- * What a call does inside the transaction of its group commit. It may be run again when a
+ * The work of a call inside the transaction of its group commit. It may be run again when a
  * connection was lost, so it depends on nothing but what it reads there.
  */
 export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
@@ -54,7 +54,7 @@ export function createWriter(link: Link, log: Log): Writer {
   function start(): void {
     running ??= run().finally(() => {
       running = undefined;
-      // One may have come after the last look.
+      // A call may have come after the queue was last looked at.
       if (queue.length > 0) start();
     });
   }
@@ -95,7 +95,7 @@ export function createWriter(link: Link, log: Log): Writer {
         return Promise.reject(unavailable('too many changes wait for the database: try again'));
       }
       return new Promise<Answer>((resolve, reject) => {
-        // It is resolved with what its own work answered.
+        // Each promise is resolved with what its own work answered.
         queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
         start();
       });
@@ -109,8 +109,8 @@ export function createWriter(link: Link, log: Log): Writer {
 }
 
 /**
- * One commit for these calls, however often it has to be tried. When the connection was lost while
- * it was committed, the number of the last commit says whether it was.
+ * Makes one commit of these calls, however often it has to be tried. When the connection was lost
+ * while it was committed, the number of the last commit says whether it was.
  */
 function createAttempt(calls: readonly Waiting[]): (link: Link) => Promise<readonly unknown[]> {
   let doubtful: { readonly seq: number; readonly answers: readonly unknown[] } | undefined;

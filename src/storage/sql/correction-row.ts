@@ -38,10 +38,10 @@ export const correctionHeadColumns =
 /** The columns of the table that CorrectionRow has. */
 export const correctionColumns = `${correctionHeadColumns}, details`;
 
-/** What a row counts besides its details. */
+/** Bytes that a row counts besides its details. */
 const rowBytes = 200;
 
-/** What a correction counts towards the limits. */
+/** Bytes that a correction counts towards the limits. */
 export const correctionBytes = (correction: Correction): number =>
   rowBytes + Buffer.byteLength(detailsOf(correction));
 

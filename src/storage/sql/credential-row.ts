@@ -63,7 +63,7 @@ export function tokenFromRow(row: TokenRow): TokenRecord {
   };
 }
 
-/** What the column details of a session holds. */
+/** The column details of a session. */
 export function sessionDetails({ name, address }: SessionRecord): string {
   return JSON.stringify({ name, address });
 }
@@ -83,7 +83,7 @@ export function sessionFromRow(row: SessionRow): SessionRecord {
   };
 }
 
-/** What the column details of an access key holds. */
+/** The column details of an access key. */
 export function keyDetails(key: AccessKeyRecord): string {
   const { name, scopes, devices } = key;
   return JSON.stringify({ name, scopes, devices });

@@ -23,7 +23,7 @@ export interface PartRow {
   readonly details: string;
 }
 
-/** What searches can narrow by; the truth is in the details, which hold every text as it came. */
+/** Columns that narrow searches; the truth is in the details, which hold every text as it came. */
 export interface SearchColumns {
   readonly gateway_id: string | null;
   readonly domain: string | null;
@@ -34,7 +34,7 @@ type DeviceDetails = Omit<
   'id' | 'owner' | 'visibility' | 'sensors' | 'actuators' | 'createdAt' | 'modifiedAt'
 >;
 
-/** What the column details of a device holds. */
+/** The column details of a device. */
 export function deviceDetails(device: Device): string {
   const { id, owner, visibility, sensors, actuators, createdAt, modifiedAt, ...details } = device;
   return JSON.stringify(details satisfies DeviceDetails);
@@ -46,7 +46,7 @@ export function searchColumns(details: string): SearchColumns {
   return { gateway_id: gatewayId ?? null, domain: domain ?? null };
 }
 
-/** What the column details of a sensor or actuator holds. */
+/** The column details of a sensor or actuator. */
 export function partDetails(part: Sensor | Actuator): string {
   const { id, ...details } = part;
   return JSON.stringify(details);

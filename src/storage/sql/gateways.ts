@@ -43,7 +43,7 @@ export const gatewayWrites = {
     await session.run(changeGateway, owner, visibility, details, at, id);
     return 'updated';
   },
-  /** One small update in the next group commit. */
+  /** Makes one small update in the next group commit. */
   recordHeartbeat: async (
     session: SqlSession,
     id: string,

@@ -61,7 +61,7 @@ function listOf(ids: ReadonlySet<string>): readonly string[] {
   return known;
 }
 
-/** One condition that holds where all of these do. */
+/** The condition that holds where all of these do. */
 export function allOf(conditions: readonly Condition[]): Condition {
   return {
     sql: ['true', ...conditions.map(({ sql }) => sql)].join(' and '),

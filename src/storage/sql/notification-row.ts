@@ -92,7 +92,7 @@ export function notificationFromRow(row: NotificationRow & TallyRow): TalliedNot
   };
 }
 
-/** What a client said of it; throws where a part is missing or not what it must be. */
+/** The draft as a client sent it; throws where a part is missing or not what it must be. */
 function draftFrom(text: string): NotificationDraft {
   const details = detailsFrom<NotificationDraft & { readonly [key: string]: JsonValue }>(text);
   const { condition, action } = details as { readonly [key: string]: JsonValue };
@@ -130,7 +130,7 @@ const areDevices = (value: JsonValue | undefined): boolean =>
         isJsonObject(one) && areTexts([one['id'] ?? null]) && Number.isFinite(one['createdAt']),
     ));
 
-/** What a notification remembers of a device; throws where it is not what it must be. */
+/** The state that a notification keeps of a device; throws where it is not what it must be. */
 export function stateFromText(text: string): DeviceState {
   const state = detailsFrom<{ readonly [key: string]: JsonValue }>(text);
   const { holdsSince, silencesTold, silenceToldAt, firedFor, firedKeys } = state;
@@ -152,7 +152,7 @@ function valuesOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Object.values(value);
 }
 
-/** What of a delivery is text. */
+/** The texts of a delivery. */
 export interface DeliveryDetails {
   readonly username: string;
   readonly accountId?: UserId | undefined;

@@ -4,7 +4,7 @@ import type { RetainedSensor } from '../../domain/datapoints/retention/retention
 import type { RetainedState } from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 
-/** What a row of retentions says. */
+/** The days that a row of retentions sets. */
 export interface DaysRow {
   readonly raw_days: number | null;
   readonly hourly_days: number | null;
@@ -27,7 +27,7 @@ export interface StateRow {
   readonly open_hour: number | null;
 }
 
-/** What is no number of days deletes nothing. */
+/** The retention of a row: a value that is no number of days deletes nothing. */
 export function retentionOf({ raw_days: rawDays, hourly_days: hourlyDays }: DaysRow): Retention {
   return {
     ...(isDays(rawDays) && { rawDays }),

@@ -3,18 +3,18 @@ import type { Device } from '../../domain/devices/device.ts';
 import type { Sensor } from '../../domain/devices/sensor.ts';
 import { deviceDetails, partDetails } from './device-row.ts';
 
-/** What a row counts besides its text: keys, indexes and dates. */
+/** Bytes that a row counts besides its text: keys, indexes and dates. */
 export const rowBytes = 200;
 
-/** What the description of a device counts towards a quota, without its sensors. */
+/** Bytes that the description of a device counts towards a quota, without its sensors. */
 export const deviceBytes = (device: Device): number =>
   rowBytes + Buffer.byteLength(deviceDetails(device));
 
-/** What the description of a sensor or actuator counts. */
+/** Bytes that the description of a sensor or actuator counts. */
 export const partBytes = (part: Sensor | Actuator): number =>
   rowBytes + Buffer.byteLength(partDetails(part));
 
-/** What the descriptions of a device and all its parts count. */
+/** Bytes that the descriptions of a device and all its parts count. */
 export function descriptionBytes(device: Device): number {
   let bytes = deviceBytes(device);
   for (const part of [...device.sensors, ...device.actuators]) bytes += partBytes(part);

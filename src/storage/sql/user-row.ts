@@ -41,7 +41,7 @@ export function userToRow(user: NewUser, passwordHash: string): UserRow {
   };
 }
 
-/** What e-mails are found by: without regard to case. */
+/** The key by which an e-mail is found, without regard to case. */
 export function emailKey(email: string): string {
   return addressKey('email', email);
 }

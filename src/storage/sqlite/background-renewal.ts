@@ -6,7 +6,7 @@ import { createChunkRenewal, type RenewalFigures } from './timeseries/chunk-rene
 /** When chunks are renewed; tests shrink it. */
 export type RenewalTimes = Readonly<Record<keyof typeof sqliteLimits.renewal, number>>;
 
-/** What is told about renewing, whenever it changed. */
+/** A report on renewal, told whenever it changed. */
 export interface RenewalReport extends Readonly<RenewalFigures> {
   /** Whether a walk through all chunks came to its end. */
   readonly isOver: boolean;

@@ -92,7 +92,7 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
   }
 }
 
-/** What chunks come to, where the database is new enough to know it. */
+/** Summaries of chunks, where the database is new enough to have them. */
 function createSummaries(database: DatabaseSync, limits: ChunkLimits) {
   if (database.prepare(findSummaries).get() === undefined) {
     const nothing = () => undefined;
@@ -104,7 +104,7 @@ function createSummaries(database: DatabaseSync, limits: ChunkLimits) {
   const isDue = (blocks: readonly Block[]): boolean =>
     blocks.reduce((sum, { count }) => sum + count, 0) >= limits.summaryDatapointsMin;
   return {
-    /** Whatever they say now: chunks lack them until they are written. */
+    /** Deletes summaries, whatever they say: chunks lack them until they are written. */
     makeAnew(): void {
       database.exec('delete from chunk_summaries where chunk in (select id from chunks)');
     },

@@ -11,7 +11,7 @@ import { removeCompactionRest, unfinishedCompaction } from './replacement.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { datapointLimits } from './timeseries/datapoint-limits.ts';
 
-/** What compacting did, in bytes of the database file. */
+/** The outcome of a compaction, in bytes of the database file. */
 export interface Compaction {
   readonly bytesBefore: number;
   readonly bytesAfter: number;
@@ -42,8 +42,8 @@ export function compact(directory: string): Compaction {
     writeAnew(source, made);
     const bytesAfter = statSync(made).size;
     putDurably(made, path);
-    // A command that waits for the old file must not write into it any more, nor make a log of
-    // its name: it finds no database in it.
+    // A command that waits for the old file must not write into it any more, nor make a log
+    // of its name: it finds no database in it.
     writeSync(old, Buffer.alloc(16), 0, 16, 0);
     return { bytesBefore: before.bytes, bytesAfter, freeBefore: before.freeBytes };
   } finally {

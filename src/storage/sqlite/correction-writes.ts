@@ -28,7 +28,7 @@ interface Tally {
   readonly bytes: number;
 }
 
-/** What the writer thread does to corrections. */
+/** The changes that the writer thread makes to corrections. */
 export function createCorrectionWrites(database: DatabaseSync) {
   const sensor = createSelection<{ series: number; owner: string }>(database, findSensor);
   const ofSensor = createSelection<Tally>(database, tallyOfSensor);

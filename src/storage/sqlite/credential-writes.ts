@@ -47,8 +47,8 @@ const insertKey = `
 const deleteKey = 'delete from access_keys where user_id = ? and id = ?';
 
 /**
- * What the writer thread does to tokens and access keys. What is inserted stands or falls with
- * what it rests on, in the same step.
+ * The changes that the writer thread makes to tokens and access keys. An inserted row stands or
+ * falls with its basis, in the same step.
  */
 export function createCredentialWrites(database: DatabaseSync) {
   const keyCount = createSelection<{ n: number }>(database, countKeys);
@@ -107,7 +107,7 @@ export function createCredentialWrites(database: DatabaseSync) {
   };
 }
 
-/** What a statement compares the basis with. */
+/** The value that a statement compares the basis with. */
 function proofOf(basis: TokenBasis): string {
   if (basis.kind === 'password') return basis.passwordHash;
   return basis.kind === 'token' ? basis.hash : basis.id;

@@ -45,7 +45,7 @@ function isInUse(path: string): boolean {
   const lock = join(path, lockName);
   try {
     const found = lstatSync(lock, { throwIfNoEntry: false });
-    // One that is no file, or a link, is none of ours.
+    // A lock that is no file, or a link, is none of ours.
     if (found?.isFile() !== true) return systemClock.now() - statSync(path).mtimeMs < unlockedMs;
     using database = new DatabaseSync(lock, { timeout: 0 });
     database.exec('begin exclusive');

@@ -14,7 +14,7 @@ export interface PartTable {
   readonly markModified: (deviceId: string, at: number) => void;
 }
 
-/** What the writer thread does to sensors or actuators: the same things to two tables. */
+/** The changes that the writer thread makes to sensors or actuators, alike for both tables. */
 export function createPartWrites(
   database: DatabaseSync,
   { table, key, countMax, keeps, markModified }: PartTable,

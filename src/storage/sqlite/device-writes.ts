@@ -41,7 +41,7 @@ const addStrangers = `
 const deleteDevice = 'delete from devices where id = ?';
 const deleteGrantsOn = `delete from grants where kind = 'device' and resource = ?`;
 
-/** What the writer thread does to devices, sensors and actuators. */
+/** The changes that the writer thread makes to devices, sensors and actuators. */
 export function createDeviceWrites(database: DatabaseSync) {
   const device = createSelection<StoredDevice>(database, selectDevice);
   const insert = database.prepare(insertDevice);

@@ -22,7 +22,7 @@ export function resultCodeOf(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
 
-/** What is wrong with the machine, as a sentence; undefined when the error is a bug of ours. */
+/** The fault of the machine, as a sentence; undefined when the error is a bug of ours. */
 export function describeFailure(error: unknown): string | undefined {
   const code = resultCodeOf(error);
   return code === undefined ? undefined : sentences.get(code);
@@ -59,7 +59,7 @@ export function hasRoom(directory: string): boolean {
   }
 }
 
-/** What the caller of a write is told. */
+/** A refusal as the caller of a write is told. */
 export interface WriteRefusal {
   readonly code: 'storage_full' | 'unavailable';
   readonly message: string;

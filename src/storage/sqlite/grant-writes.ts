@@ -20,7 +20,7 @@ const putGroupGrant = `
 const deleteGroupGrant =
   'delete from group_grants where kind = ? and resource = ? and group_id = ?';
 
-/** What the writer thread does to grants. */
+/** The changes that the writer thread makes to grants. */
 export function createGrantWrites(database: DatabaseSync) {
   const put = database.prepare(putGrant);
   const remove = database.prepare(deleteGrant);

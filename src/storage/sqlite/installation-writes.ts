@@ -4,7 +4,7 @@ import type { KeptSettings } from '../../domain/installation-store.ts';
 const putSetting = 'insert or replace into installation_settings (name, value) values (?, ?)';
 const deleteSetting = 'delete from installation_settings where name = ?';
 
-/** What the writer thread does to what belongs to the installation. */
+/** The changes that the writer thread makes to settings of the installation. */
 export function createInstallationWrites(database: DatabaseSync) {
   const put = database.prepare(putSetting);
   const remove = database.prepare(deleteSetting);

@@ -7,7 +7,7 @@ import type { StoreContext } from './store-context.ts';
 
 const selectSettings = 'select name, value from installation_settings';
 
-/** What belongs to the installation: its secret beside the database, its settings within. */
+/** The secret of the installation, beside the database, and its settings, inside it. */
 export function createInstallationStore(
   { reader, writer }: StoreContext,
   directory: string,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { oldFormat, oldFormatAdvice } from '../chunks/chunk.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 
-/** One numbered step from a version of the tables to the next. */
+/** A numbered step from one version of the tables to the next. */
 export interface Migration {
   readonly version: number;
   readonly name: string;

@@ -65,7 +65,7 @@ interface Window {
   readonly last_fired_at: number | null;
 }
 
-/** What the writer thread does to notifications. */
+/** The changes that the writer thread makes to notifications. */
 export function createNotificationWrites(database: DatabaseSync) {
   const insert = database.prepare(insertNotification);
   const putTally = database.prepare(setTally);

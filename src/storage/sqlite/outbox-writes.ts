@@ -22,16 +22,16 @@ export interface ClaimOrder {
   readonly perDay?: DailyMax;
 }
 
-/** What may be handed out of one channel. */
+/** The quota of deliveries that may be handed out of one channel. */
 export interface RoomOrder {
   readonly channel: string;
   readonly count: number;
   readonly perPayerMax: number;
-  /** What is under way already, by payer. */
+  /** Number of deliveries under way already, by payer. */
   readonly underWay: ReadonlyMap<string, number>;
 }
 
-// One step through the index for each of them, however many deliveries they have.
+// Takes one step through the index for each payer, however many deliveries it has.
 const selectPayers = `
   with recursive payers (payer) as (
     select min(payer) from deliveries where status = 'pending'
@@ -78,7 +78,7 @@ interface ClaimedState {
   readonly details: string;
 }
 
-/** What the writer thread does to the outbox. */
+/** The changes that the writer thread makes to the outbox. */
 export function createOutboxWrites(database: DatabaseSync) {
   const due = createSelection<DueRow>(database, selectDue);
   const payers = createSelection<{ payer: string }>(database, selectPayers);
@@ -147,7 +147,7 @@ const countMessage = `
   on conflict do update set count = count + 1`;
 const deleteEarlierDays = 'delete from paid_messages where day < ?';
 
-/** What messages of paid channels cost. */
+/** The payment for messages of paid channels. */
 function createPayment(database: DatabaseSync) {
   const take = database.prepare(takeCredit);
   const unlimited = createSelection<{ yes: number }>(database, isUnlimited);

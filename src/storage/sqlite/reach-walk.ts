@@ -11,7 +11,7 @@ interface GrantedRow {
   readonly scopes: string;
 }
 
-/** What reaches a user: the scopes of each thing, as their texts, each once. */
+/** The grants that reach a user: the scopes of each thing, as their texts, each once. */
 export type Reach = ReadonlyMap<string, readonly string[]>;
 
 /** Rows that are read at once: about a millisecond. */
@@ -50,7 +50,7 @@ export function createReachWalk(
   };
   const turns = createFairTurns({ turnMs: limits.turnMs });
 
-  /** All that was granted to one user or group, page by page. */
+  /** Adds all grants to one user or group, page by page. */
   async function addPages(
     reach: Map<string, string[]>,
     { page, holder, kind }: { page: Selection<GrantedRow>; holder: string; kind: ResourceKind },

@@ -15,7 +15,7 @@ import { putDurably, syncFile, writePrivately } from './durable-file.ts';
 /** The files of a data directory besides the database. */
 export const otherFiles: readonly string[] = ['secret'];
 
-/** What is being replaced, for as long as that is under way. */
+/** A replacement of files, for as long as it is under way. */
 interface Replacement {
   /** The directory that takes what was there. */
   readonly label: string;
@@ -68,7 +68,7 @@ export function replaceData(directory: string, label: string, put: () => void): 
 export const unfinishedCompaction = (directory: string): string =>
   `${databasePath(directory)}.compact`;
 
-/** What a compaction or restore leaves that is broken off. */
+/** Names of the files that a compaction or restore leaves when it breaks off. */
 export function restNames(directory: string): readonly string[] {
   const made = [unfinishedCompaction(directory), `${databasePath(directory)}.partial`];
   return made.flatMap((path) =>
@@ -76,7 +76,7 @@ export function restNames(directory: string): readonly string[] {
   );
 }
 
-/** Removes it in a locked data directory. */
+/** Removes these files from a locked data directory. */
 export function removeCompactionRest(directory: string): void {
   for (const name of restNames(directory)) rmSync(join(directory, name), { force: true });
 }

@@ -11,7 +11,7 @@ const places = {
   user: { column: 'username', find: 'select username as key from users where username = ?' },
 } as const;
 
-/** What the writer thread does to retentions. */
+/** The changes that the writer thread makes to retentions. */
 export function createRetentionWrites(database: DatabaseSync) {
   const statementsOf = ({ column, find }: (typeof places)[keyof typeof places]) => ({
     find: createSelection<{ key: string | number }>(database, find),

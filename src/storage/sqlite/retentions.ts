@@ -81,7 +81,7 @@ export function createRetentionStore({
     return owner === undefined ? all.all(after, max) : owned.all(owner, after, max);
   }
 
-  /** What is not in chunks yet has an age as well. */
+  /** Includes datapoints that are not in chunks yet: they have an age as well. */
   function withUnflushed(sensor: RetainedSensor): RetainedSensor {
     const oldest = Math.min(sensor.oldest ?? Infinity, datapoints.oldestUnflushed(sensor));
     return oldest === Infinity ? sensor : { ...sensor, oldest };

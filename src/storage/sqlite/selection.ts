@@ -15,7 +15,7 @@ export function createSelection<Row>(database: DatabaseSync, sql: string): Selec
   };
 }
 
-/** What is read of a row that a select found; undefined where it found none. */
+/** Reads the row that a select found; undefined where it found none. */
 export function found<Row, Value>(
   row: Row | undefined,
   read: (row: Row) => Value,
@@ -23,7 +23,7 @@ export function found<Row, Value>(
   return row === undefined ? undefined : read(row);
 }
 
-/** These columns as the named parameters of a statement. */
+/** The columns as named parameters of a statement. */
 export const named = (columns: string): string => columns.replaceAll(/\w+/g, ':$&');
 
 /** Inserts a row whose fields are named like these columns. */

@@ -49,7 +49,7 @@ const deleteRetained = 'delete from mqtt_retained where topic = ?';
 type Change<Kind extends PackedChange['kind']> = Extract<PackedChange, { readonly kind: Kind }>;
 type ChangeOfSession = Extract<PackedChange, { readonly key: SessionKey }>;
 
-/** What the writer thread does to MQTT sessions and retained messages. */
+/** The changes that the writer thread makes to MQTT sessions and retained messages. */
 export function createSessionWrites(database: DatabaseSync) {
   const sessionOf = createSelection<{ session: number }>(database, selectSession);
   const applyToSession = createStepsOfSession(database);

@@ -41,7 +41,7 @@ export function createReader(database: DatabaseSync): SqlReader {
     run: (sql, ...values) => safely(() => session.run(sql, ...values)),
     inSnapshot: (work) =>
       safely(async () => {
-        // Those that overlap see the same commit: they are over before the next event comes.
+        // Snapshots that overlap see the same commit: they are over before the next event comes.
         if (snapshots === 0) database.exec('begin');
         snapshots += 1;
         try {

@@ -28,7 +28,7 @@ const deleteExcessTexts = `
   delete from call_texts where call_id in
     (select call_id from call_texts order by until desc limit -1 offset ?)`;
 
-/** What the writer thread does to what is forgotten after minutes. */
+/** The changes that the writer thread makes to rows that are forgotten after minutes. */
 export function createShortLivedWrites(database: DatabaseSync) {
   const reset = createSelection<ResetRow>(database, selectReset);
   const addReset = database.prepare(insertReset);

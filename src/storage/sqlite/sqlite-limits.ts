@@ -11,7 +11,7 @@ export const sqliteLimits = {
   readCacheKibibytes: 8 * 1_024,
   /** Young objects of the writer thread, two halves and large ones of 8 MiB each: few live long. */
   writerYoungMebibytes: 24,
-  /** What objects of the writer thread may hold outside of its heap before they are collected. */
+  /** Memory outside its heap that objects of the writer thread may hold before collection. */
   writerExternalGrowthMax: 4 * mebibyte,
   /** The part of the file that reads see without copying. */
   readMapBytes: 256 * mebibyte,

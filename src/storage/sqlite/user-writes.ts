@@ -16,7 +16,7 @@ import { createSelection, insertInto } from './selection.ts';
 /** Changes to an account; an absent field stays, a credit of null is without limit. */
 export interface UserUpdate {
   readonly profile: Patch;
-  /** Those that come new, as JSON text. */
+  /** New proofs, as JSON text. */
   readonly proofs: string;
   readonly isAdmin?: boolean;
   readonly isDisabled?: boolean;
@@ -61,7 +61,7 @@ const deleteGatewaysOwned = 'delete from gateways where owner = ?';
 const deleteProjectsOwned = 'delete from projects where owner = ?';
 const deleteSocials = 'delete from socials where sender = ? or recipient = ?';
 
-/** What the writer thread does to accounts. */
+/** The changes that the writer thread makes to accounts. */
 export function createUserWrites(database: DatabaseSync) {
   const user = createSelection<StoredUser>(database, selectUser);
   const username = createSelection<{ username: string }>(database, selectUsername);

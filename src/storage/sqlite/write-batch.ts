@@ -14,7 +14,7 @@ export type RunBatch = (calls: readonly Call[]) => Promise<WriterAnswer[]>;
 /** Whether the disk has room for a commit; asked after one has failed. */
 export type HasRoom = () => boolean;
 
-/** One commit for many calls, in which a failing call undoes only itself. */
+/** Runs many calls in one commit, in which a failing call undoes only itself. */
 export function createRunBatch(database: DatabaseSync, writes: Writes, hasRoom: HasRoom): RunBatch {
   const statements = prepare(database);
   const context: BatchContext = { database, writes, statements, hasRoom };

@@ -3,7 +3,7 @@ import type { RenewalReport } from './background-renewal.ts';
 import type { WriteRefusal } from './failures.ts';
 import type { WriteName } from './writes.ts';
 
-/** What the writer thread is started with. */
+/** The options that the writer thread is started with. */
 export interface WriterSetup {
   readonly path: string;
   readonly pagesMax?: number;
@@ -11,14 +11,14 @@ export interface WriterSetup {
   readonly renewal?: ChunkLimits;
 }
 
-/** One call on its way to the thread; null asks it to finish and end. */
+/** A call on its way to the thread; null asks it to finish and end. */
 export type WriterRequest = null | {
   readonly id: number;
   readonly name: WriteName;
   readonly args: readonly unknown[];
 };
 
-/** What became of one call. */
+/** The outcome of one call. */
 export type WriterAnswer =
   | { readonly id: number; readonly kind: 'done'; readonly value: unknown }
   | { readonly id: number; readonly kind: 'refused'; readonly refusal: WriteRefusal }
@@ -29,7 +29,7 @@ export type WriterAnswer =
       readonly stack: string | undefined;
     };
 
-/** What the thread did that nobody asked for. */
+/** News of work that nobody asked the thread for. */
 export interface WriterNews {
   readonly renewal: RenewalReport;
 }

@@ -30,7 +30,7 @@ export interface Writer {
     transferList: readonly Transferable[],
     ...args: Parameters<Writes[Name]>
   ): Promise<Awaited<ReturnType<Writes[Name]>>>;
-  /** What the thread holds; undefined when it has ended. */
+  /** The memory that the thread holds; undefined when it has ended. */
   memory(): Promise<ThreadMemory | undefined>;
   /** Resolves when every call was answered and the connection is closed. */
   close(): Promise<void>;
@@ -127,7 +127,7 @@ async function memoryOf(worker: Worker): Promise<ThreadMemory | undefined> {
       external: heap.external_memory,
     };
   } catch {
-    // It ended in the meantime.
+    // The thread ended in the meantime.
     return undefined;
   }
 }

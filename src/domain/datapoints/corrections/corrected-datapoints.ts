@@ -169,8 +169,8 @@ export function createCorrectedDatapoints(
 const settled = Promise.resolve();
 
 /**
- * What was pushed, for those who ask for it: where a correction removed a datapoint or put it
- * right, it says which [contract 10].
+ * Makes the store of pushed datapoints, for those who ask for them: where a correction removed a
+ * datapoint or put it right, the datapoint says which [contract 10].
  */
 export function createPushedDatapoints(
   pushed: DatapointStore,

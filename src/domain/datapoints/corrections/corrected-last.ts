@@ -30,7 +30,7 @@ export function createCorrectedLast(pages: Pages) {
   }
 
   return {
-    /** What is remembered of the sensor, where `raw` was pushed last. */
+    /** Finds the remembered last value of the sensor, where `raw` was pushed last. */
     known(
       sensor: SensorRef,
       version: number,
@@ -39,7 +39,7 @@ export function createCorrectedLast(pages: Pages) {
       const found = cache.get(keyOf(sensor));
       return found?.version === version && isSame(found.raw, raw) ? found : undefined;
     },
-    /** What is shown as the last value, where `raw` was pushed last; `version` is known before. */
+    /** Finds the last value to show, where `raw` was pushed last; `version` is known before. */
     async find(
       read: CorrectedRead,
       version: number,

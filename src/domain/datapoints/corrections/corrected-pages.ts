@@ -115,7 +115,7 @@ export function createPages(pushed: DatapointStore) {
     return toDatapointColumns([]);
   }
 
-  /** What was pushed, step by step; one walk at a time, and others have their turn in between. */
+  /** Walks through pushed datapoints step by step; one walk at a time, other work in between. */
   async function* walk(
     { sensor, overlay, pace }: CorrectedRead,
     whole: Page,

@@ -10,7 +10,7 @@ import { type Correction, type Reach, receivedOutside } from './correction.ts';
 import type { CorrectedSensor, CorrectionStore } from './correction-store.ts';
 import { createOverlay, loadOverlay, type Overlay } from './overlay.ts';
 
-/** What is pushed to a sensor meanwhile is received after this time. */
+/** A hold on a sensor: pushes meanwhile are received after the time given. */
 export interface Hold {
   /** Resolves when what was on its way before is stored. */
   readonly settled: Promise<void>;
@@ -45,7 +45,7 @@ export interface CorrectionBook extends Omit<CorrectionStore, 'reaches'> {
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
 }
 
-/** What is always known of a sensor with corrections. */
+/** State that is always in memory for a sensor with corrections. */
 interface Known {
   reaches: readonly Reach[];
   /** Corrections that are being made. */
@@ -73,7 +73,7 @@ function createKnownSensors() {
     devices,
     find,
     nextVersion,
-    /** What is known of a sensor that has corrections. */
+    /** Finds the state of a sensor that has corrections. */
     corrected(sensor: SensorRef): Known | undefined {
       if (devices.size === 0) return undefined;
       const known = find(sensor);
@@ -249,7 +249,7 @@ export function createCorrectionBook(
 
 const ignore = (): void => undefined;
 
-/** What many corrections reach, in as few parts as they have: one, if no clock ran ahead. */
+/** Joins the reaches of many corrections into few parts: one, if no clock ran ahead. */
 function joined(reaches: readonly Reach[]): readonly Reach[] {
   if (reaches.length === 0) return [];
   const until = reaches.reduce((max, reach) => Math.max(max, reach.until), -Infinity);

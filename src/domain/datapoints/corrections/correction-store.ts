@@ -10,9 +10,9 @@ export interface CorrectedSensor extends SensorRef {
 
 /** Where corrections are kept. They go with their sensor. */
 export interface CorrectionStore {
-  /** One entry for each correction. */
+  /** Lists the reaches of all corrections, an entry for each. */
   reaches(): Promise<readonly CorrectedSensor[]>;
-  /** Those of a sensor in the order in which they were made, without their values. */
+  /** Lists corrections of a sensor in the order in which they were made, without their values. */
   heads(sensor: SensorRef): Promise<readonly CorrectionHead[]>;
   /**
    * The same with their values, which are read in turns; without a pace this process does nothing
@@ -20,8 +20,8 @@ export interface CorrectionStore {
    */
   list(sensor: SensorRef, pace?: Pace): Promise<readonly Correction[]>;
   /**
-   * One row, one commit. missing: there is no such sensor. too_many: the sensor, or all that its
-   * owner has, holds as many corrections, or as many bytes of them, as there may be.
+   * Inserts one row in one commit. missing: there is no such sensor. too_many: the sensor, or all
+   * that its owner has, holds as many corrections, or as many bytes of them, as there may be.
    */
   insert(correction: Correction): Promise<'inserted' | 'missing' | 'too_many'>;
   remove(sensor: SensorRef, id: CorrectionId): Promise<'removed' | 'missing'>;

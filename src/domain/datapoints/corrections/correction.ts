@@ -9,12 +9,12 @@ import type { Datapoint, SensorRef } from '../datapoint.ts';
 export interface CorrectedItem {
   /** The order time of the datapoints that it is about. */
   readonly time: Instant;
-  /** They have a timestamp; else the time is that of receipt. */
+  /** Whether the datapoints have a timestamp; else the time is that of receipt. */
   readonly isTimed: boolean;
   readonly value: JsonValue;
 }
 
-/** What is said of a correction without its values: these may be many, and long. */
+/** A correction without its values: these may be many, and long. */
 export interface CorrectionHead extends SensorRef {
   readonly id: CorrectionId;
   readonly kind: 'removed' | 'corrected';
@@ -29,13 +29,13 @@ export interface CorrectionHead extends SensorRef {
 }
 
 /**
- * What somebody said was wrong about datapoints of one sensor [contract 10]. It changes none of
- * them: it is laid over what was pushed whenever that is read, and undone by being dropped.
+ * A correction of datapoints of one sensor that somebody called wrong [contract 10]. It changes
+ * none: it is laid over pushed datapoints whenever they are read, and undone by being dropped.
  */
 export interface Correction extends CorrectionHead {
   /** A removal: only datapoints that showed this value. Absent: all of them. */
   readonly value?: JsonValue;
-  /** What was put right, by time; empty for a removal. */
+  /** Corrected values, by time; empty for a removal. */
   readonly items: readonly CorrectedItem[];
 }
 

@@ -28,7 +28,7 @@ import {
 import type { CorrectionBook } from './correction-book.ts';
 import { findInRange, findItems, type Search, type Touched } from './find-datapoints.ts';
 
-/** What a correction did; without an id it found nothing, and there is none. */
+/** Outcome of a correction; without an id it found nothing, and there is none. */
 export interface CorrectionOutcome {
   readonly count: number;
   readonly id?: CorrectionId;
@@ -53,7 +53,7 @@ export interface Corrections {
     sensor: SensorRef,
     items: readonly CorrectedItem[],
   ): Promise<CorrectionOutcome & { readonly missing: readonly CorrectedItem[] }>;
-  /** Those of a sensor, newest first. */
+  /** Lists the corrections of a sensor, newest first. */
   list(actor: Actor, sensor: SensorRef): Promise<readonly CorrectionHead[]>;
   /** Throws not_found, and blocked when a later one overlaps it or its time is over. */
   undo(actor: Actor, sensor: SensorRef, id: CorrectionId): Promise<void>;
@@ -75,7 +75,7 @@ export function createCorrections(options: CorrectionOptions): Corrections {
   const inTurn = createKeyedSequence();
   const allow = (actor: Actor, sensor: SensorRef) => requireSensor(options, actor, sensor);
 
-  /** One after the other for each sensor: each finds what those before it left. */
+  /** Runs tasks of a sensor one after the other: each finds what those before it left. */
   const oneByOne = <Result>(
     { deviceId, sensorId }: SensorRef,
     task: () => Promise<Result>,

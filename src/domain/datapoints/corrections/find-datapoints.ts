@@ -9,7 +9,7 @@ import type { DatapointStore, Page, Range } from '../datapoint-store.ts';
 import { following } from '../pages.ts';
 import { type CorrectedItem, itemKey, itemKeyOf, type Reach } from './correction.ts';
 
-/** What a correction would touch. */
+/** Datapoints that a correction would touch. */
 export interface Touched {
   readonly count: number;
   readonly from: Instant;
@@ -21,7 +21,7 @@ export interface Touched {
 export interface Search {
   readonly datapoints: Pick<DatapointStore, 'scan'>;
   readonly sensor: SensorRef;
-  /** What is pushed from now on is received later than this. */
+  /** Time of receipt that all pushes from now on are later than. */
   readonly until: Instant;
   readonly clock: Clock;
   readonly pace: Pace;

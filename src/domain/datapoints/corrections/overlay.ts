@@ -19,7 +19,7 @@ export interface Segment extends Interval {
   readonly mayLack: boolean;
 }
 
-/** What the corrections of one sensor make of its datapoints. Pure. */
+/** Corrections of one sensor, as they apply to its datapoints. Pure. */
 export interface Overlay {
   readonly corrections: readonly Correction[];
   /** About what it takes in memory. */
@@ -40,7 +40,7 @@ interface Step {
   readonly correction: Correction;
   /** The value that is removed, as JSON text. */
   readonly text: string | undefined;
-  /** What is put right, by timestamp, and by time of receipt. */
+  /** Corrected values, by timestamp, and by time of receipt. */
   readonly timed: ReadonlyMap<Instant, JsonValue>;
   readonly untimed: ReadonlyMap<Instant, JsonValue>;
   readonly bytes: number;

@@ -5,7 +5,7 @@ import { addToKinds, type StretchKinds } from '../stretch-kinds.ts';
 import type { StretchEdges, Stretches } from '../stretches.ts';
 import { hourMs } from './retention.ts';
 
-/** What the datapoints of one hour come to. */
+/** Figures of the datapoints of one hour. */
 export interface HourTally {
   readonly begin: Instant;
   count: number;

@@ -7,7 +7,7 @@ import type { HourTally } from './hours.ts';
 import { type RetentionLimits, startOfDay } from './retention.ts';
 import type { RetainedState } from './summarise-with-hours.ts';
 
-/** What one step of retention did. */
+/** Result of one step of retention. */
 export interface RetentionStep {
   /** Datapoints, and hours, that went. */
   readonly datapoints: number;
@@ -23,7 +23,7 @@ export interface RetentionStep {
 /** Takes what is older than its limits, and keeps what hours came to [contract 10]. */
 export interface Retaining {
   /**
-   * One small step, one commit: what goes, and the hours that stay for it. Hours are of what
+   * Does one small step, one commit: what goes, and the hours that stay for it. Hours are of what
    * corrections show; a correction that is about older datapoints alone goes with them. Last values
    * stay, and so do datapoints that a correction makes the last value of.
    */

@@ -15,7 +15,7 @@ export interface RetentionRunner {
   start(): void;
   /** Something was set: the next pass is a few seconds away. */
   soon(): void;
-  /** One pass; resolves at its end, or when it was stopped or failed. */
+  /** Runs one pass; resolves at its end, or when it was stopped or failed. */
   pass(): Promise<void>;
   stop(): Promise<void>;
 }

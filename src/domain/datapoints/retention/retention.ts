@@ -16,16 +16,16 @@ export type RetentionScope =
 /** Where a retention comes from: the nearest that is set [contract 10]. */
 export type RetentionSource = RetentionScope['kind'] | 'service';
 
-/** One day, in ms. */
+/** Length of a day, in ms. */
 export const dayMs = 86_400_000;
 
-/** One hour, in ms. */
+/** Length of an hour, in ms. */
 export const hourMs = 3_600_000;
 
 /** The first instant of the day (UTC). */
 export const startOfDay = (at: Instant): Instant => Math.floor(at / dayMs) * dayMs;
 
-/** What is earlier than these goes; absent: nothing does. Both are the first instants of days. */
+/** Times before which data goes; absent: nothing does. Both are the first instants of days. */
 export interface RetentionLimits {
   readonly rawBefore?: Instant;
   readonly hourlyBefore?: Instant;

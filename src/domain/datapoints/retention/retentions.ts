@@ -20,7 +20,7 @@ import {
 import { retentionLimits } from './retention-limits.ts';
 import type { RetainedSensor, RetentionStore } from './retention-store.ts';
 
-/** What somebody asks the retention of: a sensor, a device, or the own account. */
+/** Place that somebody asks the retention of: a sensor, a device, or the own account. */
 export type RetentionPlace =
   | { readonly kind: 'sensor'; readonly deviceId: DeviceId; readonly sensorId: SensorId }
   | { readonly kind: 'device'; readonly deviceId: DeviceId }
@@ -30,7 +30,7 @@ export type RetentionPlace =
 export interface RetentionState {
   readonly retention: Retention;
   readonly source: RetentionSource;
-  /** What goes next of the sensors that it holds for; without `before` nothing ever does. */
+  /** Data that goes next of the sensors it holds for; without `before` nothing ever does. */
   readonly next: { readonly datapoints: number; readonly before?: Instant };
 }
 
@@ -48,7 +48,7 @@ export interface RetentionsOptions {
   readonly access: Access;
   readonly longWork: LongWork;
   readonly clock: Clock;
-  /** What holds where nothing is set. */
+  /** Retention that holds where nothing is set. */
   readonly ofService: Retention;
   /** Told after a retention was set or taken away. */
   readonly onSet: () => void;

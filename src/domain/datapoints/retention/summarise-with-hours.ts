@@ -27,7 +27,7 @@ export interface HourlyRead {
 export const hoursPerStep = 2_048;
 
 /**
- * One step of a summarised page: hours where datapoints were taken, and behind them datapoints. A
+ * A step of a summarised page: hours where datapoints were taken, and behind them datapoints. A
  * page that ends after so many datapoints has no hours: nobody knows what part of one is in it.
  */
 export function summariseWithHours({ page, state, hours, raw }: HourlyRead): SummarisedStep {
@@ -42,7 +42,7 @@ export function summariseWithHours({ page, state, hours, raw }: HourlyRead): Sum
   const end = isAll ? lastOfTaken : Math.min(lastOfTaken, lastHour + hourMs - 1);
   const step = raw({ ...page, to: end }, false);
   const emit = {
-    // What was seen of the time at which the page begins has the hour that begins then before it.
+    // Where datapoints of the page's first instant were seen, so was the hour that begins then.
     first: page.skip > 0 ? from + 1 : from,
     last: step.next === undefined ? end : endBefore(step.next),
   };

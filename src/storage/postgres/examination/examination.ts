@@ -61,7 +61,7 @@ export async function examine(options: {
   };
 }
 
-/** This statement writes a message to the write-ahead log, which a commit syncs; no row changes. */
+/** Writes a message to the write-ahead log, which a commit syncs; no row changes. */
 async function commitOn(session: SqlSession): Promise<void> {
   await session.all(`select pg_logical_emit_message(true, 'kipimo doctor', '')::text`);
 }
@@ -95,7 +95,7 @@ const selectNames = `
   select series, device_id as "deviceId", sensor_id as "sensorId" from sensors
   where series = any($1::bigint[])`;
 
-/** Those that have a sensor. */
+/** The sizes of series that have a sensor, with its name. */
 async function namesOf(session: SqlSession, { series }: ChunkSizes): Promise<readonly NamedSize[]> {
   const named: NamedSize[] = [];
   const all = [...series];

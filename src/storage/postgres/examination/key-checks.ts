@@ -3,7 +3,7 @@ import type { Pace } from '../../examination/pace.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { reasonOfDamage } from './reason.ts';
 
-/** These are walked row by row instead: they may be of any size. */
+/** Tables that are walked row by row instead: they may be of any size. */
 const walked = ['chunks'];
 
 const selectKeys = `

@@ -4,8 +4,8 @@ import { sqlStateOf } from '../failures.ts';
 const isOfStored = /^(XX|58|22)/;
 
 /**
- * What the server said of something that it cannot read, for a sentence. Throws any other error: a
- * server that is away is no damage.
+ * The server's message about something that it cannot read, for a sentence. Throws any other error:
+ * a server that is away is no damage.
  */
 export function reasonOfDamage(error: unknown): string {
   const said = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -20,7 +20,7 @@ const countDays = `
     (select bucket, series from sensors where device_id = $1 and sensor_id = $2) and day < $3`;
 
 /**
- * What retention would take now, beside a service or without one; it reads alone. Throws
+ * Plans what retention would take now, beside a service or without one; it only reads. Throws
  * UnusableStorageError when there is nothing that it could look at.
  */
 export async function planRetentionOf(

@@ -11,7 +11,7 @@ import { lockService } from '../service-lock.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
 import { countRows, readPage } from './move-tables.ts';
 
-/** Whatever is outside chunks is to go there. */
+/** Limits by which all datapoints outside chunks are flushed to chunks. */
 const flushAll = { ...hotLimits, flushRowsMin: 1, flushDatapointsMin: 1 };
 
 const selectName = `

@@ -14,7 +14,7 @@ interface OwnTable {
   readonly from?: string;
   /** Expressions for columns that are named otherwise. */
   readonly select?: Readonly<Record<string, string>>;
-  /** What its rows are in the order of; an index has it, and it is unique. */
+  /** Columns of the order of its rows; a unique index has them. */
   readonly order: readonly string[];
   /** Columns of its own. */
   readonly own?: (row: MovedRow, buckets: Buckets) => Readonly<Record<string, Value>>;
@@ -46,7 +46,7 @@ const ownTables: Readonly<Record<string, OwnTable>> = {
   group_grants: { order: ['group_id', 'kind', 'resource'] },
   devices: { ...position, own: (row) => ({ bucket: bucketOf(String(row['id'])) }) },
   sensors: {
-    // What it takes without a value is hours alone, which the other engine does not count.
+    // Bytes of a sensor without a value are hours alone, which the other engine does not count.
     select: { bytes: 'case when last_value is null then 0 else bytes end' },
     order: ['bucket', 'series'],
     identity: 'series',

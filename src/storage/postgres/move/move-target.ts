@@ -9,7 +9,7 @@ import { connectWriter, unusable } from '../opening.ts';
 import { lockService } from '../service-lock.ts';
 import { continueNumbers, countRows, insertRows, readPage } from './move-tables.ts';
 
-/** What a move that is under way knows: while these are there, no service starts. */
+/** Tables of a move that is under way: while they are there, no service starts. */
 const makeProgress = `
   create table if not exists move_from (name text not null);
   create table if not exists move_progress (moved text collate "C" primary key, mark text)`;
@@ -100,7 +100,7 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
   }
 }
 
-/** What is there is of a move from the same source, or nothing. */
+/** Claims a database that is empty, or has a move from the same source. */
 async function claim(client: pg.Client, sourceName: string): Promise<void> {
   const session = sessionOn(client);
   const isMoving = await session.first<{ found: boolean }>(

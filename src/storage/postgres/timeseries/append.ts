@@ -50,7 +50,7 @@ interface SeriesState {
   readonly newestStored: number;
   /** No timestamp is later of all. */
   newest: number;
-  /** Its pushes among those of the commit. */
+  /** Positions of the sensor's pushes among those of the commit. */
   readonly places: number[];
   added: number;
   took: number;
@@ -58,7 +58,7 @@ interface SeriesState {
   readonly staged: ColumnBatch[];
 }
 
-/** What an append did, for whoever moves datapoints to chunks. */
+/** The result of an append, for the code that moves datapoints to chunks. */
 export interface Appended {
   readonly outcomes: readonly AppendOutcome[];
   readonly rows: readonly Pick<HotRow, 'bucket' | 'series' | 'count'>[];
@@ -126,7 +126,7 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
   return { kind: 'stored', fresh, weight };
 }
 
-/** What the commit brings of a sensor is one row, unless that would be too long. */
+/** The datapoints of a sensor in a commit are one row, unless that would be too long. */
 async function rowsOf(
   states: readonly SeriesState[],
   { hotRowDatapointsMax: most }: HotLimits,
@@ -177,7 +177,7 @@ async function statesOf(
   });
 }
 
-/** What is new of a push; moves the newest timestamp and the last value of its sensor. */
+/** The new part of a push; moves the newest timestamp and the last value of its sensor. */
 async function freshFor(
   { session, view, state, parts }: Stage,
   batch: ColumnBatch,
@@ -193,7 +193,7 @@ async function freshFor(
   moveNewest(state, fresh);
   const lastSaid = lastRowAmong(selectRows(batch, saidRows));
   const last = lastSaid === undefined ? undefined : saidRows[lastSaid];
-  // One that was stored already says nothing new.
+  // A datapoint that was stored already says nothing new.
   if (last !== undefined && freshRows.includes(last)) state.last = { batch, row: last };
   return fresh;
 }

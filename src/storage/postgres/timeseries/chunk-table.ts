@@ -15,7 +15,7 @@ export interface SeriesChunks {
   readonly limits: ChunkLimits;
 }
 
-/** What is known of a chunk without reading it. */
+/** The columns of a chunk that are known without reading its points. */
 interface ChunkRow {
   readonly id: number;
   readonly minTime: number;
@@ -152,7 +152,7 @@ async function blocksInFront(
   const front = await session.first<ChunkRow>(findChunkBefore, key.bucket, key.series, ...at);
   if (front === undefined || !takesIn(front, blocks, limits)) return [];
   const { blocks: inFront, isDamaged } = await take(chunks, front);
-  // One that is damaged stays where it is: nobody needs it here.
+  // A damaged chunk stays where it is: nobody needs it here.
   if (isDamaged) return [];
   remove(chunks, front, undefined);
   return inFront;
@@ -187,7 +187,7 @@ async function bytesOf({ session, key }: SeriesChunks, chunk: ChunkRow) {
   return row;
 }
 
-// What removes and inserts waits for no answer: the connection keeps the order of statements.
+// Removing and inserting waits for no answer: the connection keeps the order of statements.
 // `damaged`: what is kept of it.
 function remove(
   { session, key }: SeriesChunks,

@@ -41,9 +41,9 @@ export interface PostgresDatapoints extends DatapointStore {
   start(): Promise<void>;
   /** When the last datapoint was received, of those up to `atMost`. */
   newestReceived(atMost: Instant): Promise<Instant | undefined>;
-  /** One step of retention. */
+  /** Carries out one step of retention. */
   takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
-  /** What it left. */
+  /** Reads and restores what retention left. */
   readonly retained: Pick<Retaining, 'state' | 'restore'>;
   /** Resolves when nothing is under way. The connections stay open. */
   close(): Promise<void>;

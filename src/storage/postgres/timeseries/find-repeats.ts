@@ -42,7 +42,7 @@ export async function findRepeats(options: {
   readonly newestStored: Instant;
   readonly staged: readonly ColumnBatch[];
   readonly batch: ColumnBatch;
-  /** What the store has in the range of all that may be there; absent: it is asked. */
+  /** Stored parts in the range of all datapoints that may be there; absent: the store is asked. */
   readonly parts: SeriesParts | undefined;
 }): Promise<ReadonlySet<number>> {
   const { session, view, sensor, newest, newestStored, staged, batch, parts } = options;

@@ -11,9 +11,9 @@ export interface HotCount extends SeriesKey {
 
 /** Moves datapoints from "hot" to chunks, a commit at a time, whenever there are too many. */
 export interface Flusher {
-  /** These are outside chunks now, beside those of before. */
+  /** Counts datapoints that are outside chunks now, beside those of before. */
   add(counts: Iterable<HotCount>): void;
-  /** All that this sensor has outside chunks is wanted in chunks, soon. */
+  /** Asks for all datapoints of this sensor outside chunks to go into chunks, soon. */
   want(series: number): void;
   /** Resolves when no step is under way; nothing starts after this. */
   close(): Promise<void>;
@@ -73,7 +73,7 @@ export function createFlusher(options: {
         const left = await carryOut({ bucket: known.bucket, series });
         failures = 0;
         all.delete(series);
-        // What arrived meanwhile is counted already.
+        // Datapoints that arrived meanwhile are counted already.
         change(series, known, left.rows - before.rows, left.count - before.count);
         if (isDue(known)) due.add(series);
       } catch (error) {
@@ -99,7 +99,7 @@ export function createFlusher(options: {
     });
   }
 
-  /** One timer, however much arrives. */
+  /** Starts a timer: no more than one, however much arrives. */
   function armRest(): void {
     if (restTimer !== undefined || closing.signal.aborted) return;
     const seen = arrivals;

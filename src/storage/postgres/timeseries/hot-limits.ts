@@ -49,15 +49,15 @@ export const hotLimits: HotLimits = {
   decodedChunksMax: 512,
   /** Chunks as they are stored: up to 64 KB each. */
   chunksInMemoryMax: 128,
-  /** What chunks come to: about 30 KB each. */
+  /** Summaries of chunks: about 30 KB each. */
   summariesInMemoryMax: 128,
   /** Chunks of one timestamp that are searched for a repeated datapoint. */
   crowdedChunksMax: 16,
   /** Sensors that one journey looks at for repeats: what it brings is in memory until the next. */
   seriesPerLook: 64,
-  /** What one journey to the database brings, beside the one that is needed. */
+  /** Chunks and summaries of one round trip to the database, beside the one that is needed. */
   chunksPerFetch: 8,
   summariesPerFetch: 32,
-  /** One batch is one statement, and PostgreSQL's values end at a thousand million bytes. */
+  /** A batch is one statement, and PostgreSQL's values end at a thousand million bytes. */
   batchBytesMax: 268_435_456,
 };

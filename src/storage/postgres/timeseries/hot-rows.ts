@@ -61,7 +61,7 @@ export function decodeHot(points: Uint8Array): ColumnBatch {
   return joinBatches(decodePushes(points).map(({ batch }) => batch));
 }
 
-/** One batch after the other. */
+/** Joins batches, one after the other. */
 export function joinBatches(batches: readonly ColumnBatch[]): ColumnBatch {
   const [first] = batches;
   if (first !== undefined && batches.length === 1) return first;

@@ -39,7 +39,7 @@ export async function findIds(
   return new Map(found.map((one) => [asked[one.place - 1]?.place ?? -1, one]));
 }
 
-/** What becomes of a push by its id alone; undefined: that depends on what it brings. */
+/** The outcome of a push by its id alone; undefined: that depends on its datapoints. */
 export function outcomeByIdOf(
   id: KeptId | undefined,
   own: number | undefined,

@@ -40,7 +40,7 @@ export function hoursAmong(
   return stretchesOf(hours.filter(({ begin }) => begin >= from && begin <= to).slice(0, max));
 }
 
-/** What retention left of datapoints. */
+/** Reads the hours that retention left of datapoints, and how far it has come. */
 export function createRetainedHours(reader: SqlSession) {
   return {
     async state({ deviceId, sensorId }: SensorRef): ReturnType<Retaining['state']> {

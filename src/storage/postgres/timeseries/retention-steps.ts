@@ -54,17 +54,17 @@ const listCorrections = `
   where ${isOf} order by position`;
 const dropCorrections = `delete from corrections where ${isOf} and to_time < $3`;
 
-/** What a step of retention did, and with which series; -1: there is no such sensor. */
+/** The report of a step of retention, with its series; -1: there is no such sensor. */
 export interface RetentionOutcome extends RetentionReport {
   readonly series: number;
 }
 
-/** What a step takes, and of what. */
+/** The age limits of a step, and the limits of the chunks that it takes from. */
 export interface OldTaking extends RetentionLimits {
   readonly limits: HotLimits;
 }
 
-/** One step: hours that are too old, or else the oldest datapoints. */
+/** Takes one step: hours that are too old, or else the oldest datapoints. */
 export async function takeOldDatapoints(
   session: WriteSession,
   { deviceId, sensorId }: SensorRef,
@@ -74,7 +74,7 @@ export async function takeOldDatapoints(
   if (key === undefined) return { ...nothingTaken, series: -1, state: 'done' };
   const { bucket, series } = key;
   if (rawBefore !== undefined) {
-    // What arrived late reaches its chunk first.
+    // Late datapoints reach their chunk first.
     const outside = await session.first<{ time: number | null }>(oldestOutside, bucket, series);
     if ((outside?.time ?? rawBefore) < rawBefore) return { ...nothingTaken, series, state: 'wait' };
   }

@@ -17,7 +17,7 @@ import { decodeHot, joinBatches } from './hot-rows.ts';
 import { daysWithHours, hoursAmong } from './retained-hours.ts';
 import type { SeriesKey } from './series-key.ts';
 
-/** What a sensor has in a range of time, as one commit left it. */
+/** The stored parts of a sensor in a range of time, as one commit left them. */
 export interface SeriesParts extends SeriesKey {
   /** In order of time. */
   readonly heads: readonly ChunkHead[];
@@ -28,9 +28,9 @@ export interface SeriesParts extends SeriesKey {
   readonly hours: (from: Instant, to: Instant, max: number) => Stretches;
 }
 
-/** What is loaded of a sensor. */
+/** The range of a sensor to load. */
 export interface LoadedRange extends Range {
-  /** What retention left as well. */
+  /** Whether what retention left is loaded as well. */
   readonly hasHours?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface KnownRange extends SeriesKey {
   readonly to: Instant;
 }
 
-// One statement, so that nothing is missed that moves from "hot" to chunks meanwhile.
+// A single statement, so that nothing is missed that moves from "hot" to chunks meanwhile.
 const selectParts = `
   select 1, hot.bucket, hot.series, ordinal, min_time, max_time, count, points
   from one join hot using (bucket, series) where max_time >= $3 and min_time <= $4

@@ -9,7 +9,7 @@ import { MissingError } from './chunk-cache.ts';
 import type { HotLimits } from './hot-limits.ts';
 import type { LoadedRange, PartsLoading, SeriesParts } from './series-parts.ts';
 
-/** What reads of a sensor are made from, as one commit left it. */
+/** The data that reads of a sensor are made from, as one commit left it. */
 export interface SeriesView extends Omit<SeriesParts, 'bucket' | 'heads'> {
   readonly chunks: ChunkSource;
 }
@@ -27,9 +27,9 @@ interface BytesRow {
 /** Somebody else writes chunks anew all the time: this often is enough to find them all once. */
 const attemptsMax = 20;
 
-/** What is looked at. */
+/** The range to look at. */
 export interface Viewed extends LoadedRange {
-  /** What was loaded of the range, or of more, in the same commit already. */
+  /** Parts of the range, or of more, that were loaded in the same commit already. */
   readonly parts?: SeriesParts | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Pace } from '../../examination/pace.ts';
 import { createSummaryChecks } from './summary-checks.ts';
 import { reasonOf } from './table-checks.ts';
 
-/** What was read on the way through the chunks and the log. */
+/** Sizes that were read on the way through the chunks and the log. */
 export interface DatapointSizes extends ChunkSizes {
   readonly logRows: number;
   readonly logBytes: number;

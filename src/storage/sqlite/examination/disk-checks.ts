@@ -53,7 +53,7 @@ export function measureDisk(
   };
 }
 
-/** What of it somebody should act on. */
+/** Adds findings on the disk that somebody should act on. */
 export function judgeDisk(
   database: DatabaseSync,
   options: {

@@ -148,7 +148,7 @@ async function sizesOrNone(database: DatabaseSync, pace: Pace) {
 
 const nameSeries = 'select device_id, sensor_id from sensors where series = ?';
 
-/** Those that have a sensor. */
+/** The sizes of series that have a sensor, with its ids. */
 function* namesOf(database: DatabaseSync, { series }: DatapointSizes): Iterable<NamedSize> {
   const find = database.prepare(nameSeries);
   for (const [number, size] of series) {

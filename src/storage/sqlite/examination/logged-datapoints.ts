@@ -5,7 +5,7 @@ import { decodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 
 const readLog = 'select pushes from datapoint_log order by seq';
 
-/** What the log holds of a sensor beyond its chunks. */
+/** Counts of the datapoints that the log holds of a sensor beyond its chunks. */
 interface LoggedSeries {
   readonly before: Instant;
   /** How many datapoints were in chunks when the log was read. */
@@ -26,7 +26,7 @@ export function createLoggedCount(
   look: {
     /** How many datapoints of a series are in chunks. */
     readonly flushed: (series: number) => number;
-    /** What is older goes; undefined: nothing does, or there is no such sensor. */
+    /** Older datapoints go; undefined: none do, or there is no such sensor. */
     readonly rawBefore: (series: number) => Instant | undefined;
   },
 ): (series: number) => number {

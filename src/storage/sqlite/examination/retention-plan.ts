@@ -18,8 +18,8 @@ const oneSensor = `${retainedSensors} where sensors.series = ?`;
 const countDays = 'select count(*) as days from hourly_summaries where series = ? and day < ?';
 
 /**
- * What retention would take now, of the data directory, beside a service or without one: in
- * chunks, and in the log alone. It reads alone, a little at a time. Throws UnusableStorageError
+ * Plans what retention would take now, of the data directory, beside a service or without one: in
+ * chunks, and in the log alone. It only reads, a little at a time. Throws UnusableStorageError
  * when there is nothing that it could look at.
  */
 export async function planRetentionOf(

@@ -3,7 +3,7 @@ import { type Findings, restoreBackup } from '../../examination/finding.ts';
 import type { Pace } from '../../examination/pace.ts';
 import { describeFailure } from '../failures.ts';
 
-/** These are walked row by row instead: they may be of any size. */
+/** Tables that are walked row by row instead: they may be of any size. */
 const walked = new Set(['chunks', 'datapoint_log']);
 
 const listTables = `
@@ -65,11 +65,11 @@ function checkKeys(database: DatabaseSync, table: string, findings: Findings): v
       remedy: restoreBackup,
     });
   } catch {
-    // What cannot be read was told by the check of its pages.
+    // Unreadable tables were told by the check of their pages.
   }
 }
 
-/** What tables take in the file, indexes included; those that are walked are counted there. */
+/** Bytes of tables in the file, indexes included; walked tables are counted on the walk. */
 export async function sizesOf(database: DatabaseSync, pace: Pace): Promise<TableSize[]> {
   const sizeOf = database.prepare('select sum(pgsize) as bytes from dbstat where name = ?');
   const indexesOf = database.prepare(
@@ -88,7 +88,7 @@ export async function sizesOf(database: DatabaseSync, pace: Pace): Promise<Table
   return sizes;
 }
 
-/** What the machine or SQLite said, for a sentence. */
+/** The message of the machine or SQLite, for a sentence. */
 export function reasonOf(error: unknown): string {
   return describeFailure(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -13,7 +13,7 @@ import { openSqlite } from '../sqlite-storage.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
 import { countRows, readPage } from './move-tables.ts';
 
-/** Whatever is outside chunks is to go there. */
+/** Limits under which all datapoints outside chunks are flushed. */
 const flushAll = { ...datapointLimits, memtableEntryBytesMax: 1 };
 
 /**

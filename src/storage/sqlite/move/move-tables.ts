@@ -8,7 +8,7 @@ interface OwnTable {
   readonly from?: string;
   /** Expressions for columns that are named otherwise. */
   readonly select?: Readonly<Record<string, string>>;
-  /** What its rows are in the order of; it is unique. */
+  /** The columns that order its rows; together they are unique. */
   readonly order: readonly string[];
   readonly insert?: (database: DatabaseSync) => (row: MovedRow) => void;
 }
@@ -123,7 +123,7 @@ export function readPage(
   };
 }
 
-/** What adds rows to a table. */
+/** The function that adds rows to a table. */
 export function insertingInto(
   database: DatabaseSync,
   { name, columns }: MovedTable,

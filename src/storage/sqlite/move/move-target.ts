@@ -13,7 +13,7 @@ import { dataFiles, replaceData } from '../replacement.ts';
 import { createSelection } from '../selection.ts';
 import { countRows, insertingInto, readPage } from './move-tables.ts';
 
-/** What a move that is under way knows beside the tables; it is dropped at the end. */
+/** The progress of a move under way, beside the moved tables; dropped at the end. */
 const progressTables = `
   create table if not exists move_from (name text not null) strict;
   create table if not exists move_progress (
@@ -93,7 +93,7 @@ export async function openMoveTarget(directory: string, sourceName: string): Pro
   };
 }
 
-/** What is there is of a move from the same source, or nothing. */
+/** Claims the target for a source; throws where a move from another source broke off. */
 function claim(
   database: DatabaseSync,
   names: { readonly sourceName: string; readonly directory: string; readonly folder: string },

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
 
-/** What the index says of a chunk. */
+/** A chunk as the index lists it. */
 export interface ChunkListing {
   readonly series: number;
   readonly id: number;
@@ -10,7 +10,7 @@ export interface ChunkListing {
   readonly count: number;
 }
 
-/** One that may be renewed. */
+/** A chunk that may be renewed. */
 export interface ListedChunk extends ChunkListing {
   readonly bytes: number;
   /** A summary is due, and there is none. */

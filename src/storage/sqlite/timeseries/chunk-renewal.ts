@@ -8,7 +8,7 @@ import { withoutWaiting } from '../without-waiting.ts';
 import { type ChunkListing, createRenewalList, type ListedChunk } from './chunk-renewal-list.ts';
 import { createChunkRows } from './chunk-table.ts';
 
-/** What renewing did since the start of the process, and where it is. */
+/** Figures of renewal since the start of the process, and how far its walk is. */
 export interface RenewalFigures {
   /** Chunks that were replaced, and those in their place. */
   replaced: number;
@@ -88,7 +88,7 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
     for (const chunk of group) {
       const blocks = yield* renewed(chunk);
       if (blocks === 'gone' || blocks === 'unreadable') {
-        // Who replaced it may have left its neighbours as they were.
+        // The write that replaced it may have left its neighbours as they were.
         if (blocks === 'gone') isDone = false;
         else figures.unreadable += 1;
         isDone = (yield* replace(run)) && isDone;
@@ -206,7 +206,7 @@ function inTransaction(database: DatabaseSync, work: () => boolean): boolean {
   });
 }
 
-/** What the index says of a chunk must be what is in it. */
+/** Throws DamagedBytesError where a chunk is not as the index lists it. */
 function requireSameEnds(chunk: ChunkListing, blocks: readonly Block[]): void {
   const count = blocks.reduce((sum, block) => sum + block.count, 0);
   const isSame =

@@ -34,7 +34,7 @@ const keepDamaged = `
   insert into damaged_chunks (id, series, min_time, max_time, count, datapoints)
   select id, series, min_time, max_time, count, datapoints from chunks where id = ?`;
 
-/** What is known of a chunk without reading it. */
+/** The facts about a chunk that are known without reading it. */
 interface ChunkRow {
   readonly id: number;
   readonly minTime: number;
@@ -104,7 +104,7 @@ export function createChunkTable(database: DatabaseSync): ChunkTable {
       const front = chunkBefore(series, before);
       if (front !== undefined && takesIn(front, blocks, limits)) {
         const { blocks: inFront, isDamaged } = rows.take(front.id);
-        // One that is damaged stays where it is: nobody needs it here.
+        // A damaged chunk stays where it is: nobody needs it here.
         if (!isDamaged) {
           rows.remove(front.id);
           blocks = [...inFront, ...blocks];

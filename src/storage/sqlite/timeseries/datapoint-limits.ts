@@ -48,7 +48,7 @@ export const datapointLimits: DatapointLimits = {
   chunkWeightMax: 16_384,
   /** Of a chunk that has a summary: fewer datapoints are read as quickly. */
   summaryDatapointsMin: 256,
-  /** What a sensor takes that has any datapoint in memory, beside them. */
+  /** Bytes of a sensor that has any datapoint in memory, beside its datapoints. */
   memtableEntryBytes: 192,
   /** A sensor that reached this, 8 192 numbers, fills eight blocks: half a chunk. */
   memtableEntryBytesMax: 256 * kibibyte,
@@ -58,7 +58,7 @@ export const datapointLimits: DatapointLimits = {
   memtableBytesForLong: 26 * mebibyte,
   /** When flushing falls behind (a full disk), pushes are refused beyond this. */
   memtableBytesRefused: 64 * mebibyte,
-  /** What the log keeps, counted as in memory: a start reads all of it, in less than a second. */
+  /** The log that is kept, counted as in memory: a start reads all of it in less than a second. */
   logBytesMax: 32 * mebibyte,
   /** Work of one step of flushing: commits wait for it, so it ends within a few ms. */
   flushBytesPerStep: 256 * kibibyte,
@@ -78,7 +78,7 @@ export const datapointLimits: DatapointLimits = {
   decodedChunksMax: 512,
   /** Chunks as they are stored, some of whose blocks were read: up to 64 KB each. */
   chunksInMemoryMax: 64,
-  /** What chunks come to, up to 30 KB each: a year of a hundred sensors, and of no more chunks. */
+  /** Summaries of chunks, up to 30 KB each: a year of a hundred sensors, and of no more chunks. */
   summaryBytesMax: 16 * mebibyte,
   summariesInMemoryMax: 4_096,
   /** Chunks of one timestamp that are searched for a repeated datapoint: about 1 ms. */
@@ -89,10 +89,10 @@ export const datapointLimits: DatapointLimits = {
   wholeDevicesPerRead: 16,
   /** Batches that wait for the one in flight; the caller sends one at a time. */
   appendsWaitingMax: 1_000,
-  /** One batch is one row, and SQLite ends rows at a thousand million bytes. */
+  /** A batch is one row, and SQLite ends rows at a thousand million bytes. */
   batchBytesMax: 268_435_456,
   /** A longer push is prepared in steps, with others having their turn in between. */
   longPushDatapointsMin: 4_096,
-  /** One that comes alone and is longer still lets the batches of other devices pass. */
+  /** A push that comes alone and is longer still lets the batches of other devices pass. */
   apartPushDatapointsMin: 8_192,
 };

@@ -54,7 +54,7 @@ export function replayLog(parts: {
     const stored = Math.max(0, nextSequenceNumber(series) - push.sequenceNumber);
     const missing = push.sequenceNumber - nextSequenceNumber(series);
     if (missing > 0) {
-      // They were in a row that cannot be read: those that follow keep their numbers.
+      // The missing datapoints were in an unreadable row: those that follow keep their numbers.
       series.flushed += missing;
       damaged.note('datapoint_log', `series ${series.number}`, `${missing} datapoints are missing`);
     }

@@ -47,11 +47,11 @@ const putLastValue = `
   on conflict (series) do update set sealed = excluded.sealed, timestamp = excluded.timestamp,
     received_at = excluded.received_at, value = excluded.value, bytes = bytes + excluded.bytes`;
 
-/** What a step of flushing is asked to do. */
+/** The work of one step of flushing. */
 export interface FlushOrder {
   /** The next datapoints of each series, as encodePushes writes them. */
   readonly pushes: Uint8Array<ArrayBuffer>;
-  /** Its last value, one push for each series, in the same order; empty: it is in its row. */
+  /** The last value of each series as a push, in the same order; empty: it is in its row. */
   readonly lasts: Uint8Array<ArrayBuffer>;
   /** Log rows up to this one hold nothing that is not in chunks. */
   readonly trimThrough: number;
@@ -65,7 +65,7 @@ export interface FlushReport {
   readonly damaged: number;
 }
 
-/** What the writer thread does for datapoints. */
+/** The changes that the writer thread makes to datapoints. */
 export function createDatapointWrites(database: DatabaseSync) {
   const insertRow = database.prepare(insertLogRow);
   const keepId = database.prepare(insertReceived);

@@ -55,7 +55,7 @@ export interface SqliteDatapoints extends DatapointStore {
   start(): Promise<void>;
   /** Drops what is in memory of a removed sensor, or of all sensors of a removed device. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
-  /** What is not in chunks yet, of a device or one of its sensors. */
+  /** The weight of datapoints not in chunks yet, of a device or one of its sensors. */
   unflushedWeight(deviceId: DeviceId, sensorId?: SensorId): number;
   /** The same of all sensors that have any: by device. */
   unflushedWeights(): ReadonlyMap<DeviceId, number>;
@@ -63,9 +63,9 @@ export interface SqliteDatapoints extends DatapointStore {
   oldestUnflushed(sensor: SensorRef): Instant;
   /** When the last datapoint was received, of those up to `atMost`. */
   newestReceived(atMost: Instant): Promise<Instant | undefined>;
-  /** One step of retention. */
+  /** Takes one step of retention. */
   takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
-  /** What it left. */
+  /** The state that retention left, and the means to restore it. */
   readonly retained: Pick<Retaining, 'state' | 'restore'>;
   /** Resolves when nothing is under way. The reader and the writer stay open. */
   close(): Promise<void>;
@@ -127,7 +127,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     }
   }
 
-  /** What a reader sees of a sensor: its series, how much is in chunks, and the rest. */
+  /** A sensor as a reader sees it: its series, how much is in chunks, and the rest. */
   function view<Result>(
     sensor: SensorRef,
     absent: Result,
@@ -266,7 +266,7 @@ function createOldTaking(parts: {
   };
 }
 
-/** What is not in chunks, of all of these or of one sensor. */
+/** The weight of datapoints not in chunks, of all of these series or of one sensor. */
 function weightOutside(all: Iterable<Series>, sensorId: SensorId | undefined): number {
   let weight = 0;
   for (const series of all) {
@@ -289,7 +289,7 @@ function oldestOf({ frozen, memtableEntry }: Series): Instant {
 
 const nothing: PagePart = { datapoints: [], isCut: false };
 
-/** One batch at a time, and beside the batches one long push to another device. */
+/** Appends one batch at a time, and beside the batches one long push to another device. */
 function createAppendQueue(options: {
   readonly limits: DatapointLimits;
   readonly memtable: Pick<Memtable, 'bytes'>;

@@ -12,7 +12,7 @@ import { readHours } from '../../chunks/retention-step.ts';
 import { type StateRow, stateFromRow } from '../../sql/retention-row.ts';
 import { createSelection } from '../selection.ts';
 
-/** What retention left of datapoints, as the last commit has it. */
+/** The hours that retention left of datapoints, as the last commit has them. */
 export interface HourReader {
   /** Undefined: all that was ever put in chunks is there. */
   state(series: number): RetainedState | undefined;

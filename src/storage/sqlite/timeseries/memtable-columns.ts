@@ -20,9 +20,9 @@ export interface MemtableColumns {
   texts: (string | undefined)[] | undefined;
 }
 
-/** What a row takes in bytes, with what growth leaves free. */
+/** Bytes of a row, with what growth leaves free. */
 const rowBytes = 32;
-/** What a text takes beside its characters, of two bytes each. */
+/** Bytes of a text beside its characters, of two bytes each. */
 const textBytes = 40;
 /** Fewer rows are copied one by one. */
 const manyRows = 16;
@@ -34,12 +34,12 @@ export function noRows(): MemtableColumns {
   return { count: 0, block: nothing, start: 0, timedCount: 0, texts: undefined };
 }
 
-/** What a datapoint takes in memory, in bytes; text: that of its value unless it is a number. */
+/** Bytes of a datapoint in memory; text: that of its value unless it is a number. */
 function bytesOfRow(text: string | undefined): number {
   return text === undefined ? rowBytes : rowBytes + textBytes + 2 * text.length;
 }
 
-/** What datapoints take in memory, in bytes. */
+/** Bytes of datapoints in memory. */
 export function bytesOfRows({ count, texts }: ValueTexts): number {
   if (texts === undefined) return count * rowBytes;
   let bytes = 0;
@@ -152,7 +152,7 @@ export function splitRows(
   return [head, rest];
 }
 
-/** What splitRows had parted, or any two, as one. */
+/** Joins columns that splitRows had parted, or any two. */
 export function joinRows(head: MemtableColumns, rest: MemtableColumns): MemtableColumns {
   const joined: MemtableColumns = { ...head, texts: head.texts?.slice() };
   if (head.block === rest.block && head.start + head.count === rest.start) {

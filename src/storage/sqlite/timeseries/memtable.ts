@@ -22,7 +22,7 @@ export interface Memtable {
   keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
   /** Counts datapoints that a replayed row holds although they are in chunks. */
   passOver(batch: ColumnBatch, row: number): void;
-  /** What devices have outside chunks, as it counts towards quotas. */
+  /** The weight that devices have outside chunks, as it counts towards quotas. */
   weights(): ReadonlyMap<DeviceId, number>;
   /** All of the series is due, however little it is. */
   want(series: Series): void;
@@ -36,7 +36,7 @@ export interface Memtable {
   freezeDue(): readonly Series[];
   /** The frozen datapoints of the series are in chunks. */
   settle(series: Series): void;
-  /** They are not: they go back to the head of their memtableEntry, and these to their places. */
+  /** The flush failed: frozen rows go back to the head of their entry, series to their places. */
   restore(picked: readonly Series[]): void;
   drop(series: Series): void;
   /** Every datapoint of log rows up to this one is in chunks, or frozen. */
@@ -80,7 +80,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     return live.values().next().value;
   }
 
-  /** What the log keeps: what is left of an entry holds all its rows, also those that are done. */
+  /** Bytes that the log keeps: the rest of an entry holds all its rows, also those done. */
   function loggedBytes(): number {
     const first = oldest();
     return first === undefined ? 0 : logged - first.memtableEntry.startedAt;

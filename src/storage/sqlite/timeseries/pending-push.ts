@@ -13,7 +13,7 @@ import { nextSequenceNumber, type Series, unflushedAt } from './series.ts';
 /** Others have their turn between steps of so many datapoints. */
 const datapointsPerStep = 4_096;
 
-/** What is new in a push. */
+/** The new part of a push. */
 export interface StagedPush {
   readonly fresh: ColumnBatch;
   /** Which of the fresh ones becomes the last value; absent: none. */
@@ -62,7 +62,7 @@ interface PendingPush {
   readonly firstSequenceNumber: number;
   /** How many rows were looked at. */
   looked: number;
-  /** Those that are new; absent while all are. */
+  /** Rows that are new; absent while all are. */
   rows: number[] | undefined;
   /** Among those with a timestamp; undefined from the first one without. */
   newest: Instant | undefined;
@@ -127,7 +127,7 @@ function stageRow(pendingPush: PendingPush, at: number, known: number | undefine
     pendingPush.rows ??= Array.from({ length: pendingPush.looked }, (_, row) => row);
   }
   pendingPush.looked = at + 1;
-  // One that the same push brought before says nothing new.
+  // A datapoint that the same push brought before says nothing new.
   if (!isFresh && known >= firstSequenceNumber) return;
   const position = isFresh ? (pendingPush.rows?.length ?? pendingPush.looked) - 1 : undefined;
   // As lastRowAmong has it.

@@ -17,7 +17,7 @@ import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/cor
 import { createSelection } from '../selection.ts';
 import { createChunkTable } from './chunk-table.ts';
 
-/** What a step of retention is asked to do. */
+/** The work of one step of retention. */
 export interface RetentionOrder {
   readonly series: number;
   /** First instants of days; absent: nothing goes. */
@@ -42,7 +42,7 @@ const listCorrections = `
   where series = ? order by position`;
 const dropCorrections = 'delete from corrections where series = ? and to_time < ?';
 
-/** What the writer thread does for retention. */
+/** The changes that the writer thread makes for retention. */
 export function createRetentionStepWrites(database: DatabaseSync) {
   const chunks = createChunkTable(database);
   const days = createDays(database);
@@ -83,7 +83,7 @@ export function createRetentionStepWrites(database: DatabaseSync) {
       days.write(series, written);
       add.run(bytes, series);
     },
-    /** One step: hours that are too old, or else the oldest datapoints that are. */
+    /** Takes one step: hours that are too old, or else the oldest datapoints that are. */
     takeOldDatapoints(order: RetentionOrder): RetentionReport {
       const { series, rawBefore, hourlyBefore } = order;
       const gone = hourlyBefore === undefined ? nothingTaken : days.drop(series, hourlyBefore);

@@ -17,13 +17,13 @@ import type { SequenceIndex } from './sequence-index.ts';
 
 /** Datapoints in order of arrival that are durable in the log and not in chunks yet. */
 export interface MemtableEntry {
-  /** These, and after them those of the batch that is being made durable; not to be read yet. */
+  /** The datapoints, then those of the batch being made durable, which are not to be read yet. */
   columns: MemtableColumns;
   /** How many of the rows are durable. */
   count: number;
-  /** What these count towards quotas. */
+  /** The weight of the durable rows towards quotas. */
   weight: number;
-  /** What they take in memory. */
+  /** Bytes that they take in memory. */
   bytes: number;
   /** The log row of the first of them, or an earlier one. */
   firstRow: number;
@@ -33,16 +33,16 @@ export interface MemtableEntry {
   isSorted: boolean;
 }
 
-/** What is known in memory about one life of a sensor; its datapoints are counted by arrival. */
+/** The state in memory of one life of a sensor; its datapoints are counted by arrival. */
 export interface Series {
   readonly number: number;
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
-  /** This many are in chunks for certain. */
+  /** Number of datapoints that are in chunks for certain. */
   flushed: number;
   /** The next ones, on their way to chunks. */
   frozen: MemtableEntry | undefined;
-  /** Then these. */
+  /** The ones after the frozen ones. */
   memtableEntry: MemtableEntry;
   /** Which of frozen and memtableEntry is the last value; undefined: it is in its row, if any. */
   lastAt: number | undefined;
@@ -66,7 +66,7 @@ export interface SeriesTable {
   resolve(sensor: SensorRef): Series | undefined;
   /** The same by number. Drops nothing from memory, so that a replay may hold on to many. */
   resolveNumber(number: number): Series | undefined;
-  /** All that are in memory. */
+  /** All series that are in memory. */
   all(): Iterable<Series>;
   /** Only what is in memory. */
   residents(deviceId: DeviceId): Iterable<Series>;
@@ -153,7 +153,7 @@ export function createSeriesTable(
       if (isIdle) count -= resident.series.size;
       else devices.set(deviceId, resident);
     }
-    // Those with datapoints outside chunks must stay: look again when there are many more.
+    // Series with datapoints outside chunks must stay: look again when there are many more.
     sweepAt = Math.max(limits.seriesMax, count * 1.25);
   }
 
@@ -306,7 +306,7 @@ function lastInRow(row: SeriesRow, damaged: DamagedRows): Series['last'] {
   return damaged.read('last_values', number, () => briefValueOf(value, timestamp, receivedAt ?? 0));
 }
 
-/** What was selected as `briefValue`. */
+/** The last value that was selected as `briefValue`. */
 export function briefValueOf(
   value: string | Uint8Array,
   timestamp: number | null,
@@ -333,7 +333,7 @@ export function moveLast(series: Series, sequenceNumber: number): void {
   series.last = undefined;
 }
 
-/** What lastOf answers, for lists: a large one is not read. */
+/** The answer of lastOf, for lists: a large value is not read. */
 export function briefLastOf(series: Series): Datapoint | 'large' | undefined {
   return isLastLarge(series) ? 'large' : lastOf(series);
 }
@@ -362,7 +362,7 @@ export function lastToKeep(series: Series): ColumnBatch {
   return series.lastAt === undefined ? emptyBatch : unflushedBatch(series, series.lastAt);
 }
 
-/** One datapoint outside chunks, by its count of arrival. */
+/** A datapoint outside chunks, by its count of arrival. */
 function unflushedBatch(series: Series, sequenceNumber: number): ColumnBatch {
   const { columns, row } = unflushedAt(series, sequenceNumber);
   return viewRows(columns, row, row + 1);
