@@ -39,8 +39,9 @@ function DeviceGrants({ device }: { readonly device: Device }): JSX.Element {
         : 'sharing.nobodyPublic';
   return (
     <>
-      <Grants thing={{ kind: 'device', id, aloneText: t(alone) }} />
-      <Invite thing={{ kind: 'device', id }} />
+      <Grants thing={{ kind: 'device', id, aloneText: t(alone) }}>
+        <Invite thing={{ kind: 'device', id }} />
+      </Grants>
       {sharing.length > 0 && (
         <section class="stack-tight" aria-labelledby="by-projects">
           <h2 id="by-projects">{t('sharing.byProjects')}</h2>

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { apiPaths } from '../../api/paths.ts';
 import { granteeKey, namesIn } from '../../api/people.ts';
@@ -53,7 +53,14 @@ export function granteeName({ username: name, group, name: groupName }: Omit<Gra
 }
 
 /** Who may do what with a thing; every switch works at once. */
-export function Grants({ thing }: { readonly thing: SharedThing }): JSX.Element {
+export function Grants({
+  thing,
+  children,
+}: {
+  readonly thing: SharedThing;
+  /** Stands below the grants once they are there, so that nothing moves. */
+  readonly children?: ComponentChildren;
+}): JSX.Element {
   const { kind, id } = thing;
   // Devices came first; their screen counts what is kept under this key.
   const key = kind === 'device' ? `grants ${id}` : `grants ${kind} ${id}`;
@@ -79,6 +86,7 @@ export function Grants({ thing }: { readonly thing: SharedThing }): JSX.Element 
           <GrantCard key={granteeKey(grant)} thing={thing} grant={grant} grants={grants} />
         ))}
       </section>
+      {children}
     </>
   );
 }

@@ -40,10 +40,9 @@ function GroupShare(props: {
   }, [title]);
   const mayShare = value !== undefined && (isAdmin.value || value.owner === user);
   const people = mayShare ? (
-    <>
-      <Grants thing={{ kind, id, aloneText: t('sharing.nobody') }} />
+    <Grants thing={{ kind, id, aloneText: t('sharing.nobody') }}>
       {kind === 'project' && <Invite thing={{ kind, id }} />}
-    </>
+    </Grants>
   ) : isRoleKnown.value ? (
     <p class="note">{t('sharing.ownerDecides')}</p>
   ) : (
