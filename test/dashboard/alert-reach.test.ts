@@ -55,7 +55,7 @@ browserTest('an alert says whom it cannot reach, and leads to where that is mend
   assert.equal(await missing.count(), 0);
   assertDone(await stage.service.as('nia')({ method: 'DELETE', path: '/devices/reach-1' }));
   await page.reload();
-  await page.getByText('not watched until you save the alert again: reach-1').waitFor();
+  await page.getByText('save the alert once more: reach-1').waitFor();
   await page.context().close();
 });
 
