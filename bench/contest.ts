@@ -56,6 +56,30 @@ function createBulkTraffic(token: string, startAt: number): Traffic {
   };
 }
 
+const minuteMs = 60_000;
+const pointsPerPush = 10_000;
+
+/** Stores a year of minutes of one sensor, and answers the path that sums it up by day. */
+async function fillYear(url: string, token: string, startAt: number): Promise<string> {
+  const send = async (path: string, body: string): Promise<void> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/api/v2${path}`, { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  };
+  await send('/devices', JSON.stringify({ id: 'year', sensors: [{ id: 'S' }] }));
+  const path = '/devices/year/sensors/S/values';
+  const from = Math.floor(startAt / minuteMs) * minuteMs - yearMs;
+  for (let at = from; at < from + yearMs; at += pointsPerPush * minuteMs) {
+    const points = Array.from({ length: pointsPerPush }, (_, place) => {
+      const time = at + place * minuteMs;
+      return { value: 20 + ((time / minuteMs) % 97) / 10, timestamp: formatTimestamp(time) };
+    });
+    await send(path, JSON.stringify(points));
+  }
+  const range = `dateFrom=${formatTimestamp(from)}&dateTo=${formatTimestamp(from + yearMs)}`;
+  return `/api/v2${path}?aggregate=avg,min,max&interval=1d&limit=400&${range}`;
+}
+
 /** A fresh service in a process of its own, with the devices of the benchmark. */
 export async function openContestant(given: {
   /** The launcher of another version; absent: our own. */
@@ -82,6 +106,11 @@ export async function openContestant(given: {
     push: { port: service.port, traffic: createPushTraffic({ token, startAt }) },
     read: { port: service.port, traffic: createReadTraffic({ paths, token }) },
     bulk: { port: service.port, traffic: createBulkTraffic(token, startAt - yearMs) },
+    /** The year is stored when it is asked for. */
+    async year(): Promise<Side> {
+      const path = await fillYear(service.url, token, startAt);
+      return { port: service.port, traffic: createReadTraffic({ paths: [path], token }) };
+    },
     broker,
     idleBytes,
     residentBytes: client.residentBytes,
@@ -145,6 +174,7 @@ export async function contest(
         ),
     ],
     ['bulk, requests of 1 000 datapoints', overHttp(ours.bulk, theirs.bulk, 4)],
+    ['a year of minutes by day', async () => overHttp(await ours.year(), await theirs.year(), 4)()],
   ];
   const rows: (readonly string[])[] = [];
   for (const [what, pairs] of loads) {
