@@ -12,7 +12,8 @@ import { createCorrectingClient } from './correcting-client.ts';
 const rounds = Number(process.env['KILL_ROUNDS'] ?? 6);
 const sensors = ['s0', 's1', 's2', 's3'];
 /** Early in a start, while pushes alone are under way, and while chunks are renewed as well. */
-const killAfterMs = (round: number): number => 40 + ((round * 1_361) % 2_500);
+const killAfterMs = (round: number): number =>
+  40 + ((round * 1_361) % 2_500) + (round % 2 === 1 ? 1_500 : 0);
 /** Beyond it a client only corrects and repeats: reading all of it takes the time of the walk. */
 const shownMax = 30_000;
 
