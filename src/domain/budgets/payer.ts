@@ -45,6 +45,10 @@ export function isGuestPayer(payer: Payer): boolean {
   return payer.startsWith('address/');
 }
 
+/** The crowd that a payer belongs to: all of it together has shares, too. */
+export const kindOf = (payer: Payer): 'guests' | 'accounts' =>
+  isGuestPayer(payer) ? 'guests' : 'accounts';
+
 const mappedIPv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const groupsPerNetwork = 4;
 const groupsPerAddress = 8;

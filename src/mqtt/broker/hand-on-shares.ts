@@ -1,4 +1,4 @@
-import { isGuestPayer, type Payer } from '../../domain/budgets/payer.ts';
+import { kindOf, type Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import { createFairTurns } from '../../lib/fair-turns.ts';
 
@@ -75,5 +75,3 @@ export function createHandOnShares(): HandOnShares {
     },
   };
 }
-
-const kindOf = (payer: Payer) => (isGuestPayer(payer) ? 'guests' : 'accounts');

@@ -1,4 +1,4 @@
-import type { Payer } from '../../domain/budgets/payer.ts';
+import { kindOf, type Payer } from '../../domain/budgets/payer.ts';
 import type { Turns } from './turns.ts';
 
 /** How long the packets of each payer have kept others waiting in this turn of the event loop. */
@@ -10,26 +10,30 @@ export interface WorkShares {
 
 /** Packets of one payer that are handled in one go. */
 const shareMs = 10;
-/** … and of all payers: each new one would have a share of its own. */
+/** … and of all guests, and of all accounts: each new one would have a share of its own. */
 const shareOfAllMs = 2 * shareMs;
 /** Less is not worth remembering. */
 const leastMs = 0.5;
 
 export function createWorkShares(): WorkShares {
   const spent = new Map<Payer, number>();
-  let spentOfAllMs = 0;
+  // No account waits behind guests, however many there are.
+  const ofAll = { guests: 0, accounts: 0 };
+
+  function endTurn(): void {
+    spent.clear();
+    ofAll.guests = 0;
+    ofAll.accounts = 0;
+  }
+
   return {
     isSpent: (payer) =>
-      spentOfAllMs > 0 && (spentOfAllMs >= shareOfAllMs || (spent.get(payer) ?? 0) >= shareMs),
+      spent.size > 0 &&
+      (ofAll[kindOf(payer)] >= shareOfAllMs || (spent.get(payer) ?? 0) >= shareMs),
     spend(payer, ms) {
       if (ms < leastMs) return;
-      if (spentOfAllMs === 0) {
-        setImmediate(() => {
-          spent.clear();
-          spentOfAllMs = 0;
-        });
-      }
-      spentOfAllMs += ms;
+      if (spent.size === 0) setImmediate(endTurn);
+      ofAll[kindOf(payer)] += ms;
       spent.set(payer, (spent.get(payer) ?? 0) + ms);
     },
   };
