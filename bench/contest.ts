@@ -70,7 +70,8 @@ async function fillYear(url: string, token: string, startAt: number): Promise<st
   const path = '/devices/year/sensors/S/values';
   const from = Math.floor(startAt / minuteMs) * minuteMs - yearMs;
   for (let at = from; at < from + yearMs; at += pointsPerPush * minuteMs) {
-    const points = Array.from({ length: pointsPerPush }, (_, place) => {
+    const length = Math.min(pointsPerPush, (from + yearMs - at) / minuteMs);
+    const points = Array.from({ length }, (_, place) => {
       const time = at + place * minuteMs;
       return { value: 20 + ((time / minuteMs) % 97) / 10, timestamp: formatTimestamp(time) };
     });
