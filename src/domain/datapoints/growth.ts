@@ -172,8 +172,11 @@ export function increaseOf({ rise, riseLost, decimals }: Grown): number | undefi
 }
 
 const significantDigits = 15;
-/** Nearer to the middle between two decimals a product with a power of ten does not decide. */
-const nearMiddle = 0.2;
+/**
+ * Nearer to the middle between two decimals a product with a power of ten does not decide: below
+ * 1e15 it is off by half of 0.125 at most.
+ */
+const nearMiddle = 0.07;
 
 /** The number with the digits that a double has for sure: 54.42999999999999 is 54.43. */
 export function significant(number: number): number {
