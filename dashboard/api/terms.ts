@@ -25,7 +25,7 @@ export function inWords(
     .sort((one, other) => order.compare(one.label, other.label));
 }
 
-/** What a term is called; a text that is no term is called as it is. */
+/** Name of a term in the language shown; a text that is no term stays as it is. */
 export const labelOf = (terms: readonly Term[], id: string): string =>
   terms.find((term) => term.id === id)?.label ?? id;
 

@@ -225,4 +225,16 @@ export const plantsOfMqtt: readonly Plant[] = [
     says: /falsy/,
     patches: [patch('src/mqtt/broker/hand-on-shares.ts', '= 3 * placesPerTurn', '= 2 ** 40')],
   },
+  {
+    name: 'no account waits behind guests for its share of a turn',
+    ...{ file: 'src/mqtt/broker/turn-shares.test.ts', test: 'no account waits behind them' },
+    says: /truthy|equal/,
+    patches: [
+      patch(
+        'src/domain/budgets/payer.ts',
+        "isGuestPayer(payer) ? 'guests' : 'accounts'",
+        "'guests'",
+      ),
+    ],
+  },
 ];

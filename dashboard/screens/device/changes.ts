@@ -15,8 +15,8 @@ export const changesMax = 3;
 const keyOf = ({ timestamp, date_received }: Datapoint): string => timestamp ?? `${date_received}`;
 
 /**
- * What the first values of a correction were and are, of those that were pushed and those that are
- * shown in its time. Where a later correction changed them again nothing is known of this one.
+ * First values of a correction before and after it, from the values pushed and those shown in its
+ * time. Where a later correction changed them again nothing is known of this one.
  */
 export function changesOf(
   { id, kind }: Pick<Correction, 'id' | 'kind'>,

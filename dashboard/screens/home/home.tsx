@@ -237,7 +237,7 @@ function CardSkeletons(): JSX.Element {
   );
 }
 
-/** What stands before the name: all languages greet in this order. */
+/** Words before the name: all languages greet in this order. */
 function greeting(): string {
   const hour = new Date(now.value).getHours();
   const part = hour < 12 ? 'morning' : hour < 18 ? 'day' : 'evening';

@@ -83,7 +83,7 @@ function Offer({ offer }: { readonly offer: OfferedInvitation }): JSX.Element {
 const kindOf = (kind: string): 'device' | 'project' | 'group' =>
   kind === 'project' || kind === 'group' ? kind : 'device';
 
-/** One tap for who is logged in; for others an account, or a login, which joins at once. */
+/** Joins by one tap with a login; without one an account is made, or a login joins at once. */
 function WayIn(props: {
   readonly action: Action;
   readonly onIn: () => Promise<void>;

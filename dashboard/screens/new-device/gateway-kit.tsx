@@ -85,7 +85,7 @@ async function isOwn(id: string): Promise<boolean> {
   return found?.owner === (username.peek() ?? 'guest');
 }
 
-/** What to set at the gateway, and what comes in. */
+/** Settings of the gateway, and the values that come in. */
 function SetUp({ id }: { readonly id: string }): JSX.Element {
   const [key, setKey] = useState<string>();
   const action = useAction();

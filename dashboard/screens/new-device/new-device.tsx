@@ -19,7 +19,7 @@ const GatewayKit = lazily(
   () => <ScreenSkeleton />,
 );
 
-/** What is new: devices, or a gateway that brings its own. */
+/** Choice of what is new: devices, or a gateway that brings its own. */
 export function NewDevice(): JSX.Element {
   const { query } = useLocation();
   return query['kit'] === 'gateway' ? <GatewayKit id={query['gateway']} /> : <Devices />;

@@ -226,8 +226,7 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Whose rules for all devices look at it: nobody's until its owner accepted it [contract 14]. */
-/** Whose rules for all devices concern it; undefined: nobody's yet. */
+/** Owner whose rules for all devices watch it; undefined until it was accepted [contract 14]. */
 export const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
   isPending === true ? undefined : owner;
 

@@ -1,6 +1,7 @@
-import { kindOf, type Payer } from '../../domain/budgets/payer.ts';
+import type { Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import { createFairTurns } from '../../lib/fair-turns.ts';
+import { createTurnShares } from './turn-shares.ts';
 
 /** A message that waits to be handed on. */
 export interface Waiting {
@@ -29,48 +30,29 @@ const placesPerTurn = 10_000;
 const placesOfAllPerTurn = 3 * placesPerTurn;
 /** Handing it to one who subscribed takes as long as looking at so many places. */
 export const placesPerRecipient = 10;
-/** Fewer are not worth remembering. */
-const leastPlaces = 100;
 
 export function createHandOnShares(): HandOnShares {
-  const spent = new Map<Payer, number>();
-  const spentOfAll = { guests: 0, accounts: 0 };
+  const shares = createTurnShares({ own: placesPerTurn, ofAll: placesOfAllPerTurn, least: 100 });
   const waits = new Set<Waiting>();
   const turns = createFairTurns({ turnMs: limits.turnMs });
 
   function begin(waiting: Waiting): void {
     waits.delete(waiting);
-    // Work in fair turns is bounded by them, so the count of its payer starts anew.
-    spent.delete(waiting.payer);
-    spentOfAll[kindOf(waiting.payer)] = 0;
+    // Work in fair turns is bounded by them.
+    shares.renew(waiting.payer);
     waiting.goOn();
   }
 
-  function endTurn(): void {
-    spent.clear();
-    spentOfAll.guests = 0;
-    spentOfAll.accounts = 0;
-  }
-
   return {
-    spend(payer, places) {
-      if (places < leastPlaces) return;
-      if (spent.size === 0) setImmediate(endTurn);
-      spentOfAll[kindOf(payer)] += places;
-      spent.set(payer, (spent.get(payer) ?? 0) + places);
-    },
+    spend: shares.spend,
     mustWait(waiting) {
-      if (spent.size === 0) return false;
-      const { payer } = waiting;
-      const own = spent.get(payer) ?? 0;
-      if (own < placesPerTurn && spentOfAll[kindOf(payer)] < placesOfAllPerTurn) return false;
-      if (!waits.has(waiting)) {
-        waits.add(waiting);
-        void turns
-          .paceOf(payer)
-          .rest()
-          .then(() => begin(waiting));
-      }
+      if (!shares.isSpent(waiting.payer)) return false;
+      if (waits.has(waiting)) return true;
+      waits.add(waiting);
+      void turns
+        .paceOf(waiting.payer)
+        .rest()
+        .then(() => begin(waiting));
       return true;
     },
   };

@@ -1,43 +1,15 @@
-import { kindOf, type Payer } from '../../domain/budgets/payer.ts';
+import type { Payer } from '../../domain/budgets/payer.ts';
+import { createTurnShares, type TurnShares } from './turn-shares.ts';
 import type { Turns } from './turns.ts';
 
-/** How long the packets of each payer have kept others waiting in this turn of the event loop. */
-export interface WorkShares {
-  /** Whether the payer has had its share of this turn, or all have had theirs. */
-  isSpent(payer: Payer): boolean;
-  spend(payer: Payer, ms: number): void;
-}
+/** Milliseconds that packets have kept others waiting in this turn of the event loop. */
+export type WorkShares = Pick<TurnShares, 'isSpent' | 'spend'>;
 
 /** Packets of one payer that are handled in one go. */
 const shareMs = 10;
-/** … and of all guests, and of all accounts: each new one would have a share of its own. */
-const shareOfAllMs = 2 * shareMs;
-/** Less is not worth remembering. */
-const leastMs = 0.5;
 
-export function createWorkShares(): WorkShares {
-  const spent = new Map<Payer, number>();
-  // No account waits behind guests, however many there are.
-  const ofAll = { guests: 0, accounts: 0 };
-
-  function endTurn(): void {
-    spent.clear();
-    ofAll.guests = 0;
-    ofAll.accounts = 0;
-  }
-
-  return {
-    isSpent: (payer) =>
-      spent.size > 0 &&
-      (ofAll[kindOf(payer)] >= shareOfAllMs || (spent.get(payer) ?? 0) >= shareMs),
-    spend(payer, ms) {
-      if (ms < leastMs) return;
-      if (spent.size === 0) setImmediate(endTurn);
-      ofAll[kindOf(payer)] += ms;
-      spent.set(payer, (spent.get(payer) ?? 0) + ms);
-    },
-  };
-}
+export const createWorkShares = (): WorkShares =>
+  createTurnShares({ own: shareMs, ofAll: 2 * shareMs, least: 0.5 });
 
 /** A connection that is read from, as long as it is its turn. */
 export interface Source {

@@ -10,8 +10,9 @@ import {
   type TokenRow,
   tokenFromRow,
 } from '../sql/credential-row.ts';
+import { found } from '../sql/session.ts';
 import { readSafely } from './failures.ts';
-import { createSelection, found } from './selection.ts';
+import { createSelection } from './selection.ts';
 import type { StoreContext } from './store-context.ts';
 
 const selectToken = `

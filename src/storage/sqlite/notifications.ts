@@ -23,8 +23,9 @@ import {
   tallyToRow,
 } from '../sql/notification-row.ts';
 import { patchOf } from '../sql/patch.ts';
+import { found } from '../sql/session.ts';
 import { readSafely } from './failures.ts';
-import { createSelection, found, inSnapshot } from './selection.ts';
+import { createSelection, inSnapshot } from './selection.ts';
 import type { StoreContext } from './store-context.ts';
 
 type Row = NotificationRow & TallyRow;

@@ -15,14 +15,6 @@ export function createSelection<Row>(database: DatabaseSync, sql: string): Selec
   };
 }
 
-/** Reads the row that a select found; undefined where it found none. */
-export function found<Row, Value>(
-  row: Row | undefined,
-  read: (row: Row) => Value,
-): Value | undefined {
-  return row === undefined ? undefined : read(row);
-}
-
 /** The columns as named parameters of a statement. */
 export const named = (columns: string): string => columns.replaceAll(/\w+/g, ':$&');
 

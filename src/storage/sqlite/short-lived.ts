@@ -2,8 +2,9 @@ import type { CallTextStore } from '../../domain/notifications/call-text-store.t
 import type { FailureStore, KeptFailures } from '../../domain/users/failure-store.ts';
 import type { PasswordResetStore } from '../../domain/users/password-reset-store.ts';
 import { type ResetRow, resetFromRow, selectReset } from '../sql/reset-row.ts';
+import { found } from '../sql/session.ts';
 import { readSafely } from './failures.ts';
-import { createSelection, found } from './selection.ts';
+import { createSelection } from './selection.ts';
 import type { StoreContext } from './store-context.ts';
 
 const selectFailures = `

@@ -1,9 +1,10 @@
 import type { DeviceId, Username } from '../../domain/ids.ts';
 import type { StoredLogin, UserStore } from '../../domain/users/user-store.ts';
 import { patchOf } from '../sql/patch.ts';
+import { found } from '../sql/session.ts';
 import { emailKey, type UserRow, userColumns, userFromRow, userToRow } from '../sql/user-row.ts';
 import { readSafely } from './failures.ts';
-import { createSelection, found, inSnapshot } from './selection.ts';
+import { createSelection, inSnapshot } from './selection.ts';
 import type { StoreContext } from './store-context.ts';
 
 const selectById = `select ${userColumns} from users where id = ?`;
