@@ -136,6 +136,13 @@ const twoDigitTexts = Array.from({ length: 60 }, (_, number) => String(number).p
 // together shares a few. It can be seen in the speed only, so it may live outside the function.
 const days = Array.from({ length: 32 }, () => ({ number: 0, text: '1970-01-01T' }));
 
+/** The end that a text says: a date alone is the end of that day in UTC [contract 15]. */
+export function parseEnd(text: string): Instant | undefined {
+  const at = parseTimestamp(text);
+  const isDay = /^\s*\d{4}-?\d{2}-?\d{2}\s*$/.test(text);
+  return at !== undefined && isDay ? at + 86_400_000 - 1 : at;
+}
+
 /** YYYY-MM-DDThh:mm:ss.sssZ. Years outside 0000 to 9999 get the sign and six digits of ISO 8601. */
 export function formatTimestamp(instant: Instant): string {
   const day = Math.floor(instant / dayMs);

@@ -5,8 +5,8 @@ import { limits } from '../domain/limits.ts';
 import type { NewAccessKey } from '../domain/users/access-keys.ts';
 import type { AccessKeyRecord } from '../domain/users/credential-store.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { readInstant } from './datapoint.ts';
-import { DateText, Text, type Wire, Word } from './fields.ts';
+import { readEnd } from './datapoint.ts';
+import { DateText, EndText, Text, type Wire, Word } from './fields.ts';
 import { scopesPerListMax } from './grant.ts';
 import { createReader } from './validation.ts';
 
@@ -24,7 +24,7 @@ const described = {
       description: 'The devices it is for; absent: all of its owner.',
     }),
   ),
-  expires: Type.Optional(DateText('When it ends; absent: never.')),
+  expires: Type.Optional(EndText('When it ends; absent: never.')),
 };
 
 export const NewAccessKeyMessage = Type.Object(described, { title: 'NewAccessKey' });
@@ -54,7 +54,7 @@ export function accessKeyFromWire(message: unknown): NewAccessKey {
     name,
     ...(scopes !== undefined && { scopes: [...new Set(scopes.map((text) => parseScope(text)))] }),
     ...(devices !== undefined && { devices: [...new Set(devices.map(parseDeviceId))] }),
-    ...(expires !== undefined && { expiresAt: readInstant(expires, 'expires') }),
+    ...(expires !== undefined && { expiresAt: readEnd(expires, 'expires') }),
   };
 }
 

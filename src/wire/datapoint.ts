@@ -8,7 +8,7 @@ import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { LongJson, type LongText, longText, writeJson } from '../lib/long-json.ts';
 import { withoutStackTraces } from '../lib/stackless.ts';
-import { formatTimestamp, noTimestamp, parseTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp, noTimestamp, parseEnd, parseTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
@@ -143,6 +143,13 @@ export function readDatapoint(
 /** An instant from the wire. Throws DomainError invalid, naming the field. */
 export function readInstant(text: unknown, field: string): Instant {
   const instant = typeof text === 'string' ? parseTimestamp(text) : undefined;
+  if (instant !== undefined) return instant;
+  throw invalid(noTimestamp(text, field));
+}
+
+/** The end that a field says; a date alone is the end of that day. Throws DomainError invalid. */
+export function readEnd(text: string, field: string): Instant {
+  const instant = parseEnd(text);
   if (instant !== undefined) return instant;
   throw invalid(noTimestamp(text, field));
 }

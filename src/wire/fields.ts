@@ -24,6 +24,14 @@ export const Anything = (description: string) => Type.Unknown({ description });
 export const DateText = (description: string) =>
   Type.String({ description, format: 'date-time', examples: ['2016-06-08T18:20:27.873Z'] });
 
+/** An end: a date alone is the end of that day in UTC. */
+export const EndText = (description: string) =>
+  Type.String({
+    description: `${description} A date alone is the end of that day in UTC.`,
+    maxLength: 64,
+    examples: ['2030-01-31T12:00:00Z', '2030-01-31'],
+  });
+
 export const Id = (description: string, example: string) =>
   Type.String({
     description,

@@ -6,8 +6,8 @@ import type { Invitation, InvitationTarget } from '../domain/sharing/invitation.
 import { invitationLimits } from '../domain/sharing/invitation-limits.ts';
 import type { NewInvitation, OfferedInvitation } from '../domain/sharing/invitations.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { readInstant } from './datapoint.ts';
-import { DateText, type Wire, Word } from './fields.ts';
+import { readEnd } from './datapoint.ts';
+import { DateText, EndText, type Wire, Word } from './fields.ts';
 import { scopesPerListMax } from './grant.ts';
 import { createReader } from './validation.ts';
 
@@ -32,7 +32,7 @@ const led = {
 export const NewInvitationMessage = Type.Object(
   {
     ...led,
-    expires: Type.Optional(DateText('When it ends; absent: in seven days.')),
+    expires: Type.Optional(EndText('When it ends; absent: in seven days.')),
     uses: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -107,7 +107,7 @@ export function newInvitationFromWire(message: unknown): NewInvitation {
     targets.push({ kind: 'project', resource, scopes: scopesOn('project') });
   }
   if (group !== undefined) targets.push({ kind: 'group', resource: parseGroupId(group) });
-  const expiresAt = expires === undefined ? undefined : readInstant(expires, 'expires');
+  const expiresAt = expires === undefined ? undefined : readEnd(expires, 'expires');
   return { targets, uses, ...(expiresAt !== undefined && { expiresAt }) };
 }
 

@@ -23,6 +23,7 @@ interface CreatedKey {
   readonly id: string;
   readonly name: string;
   readonly key: string;
+  readonly expires?: string;
 }
 
 const postKey = (username: string, json: unknown) =>
@@ -111,6 +112,11 @@ test('a key ends exactly when it expires', async () => {
   assert.equal(await statusOf(key, { path: pathOf('field-1') }), 200);
   clock.set(end);
   assert.equal(await statusOf(key, { path: pathOf('field-1') }), 401);
+});
+
+test('a key that ends on a day holds to the end of that day', async () => {
+  const { expires } = await createKey('ama', { expires: '2031-04-01' });
+  assert.equal(expires, '2031-04-01T23:59:59.999Z');
 });
 
 test('a key that would be of no use or makes no sense is refused', async () => {

@@ -184,6 +184,8 @@ test('it is over when it has expired, and when it was revoked', async () => {
   clock.advance(60_000);
   assertRefused(await at(short.token), 410, { saying: /expired/ });
   assertRefused(await accept(bob, short.token), 410, { saying: /expired/ });
+  const ofDay = await invited(ana, { devices, expires: '2031-04-01' });
+  assert.equal(ofDay.expires, '2031-04-01T23:59:59.999Z');
   const revoked = await invited(ana, { devices });
   assertDone(await as(ana)({ method: 'DELETE', path: `/invitations/${revoked.id}` }));
   assertRefused(await at(revoked.token), 410, { saying: /revoked/ });

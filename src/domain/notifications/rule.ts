@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import { parseTimestamp } from '../../lib/timestamp.ts';
+import { parseEnd } from '../../lib/timestamp.ts';
 import { type Payer, payerOfAccount } from '../budgets/payer.ts';
 import type { SensorId } from '../ids.ts';
 import { type Expression, parseExpression } from './expression.ts';
@@ -30,7 +30,7 @@ export function createRule(
   const { condition, action, expires, throttlingSeconds = 0 } = notification;
   const expression = parseExpression(condition.expression);
   const template = action.kind === 'message' ? action.message : action.value;
-  const expiresAt = expires === undefined ? undefined : endOf(expires);
+  const expiresAt = expires === undefined ? undefined : parseEnd(expires);
   const triggers = [...new Set([...condition.sensors, ...expression.sensors])];
   // A rule's state for a device depends on the values of all sensors that trigger it.
   const remembered = expression.forMs > 0 || expression.clear.length > 0 ? triggers : [];
@@ -44,13 +44,6 @@ export function createRule(
     maxAgeMs: (condition.maxAgeSeconds ?? Number.POSITIVE_INFINITY) * 1_000,
     payer,
   };
-}
-
-/** A date alone holds to the end of that day in UTC. */
-function endOf(expires: string): Instant | undefined {
-  const at = parseTimestamp(expires);
-  const isDay = /^\s*\d{4}-?\d{2}-?\d{2}\s*$/.test(expires);
-  return at !== undefined && isDay ? at + 86_400_000 - 1 : at;
 }
 
 const bytesOfRule = 1_024;
