@@ -5,7 +5,7 @@ import type {
   InvitationTarget,
 } from '../../domain/sharing/invitation.ts';
 import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
-import { detailsFrom } from './details.ts';
+import { DamagedRowError, detailsFrom } from './details.ts';
 
 /** A row of the table invitations. */
 export interface InvitationRow {
@@ -75,7 +75,12 @@ export function invitationToRow(invitation: Invitation): InvitationRow {
   };
 }
 
+/** Throws when the row cannot be understood. */
 export function invitationFromRow(row: InvitationRow): Invitation {
+  const { targets } = detailsFrom<{ readonly targets?: readonly InvitationTarget[] }>(row.details);
+  if (!Array.isArray(targets) || !targets.every(isTarget)) {
+    throw new DamagedRowError('an invitation leads to no list of things');
+  }
   return {
     // Rows hold what parsed names were written from.
     id: row.id as InvitationId,
@@ -85,7 +90,7 @@ export function invitationFromRow(row: InvitationRow): Invitation {
     expiresAt: row.expires_at,
     usesLeft: row.uses_left,
     isRevoked: row.is_revoked === 1,
-    targets: detailsFrom<{ readonly targets: readonly InvitationTarget[] }>(row.details).targets,
+    targets,
   };
 }
 
@@ -99,3 +104,8 @@ export function givenInvitationFromRow(row: GivenInvitationRow): GivenInvitation
     },
   };
 }
+
+const isTarget = (target: Partial<InvitationTarget> | null): boolean =>
+  typeof target?.kind === 'string' &&
+  typeof target.resource === 'string' &&
+  (target.kind === 'group' || ('scopes' in target && Array.isArray(target.scopes)));
