@@ -13,7 +13,7 @@ export const sharing: Translation<'sharing'> = {
     one: 'avec {count} personne ou groupe',
     other: 'avec {count} personnes ou groupes',
   },
-  person: 'Nom d’utilisateur de la personne',
+  person: 'Nom d’utilisateur',
   add: 'Partager',
   unknown: 'Personne n’a le nom d’utilisateur {name}.',
   self: 'C’est vous.',

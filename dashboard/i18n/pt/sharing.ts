@@ -10,7 +10,7 @@ export const sharing: Translation<'sharing'> = {
   nobodyBesides: 'Não é partilhado diretamente com ninguém.',
   byProjects: 'Partilhado por projetos em que está',
   withSoMany: { one: 'com {count} pessoa ou grupo', other: 'com {count} pessoas ou grupos' },
-  person: 'Nome de utilizador da pessoa',
+  person: 'Nome de utilizador',
   add: 'Partilhar',
   unknown: 'Ninguém tem o nome de utilizador {name}.',
   self: 'É você.',

@@ -10,7 +10,7 @@ export const sharing: Translation<'sharing'> = {
   nobodyBesides: 'Hakishirikiwi moja kwa moja na yeyote.',
   byProjects: 'Kinashirikiwa na miradi kilimo',
   withSoMany: { one: 'na mtu au kikundi {count}', other: 'na watu au vikundi {count}' },
-  person: 'Jina la mtumiaji la mtu huyo',
+  person: 'Jina la mtumiaji',
   add: 'Shiriki',
   unknown: 'Hakuna mwenye jina la mtumiaji {name}.',
   self: 'Huyu ni wewe.',
