@@ -164,7 +164,7 @@ async function shootCorrection(stage: Stage, shots: readonly Shot[]): Promise<vo
   await page.getByLabel('What it should be').fill('26.4');
   await shootAs('wrong-value');
   await page.getByRole('button', { name: 'Correct it' }).tap();
-  await page.locator('.hero', { hasText: '26.4' }).waitFor();
+  await page.getByText('→ 26.4').first().waitFor();
   await page.getByText('Removed and corrected values').tap();
   await page.locator('.correction').first().waitFor();
   await shootAs('corrections');
