@@ -166,7 +166,7 @@ async function shootCorrection(stage: Stage, shots: readonly Shot[]): Promise<vo
   await page.getByRole('button', { name: 'Correct it' }).tap();
   await page.getByText('→ 26.4').first().waitFor();
   await page.getByText('Removed and corrected values').tap();
-  await page.locator('.correction').first().waitFor();
+  await page.locator('.correction', { hasText: '→' }).first().waitFor();
   await shootAs('corrections');
   await page.context().close();
 }
