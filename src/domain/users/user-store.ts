@@ -20,6 +20,12 @@ export interface RemovedThings {
   readonly gateways: readonly GatewayId[];
 }
 
+export interface PasswordOptions {
+  readonly keysMadeBefore?: Instant;
+  readonly exceptSession?: string;
+  readonly isInitial?: true;
+}
+
 /** Where accounts are kept. Usernames are unique and found without regard to case. */
 export interface UserStore {
   insert(user: NewUser, passwordHash: string): Promise<'inserted' | 'duplicate'>;
@@ -32,7 +38,7 @@ export interface UserStore {
    * before those older than proofs before the others, and the oldest first.
    */
   findByEmail(email: string): Promise<readonly StoredLogin[]>;
-  /** Keeps that the account was logged in to from this network; the newest of them. */
+  /** Keeps that the account was logged in to then, and from this network; the newest of them. */
   rememberNetwork(id: UserId, network: string, at: Instant): Promise<void>;
   /** Whether the account was logged in to from this network before. */
   knowsNetwork(id: UserId, network: string): Promise<boolean>;
@@ -42,12 +48,13 @@ export interface UserStore {
   update(id: UserId, changes: UserChanges): Promise<'updated' | 'missing'>;
   /**
    * Sets the password and ends all of the user's tokens, all logins that stay but one, and the
-   * keys made before a time, in one step. The answer names the keys that ended.
+   * keys made before a time, in one step. The answer names the keys that ended. `isInitial`:
+   * somebody else chose the password.
    */
   setPassword(
     id: UserId,
     passwordHash: string,
-    ends?: { readonly keysMadeBefore?: Instant; readonly exceptSession?: string },
+    options?: PasswordOptions,
   ): Promise<{ readonly endedKeys: readonly AccessKeyId[] } | 'missing'>;
   /**
    * Removes the account with everything that is its own: tokens, keys, grants given and received,

@@ -40,6 +40,11 @@ export interface User {
   readonly isSignUp?: true;
   /** Somebody else chose the password, and it was not changed since. */
   readonly isPasswordInitial?: true;
+  /**
+   * When a password was last right, or a browser that stays logged in was used; to a day. Absent:
+   * never.
+   */
+  readonly lastLoginAt?: Instant;
   /** Deliveries by sms or voice left; absent: without limit. */
   readonly smsCredit?: number;
   /** Of addresses that are in the profile; absent: none. */

@@ -6,7 +6,7 @@ import type {
   SessionRecord,
   TokenBasis,
 } from '../../domain/users/credential-store.ts';
-import { bearerOf, type MemoryState, removeLogin } from './memory-state.ts';
+import { bearerOf, keepLastLogin, type MemoryState, removeLogin } from './memory-state.ts';
 
 /** Tokens and access keys in memory. */
 export function createCredentialStore(state: MemoryState): CredentialStore {
@@ -62,6 +62,8 @@ export function createCredentialStore(state: MemoryState): CredentialStore {
       if (login === undefined) return 'gone';
       const replaced = { hash: from, at: renewal.lastUsedAt };
       logins.set(login.id, { ...login, ...renewal, replaced });
+      const at = renewal.lastUsedAt;
+      keepLastLogin(state, login.userId, at, at - limits.knownNetworkMs);
       return 'renewed';
     },
     listSessions: async (userId) => loginsOf(userId),

@@ -160,6 +160,13 @@ export function endTokensOf(state: MemoryState, id: UserId): void {
   }
 }
 
+/** Keeps the last login of an account, if the one that is kept lies before a time. */
+export function keepLastLogin(state: MemoryState, id: UserId, at: number, before: number): void {
+  const stored = state.users.get(id);
+  if (stored === undefined || (stored.user.lastLoginAt ?? 0) >= before) return;
+  state.users.set(id, { ...stored, user: { ...stored.user, lastLoginAt: at } });
+}
+
 /** Ends browsers that stay logged in, with the tokens that came from them. */
 export function endLoginsOf(state: MemoryState, userId: UserId, except?: string): void {
   for (const login of state.logins.values()) {

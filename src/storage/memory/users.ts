@@ -10,6 +10,7 @@ import {
   endTokensOf,
   findByUsername,
   isSocialOf,
+  keepLastLogin,
   type MemoryState,
   removeDeliveriesOf,
   removeDevice,
@@ -49,6 +50,7 @@ export function createUserStore(state: MemoryState): UserStore {
       const others = [...(stored.networks ?? [])].filter(([name]) => name !== network);
       const newest = [...others, [network, at] as const].slice(-limits.knownNetworksPerUserMax);
       users.set(id, { ...stored, networks: new Map(newest) });
+      keepLastLogin(state, id, at, at);
     },
     knowsNetwork: async (id, network) => users.get(id)?.networks?.has(network) === true,
     async list({ username, limit, offset }) {
@@ -64,14 +66,14 @@ export function createUserStore(state: MemoryState): UserStore {
       if (changes.isDisabled === true) endCredentialsOf(state, id);
       return 'updated';
     },
-    async setPassword(id, passwordHash, ends) {
+    async setPassword(id, passwordHash, ends = {}) {
       const stored = users.get(id);
       if (stored === undefined) return 'missing';
-      const user = withChanges(stored.user, { isPasswordInitial: undefined });
+      const user = withChanges(stored.user, { isPasswordInitial: ends.isInitial });
       users.set(id, { ...stored, user, passwordHash });
       endTokensOf(state, id);
-      endLoginsOf(state, id, ends?.exceptSession);
-      const before = ends?.keysMadeBefore ?? Number.NEGATIVE_INFINITY;
+      endLoginsOf(state, id, ends.exceptSession);
+      const before = ends.keysMadeBefore ?? Number.NEGATIVE_INFINITY;
       const ended = [...state.keys.values()].filter(
         (key) => key.userId === id && key.createdAt < before,
       );

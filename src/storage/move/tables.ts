@@ -37,7 +37,7 @@ export const movedTables: readonly MovedTable[] = [
   table(
     'users',
     'position id username email_key email_proof password_hash created_at is_admin is_disabled ' +
-      'sms_credit profile proofs webhook_secret is_signup is_password_initial',
+      'sms_credit profile proofs webhook_secret is_signup is_password_initial last_login_at',
   ),
   table(
     'login_sessions',

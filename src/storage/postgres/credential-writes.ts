@@ -8,6 +8,7 @@ import type {
 import { parseJson } from '../../lib/json.ts';
 import { type AccessKeyRow, sessionDetails } from '../sql/credential-row.ts';
 import type { SqlSession } from '../sql/session.ts';
+import { keepLastLogin } from '../sql/user-row.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 const addToken = `
@@ -28,7 +29,7 @@ const deleteExpiredSessions = `
 const deleteOldestSessions = `
   delete from login_sessions where id in
     (select id from login_sessions where user_id = $1 order by last_used_at desc offset $2)`;
-const selectSession = 'select details from login_sessions where hash = $1';
+const selectSession = 'select user_id, details from login_sessions where hash = $1';
 const replaceCookie = `
   update login_sessions set replaced_hash = hash, replaced_at = $1, hash = $2, last_used_at = $1,
     expires_at = $3, details = $4
@@ -82,10 +83,12 @@ export async function renewSession(
   from: string,
   { hash, lastUsedAt, expiresAt, address }: SessionRenewal,
 ): Promise<'renewed' | 'gone'> {
-  const stored = await session.first<{ details: string }>(selectSession, from);
+  const stored = await session.first<{ user_id: string; details: string }>(selectSession, from);
   if (stored === undefined) return 'gone';
   const details = JSON.stringify({ ...(parseJson(stored.details) as object), address });
   await session.run(replaceCookie, lastUsedAt, hash, expiresAt, details, from);
+  const before = lastUsedAt - limits.knownNetworkMs;
+  await session.run(keepLastLogin, stored.user_id, lastUsedAt, before);
   return 'renewed';
 }
 

@@ -6,6 +6,7 @@ import { applyPatch, type Patch } from '../sql/patch.ts';
 import { insertRow, type SqlSession } from '../sql/session.ts';
 import {
   emailKeyOf,
+  keepLastLogin,
   parseProfile,
   parseProofs,
   type UserRow,
@@ -31,7 +32,7 @@ const changeUser = `
     proofs = $6, email_proof = $7
   where id = $8`;
 const updatePassword = `
-  update users set password_hash = $1, is_password_initial = 0 where id = $2`;
+  update users set password_hash = $1, is_password_initial = $2 where id = $3`;
 const deleteTokens = 'delete from tokens where user_id = $1';
 const deleteKeys = 'delete from access_keys where user_id = $1';
 const deleteSessions = 'delete from login_sessions where user_id = $1';
@@ -116,6 +117,7 @@ export async function rememberNetwork(
 ): Promise<void> {
   await session.run(insertNetwork, network, at, id);
   await session.run(deleteOldNetworks, id, limits.knownNetworksPerUserMax);
+  await session.run(keepLastLogin, id, at, at);
 }
 
 export async function setPassword(
@@ -123,8 +125,10 @@ export async function setPassword(
   id: string,
   passwordHash: string,
   ends: { readonly keysMadeBefore: number | null; readonly exceptSession: string | null },
+  isInitial: boolean,
 ): Promise<{ readonly endedKeys: readonly AccessKeyId[] } | 'missing'> {
-  if ((await session.run(updatePassword, passwordHash, id)) === 0) return 'missing';
+  const changed = await session.run(updatePassword, passwordHash, Number(isInitial), id);
+  if (changed === 0) return 'missing';
   await session.run(deleteTokens, id);
   await session.run(deleteOtherSessions, id, ends.exceptSession);
   if (ends.keysMadeBefore === null) return { endedKeys: [] };

@@ -66,13 +66,13 @@ export function createUserStore({
     rememberNetwork: (id, network, at) => writer.call((tx) => rememberNetwork(tx, id, network, at)),
     knowsNetwork: async (id, network) =>
       (await reader.first(selectNetwork, id, network)) !== undefined,
-    setPassword: (id, passwordHash, ends) =>
-      writer.call((tx) =>
-        setPassword(tx, id, passwordHash, {
-          keysMadeBefore: ends?.keysMadeBefore ?? null,
-          exceptSession: ends?.exceptSession ?? null,
-        }),
-      ),
+    setPassword: (id, passwordHash, { keysMadeBefore, exceptSession, isInitial = false } = {}) => {
+      const ends = {
+        keysMadeBefore: keysMadeBefore ?? null,
+        exceptSession: exceptSession ?? null,
+      };
+      return writer.call((tx) => setPassword(tx, id, passwordHash, ends, isInitial));
+    },
     async remove(id) {
       const outcome = await writer.call((tx) => removeUser(tx, id));
       if (outcome !== 'missing') for (const device of outcome.devices) forgetDevice(device);

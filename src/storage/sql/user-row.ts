@@ -17,12 +17,17 @@ export interface UserRow {
   readonly webhook_secret: string | null;
   readonly is_signup: number;
   readonly is_password_initial: number;
+  readonly last_login_at: number | null;
 }
 
 /** The columns of UserRow. */
 export const userColumns =
   'id, username, password_hash, created_at, is_admin, is_disabled, sms_credit, profile, proofs, ' +
-  'webhook_secret, is_signup, is_password_initial';
+  'webhook_secret, is_signup, is_password_initial, last_login_at';
+
+/** Keeps $2 as the last login of the account $1, if the one that is kept lies before $3. */
+export const keepLastLogin = `
+  update users set last_login_at = $2 where id = $1 and coalesce(last_login_at, 0) < $3`;
 
 export function userToRow(user: NewUser, passwordHash: string): UserRow {
   return {
@@ -38,6 +43,7 @@ export function userToRow(user: NewUser, passwordHash: string): UserRow {
     webhook_secret: user.webhookSecret,
     is_signup: Number(user.isSignUp ?? false),
     is_password_initial: Number(user.isPasswordInitial ?? false),
+    last_login_at: user.lastLoginAt ?? null,
   };
 }
 
@@ -64,6 +70,7 @@ export function userFromRow(row: UserRow): User {
     isDisabled: row.is_disabled !== 0,
     ...(row.is_signup !== 0 && { isSignUp: true as const }),
     ...(row.is_password_initial !== 0 && { isPasswordInitial: true as const }),
+    ...(row.last_login_at !== null && { lastLoginAt: row.last_login_at }),
     ...(row.sms_credit === null ? {} : { smsCredit: row.sms_credit }),
     ...(proofs.length > 0 && { proofs }),
     ...(row.webhook_secret !== null && { webhookSecret: row.webhook_secret }),

@@ -7,6 +7,8 @@ import type {
   TokenRecord,
 } from '../../domain/users/credential-store.ts';
 import { type AccessKeyRow, sessionDetails } from '../sql/credential-row.ts';
+import { forSqlite } from '../sql/session.ts';
+import { keepLastLogin } from '../sql/user-row.ts';
 import { createSelection } from './selection.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
@@ -31,7 +33,7 @@ const deleteOldestSessions = `
 const renewSession = `
   update login_sessions set replaced_hash = hash, replaced_at = ?, hash = ?, last_used_at = ?,
     expires_at = ?, details = json_set(details, '$.address', ?)
-  where hash = ?`;
+  where hash = ? returning user_id`;
 const deleteSession = 'delete from login_sessions where user_id = ? and id = ?';
 const deleteExpired = `
   delete from tokens where position in
@@ -60,7 +62,8 @@ export function createCredentialWrites(database: DatabaseSync) {
   const addSession = database.prepare(insertSession);
   const removeExpiredSessions = database.prepare(deleteExpiredSessions);
   const removeOldestSessions = database.prepare(deleteOldestSessions);
-  const replaceCookie = database.prepare(renewSession);
+  const replaceCookie = createSelection<{ user_id: string }>(database, renewSession);
+  const login = database.prepare(forSqlite(keepLastLogin));
   const removeSession = database.prepare(deleteSession);
   const removeExpired = database.prepare(deleteExpired);
   const removeOldest = database.prepare(deleteOldest);
@@ -91,8 +94,11 @@ export function createCredentialWrites(database: DatabaseSync) {
     },
     renewSession(from: string, renewal: SessionRenewal): 'renewed' | 'gone' {
       const { hash, lastUsedAt, expiresAt, address } = renewal;
-      const { changes } = replaceCookie.run(lastUsedAt, hash, lastUsedAt, expiresAt, address, from);
-      return changes === 0 ? 'gone' : 'renewed';
+      const renewed = [lastUsedAt, hash, lastUsedAt, expiresAt, address] as const;
+      const session = replaceCookie.first(...renewed, from);
+      if (session === undefined) return 'gone';
+      login.run(session.user_id, lastUsedAt, lastUsedAt - limits.knownNetworkMs);
+      return 'renewed';
     },
     removeSession: (userId: string, id: string): 'removed' | 'missing' =>
       removeSession.run(userId, id).changes === 0 ? 'missing' : 'removed',

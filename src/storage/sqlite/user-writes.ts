@@ -4,8 +4,10 @@ import { limits } from '../../domain/limits.ts';
 import { emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
 import type { RemovedThings } from '../../domain/users/user-store.ts';
 import { applyPatch, type Patch } from '../sql/patch.ts';
+import { forSqlite } from '../sql/session.ts';
 import {
   emailKeyOf,
+  keepLastLogin,
   parseProfile,
   parseProofs,
   type UserRow,
@@ -33,7 +35,7 @@ const updateUser = `
   update users set email_key = ?, is_admin = ?, is_disabled = ?, sms_credit = ?, profile = ?,
     proofs = ?, email_proof = ?
   where id = ?`;
-const updatePassword = 'update users set password_hash = ?, is_password_initial = 0 where id = ?';
+const updatePassword = 'update users set password_hash = ?, is_password_initial = ? where id = ?';
 const deleteTokens = 'delete from tokens where user_id = ?';
 const deleteKeys = 'delete from access_keys where user_id = ?';
 const deleteSessions = 'delete from login_sessions where user_id = ?';
@@ -77,6 +79,7 @@ export function createUserWrites(database: DatabaseSync) {
   const endOtherSessions = database.prepare(deleteOtherSessions);
   const endOldKeys = createSelection<{ id: string }>(database, deleteOldKeys);
   const addNetwork = database.prepare(insertNetwork);
+  const login = database.prepare(forSqlite(keepLastLogin));
   const removeOldNetworks = database.prepare(deleteOldNetworks);
   const remove = database.prepare(deleteUser);
   const removeGrantsReceived = database.prepare(deleteGrantsReceived);
@@ -115,13 +118,15 @@ export function createUserWrites(database: DatabaseSync) {
     rememberNetwork(id: string, network: string, at: number): void {
       addNetwork.run(network, at, id);
       removeOldNetworks.run(id, id, limits.knownNetworksPerUserMax);
+      login.run(id, at, at);
     },
     setPassword(
       id: string,
       passwordHash: string,
       ends: { readonly keysMadeBefore: number | null; readonly exceptSession: string | null },
+      isInitial: boolean,
     ): { readonly endedKeys: readonly AccessKeyId[] } | 'missing' {
-      if (password.run(passwordHash, id).changes === 0) return 'missing';
+      if (password.run(passwordHash, Number(isInitial), id).changes === 0) return 'missing';
       endTokens.run(id);
       endOtherSessions.run(id, ends.exceptSession);
       const ended = ends.keysMadeBefore === null ? [] : endOldKeys.all(id, ends.keysMadeBefore);

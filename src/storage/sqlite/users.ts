@@ -69,11 +69,13 @@ export function createUserStore({
       }),
     rememberNetwork: (id, network, at) => writer.call('rememberNetwork', id, network, at),
     knowsNetwork: (id, network) => readSafely(() => knownNetwork.first(id, network) !== undefined),
-    setPassword: (id, passwordHash, ends) =>
-      writer.call('setPassword', id, passwordHash, {
-        keysMadeBefore: ends?.keysMadeBefore ?? null,
-        exceptSession: ends?.exceptSession ?? null,
-      }),
+    setPassword: (id, passwordHash, { keysMadeBefore, exceptSession, isInitial = false } = {}) => {
+      const ends = {
+        keysMadeBefore: keysMadeBefore ?? null,
+        exceptSession: exceptSession ?? null,
+      };
+      return writer.call('setPassword', id, passwordHash, ends, isInitial);
+    },
     async remove(id) {
       const outcome = await writer.call('removeUser', id);
       if (outcome !== 'missing') for (const device of outcome.devices) forgetDevice(device);

@@ -5,6 +5,7 @@ import {
   aDevice,
   aGateway,
   aKey,
+  aLogin,
   aSensor,
   aToken,
   aUser,
@@ -27,6 +28,29 @@ const promises: Promises = {
     assert.equal((await users.find(id))?.isPasswordInitial, true);
     await users.setPassword(id, 'other hash');
     assert.equal((await users.find(id))?.isPasswordInitial, undefined);
+    await users.setPassword(id, 'a hash of somebody else', { isInitial: true });
+    assert.equal((await users.find(id))?.isPasswordInitial, true);
+  },
+
+  'the last login is kept, of a browser that stays logged in once a day': async (storage) => {
+    const { users, credentials } = storage;
+    const { id } = aUser('zoe');
+    await users.insert(aUser('zoe'), 'hash');
+    const last = async () => (await users.find(id))?.lastLoginAt;
+    assert.equal(await last(), undefined);
+    await users.rememberNetwork(id, '10.0.0.0/8', noon);
+    assert.equal(await last(), noon);
+    await users.rememberNetwork(id, '11.0.0.0/8', noon - 5);
+    assert.equal(await last(), noon, 'another process said it later');
+    await credentials.insertSession(aLogin('l', 'zoe'), byPassword, noon);
+    const use = (from: string, hash: string, lastUsedAt: number) =>
+      credentials.renewSession(from, { hash, address: '::1', lastUsedAt, expiresAt: lastUsedAt });
+    await use('hash-l', 'next', noon + limits.knownNetworkMs);
+    assert.equal(await last(), noon, 'it was kept within a day');
+    await use('next', 'newest', noon + limits.knownNetworkMs + 1);
+    assert.equal(await last(), noon + limits.knownNetworkMs + 1);
+    await use('next', 'other', noon + 3 * limits.knownNetworkMs);
+    assert.equal(await last(), noon + limits.knownNetworkMs + 1, 'no longer its cookie');
   },
 
   'an account is found as it was inserted': async ({ users }) => {
