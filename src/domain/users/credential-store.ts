@@ -85,8 +85,8 @@ export interface CredentialStore {
   /** By the hash of its cookie, or of the one before. Those that expired may be found. */
   findSession(hash: string): Promise<SessionRecord | undefined>;
   /**
-   * Replaces the cookie whose hash is `from`, which is a login of its account, once a day; gone when
-   * it is no longer the newest one.
+   * Replaces the cookie whose hash is `from`, and counts as a login of its account, once a day;
+   * gone when it is no longer the newest one.
    */
   renewSession(from: string, renewal: SessionRenewal): Promise<'renewed' | 'gone'>;
   /** Sessions of the account, last used first. */
