@@ -192,6 +192,17 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
+    name: 'another member of a group gets what one was being asked about that ended',
+    ...{ file: 'src/mqtt/broker/outbound.test.ts', test: 'being asked about', says: /deep-equal/ },
+    patches: [
+      patch(
+        'src/mqtt/broker/outbound.ts',
+        'if (session.isEnded) handBack(delivery, terms);\n    else if (delivery.isExpired)',
+        'if (session.isEnded) return;\n    if (delivery.isExpired)',
+      ),
+    ],
+  },
+  {
     name: 'packets of one payer are handled for some time, then those of others',
     ...{ file: floods, test: 'floods of tiny packets', says: /honest client's|held for|ECONN/ },
     patches: [

@@ -210,6 +210,9 @@ export interface SharedSessions {
   retained(topics: readonly string[]): Promise<readonly Message[]>;
   /** Records that the messages of the log for these sessions are in their queues. */
   caughtUp(keys: readonly SessionKey[]): Promise<void>;
-  /** Calls back with sessions whose changes were refused: they are of another process now. */
+  /**
+   * Calls back with sessions whose changes were refused, as they are of another process now; with
+   * none when messages for a group were given back, as the session that had them is gone.
+   */
   onFenced(listener: (keys: readonly SessionKey[]) => void): void;
 }

@@ -162,7 +162,7 @@ function buildEngine(options: BrokerOptions): Engine {
     ...{ journal, counters, clock, shares: claims },
     room: createQueueRoom(budgets.of('mqtt_queued_bytes')),
   });
-  const outbound = createOutbound({ authority, queue, journal, counters });
+  const outbound = createOutbound({ authority, queue, journal, counters, claims });
   const handOnShares = createHandOnShares();
   const router = createRouter({
     ...{ tree, outbound, journal, counters, shares: handOnShares, clock, claims },

@@ -41,3 +41,28 @@ test('what others retained is read again when the store could not be asked', asy
   await acted[0]?.();
   assert.deepEqual(asked, [['d/t'], ['d/t']], 'it asks for what it knows');
 });
+
+test('the log is read again for groups whenever that is asked for, also as a read ends', async () => {
+  for (let ticks = 0; ticks < 16; ticks += 1) {
+    let [reads, readsWhenAsked] = [0, 0];
+    const shared = {
+      async missed() {
+        reads += 1;
+        if (reads === 1) void askLater();
+        return { entries: [], isLast: true };
+      },
+      onFenced: () => undefined,
+    };
+    const peers = { onTold: () => undefined, onActed: () => undefined };
+    const parts = { context: {}, shared, router: {}, tree: {}, deliverEvent: () => undefined };
+    const lookAgain = listenToOthers(peers as never, parts as never);
+    async function askLater(): Promise<void> {
+      for (let tick = 0; tick < ticks; tick += 1) await undefined;
+      readsWhenAsked = reads;
+      lookAgain();
+    }
+    lookAgain();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(reads > readsWhenAsked, `nothing was read when asked after ${ticks} ticks`);
+  }
+});

@@ -53,12 +53,16 @@ function createLookAgain({
     } while (isAskedAgain);
   }
 
-  return () => {
+  function again(): void {
     isAskedAgain = looking !== undefined;
     looking ??= look().finally(() => {
       looking = undefined;
+      // Asked for after the last read had ended.
+      if (isAskedAgain) again();
     });
-  };
+  }
+
+  return again;
 }
 
 interface Listening {

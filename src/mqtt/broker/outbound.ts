@@ -8,6 +8,7 @@ import { isKnown } from './found-messages.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { DeliveryTerms, Session } from './session.ts';
+import type { Shares } from './shares.ts';
 import { isCongested } from './transmission.ts';
 
 /** Messages from the broker to the clients: rights first, then QoS. */
@@ -27,8 +28,10 @@ export function createOutbound(options: {
   readonly queue: MessageQueue;
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
+  /** Absent: no other process has members of groups. */
+  readonly claims?: Pick<Shares, 'giveBack'> | undefined;
 }): Outbound {
-  const { authority, queue, journal, counters } = options;
+  const { authority, queue, journal, counters, claims } = options;
 
   function drop(why: DropReason): void {
     counters.dropped[why] += 1;
@@ -63,7 +66,8 @@ export function createOutbound(options: {
     if (terms.qos > 0 && session.isDurable) journal.hold(promise, delivery.message.payer);
     const later = delivery.detached();
     waiting.push(() => {
-      if (!session.isEnded) offer(session, later, terms);
+      if (session.isEnded) handBack(later, terms);
+      else offer(session, later, terms);
       resolve();
     });
     return true;
@@ -83,6 +87,10 @@ export function createOutbound(options: {
     delivery: Delivery,
     terms: DeliveryTerms,
   ): Promise<void> | undefined {
+    if (session.isEnded) {
+      handBack(delivery, terms);
+      return undefined;
+    }
     // A client that is not there gets QoS 1 and 2 later [MQTT-3.1.2-5].
     const isAway = session.link === undefined;
     if (isAway && (terms.qos === 0 || session.expiresAt <= delivery.now)) return undefined;
@@ -120,16 +128,27 @@ export function createOutbound(options: {
     if (verdict === true) send(session, delivery, terms);
     else if (verdict === false || terms.qos === 0) drop('not_allowed');
     // The store cannot say: what is not to be lost is kept, and asked about again.
-    else if (!session.isEnded) queue.addUnasked(session, delivery, { ...terms, qos: terms.qos });
+    else if (session.isEnded) handBack(delivery, terms);
+    else queue.addUnasked(session, delivery, { ...terms, qos: terms.qos });
     // A delivery may have to ask again: then the rest waits behind it, in order.
     for (const admission of waiting) admission();
   }
 
   function send(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
-    if (session.isEnded) return;
-    if (delivery.isExpired) drop('expired');
+    if (session.isEnded) handBack(delivery, terms);
+    else if (delivery.isExpired) drop('expired');
     else if (terms.qos === 0) sendOnce(session, delivery, terms);
     else queue.add(session, delivery, { ...terms, qos: terms.qos });
+  }
+
+  /**
+   * The session of a group's member ended before the message was in its queue: another member gets
+   * it [contract 15].
+   */
+  function handBack({ message }: Delivery, { qos, share, handOn }: DeliveryTerms): void {
+    if (qos === 0) return;
+    if (share !== undefined) claims?.giveBack(share);
+    handOn?.(message, false);
   }
 
   function sendOnce({ link }: Session, delivery: Delivery, terms: DeliveryTerms): void {

@@ -72,16 +72,17 @@ type ChangeOfSession = Extract<SessionChange, { readonly key: SessionKey }>;
 
 /**
  * Applies the changes in their order. `own`: the process, where several have sessions; then answers
- * the sessions that are of another one, which stay as they are.
+ * the sessions that are of another one, which stay as they are, and whether messages for groups
+ * were given back: of those sessions, or of one that is gone.
  */
 export async function applySessionChanges(
   session: SqlSession,
   changes: readonly SessionChange[],
   own?: number,
-): Promise<readonly SessionKey[]> {
-  const refused = new Set<SessionKey>();
-  for (const change of changes) await apply({ session, own, refused }, change);
-  return [...refused];
+): Promise<{ readonly refused: readonly SessionKey[]; readonly isGivenBack: boolean }> {
+  const applying = { session, own, refused: new Set<SessionKey>(), isGivenBack: false };
+  for (const change of changes) await apply(applying, change);
+  return { refused: [...applying.refused], isGivenBack: applying.isGivenBack };
 }
 
 /** A commit of changes. */
@@ -90,6 +91,7 @@ interface Applying {
   readonly own: number | undefined;
   /** Sessions of another process. */
   readonly refused: Set<SessionKey>;
+  isGivenBack: boolean;
 }
 
 async function apply(applying: Applying, change: SessionChange): Promise<void> {
@@ -234,6 +236,7 @@ async function queue(applying: Applying, { message, entries }: Change<'queued'>)
     const number = await find(applying, key);
     if (own !== undefined && share !== undefined) {
       await (number === undefined ? giveSharesBack : settleShares)(session, own, [share]);
+      applying.isGivenBack ||= number === undefined;
     }
     if (number === undefined) continue;
     // A share is looked for by its claim.

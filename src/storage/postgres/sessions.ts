@@ -30,15 +30,15 @@ export function createSessionStore(
   return {
     load: async () => ({ sessions: [], retained: await loadRetained(reader, damaged) }),
     async apply(changes, notes = []) {
-      const refused = await writer.call(async (tx) => {
-        const keys = await applySessionChanges(tx, changes, own);
+      const { refused, isGivenBack } = await writer.call(async (tx) => {
+        const applied = await applySessionChanges(tx, changes, own);
         tellOthers(
           tx,
           notes.map((text) => ({ text })),
         );
-        return keys;
+        return applied;
       });
-      if (refused.length > 0) for (const listener of fenced) listener(refused);
+      if (refused.length > 0 || isGivenBack) for (const listener of fenced) listener(refused);
     },
     shared: {
       ...createSharedSessions({ reader, writer, damaged, own }),

@@ -304,4 +304,18 @@ describe('messages for groups of sessions that processes share', { skip: noPostg
     assert.deepEqual(await claim(b, claimOf('m', { isAgain: true, token: 2 })), ['taken']);
     await two.close();
   });
+
+  test('a share whose session is gone is given back, and that is told', async () => {
+    const { one, two, a, b } = await twoOf('shares_gone');
+    const told: number[] = [];
+    a.onFenced((keys) => void told.push(keys.length));
+    await claim(a, claimOf('m'));
+    const entry = { key, packetId: 9, qos: 1, retain: false, identifiers: [] } as const;
+    const share = { group: 'g', message: 'm' };
+    const message = aMessage('shared');
+    await one.mqttSessions.apply([{ kind: 'queued', message, entries: [{ ...entry, share }] }]);
+    assert.deepEqual(told, [0]);
+    assert.deepEqual(await claim(b, claimOf('m', { isAgain: true, token: 2 })), ['won_again']);
+    await Promise.all([one.close(), two.close()]);
+  });
 });
