@@ -42,7 +42,7 @@ test('what others retained is read again when the store could not be asked', asy
   assert.deepEqual(asked, [['d/t'], ['d/t']], 'it asks for what it knows');
 });
 
-test('the log is read again for groups whenever that is asked for, also as a read ends', async () => {
+test('the log is read for groups again when that is asked for as a read ends', async () => {
   for (let ticks = 0; ticks < 16; ticks += 1) {
     let [reads, readsWhenAsked] = [0, 0];
     const shared = {
