@@ -1,3 +1,4 @@
+import type { Payer } from '../domain/budgets/payer.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { MqttMetrics } from '../domain/metrics.ts';
 import type { Receiver, Transport } from './transport.ts';
@@ -15,6 +16,10 @@ export interface Broker {
   hasSubscribers(topic: string, reach?: Reach): boolean;
   /** Whether anybody subscribed to anything at all. */
   hasAnySubscriber(): boolean;
+  /** Whether so much was handed on for the payer in this turn that others come first. */
+  isBehind(payer: Payer): boolean;
+  /** Resolves when messages of the payer may be handed on. */
+  turnOf(payer: Payer): Promise<void>;
   /** Keeps the message for those who subscribe later; without a payload: forgets it. Durable. */
   retain(message: Message): Promise<void>;
   /** The retained message of this topic. */

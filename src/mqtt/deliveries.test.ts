@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Payer } from '../domain/budgets/payer.ts';
 import {
   type ColumnBatch,
   toColumnBatch,
@@ -33,16 +34,20 @@ function stored(batch: ColumnBatch, publishContext?: PublishContext) {
 /** A broker to which everybody subscribed, that takes a while for each message. */
 function openBroker(onDeliver: () => void = () => undefined) {
   const told: Message[] = [];
-  const broker: Pick<Broker, 'deliver' | 'hasSubscribers' | 'hasAnySubscriber' | 'renewRetained'> =
-    {
-      deliver(messages) {
-        told.push(...messages);
-        onDeliver();
-      },
-      hasSubscribers: () => true,
-      hasAnySubscriber: () => true,
-      renewRetained: () => undefined,
-    };
+  const waiting: (() => void)[] = [];
+  const behind = new Set<Payer>();
+  const broker: Pick<Broker, 'deliver' | 'hasSubscribers' | 'hasAnySubscriber' | 'renewRetained'> &
+    Pick<Broker, 'isBehind' | 'turnOf'> = {
+    deliver(messages) {
+      told.push(...messages);
+      onDeliver();
+    },
+    hasSubscribers: () => true,
+    hasAnySubscriber: () => true,
+    renewRetained: () => undefined,
+    isBehind: (payer) => behind.has(payer),
+    turnOf: () => new Promise((resolve) => waiting.push(resolve)),
+  };
   let listener: FeedListener = () => undefined;
   const watch = {
     open(one: FeedListener) {
@@ -51,7 +56,7 @@ function openBroker(onDeliver: () => void = () => undefined) {
     },
   };
   deliverLive(watch as unknown as Watch, broker as Broker);
-  return { broker, told, publish: (...events: FeedEvent[]) => listener(events) };
+  return { broker, told, behind, waiting, publish: (...events: FeedEvent[]) => listener(events) };
 }
 
 const numbers = (count: number): ColumnBatch =>
@@ -133,4 +138,47 @@ test('while a long push is handed on others have their turn, and its sensor wait
   const later = stored(numbers(1));
   publish(later.event);
   assert.deepEqual([texts(told).length, later.held.length], [1_001 + 1 + 2 + 2, 0]);
+});
+
+test('pushes of who had much handed on wait for the turn of their payer, in order', async () => {
+  const { told, behind, waiting, publish } = openBroker();
+  const payer = 'address/10.0.0.1';
+  const of = (value: number, by: Payer, sensorId = sensor.sensorId) => {
+    const one = stored(toColumnBatch([{ value, receivedAt: 7 }]));
+    return { ...one, event: { ...one.event, payer: by, sensorId } as FeedEvent };
+  };
+  behind.add(payer);
+  const [first, second] = [of(1, payer), of(2, payer)];
+  publish(first.event, second.event);
+  assert.deepEqual([told.length, first.held.length, second.held.length], [0, 1, 1]);
+  publish(of(3, 'account/1', parseSensorId('t')).event);
+  assert.deepEqual(texts(told), [
+    'devices/d/sensors/t/value {"value":3}',
+    'devices/d/sensors/t/values [{"value":3}]',
+  ]);
+  assert.deepEqual(new Set(told.map((message) => message.payer)), new Set(['account/1']));
+  for (const { held } of [first, second]) {
+    await yieldToEventLoop();
+    waiting.shift()?.();
+    await held[0];
+  }
+  assert.deepEqual(
+    texts(told).filter((text) => text.includes('/s/value ')),
+    ['devices/d/sensors/s/value {"value":1}', 'devices/d/sensors/s/value {"value":2}'],
+  );
+});
+
+test('properties count for each datapoint that they come with', async () => {
+  const { told, publish } = openBroker(work);
+  const properties = Buffer.alloc(30_000);
+  const message = { topic: 't', payload: Buffer.from('[]'), qos: 0, retain: false } as const;
+  const context = new MqttPublishContext(
+    { ...message, properties },
+    { form: 'array', datapoints: [] },
+  );
+  const { event, held } = stored(numbers(60), context);
+  publish(event);
+  assert.equal(held.length, 1, 'it is handed on in slices');
+  await held[0];
+  assert.equal(told.length, 61);
 });

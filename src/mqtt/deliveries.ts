@@ -1,7 +1,9 @@
 import { type ColumnBatch, datapointAt, valueTextAt } from '../domain/datapoints/column-batch.ts';
 import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
+import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/weight.ts';
 import { limits } from '../domain/limits.ts';
+import type { Message } from '../domain/messaging/message.ts';
 import { createFairTurns, type FairTurns } from '../lib/fair-turns.ts';
 import { createTextBytes } from '../lib/text-bytes.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
@@ -13,6 +15,7 @@ import {
   datapointMessage,
   isPublished,
   isPublishedWhole,
+  propertyBytesOf,
   settingMessage,
 } from './live-message.ts';
 import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
@@ -20,7 +23,8 @@ import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
 /**
  * Hands what was stored to the broker, which asks for the rights of each subscriber. A push to
  * what nobody subscribed to costs a look at the tree of subscriptions. What a long push brings is
- * handed on in slices, and what comes of its sensor meanwhile waits behind it.
+ * handed on in slices, and what comes of its sensor meanwhile waits behind it. So does what is
+ * pushed by who has had so much handed on that others come first.
  */
 export function deliverLive(watch: Watch, broker: Broker): () => void {
   const line = createDeliveryLine(broker);
@@ -33,6 +37,7 @@ export function deliverLive(watch: Watch, broker: Broker): () => void {
 }
 
 type Receivers = Pick<Broker, 'deliver' | 'hasSubscribers' | 'renewRetained'>;
+type TakingTurns = Receivers & Pick<Broker, 'isBehind' | 'turnOf'>;
 type DatapointsEvent = Extract<FeedEvent, { readonly kind: 'datapoints' }>;
 /** An event with its datapoints in columns. */
 type LongEvent = DatapointsEvent & { readonly batch: ColumnBatch };
@@ -44,29 +49,50 @@ export function deliverEvent(broker: Receivers, event: FeedEvent): void {
 }
 
 const isLong = (event: DatapointsEvent): event is LongEvent =>
-  event.batch !== undefined && event.batch.count > mqttLimits.liveDatapointsAtOnceMax;
+  event.batch !== undefined &&
+  (event.batch.count > mqttLimits.liveDatapointsAtOnceMax ||
+    (event.batch.count > 1 && bytesOf(event.batch, event) > mqttLimits.liveBytesAtOnceMax));
 
-function createDeliveryLine(broker: Receivers): (event: DatapointsEvent) => void {
+/** About how many bytes each subscriber gets: properties that were published come with each. */
+const bytesOf = (batch: ColumnBatch, { publishContext }: DatapointsEvent): number =>
+  bytesPerWeight * weightOfBatch(batch) + batch.count * propertyBytesOf(publishContext);
+
+/** The message as one of the payer of its push, who pays for handing it on. */
+const paidFor = ({ payer }: DatapointsEvent, message: Message): Message =>
+  payer === undefined || message.payer !== undefined ? message : { ...message, payer };
+
+function createDeliveryLine(broker: TakingTurns): (event: DatapointsEvent) => void {
   const turns = createFairTurns({ turnMs: limits.turnMs });
   /** By topic: when the last of those that are not handed on yet will have been, and how many. */
   const lines = new Map<string, { readonly over: Promise<void>; readonly count: number }>();
 
   async function behind(before: Promise<void> | undefined, event: DatapointsEvent): Promise<void> {
     if (before !== undefined) await before;
-    if (isLong(event)) await handOnInTurns(broker, event, turns);
-    else deliverDatapoints(broker, event);
+    if (isLong(event)) {
+      await handOnInTurns(broker, event, turns);
+      return;
+    }
+    if (event.payer !== undefined) await broker.turnOf(event.payer);
+    deliverDatapoints(broker, event);
   }
 
+  /** Whether it is handed on later: it is long, or others come first. */
+  const isLater = (event: DatapointsEvent): boolean =>
+    isLong(event) ||
+    (event.payer !== undefined && broker.isBehind(event.payer) && isHeard(broker, event));
+
   return (event) => {
-    if (lines.size === 0 && !isLong(event)) {
+    const isLate = isLater(event);
+    if (lines.size === 0 && !isLate) {
       deliverDatapoints(broker, event);
       return;
     }
     const topic = valueTopic(event);
     const line = lines.get(topic);
     // Events of other processes hold up no sender: better out of order than without a bound.
-    const isFull = (line?.count ?? 0) >= mqttLimits.eventsBehindLongMax;
-    if ((line === undefined || isFull) && !isLong(event)) {
+    const isFull =
+      event.payer === undefined && (line?.count ?? 0) >= mqttLimits.eventsBehindLongMax;
+    if ((line === undefined || isFull) && !isLate) {
       deliverDatapoints(broker, event);
       return;
     }
@@ -79,8 +105,11 @@ function createDeliveryLine(broker: Receivers): (event: DatapointsEvent) => void
   };
 }
 
+const isHeard = (broker: Receivers, event: DatapointsEvent): boolean =>
+  broker.hasSubscribers(valueTopic(event)) || broker.hasSubscribers(valuesTopic(event), 'named');
+
 async function handOnInTurns(broker: Receivers, event: LongEvent, turns: FairTurns): Promise<void> {
-  const pace = turns.paceOf(event.deviceId);
+  const pace = turns.paceOf(event.payer ?? event.deviceId);
   for (const _ of handOn(broker, event)) if (pace.isOver()) await pace.rest();
 }
 
@@ -92,7 +121,8 @@ function* handOn(broker: Receivers, event: LongEvent): Generator<void, void> {
     const from = Math.max(0, batch.count - mqttLimits.liveDatapointsPerPushMax);
     for (let row = from; row < batch.count; row += 1) {
       const datapoint = datapointAt(batch, row);
-      broker.deliver([datapointMessage(topic, datapoint, publishContext, row - from)]);
+      const message = datapointMessage(topic, datapoint, publishContext, row - from);
+      broker.deliver([paidFor(event, message)]);
       yield;
     }
   }
@@ -100,7 +130,8 @@ function* handOn(broker: Receivers, event: LongEvent): Generator<void, void> {
   if (!broker.hasSubscribers(arrayTopic, 'named')) return;
   const text = isPublishedWhole(publishContext, batch.count) ? undefined : yield* arrayText(batch);
   const receivedAt = batch.received[0] ?? 0;
-  broker.deliver([arrayMessage(arrayTopic, text, publishContext, { receivedAt })], 'named');
+  const message = arrayMessage(arrayTopic, text, publishContext, { receivedAt });
+  broker.deliver([paidFor(event, message)], 'named');
 }
 
 const rowsPerStep = 64;
@@ -131,7 +162,9 @@ function deliverDatapoints(broker: Receivers, event: DatapointsEvent): void {
   if (event.isPart !== true && broker.hasSubscribers(topic)) {
     const live = event.datapoints.slice(-mqttLimits.liveDatapointsPerPushMax);
     broker.deliver(
-      live.map((datapoint, at) => datapointMessage(topic, datapoint, publishContext, at)),
+      live.map((datapoint, at) =>
+        paidFor(event, datapointMessage(topic, datapoint, publishContext, at)),
+      ),
     );
   }
   const arrayTopic = valuesTopic(event);
@@ -139,7 +172,8 @@ function deliverDatapoints(broker: Receivers, event: DatapointsEvent): void {
     const { datapoints, wholeCount = datapoints.length } = event;
     const whole = isPublishedWhole(publishContext, wholeCount);
     const written = whole ? undefined : Buffer.from(`[${datapoints.map(pushedText).join(',')}]`);
-    broker.deliver([arrayMessage(arrayTopic, written, publishContext, datapoints[0])], 'named');
+    const message = arrayMessage(arrayTopic, written, publishContext, datapoints[0]);
+    broker.deliver([paidFor(event, message)], 'named');
   }
 }
 

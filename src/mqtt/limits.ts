@@ -60,8 +60,13 @@ export const mqttLimits = {
   storeRetryMs: second,
   /** Sessions of one payer that get a message at once; the others wait for their turn. */
   deliveriesAtOnceMax: 64,
+  /** Bytes that one message is handed on in at once, with what each delivery takes beside. */
+  deliveredBytesAtOnceMax: 1_048_576,
   /** Deliveries to the sessions of one payer that wait for it. */
   deliveriesWaitingPerPayerMax: 100_000,
+  /** Bytes of the messages that wait for it, of one payer and of all. */
+  deliveriesWaitingBytesPerPayerMax: 16 * 1_048_576,
+  deliveriesWaitingBytesMax: 128 * 1_048_576,
   /** Topics whose subscribers are remembered. */
   topicCacheEntriesMax: 20_000,
   /** Sessions, groups and payers that they name together, some 100 bytes each. */
@@ -84,6 +89,8 @@ export const mqttLimits = {
   liveDatapointsPerPushMax: 1_000,
   /** Datapoints of a longer array are delivered in slices, with other work in between. */
   liveDatapointsAtOnceMax: 64,
+  /** The same in bytes that each subscriber gets. */
+  liveBytesAtOnceMax: 131_072,
   /** Pushes to one sensor that wait until those of a longer array were handed on. */
   eventsBehindLongMax: 1_000,
   /** A WebSocket message: the largest MQTT packet with its topic and properties. */

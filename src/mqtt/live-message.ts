@@ -72,6 +72,10 @@ function contextOfJson(value: JsonValue): PublishContext | undefined {
 export const isPublished = (publishContext: PublishContext | undefined): boolean =>
   publishContext instanceof MqttPublishContext;
 
+/** Bytes of the properties that each message of a publish carries. */
+export const propertyBytesOf = (context: PublishContext | undefined): number =>
+  context instanceof MqttPublishContext ? (context.message.properties?.length ?? 0) : 0;
+
 /** Values that came by another protocol arrive at most once and are not retained [contract 8]. */
 const fromElsewhere = { qos: 0, retain: false } as const;
 

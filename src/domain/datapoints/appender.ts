@@ -56,7 +56,7 @@ export function createAppender(options: {
 }): Appender {
   const { store, feed, clock, reporter, consequences } = options;
 
-  async function commit(batch: readonly Push[]): Promise<readonly Appended[]> {
+  async function commit(batch: readonly QueuedPush[]): Promise<readonly Appended[]> {
     const startedAt = clock.now();
     try {
       const lookIds = new Map<Push, string>();
@@ -301,6 +301,7 @@ class StoredEvent implements DatapointsEvent {
   readonly kind = 'datapoints';
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
+  readonly payer: Payer;
   declare readonly publishContext?: PublishContext;
   declare readonly lookId?: string;
   readonly #batch: ColumnBatch;
@@ -308,12 +309,13 @@ class StoredEvent implements DatapointsEvent {
   #datapoints: readonly Datapoint[] | undefined;
 
   constructor(
-    { deviceId, sensorId, publishContext }: Push,
+    { deviceId, sensorId, publishContext, payer }: QueuedPush,
     batch: ColumnBatch,
     lookId?: string | undefined,
   ) {
     this.deviceId = deviceId;
     this.sensorId = sensorId;
+    this.payer = payer;
     if (publishContext !== undefined) this.publishContext = publishContext;
     if (lookId !== undefined) this.lookId = lookId;
     this.#batch = batch;

@@ -1,3 +1,4 @@
+import type { Payer } from '../budgets/payer.ts';
 import type { ChangeFeed } from '../changes.ts';
 import type { ActuatorChange } from '../devices/actuators.ts';
 import type { MessageOrigin } from '../messaging/message.ts';
@@ -15,6 +16,8 @@ export interface StoredPush extends SensorRef {
   /** For long work of a listener: the push is answered when it is over, with its failure if any. */
   holdAnswer?(work: Promise<void>): void;
   readonly publishContext?: PublishContext;
+  /** Payer of the push. Absent: another process stored it. */
+  readonly payer?: Payer;
   /** The look of rules that was filed with it. */
   readonly lookId?: string;
   /** A part of a long push of another process: those behind it are told next, the newest last. */

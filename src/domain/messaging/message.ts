@@ -34,6 +34,10 @@ export interface Message {
   readonly receivedAt?: Instant;
 }
 
+/** Bytes of a message that each of its receivers gets: its payload and its properties. */
+export const bytesOfMessage = ({ payload, properties }: Message): number =>
+  payload.length + (properties?.length ?? 0);
+
 /** Names a message among all that processes tell each other; numbers of one process go up. */
 export interface MessageOrigin {
   readonly writer: number;

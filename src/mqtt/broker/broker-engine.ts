@@ -101,6 +101,8 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
       return tree.match(topic, reach).count > 0;
     },
     hasAnySubscriber: () => tree.size > 0,
+    isBehind: context.handOnShares.isSpent,
+    turnOf: context.handOnShares.turnOf,
     async retain(message) {
       retained.keep(message);
       await context.journal.synced();
@@ -278,13 +280,8 @@ function publishWill(
   return client.publish(sent).then(
     async (settled) => {
       if (settled.kind === 'unavailable') return 'unavailable';
-      const { payer } = client;
       // Thousands of wills may be due at once.
-      for (;;) {
-        const { promise, resolve: goOn } = Promise.withResolvers<void>();
-        if (!handOnShares.mustWait({ payer, goOn })) break;
-        await promise;
-      }
+      await handOnShares.turnOf(client.payer);
       completion.finish(sent, settled);
       return 'over';
     },

@@ -66,6 +66,37 @@ test('deliveries that wait for one account have an end, and are counted beyond i
   assert.ok(setup.broker.metrics().messagesSent > mqttLimits.deliveriesWaitingPerPayerMax);
 });
 
+test('the longer a message is, the fewer get it at once, of however many payers', async () => {
+  const setup = await testBroker();
+  const crowd = await Promise.all(
+    Array.from({ length: 60 }, (_, at) => subscriber(setup, `m${at}`, 'm')),
+  );
+  let reachedAtOnce = 0;
+  setup.hooks.mayReceive = () => {
+    reachedAtOnce += 1;
+    return true;
+  };
+  const long = 'x'.repeat(100_000);
+  setup.broker.deliver([aMessage(long, 0)]);
+  const most = Math.ceil(mqttLimits.deliveredBytesAtOnceMax / long.length);
+  assert.ok(reachedAtOnce > 1 && reachedAtOnce <= most, `${reachedAtOnce} got it at once`);
+  setup.broker.deliver([aMessage('y', 0)]);
+  for (const peer of crowd) assert.deepEqual(await payloadsOf(peer), [long, 'y']);
+});
+
+test('long messages that wait for one account have an end in bytes', async () => {
+  const setup = await testBroker();
+  const crowd = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => subscriber(setup, 'mallory', `m${at}`)),
+  );
+  const long = 'x'.repeat(200_000);
+  const most = Math.ceil(mqttLimits.deliveriesWaitingBytesPerPayerMax / long.length);
+  setup.broker.deliver(Array.from({ length: most + 10 }, () => aMessage(long, 0)));
+  const dropped = setup.broker.metrics().dropped.queue_full;
+  assert.ok(dropped >= 9 * crowd.length, `${dropped} were dropped`);
+  for (const peer of crowd) peer.drop();
+});
+
 test('of many groups whose members may not have a message only a few are asked at once', () => {
   const tree = createSubscriptionTree();
   for (let at = 0; at < 200; at += 1) {

@@ -1,5 +1,5 @@
 import type { Verdict } from '../../domain/access/access.ts';
-import type { Message } from '../../domain/messaging/message.ts';
+import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type { Share } from '../../domain/messaging/shares.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { mqttLimits } from '../limits.ts';
@@ -163,7 +163,7 @@ export function createGroupRouting(options: {
     }
     if (outcome === 'left') {
       own.later({
-        ...{ bytes: message.payload.length, tries: how.tries },
+        ...{ bytes: bytesOfMessage(message), tries: how.tries },
         tryAgain: (tries, isLast) =>
           route(new Delivery(delivery.message, clock.now()), group, { ...how, tries, isLast }),
       });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payer } from '../../domain/budgets/payer.ts';
-import { createHandOnShares } from './hand-on-shares.ts';
+import { createHandOnShares, placesOfRecipient } from './hand-on-shares.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const guest = (at: number): Payer => `address/10.0.0.${at}`;
@@ -16,6 +16,19 @@ test('guests have a share of each turn together, and no account waits behind the
   await turn();
   await turn();
   assert.equal(shares.mustWait({ payer: guest(98), goOn: nothing }), false);
+});
+
+test('what is handed on counts by its bytes, for who pays for the message', async () => {
+  const shares = createHandOnShares();
+  // A message of 30 KB for 200 who subscribed is copied 200 times.
+  shares.spend(guest(1), 200 * placesOfRecipient(30_000));
+  assert.ok(shares.isSpent(guest(1)));
+  assert.equal(shares.isSpent(guest(2)), false);
+  shares.spend(guest(2), 200 * placesOfRecipient(30_000));
+  assert.ok(shares.isSpent(guest(3)), 'guests have a share together');
+  assert.equal(shares.isSpent('account/1'), false);
+  await shares.turnOf(guest(1));
+  assert.equal(shares.isSpent(guest(1)), false);
 });
 
 test('thousands that wait, each of another payer, are handed on a few in each turn', async (t) => {

@@ -1,5 +1,5 @@
 import { limits } from '../../domain/limits.ts';
-import type { Message } from '../../domain/messaging/message.ts';
+import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
 import {
@@ -84,11 +84,11 @@ export class Inbound {
     counters.messagesReceived += 1;
     const topic = this.#topicOf(packet);
     if (!mayBeSo(topic)) throw new ProtocolError(reason.packetTooLarge, 'the packet is too large');
-    const { qos, packetId, payload } = packet;
+    const { qos, packetId, payload, properties } = packet;
     const isReleasing = qos === 2 && this.#unreleased.has(packetId);
     if (qos > 0) this.#requireRoom(packet);
     if (qos === 2 && this.#isRepetition(packet)) return;
-    const refusal = this.#refusalOf(topic, payload.length);
+    const refusal = this.#refusalOf(topic, payload.length + (properties?.length ?? 0));
     if (refusal !== undefined) {
       // Without its payload, for which there may be no room.
       this.#enter(unanswered(packet, undefined, refusal));
@@ -304,7 +304,7 @@ function unanswered(
   message: Message | undefined,
   outcome: PublishOutcome | undefined,
 ): UnansweredPublish {
-  const bytes = message === undefined ? 0 : publishBytesBeside + message.payload.length;
+  const bytes = message === undefined ? 0 : publishBytesBeside + bytesOfMessage(message);
   return { packetId, qos, bytes, message, isRepetition: false, outcome, code: 0 };
 }
 

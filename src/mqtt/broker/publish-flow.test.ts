@@ -154,6 +154,26 @@ test('what is under way is the room of whoever publishes it', async () => {
   assert.equal(bytes.used, 0);
 });
 
+test('properties of what is under way are the room of whoever publishes it', async () => {
+  const { broker, hooks, budgets } = await testBroker(undefined, { mqtt_publish_bytes: 800_000 });
+  const bytes = budgets.of('mqtt_publish_bytes');
+  const waiting: (() => void)[] = [];
+  hooks.answerPublish = () =>
+    new Promise((resolve) => waiting.push(() => resolve({ kind: 'accepted', isPassedOn: false })));
+  const mallory = await connectPeer(broker, {
+    ...{ username: 'mallory', password: Buffer.from('p'), clientId: 'm', protocolVersion: 5 },
+  });
+  const userProperties = { k: Array.from({ length: 5 }, () => 'x'.repeat(40_000)) };
+  for (const messageId of [1, 2, 3]) {
+    mallory.send(publish('t', { qos: 1, messageId, properties: { userProperties } }));
+  }
+  await settled();
+  assert.ok(bytes.used > 150_000 && bytes.used <= bytes.rule.perAccount, `${bytes.used}`);
+  for (const resolve of waiting) resolve();
+  assert.equal(brief(await mallory.take()).at(-1), 'puback 3 151');
+  assert.equal(bytes.used, 0);
+});
+
 test('small publishes without room are left in the socket until others are answered', async () => {
   const { broker, hooks, budgets } = await testBroker(undefined, {
     mqtt_publish_bytes: 262_144,

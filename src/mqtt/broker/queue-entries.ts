@@ -1,4 +1,4 @@
-import type { Message } from '../../domain/messaging/message.ts';
+import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type { StoredEntry } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { mqttLimits } from '../limits.ts';
@@ -27,7 +27,7 @@ export function insertEntry(
   { delivery, terms }: { readonly delivery: Delivery; readonly terms: QueuedTerms },
 ): Entry | undefined {
   const { journal, counters, room } = context;
-  const size = delivery.message.payload.length;
+  const size = bytesOfMessage(delivery.message);
   if (!hasRoom(context, session, size)) return undefined;
   const parcel = delivery.keep();
   if (!room.take(session, parcel)) return undefined;
@@ -70,7 +70,7 @@ export function freeMessage(
 ): void {
   const { parcel, payer } = entry;
   if (parcel === undefined) return;
-  const size = parcel.message.payload.length;
+  const size = bytesOfMessage(parcel.message);
   entry.parcel = undefined;
   room.letGo(payer, parcel);
   session.queuedBytes -= size;
@@ -124,7 +124,7 @@ export function restoreEntries(
     const wasSent = index < mqttLimits.inFlightMax;
     const state = { wasSent, isInFlight: false, isOnDisk: true };
     session.entries.set(terms.packetId, { ...terms, ...state, payer, parcel });
-    session.queuedBytes += message?.payload.length ?? 0;
+    session.queuedBytes += message === undefined ? 0 : bytesOfMessage(message);
     session.continueFrom(terms.packetId);
     room.restore(session, parcel);
   }

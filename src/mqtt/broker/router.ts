@@ -1,4 +1,4 @@
-import type { Message, Qos } from '../../domain/messaging/message.ts';
+import { bytesOfMessage, type Message, type Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Reach } from '../broker.ts';
@@ -6,7 +6,7 @@ import type { Counters } from './counters.ts';
 import { Delivery } from './delivery.ts';
 import { createFanOut } from './fan-out.ts';
 import { createGroupRouting } from './group-routing.ts';
-import { type HandOnShares, placesPerRecipient } from './hand-on-shares.ts';
+import { type HandOnShares, placesOfRecipient } from './hand-on-shares.ts';
 import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import type { DeliveryTerms, Session } from './session.ts';
@@ -40,7 +40,7 @@ export function createRouter(options: {
   function route(message: Message, reach?: Reach): boolean {
     const before = tree.places;
     const match = tree.match(message.topic, reach);
-    const places = tree.places - before + placesPerRecipient * match.count;
+    const places = tree.places - before + match.count * placesOfRecipient(bytesOfMessage(message));
     if (places > 0 && message.payer !== undefined) shares.spend(message.payer, places);
     if (match.count === 0) return false;
     fanOut.handOut(new Delivery(message, clock.now()), match);
