@@ -301,7 +301,7 @@ class StoredEvent implements DatapointsEvent {
   readonly kind = 'datapoints';
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
-  readonly payer: Payer;
+  readonly #payer: Payer;
   declare readonly publishContext?: PublishContext;
   declare readonly lookId?: string;
   readonly #batch: ColumnBatch;
@@ -315,7 +315,7 @@ class StoredEvent implements DatapointsEvent {
   ) {
     this.deviceId = deviceId;
     this.sensorId = sensorId;
-    this.payer = payer;
+    this.#payer = payer;
     if (publishContext !== undefined) this.publishContext = publishContext;
     if (lookId !== undefined) this.lookId = lookId;
     this.#batch = batch;
@@ -328,6 +328,10 @@ class StoredEvent implements DatapointsEvent {
 
   get batch(): ColumnBatch {
     return this.#batch;
+  }
+
+  get payer(): Payer {
+    return this.#payer;
   }
 
   /** Resolves when those who watch have all of it; undefined: they have. */
