@@ -237,6 +237,48 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [patch('src/mqtt/broker/hand-on-shares.ts', '= 3 * placesPerTurn', '= 2 ** 40')],
   },
   {
+    name: 'bytes that are handed on count for their payer',
+    ...{ file: 'src/mqtt/broker/hand-on-shares.test.ts', test: 'counts by its bytes' },
+    says: /falsy/,
+    patches: [
+      patch(
+        'src/mqtt/broker/hand-on-shares.ts',
+        'const bytesPerPlace = 256;',
+        'const bytesPerPlace = 1e9;',
+      ),
+    ],
+  },
+  {
+    name: 'a long message goes to few at once',
+    ...{ file: 'src/mqtt/broker/fan-out.test.ts', test: 'the fewer get it at once' },
+    says: /got it at once/,
+    patches: [limit('deliveredBytesAtOnceMax: 1_048_576', 'deliveredBytesAtOnceMax: 1e12', limits)],
+  },
+  {
+    name: 'pushes of who had much handed on wait for their turn',
+    ...{ file: 'src/mqtt/deliveries.test.ts', test: 'wait for the turn of their payer' },
+    says: /deep-equal/,
+    patches: [
+      patch(
+        'src/mqtt/deliveries.ts',
+        '    const isLate = isLater(event);',
+        '    const isLate = isLong(event);',
+      ),
+    ],
+  },
+  {
+    name: 'properties count for what is under way',
+    ...{ file: 'src/mqtt/broker/publish-flow.test.ts', test: 'properties of what is under way' },
+    says: /AssertionError/,
+    patches: [
+      patch(
+        'src/mqtt/broker/inbound.ts',
+        'payload.length + (properties?.length ?? 0));',
+        'payload.length);',
+      ),
+    ],
+  },
+  {
     name: 'no account waits behind guests for its share of a turn',
     ...{ file: 'src/mqtt/broker/turn-shares.test.ts', test: 'no account waits behind them' },
     says: /truthy|equal/,
