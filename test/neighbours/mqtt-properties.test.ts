@@ -26,7 +26,7 @@ for (const [what, topic, payload] of [
   ],
   ['messages', 'devices/flood/x', 'y'],
 ] as const) {
-  test(`long properties of ${what} of 200 guests for 200 subscribers delay nobody else`, async (t) => {
+  test(`long properties of ${what} for hundreds of subscribers delay nobody`, async (t) => {
     await using neighbourhood = await startNeighbourhood();
     const device = { id: 'flood', sensors: [{ id: 's' }] };
     const made = await neighbourhood.call({ method: 'POST', path: '/devices', json: device });
