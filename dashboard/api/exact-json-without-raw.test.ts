@@ -1,7 +1,7 @@
 // In a process of its own: takes away JSON.rawJSON, which some browsers do not have.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseControlText, textOfValue } from '../screens/device/control-value.ts';
+import { parseControlText, textOfValue } from './control-value.ts';
 import { parseExact, typedJson } from './exact-json.ts';
 import { exact } from './long-numbers.ts';
 

@@ -25,10 +25,14 @@ export interface SendTarget {
   readonly wifi?: Wifi;
 }
 
+/** An id in an address; encodes the four that encodeURIComponent leaves and shells or C mind, too. */
+const part = (id: string): string =>
+  encodeURIComponent(id).replace(/[!'*~]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+
 /** Where values of the sensor go. */
-export function valueAddress({ origin, device, sensor }: SendTarget): string {
-  // The four that encodeURIComponent leaves and shells or C mind.
-  const part = (id: string): string =>
-    encodeURIComponent(id).replace(/[!'*~]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
-  return `${origin}/api/v2/devices/${part(device)}/sensors/${part(sensor)}/value`;
-}
+export const valueAddress = ({ origin, device, sensor }: SendTarget): string =>
+  `${origin}/api/v2/devices/${part(device)}/sensors/${part(sensor)}/value`;
+
+/** Where an actuator is asked for. */
+export const controlAddress = ({ origin, device }: SendTarget, actuator: string): string =>
+  `${origin}/api/v2/devices/${part(device)}/actuators/${part(actuator)}`;

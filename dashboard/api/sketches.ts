@@ -8,7 +8,7 @@ export const canSend = (board: Board, origin: string): boolean =>
 export const hasWifi = (board: Board): boolean => board !== 'Uno + Ethernet';
 
 /** A text between double quotes in C++, without the quotes; controls have no place in it. */
-const inQuotes = (text: string): string =>
+export const inQuotes = (text: string): string =>
   // Two question marks could begin a trigraph.
   text.replace(/\p{Cc}/gu, '').replace(/["\\?]/g, '\\$&');
 
@@ -17,6 +17,18 @@ export function sketch(board: Board, target: SendTarget, value: string): string 
   const lines = board === 'Uno + Ethernet' ? uno(target) : wifi(board, target);
   return [...lines, '', ...loop(value, board === 'Uno + Ethernet')].join('\n');
 }
+
+/** Connects a board again when the network was away. */
+export const joinWifi: readonly string[] = [
+  '// Connects again when the network was away.',
+  'bool connectWiFi() {',
+  '  if (WiFi.status() == WL_CONNECTED) return true;',
+  '  WiFi.mode(WIFI_STA);',
+  '  WiFi.begin(network, password);',
+  '  for (int i = 0; i < 100 && WiFi.status() != WL_CONNECTED; i++) delay(200);',
+  '  return WiFi.status() == WL_CONNECTED;',
+  '}',
+];
 
 function wifi(board: 'ESP32' | 'ESP8266', target: SendTarget): readonly string[] {
   const isSecure = target.origin.startsWith('https:');
@@ -30,14 +42,7 @@ function wifi(board: 'ESP32' | 'ESP8266', target: SendTarget): readonly string[]
     `const char* password = "${inQuotes(target.wifi?.password ?? '')}";`,
     `const char* url = "${valueAddress(target)}";`,
     '',
-    '// Connects again when the network was away.',
-    'bool connectWiFi() {',
-    '  if (WiFi.status() == WL_CONNECTED) return true;',
-    '  WiFi.mode(WIFI_STA);',
-    '  WiFi.begin(network, password);',
-    '  for (int i = 0; i < 100 && WiFi.status() != WL_CONNECTED; i++) delay(200);',
-    '  return WiFi.status() == WL_CONNECTED;',
-    '}',
+    ...joinWifi,
     '',
     '// true: the service has stored the value.',
     'bool sendValue(float value) {',

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  askingLines,
+  hearingLines,
+  type ListenedControl,
+  listeningPython,
+  listeningSketch,
+} from './listening.ts';
 import { type Board, boards, type SendTarget, valueAddress } from './send-target.ts';
 import { canSend } from './sketches.ts';
 import { snippet, snippetKinds } from './snippets.ts';
@@ -95,4 +102,41 @@ test('the includes are those of the board', () => {
   );
   assert.equal(canSend('Uno + Ethernet', target.origin), false);
   assert.ok(canSend('Uno + Ethernet', origin) && canSend('ESP8266', target.origin));
+});
+
+const pump: ListenedControl = { id: 'pump', kind: 'bool', value: true };
+
+test('each way hears the control and confirms it, with the key', () => {
+  const own = { ...target, key: 'kpk_1', username: 'ama' };
+  const ways = [
+    Object.values(askingLines(own, pump)),
+    Object.values(hearingLines(own, pump)),
+    [listeningPython(own, pump)],
+    ...boards.map((board) => [listeningSketch({ ...own, board }, pump, '23.4')]),
+  ];
+  for (const texts of ways) {
+    for (const text of texts) assert.match(text, /kpk_1[\s\S]*pump|pump[\s\S]*kpk_1/);
+    assert.match(texts.join('\n'), /confirmed/);
+  }
+  assert.doesNotMatch(listeningPython(target, pump), /username_pw_set/);
+  assert.match(listeningSketch(target, pump, '1'), /mqtt\.connect\("pond-1"\)/);
+});
+
+test('a sketch that listens is whole for each board and each kind of control', () => {
+  for (const board of boards) {
+    for (const kind of ['bool', 'number', 'string', 'json'] as const) {
+      const text = listeningSketch({ ...target, board, key: 'k' }, { ...pump, kind }, '23.4');
+      assert.ok(isBalanced(text), text);
+      assert.match(text, /mqtt\.subscribe\(controlTopic, 1\)/);
+      assert.match(text, /sensors\/TC\/value/);
+      for (const line of text.split('\n')) {
+        assert.match(line.replace(/\s*\/\/ .*$/, ''), /^$|[;{}]$|^#include <[\w.]+>$/, line);
+      }
+    }
+  }
+});
+
+test('a setting with a quote in it stays one word of a shell', () => {
+  const { confirm } = hearingLines(target, { id: 'sign', kind: 'string', value: "it's" });
+  assert.ok(confirm.endsWith(`-m '{"value":"it'\\''s","confirmed":true}'`), confirm);
 });

@@ -4,7 +4,8 @@ import { sketch } from './sketches.ts';
 export const snippetKinds = ['curl', 'Arduino', 'Python', 'MQTT'] as const;
 export type SnippetKind = (typeof snippetKinds)[number];
 
-const exampleValue = '23.4';
+/** The value in lines to copy. */
+export const exampleValue = '23.4';
 
 /** Lines to copy that send one value. Ids hold no quotes or backslashes [contract 3]. */
 export function snippet(kind: SnippetKind, target: SendTarget): string {
@@ -43,22 +44,11 @@ function python(target: SendTarget): string {
 
 function mqtt(target: SendTarget): string {
   const topic = `devices/${target.device}/sensors/${target.sensor}/value`;
-  return client('mosquitto_pub', target, topic, `{"value": ${exampleValue}}`);
+  return mosquitto('mosquitto_pub', target, topic, `{"value": ${exampleValue}}`);
 }
 
-/** Lines that hear by MQTT what an actuator is set to, and say that the device followed. */
-export function controlLines(
-  target: SendTarget,
-  { id, value }: { readonly id: string; readonly value: unknown },
-): { readonly listen: string; readonly confirm: string } {
-  const topic = `devices/${target.device}/actuators/${id}/value`;
-  return {
-    listen: client('mosquitto_sub', target, topic),
-    confirm: client('mosquitto_pub', target, topic, JSON.stringify({ value, confirmed: true })),
-  };
-}
-
-function client(
+/** A line with a client of Mosquitto. */
+export function mosquitto(
   program: 'mosquitto_pub' | 'mosquitto_sub',
   target: SendTarget,
   topic: string,

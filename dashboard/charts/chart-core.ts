@@ -2,7 +2,7 @@
  * What charts and the screens around them share. The build lets every part that takes any of it
  * import all of it, so that it is one file to fetch instead of ten; see scripts/build-dashboard.ts.
  */
-import '../screens/device/control-value.ts';
+import '../api/control-value.ts';
 import '../screens/device/device-chart.tsx';
 import '../screens/device/device-part.tsx';
 import '../state/corrections.ts';

@@ -107,14 +107,14 @@ test('how often is said by the grammar of each language', async () => {
     ...['once an hour', 'once every 2 hours', 'once a day', 'once every 2 days'],
   ]);
   assert.deepEqual(await said('fr'), [
-    ...['une fois par heure', 'une fois toutes les 2 heures'],
-    ...['une fois par jour', 'une fois tous les 2 jours'],
+    ...['une fois par heure', 'toutes les 2 heures'],
+    ...['une fois par jour', 'tous les 2 jours'],
   ]);
   assert.deepEqual(await said('sw'), [
     ...['mara moja kwa saa', 'mara moja kila saa 2', 'mara moja kwa siku', 'mara moja kila siku 2'],
   ]);
   assert.deepEqual(await said('pt'), [
-    ...['uma vez por hora', 'uma vez a cada 2 horas', 'uma vez por dia', 'uma vez a cada 2 dias'],
+    ...['uma vez por hora', 'a cada 2 horas', 'uma vez por dia', 'a cada 2 dias'],
   ]);
 });
 

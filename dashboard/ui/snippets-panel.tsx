@@ -1,10 +1,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { controlKind } from '../api/control-value.ts';
+import {
+  askingLines,
+  hearingLines,
+  type ListenedControl,
+  listeningPython,
+  listeningSketch,
+} from '../api/listening.ts';
 import { screenPaths } from '../api/paths.ts';
 import type { SendTarget } from '../api/send-target.ts';
-import { controlLines, type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
-import type { Device } from '../api/types.ts';
+import { exampleValue, type SnippetKind, snippet, snippetKinds } from '../api/snippets.ts';
+import type { Actuator, Device } from '../api/types.ts';
 import { t } from '../i18n/i18n.ts';
 import { useAction } from '../state/action.ts';
 import { pageSettings } from '../state/page-settings.ts';
@@ -30,6 +38,7 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
   const [way, setWay] = useState<SnippetKind | 'hand'>(query['by'] === 'hand' ? 'hand' : 'curl');
   const kind = way === 'hand' ? 'curl' : way;
   const [sensorId, setSensorId] = useState(device.sensors[0]?.id ?? '');
+  const [controlId, setControlId] = useState(device.actuators[0]?.id);
   const [key, setKey] = useState<string>();
   const [choice, setChoice] = useState<BoardChoice>({
     ...{ board: 'ESP32', wifi: { name: '', password: '' } },
@@ -50,7 +59,14 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
     ...choice,
     ...(username.value !== undefined && { username: username.value }),
   };
-  const lines = snippet(kind, target);
+  const actuator = device.actuators.find(({ id }) => id === controlId);
+  const control = actuator && listened(actuator);
+  // Anybody hears a public device; what it is set to is said by who may set it.
+  const mayConfirm = key !== undefined || device.owner === 'guest';
+  const isSketchWhole = kind === 'Arduino' && control !== undefined && mayConfirm;
+  const lines = isSketchWhole
+    ? listeningSketch(target, control, exampleValue)
+    : snippet(kind, target);
   return (
     <div class="stack">
       <fieldset class="segments segments-close" aria-label={t('send.way')}>
@@ -86,6 +102,14 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
               onValue={setSensorId}
             />
           )}
+          {device.actuators.length > 1 && (
+            <SelectField
+              label={t('send.control')}
+              value={controlId ?? ''}
+              options={device.actuators.map((one) => ({ value: one.id, label: sensorName(one) }))}
+              onValue={setControlId}
+            />
+          )}
           <p class="quiet">
             {t(`send.${who}`)} {device.actuators.length > 0 && t('send.keyListens')}
           </p>
@@ -98,40 +122,57 @@ export function SnippetsPanel({ device }: { readonly device: Device }): JSX.Elem
             </p>
           )}
           {!needsKey && isWhole && <CopyBlock text={lines} label={kind} />}
-          {!needsKey && isWhole && <Controls device={device} target={target} onKey={setKey} />}
+          {!needsKey && isWhole && actuator !== undefined && (
+            <div class="stack-tight">
+              <h2>{t('send.listen', { name: sensorName(actuator) })}</h2>
+              {isSketchWhole ? (
+                <p class="quiet">{t('send.sketchListens', { name: sensorName(actuator) })}</p>
+              ) : (
+                <Controls kind={kind} target={target} actuator={actuator} mayConfirm={mayConfirm} />
+              )}
+              {!mayConfirm && <KeyOffer device={device} onKey={setKey} />}
+            </div>
+          )}
         </>
       )}
     </div>
   );
 }
 
+const listened = (actuator: Actuator): ListenedControl => ({
+  id: actuator.id,
+  kind: controlKind(actuator),
+  value: actuator.value ?? true,
+});
+
 /** Lines for a board that switches something: hearing the setting, and confirming it. */
 function Controls(props: {
-  readonly device: Device;
+  readonly kind: SnippetKind;
   readonly target: SendTarget;
-  readonly onKey: (key: string) => void;
-}): JSX.Element | null {
-  const { device, target, onKey } = props;
-  const [actuator] = device.actuators;
-  if (actuator === undefined) return null;
+  readonly actuator: Actuator;
+  readonly mayConfirm: boolean;
+}): JSX.Element {
+  const { kind, target, actuator, mayConfirm } = props;
   const name = sensorName(actuator);
-  const { listen, confirm } = controlLines(target, {
-    id: actuator.id,
-    value: actuator.value ?? true,
-  });
+  const control = listened(actuator);
+  const label = t('send.listen', { name });
+  if (kind === 'Python' && mayConfirm) {
+    return (
+      <>
+        <p class="quiet">{t('send.pythonListens', { name })}</p>
+        <CopyBlock text={listeningPython(target, control)} label={label} />
+      </>
+    );
+  }
+  const isAsking = kind === 'curl';
+  const { listen, confirm } = (isAsking ? askingLines : hearingLines)(target, control);
   return (
-    <div class="stack-tight">
-      <h2>{t('send.listen', { name })}</h2>
-      <p class="quiet">{t('send.listenText', { name })}</p>
-      <CopyBlock text={listen} label={t('send.listen', { name })} />
+    <>
+      <p class="quiet">{t(isAsking ? 'send.askText' : 'send.listenText', { name })}</p>
+      <CopyBlock text={listen} label={label} />
       <p class="quiet">{t('send.confirmText')}</p>
-      {target.key === undefined && device.owner !== 'guest' ? (
-        // Anybody hears a public device; what it is set to is said by who may set it.
-        <KeyOffer device={device} onKey={onKey} />
-      ) : (
-        <CopyBlock text={confirm} label={t('send.confirm')} />
-      )}
-    </div>
+      {mayConfirm && <CopyBlock text={confirm} label={t('send.confirm')} />}
+    </>
   );
 }
 

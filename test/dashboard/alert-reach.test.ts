@@ -32,7 +32,7 @@ browserTest('an alert says whom it cannot reach, and leads to where that is mend
   await stage.service.as('nia')({ method: 'PUT', path: '/users/me', json: { firstName: 'Nia' } });
   const id = await notify('nia', 'reach-1', 'T > 8', ['nia', 'kofi-ghost']);
   const page = await stage.visit({ username: 'nia' });
-  const missing = page.getByText(/nia has no (telephone|phone) number/);
+  const missing = page.getByText('no phone number in the profile of the recipient');
   const unknown = page.getByText('nobody gets it: kofi-ghost');
   await page.goto('/alerts');
   await missing.waitFor();

@@ -36,6 +36,14 @@ browserTest('a board hears the switch with the key of its screen, and confirms i
   const page = await stage.visit({ username: 'kojo', width: 'phone' });
   await page.goto('/devices/field/send');
   await page.getByRole('button', { name: 'Make a key for this device' }).tap();
+  await page.getByText('/devices/field/actuators/pump').first().waitFor();
+  await page.getByRole('button', { name: 'Python' }).tap();
+  await page.getByText('client.subscribe(topic, qos=1)').waitFor();
+  await page.getByRole('button', { name: 'Arduino' }).tap();
+  await page.getByLabel('Name of your Wi-Fi').fill('home');
+  await page.getByText('#include <PubSubClient.h>').waitFor();
+  await page.getByText('It needs the library PubSubClient').waitFor();
+  await page.getByRole('button', { name: 'MQTT' }).tap();
   const lines = page.getByRole('region', { name: 'What Pump is set to' });
   await lines.waitFor();
   const board = await mosquittoSub(1, wordsOf(await lines.innerText()));

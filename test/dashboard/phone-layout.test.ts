@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Page } from 'playwright-core';
-import { languages } from '../../dashboard/i18n/languages.ts';
+import { type Language, languages } from '../../dashboard/i18n/languages.ts';
+import { refusalPatterns } from '../../src/wire/refusal-patterns.ts';
 import { browserTest, openStage, type Stage } from './browser.ts';
 import { type Furniture, furnish, guestScreens, userScreens } from './furnished-house.ts';
 
@@ -14,6 +15,13 @@ before(async () => {
   const json = { firstName: 'Aïssatou', phone: ['+221771234567'], email: 'aissatou@example.org' };
   const { status } = await stage.service.as('ama')({ method: 'PUT', path: '/users/me', json });
   assert.equal(status, 204);
+  // Somebody without a telephone number, whom an alert cannot reach.
+  const alert = {
+    condition: { devices: ['field-3'], sensors: ['TC'], expression: 'TC > 40' },
+    action: { usernames: ['kofi'], channels: ['sms'], message: '{TC}' },
+  };
+  const made = { method: 'POST', path: '/notifications', json: alert };
+  assert.equal((await stage.service.as('ama')(made)).status, 200);
   const { json: me } = await stage.service.as('ama')({ path: '/users/me' });
   userPath = `/users/${(me as { readonly id: string }).id}`;
 });
@@ -79,16 +87,42 @@ const faultsOfLayout = String.raw`(() => {
     const needed = Math.round(brush.measureText(input.placeholder).width - place);
     if (needed > 0) faults.add('cut by ' + needed + ' px: ' + input.placeholder);
   }
+  for (const select of document.querySelectorAll('select')) {
+    const chosen = select.selectedOptions[0]?.textContent ?? '';
+    if (!isShown(select) || isNasty(chosen)) continue;
+    const { font, paddingLeft, paddingRight } = getComputedStyle(select);
+    brush.font = font;
+    // The arrow takes as much as a letter is high.
+    const place = select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - 16;
+    const needed = Math.round(brush.measureText(chosen).width - place);
+    if (needed > 0) faults.add('cut by ' + needed + ' px: ' + chosen);
+  }
   return [...faults];
 })()`;
 
-async function walk(page: Page, paths: readonly string[]): Promise<readonly string[]> {
+/** Sentences of the service, with anything in their blanks; the shortest could be anybody's words. */
+const ofService = Object.values(refusalPatterns)
+  .flat()
+  .map((sentence) => sentence.split(/\{[\w*]*\}/))
+  .filter((texts) => texts.join('').length >= 16)
+  .map((texts) => new RegExp(texts.map(RegExp.escape).join('.{0,80}?')));
+
+async function walk(
+  page: Page,
+  paths: readonly string[],
+  language: Language,
+): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const path of paths) {
     await page.goto(path);
     await page.locator(doneScreen).waitFor();
     const faults = (await page.evaluate(faultsOfLayout)) as readonly string[];
     problems.push(...faults.map((fault) => `${path}: ${fault}`));
+    if (language === 'en') continue;
+    // What is said in a sentence comes with the words of the language.
+    for (const line of (await page.locator('main').innerText()).split('\n')) {
+      if (ofService.some((pattern) => pattern.test(line))) problems.push(`${path}: says ${line}`);
+    }
   }
   return problems;
 }
@@ -104,7 +138,7 @@ for (const language of languages) {
     for (const { username, paths } of visits) {
       const who = username === undefined ? {} : { username };
       const page = await stage.visit({ ...who, width: 'phone', language });
-      problems.push(...(await walk(page, paths)));
+      problems.push(...(await walk(page, paths, language)));
       await page.context().close();
     }
     assert.deepEqual(problems, []);

@@ -43,7 +43,7 @@ export const alerts = {
   sayUntil: 'Until {date}',
   ended: 'Ended on {date}',
   problem:
-    'This condition will probably never fire, or fire wrongly: {problem}. Edit it to ' +
+    'This condition will probably never fire, or fire wrongly: {problem} Edit it to ' +
     'correct it.',
   formCompare: 'When {sensor} of {device} {comparison} {value}',
   formRange: 'When {sensor} of {device} {comparison} {low} and {high}',

@@ -19,6 +19,13 @@ export const send = {
     'For the controls of this device, a key made here hears their settings and confirms ' + 'them.',
   listen: 'What {name} is set to',
   listenText: 'By MQTT, this shows each setting of {name} as it comes:',
+  control: 'Control',
+  askText: 'This asks what {name} is set to:',
+  pythonListens:
+    'This program, with the package paho-mqtt, hears each setting of {name} and confirms it:',
+  sketchListens:
+    'The sketch above sends the value, hears what {name} is set to, and confirms it. It needs ' +
+    'the library PubSubClient (Tools, Manage Libraries).',
   confirmText: 'When the board has done it, it says so with this:',
   confirm: 'Confirm',
   qr: 'QR code',

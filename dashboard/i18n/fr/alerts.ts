@@ -51,7 +51,7 @@ export const alerts: Translation<'alerts'> = {
   sayUntil: 'Jusqu’au {date}',
   ended: 'Terminée le {date}',
   problem:
-    'Cette condition ne se déclenchera sans doute jamais, ou à tort : {problem}. ' +
+    'Cette condition ne se déclenchera sans doute jamais, ou à tort : {problem} ' +
     'Modifiez-la pour la corriger.',
 
   formCompare: 'Quand {sensor} de {device} {comparison} {value}',
@@ -88,23 +88,23 @@ export const alerts: Translation<'alerts'> = {
   everySpan: 'au plus {often}',
   'per-seconds': {
     one: 'une fois par seconde',
-    other: 'une fois toutes les {count} secondes',
+    other: 'toutes les {count} secondes',
   },
   'per-minutes': {
     one: 'une fois par minute',
-    other: 'une fois toutes les {count} minutes',
+    other: 'toutes les {count} minutes',
   },
   'per-hours': {
     one: 'une fois par heure',
-    other: 'une fois toutes les {count} heures',
+    other: 'toutes les {count} heures',
   },
   'per-days': {
     one: 'une fois par jour',
-    other: 'une fois tous les {count} jours',
+    other: 'tous les {count} jours',
   },
   'per-months': {
     one: 'une fois par mois',
-    other: 'une fois tous les {count} mois',
+    other: 'tous les {count} mois',
   },
   end: 'Jusqu’à quand',
   noEnd: 'ce que vous l’arrêtiez',

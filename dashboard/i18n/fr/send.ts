@@ -26,6 +26,13 @@ export const send: Translation<'send'> = {
     'confirme.',
   listen: 'À quoi {name} est réglé',
   listenText: 'Par MQTT, ceci montre chaque réglage de {name} dès qu’il arrive :',
+  control: 'Commande',
+  askText: 'Ceci demande à quoi {name} est réglé :',
+  pythonListens:
+    'Ce programme, avec le paquet paho-mqtt, reçoit chaque réglage de {name} et le confirme :',
+  sketchListens:
+    'Le croquis ci-dessus envoie la valeur, reçoit les réglages de {name} et les confirme. Il ' +
+    'lui faut la bibliothèque PubSubClient (Outils, Gérer les bibliothèques).',
   confirmText: 'Quand la carte l’a fait, elle le dit ainsi :',
   confirm: 'Confirmer',
   qr: 'Code QR',

@@ -50,7 +50,7 @@ export const alerts: Translation<'alerts'> = {
   sayUntil: 'Até {date}',
   ended: 'Terminou em {date}',
   problem:
-    'Esta condição provavelmente nunca dispara, ou dispara mal: {problem}. Edite-a para ' +
+    'Esta condição provavelmente nunca dispara, ou dispara mal: {problem} Edite-a para ' +
     'a corrigir.',
 
   formCompare: 'Quando {sensor} de {device} {comparison} {value}',
@@ -87,23 +87,23 @@ export const alerts: Translation<'alerts'> = {
   everySpan: 'no máximo {often}',
   'per-seconds': {
     one: 'uma vez por segundo',
-    other: 'uma vez a cada {count} segundos',
+    other: 'a cada {count} segundos',
   },
   'per-minutes': {
     one: 'uma vez por minuto',
-    other: 'uma vez a cada {count} minutos',
+    other: 'a cada {count} minutos',
   },
   'per-hours': {
     one: 'uma vez por hora',
-    other: 'uma vez a cada {count} horas',
+    other: 'a cada {count} horas',
   },
   'per-days': {
     one: 'uma vez por dia',
-    other: 'uma vez a cada {count} dias',
+    other: 'a cada {count} dias',
   },
   'per-months': {
     one: 'uma vez por mês',
-    other: 'uma vez a cada {count} meses',
+    other: 'a cada {count} meses',
   },
   end: 'Até quando',
   noEnd: 'que o desligue',

@@ -23,6 +23,13 @@ export const send: Translation<'send'> = {
     'confirma-os.',
   listen: 'Como está {name}',
   listenText: 'Por MQTT, isto mostra cada ajuste de {name} assim que chega:',
+  control: 'Comando',
+  askText: 'Isto pergunta como está {name}:',
+  pythonListens:
+    'Este programa, com o pacote paho-mqtt, recebe cada ajuste de {name} e confirma-o:',
+  sketchListens:
+    'O sketch acima envia o valor, recebe os ajustes de {name} e confirma-os. Precisa da ' +
+    'biblioteca PubSubClient (Ferramentas, Gerir bibliotecas).',
   confirmText: 'Quando a placa o fez, diz isso assim:',
   confirm: 'Confirmar',
   qr: 'Código QR',

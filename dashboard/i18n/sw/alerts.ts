@@ -47,7 +47,7 @@ export const alerts: Translation<'alerts'> = {
   sayUntil: 'Hadi {date}',
   ended: 'Iliisha {date}',
   problem:
-    'Huenda sharti hili halitatimia kamwe, au litatimia kimakosa: {problem}. Lihariri ' +
+    'Huenda sharti hili halitatimia kamwe, au litatimia kimakosa: {problem} Lihariri ' +
     'ili kulirekebisha.',
 
   formCompare: 'Wakati {sensor} ya {device} {comparison} {value}',

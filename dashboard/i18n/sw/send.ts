@@ -23,6 +23,13 @@ export const send: Translation<'send'> = {
     'kuithibitisha.',
   listen: '{name} imewekwa vipi',
   listenText: 'Kwa MQTT, hii huonyesha kila mpangilio wa {name} unapofika:',
+  control: 'Kidhibiti',
+  askText: 'Hii huuliza {name} imewekwa vipi:',
+  pythonListens:
+    'Programu hii, yenye kifurushi paho-mqtt, hupokea kila mpangilio wa {name} na kuuthibitisha:',
+  sketchListens:
+    'Mchoro (sketch) hapo juu hutuma thamani, hupokea mpangilio wa {name} na kuuthibitisha. ' +
+    'Unahitaji maktaba ya PubSubClient (Tools, Manage Libraries).',
   confirmText: 'Bodi ikishafanya hivyo, husema hivi:',
   confirm: 'Thibitisha',
   qr: 'Msimbo wa QR',

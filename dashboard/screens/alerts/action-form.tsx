@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { AlertAction } from '../../alerts/alert-form.ts';
+import { controlKind, parseControlText, textOfValue } from '../../api/control-value.ts';
 import type { Actuator } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { username } from '../../state/session.ts';
 import { deviceName, sensorName } from '../../ui/value.tsx';
-import { controlKind, parseControlText, textOfValue } from '../device/control-value.ts';
 import { BlankSelect, Blanks, BlankText } from './blanks.tsx';
 import { ChannelChoice } from './channel-choice.tsx';
 import { type Parts, sensorOptions } from './device-blank.tsx';

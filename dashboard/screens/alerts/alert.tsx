@@ -10,6 +10,7 @@ import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
 import { formatDate, formatRate } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
+import { ofService } from '../../i18n/refusals.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
 import { useAction } from '../../state/action.ts';
 import { useAlertDevices, useNaming } from '../../state/alerts.ts';
@@ -82,7 +83,9 @@ function Known(props: {
         <Failure alert={alert} />
         <Lacks alert={alert} hasLinks />
         {alert.expression_problem !== undefined && (
-          <p class="note">{t('alerts.problem', { problem: alert.expression_problem })}</p>
+          <p class="note">
+            {t('alerts.problem', { problem: ofService(alert.expression_problem) })}
+          </p>
         )}
       </section>
       {mayChange && <Ways alert={alert} />}

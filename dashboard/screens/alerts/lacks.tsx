@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { channelWord } from '../../alerts/words.ts';
 import type { Notification } from '../../api/alert-types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { ofService } from '../../i18n/refusals.ts';
 import { username } from '../../state/session.ts';
 
 const shownMax = 10;
@@ -25,7 +26,7 @@ export function Lacks({
           {t('alerts.unreached', {
             channel: channelWord(one.channel, t),
             name: one.username,
-            reason: one.reason,
+            reason: ofService(one.reason),
           })}{' '}
           {hasLinks && <Mend username={one.username} />}
         </span>

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
+import { controlKind, parseControlText, textOfValue } from '../../api/control-value.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { DeviceRights } from '../../api/rights.ts';
 import type { Actuator, Device } from '../../api/types.ts';
@@ -13,7 +14,6 @@ import { showToast } from '../../state/toasts.ts';
 import { Age } from '../../ui/age.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { sensorName, Value } from '../../ui/value.tsx';
-import { controlKind, parseControlText, textOfValue } from './control-value.ts';
 
 /** How long a control is on that goes off by itself. */
 const timedMinutes = 20;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { controlKind, parseControlText, textOfValue } from '../../api/control-value.ts';
 import { parseLoosely, typedJson, typedNumber } from '../../api/exact-json.ts';
 import { draftPoints, readPoints } from './calibration-draft.ts';
-import { controlKind, parseControlText, textOfValue } from './control-value.ts';
 import { csvName, rangeQuery, sizeText } from './csv-range.ts';
 
 test('a control follows the declared type, else the value', () => {

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { channelWord } from '../../alerts/words.ts';
 import type { ServiceState } from '../../api/types.ts';
 import { formatAge, formatNumber } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
@@ -9,7 +10,9 @@ export function ServiceFacts({ state }: { readonly state: ServiceState }): JSX.E
   const { version, started_at, last_backup_at, failed_messages, restart_needed } = state;
   const age = (date: string): string => formatAge(Date.parse(date), now.value, t);
   const failed = failed_messages
-    .map(({ channel, count }) => `${channel} ${formatNumber(count, language.value)}`)
+    .map(
+      ({ channel, count }) => `${channelWord(channel, t)} ${formatNumber(count, language.value)}`,
+    )
     .join(', ');
   const facts = [
     { name: t('usage.version'), text: version },

@@ -1,6 +1,6 @@
-import { parseExact, typedNumber } from '../../api/exact-json.ts';
-import { exact } from '../../api/long-numbers.ts';
-import type { Actuator } from '../../api/types.ts';
+import { parseExact, typedNumber } from './exact-json.ts';
+import { exact } from './long-numbers.ts';
+import type { Actuator } from './types.ts';
 
 /** Which control an actuator gets. */
 export type ControlKind = 'bool' | 'number' | 'string' | 'json';
