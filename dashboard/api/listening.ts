@@ -85,6 +85,7 @@ export function listeningSketch(
   const { device, sensor, host, mqttPort, key, username = 'key', board = 'ESP32' } = target;
   const hasWifi = board !== 'Uno + Ethernet';
   const login = key === undefined ? [] : [`const char* key = "${key}";`];
+  const asWhom = key === undefined ? '' : `, "${username}", key`;
   return [
     ...(hasWifi
       ? [`#include <${board === 'ESP32' ? 'WiFi' : 'ESP8266WiFi'}.h>`]
@@ -121,7 +122,7 @@ export function listeningSketch(
     'bool connectMqtt() {',
     '  if (mqtt.connected()) return true;',
     ...(hasWifi ? ['  if (!connectWiFi()) return false;'] : []),
-    `  if (!mqtt.connect("${device}"${key === undefined ? '' : `, "${username}", key`})) return false;`,
+    `  if (!mqtt.connect("${device}"${asWhom})) return false;`,
     '  return mqtt.subscribe(controlTopic, 1);',
     '}',
     '',

@@ -25,7 +25,7 @@ export interface SendTarget {
   readonly wifi?: Wifi;
 }
 
-/** An id in an address; encodes the four that encodeURIComponent leaves and shells or C mind, too. */
+/** An id in an address, with the four encoded that encodeURIComponent leaves and shells mind. */
 const part = (id: string): string =>
   encodeURIComponent(id).replace(/[!'*~]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 

@@ -100,7 +100,7 @@ const faultsOfLayout = String.raw`(() => {
   return [...faults];
 })()`;
 
-/** Sentences of the service, with anything in their blanks; the shortest could be anybody's words. */
+/** Sentences of the service, with anything in their blanks; short ones could be anybody's. */
 const ofService = Object.values(refusalPatterns)
   .flat()
   .map((sentence) => sentence.split(/\{[\w*]*\}/))
