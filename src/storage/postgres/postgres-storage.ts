@@ -12,6 +12,11 @@ import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createProjectStore } from '../sql/projects.ts';
+import {
+  createCallTextStore,
+  createFailureStore,
+  createPasswordResetStore,
+} from '../sql/short-lived.ts';
 import { createSocialStore } from '../sql/socials.ts';
 import { runWrite, type SqlWrites } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
@@ -30,11 +35,6 @@ import { reachingSql } from './reaching-grants.ts';
 import { createReader } from './reader.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
-import {
-  createCallTextStore,
-  createFailureStore,
-  createPasswordResetStore,
-} from './short-lived.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import type { HotLimits } from './timeseries/hot-limits.ts';
 import { createUserStore } from './users.ts';
@@ -117,9 +117,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     }),
     mqttSessions: createSessionStore(context, members?.own),
     installation: createInstallationStore(context),
-    passwordResets: createPasswordResetStore(context),
-    failures: createFailureStore(context),
-    callTexts: createCallTextStore(context),
+    passwordResets: createPasswordResetStore(shared),
+    failures: createFailureStore(shared),
+    callTexts: createCallTextStore(shared),
     ...(members !== undefined && { members, looks: createLookStore(claiming) }),
     newestReceived: pushed.newestReceived,
     // A commit of its own number: proves that a change can be made durable.

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
-import type { SqlSession, Value } from '../sql/session.ts';
+import type { ChangeSession, Value } from '../sql/session.ts';
 import type { Sender } from './connection.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Transaction } from './link.ts';
@@ -13,13 +13,11 @@ import { postgresLimits } from './postgres-limits.ts';
 export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
 
 /** The session of a commit. */
-export interface WriteSession extends SqlSession {
+export interface WriteSession extends ChangeSession {
   /** Runs a statement without waiting for it; when it fails, nothing is kept. */
   readonly send: Sender['send'];
   /** Whether other processes serve the database; known when a statement was answered. */
   readonly others: () => Others | undefined;
-  /** Runs this before the commit, once for all calls that share it: what tidies up behind them. */
-  atEnd(sql: string, ...values: readonly Value[]): void;
 }
 
 /** Changes, one commit after the other on one connection. */

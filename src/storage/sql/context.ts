@@ -1,16 +1,16 @@
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { ReachingSql } from './list-conditions.ts';
-import type { SqlReader, SqlSession } from './session.ts';
+import type { ChangeSession, SqlReader } from './session.ts';
 
 /**
  * A change of what is stored, by its name among those of a store. It runs in the transaction of a
  * group commit: it throws to undo its own changes, and never begins or commits. Its arguments and
  * its answer can be sent to another thread.
  */
-type Change = (session: SqlSession, ...args: never[]) => Promise<unknown>;
+type Change = (session: ChangeSession, ...args: never[]) => Promise<unknown>;
 
 type ArgumentsOf<Changes, Name extends keyof Changes> = Changes[Name] extends (
-  session: SqlSession,
+  session: ChangeSession,
   ...args: infer Arguments
 ) => Promise<unknown>
   ? Arguments

@@ -23,6 +23,12 @@ export interface SqlSession {
   run(sql: string, ...values: readonly Value[]): Promise<number>;
 }
 
+/** The session of a change, inside the transaction of its group commit. */
+export interface ChangeSession extends SqlSession {
+  /** Runs this before the commit, once for all calls that share it: what tidies up behind them. */
+  atEnd(sql: string, ...values: readonly Value[]): void;
+}
+
 /** A session for reads. Throws DomainError unavailable when the database cannot be read. */
 export interface SqlReader extends SqlSession {
   /** Runs several reads so that they see the same commit. */

@@ -2,7 +2,8 @@ import { gatewayWrites } from './gateways.ts';
 import { groupWrites } from './groups.ts';
 import { invitationWrites } from './invitations.ts';
 import { projectWrites } from './projects.ts';
-import type { SqlSession } from './session.ts';
+import type { ChangeSession } from './session.ts';
+import { shortLivedWrites } from './short-lived.ts';
 import { socialWrites } from './socials.ts';
 
 /** Changes of all stores that both engines share, by name. */
@@ -11,6 +12,7 @@ export const sqlWrites = {
   ...groupWrites,
   ...invitationWrites,
   ...projectWrites,
+  ...shortLivedWrites,
   ...socialWrites,
 };
 
@@ -20,6 +22,6 @@ export type SqlWriteName = keyof SqlWrites;
 /** Runs a change in a session; the arguments are those of its name. */
 export const runWrite = <Answer>(
   name: SqlWriteName,
-  session: SqlSession,
+  session: ChangeSession,
   args: readonly unknown[],
 ): Promise<Answer> => Reflect.apply(sqlWrites[name], undefined, [session, ...args]);

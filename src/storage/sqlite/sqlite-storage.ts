@@ -13,6 +13,11 @@ import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createProjectStore } from '../sql/projects.ts';
+import {
+  createCallTextStore,
+  createFailureStore,
+  createPasswordResetStore,
+} from '../sql/short-lived.ts';
 import { createSocialStore } from '../sql/socials.ts';
 import type { SqlWrites } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
@@ -29,11 +34,6 @@ import { createRenewalNews } from './renewal-news.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createReader } from './session.ts';
 import { createSessionStore } from './sessions.ts';
-import {
-  createCallTextStore,
-  createFailureStore,
-  createPasswordResetStore,
-} from './short-lived.ts';
 import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import { createUserStore } from './users.ts';
@@ -112,9 +112,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     }),
     mqttSessions: createSessionStore(context),
     installation: createInstallationStore(context, directory),
-    passwordResets: createPasswordResetStore(context),
-    failures: createFailureStore(context),
-    callTexts: createCallTextStore(context),
+    passwordResets: createPasswordResetStore(shared),
+    failures: createFailureStore(shared),
+    callTexts: createCallTextStore(shared),
     newestReceived: pushed.newestReceived,
     ping: () => writer.call('ping'),
     threadMemory: writer.memory,

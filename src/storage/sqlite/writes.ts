@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { ChangeSession } from '../sql/session.ts';
 import { runWrite, type SqlWriteName } from '../sql/writes.ts';
 import { createCorrectionWrites } from './correction-writes.ts';
 import { createCredentialWrites } from './credential-writes.ts';
@@ -10,7 +11,6 @@ import { createOutboxWrites } from './outbox-writes.ts';
 import { createRetentionWrites } from './retention-writes.ts';
 import { createSession } from './session.ts';
 import { createSessionWrites } from './session-writes.ts';
-import { createShortLivedWrites } from './short-lived-writes.ts';
 import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
 import { createRetentionStepWrites } from './timeseries/retention-steps.ts';
 import { createUserWrites } from './user-writes.ts';
@@ -34,7 +34,6 @@ export function createWrites(database: DatabaseSync) {
     ...createRetentionWrites(database),
     ...createRetentionStepWrites(database),
     ...createSessionWrites(database),
-    ...createShortLivedWrites(database),
     ...createInstallationWrites(database),
   };
 }
@@ -43,8 +42,13 @@ function createSharedWrites(database: DatabaseSync) {
   const session = createSession(database);
   return {
     /** Carries out a change of a store that both engines share. */
-    runShared: (name: SqlWriteName, args: readonly unknown[]): Promise<unknown> =>
-      runWrite(name, session, args),
+    async runShared(name: SqlWriteName, args: readonly unknown[]): Promise<unknown> {
+      const ends: Parameters<ChangeSession['atEnd']>[] = [];
+      const atEnd: ChangeSession['atEnd'] = (...end) => void ends.push(end);
+      const answer = await runWrite(name, { ...session, atEnd }, args);
+      for (const end of ends) await session.run(...end);
+      return answer;
+    },
   };
 }
 
