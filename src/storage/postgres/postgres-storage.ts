@@ -10,6 +10,7 @@ import { createDamagedRows } from '../damaged-rows.ts';
 import type { SqlContext } from '../sql/context.ts';
 import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
+import { createInstallationStore } from '../sql/installation.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createProjectStore } from '../sql/projects.ts';
 import {
@@ -24,7 +25,7 @@ import { createCorrectionStore } from './corrections.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGrantStore } from './grants.ts';
-import { createInstallationStore } from './installation.ts';
+import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
@@ -116,7 +117,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       ...pushed.retained,
     }),
     mqttSessions: createSessionStore(context, members?.own),
-    installation: createInstallationStore(context),
+    installation: createInstallationStore(shared, {
+      secret: () => ensureInstallationSecret(writer),
+      // Backups are the database's own affair.
+      lastBackupAt: async () => undefined,
+    }),
     passwordResets: createPasswordResetStore(shared),
     failures: createFailureStore(shared),
     callTexts: createCallTextStore(shared),

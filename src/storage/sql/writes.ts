@@ -1,5 +1,6 @@
 import { gatewayWrites } from './gateways.ts';
 import { groupWrites } from './groups.ts';
+import { installationWrites } from './installation.ts';
 import { invitationWrites } from './invitations.ts';
 import { projectWrites } from './projects.ts';
 import type { ChangeSession } from './session.ts';
@@ -10,6 +11,7 @@ import { socialWrites } from './socials.ts';
 export const sqlWrites = {
   ...gatewayWrites,
   ...groupWrites,
+  ...installationWrites,
   ...invitationWrites,
   ...projectWrites,
   ...shortLivedWrites,

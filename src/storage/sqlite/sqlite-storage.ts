@@ -11,6 +11,7 @@ import { createDamagedRows } from '../damaged-rows.ts';
 import type { AnswerOf, SqlContext } from '../sql/context.ts';
 import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
+import { createInstallationStore } from '../sql/installation.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createProjectStore } from '../sql/projects.ts';
 import {
@@ -21,12 +22,13 @@ import {
 import { createSocialStore } from '../sql/socials.ts';
 import type { SqlWrites } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
+import { lastBackupOf } from './backup-mark.ts';
 import { openConnection } from './connection.ts';
 import { createCorrectionStore } from './corrections.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGrantStore } from './grants.ts';
-import { createInstallationStore } from './installation.ts';
+import { ensureInstallationSecret } from './installation-secret.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
 import { reachingSql } from './reaching-grants.ts';
@@ -111,7 +113,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       ...pushed.retained,
     }),
     mqttSessions: createSessionStore(context),
-    installation: createInstallationStore(context, directory),
+    installation: createInstallationStore(shared, {
+      secret: async () => ensureInstallationSecret(directory),
+      lastBackupAt: () => lastBackupOf(directory),
+    }),
     passwordResets: createPasswordResetStore(shared),
     failures: createFailureStore(shared),
     callTexts: createCallTextStore(shared),

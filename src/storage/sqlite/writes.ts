@@ -5,7 +5,6 @@ import { createCorrectionWrites } from './correction-writes.ts';
 import { createCredentialWrites } from './credential-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
-import { createInstallationWrites } from './installation-writes.ts';
 import { createNotificationWrites } from './notification-writes.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
 import { createRetentionWrites } from './retention-writes.ts';
@@ -34,7 +33,6 @@ export function createWrites(database: DatabaseSync) {
     ...createRetentionWrites(database),
     ...createRetentionStepWrites(database),
     ...createSessionWrites(database),
-    ...createInstallationWrites(database),
   };
 }
 
