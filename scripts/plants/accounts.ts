@@ -9,7 +9,7 @@ const limiter = 'src/domain/users/login-limiter.ts';
 const accounts = 'src/domain/users/accounts.ts';
 const resetsCode = 'src/domain/users/password-resets.ts';
 const candidates = 'src/domain/users/login-candidates.ts';
-const tokens = 'src/storage/sqlite/credential-writes.ts';
+const tokens = 'src/storage/sql/credentials.ts';
 
 /** Logins, sign-ups, resets, and the addresses and tokens of accounts. */
 export const plantsOfAccounts: readonly Plant[] = [
@@ -218,8 +218,8 @@ export const plantsOfAccounts: readonly Plant[] = [
     patches: [
       patch(
         tokens,
-        'exists (select 1 from tokens where hash = ? and user_id = users.id)',
-        '? is not null',
+        'exists (select 1 from tokens where hash = $6 and user_id = users.id)',
+        '$6 is not null',
       ),
     ],
   },
@@ -227,11 +227,7 @@ export const plantsOfAccounts: readonly Plant[] = [
     name: 'a login counts only while its password stands',
     ...{ file: 'test/v2/accounts.test.ts', test: 'no token outlives a new password', says: /401/ },
     patches: [
-      patch(
-        tokens,
-        ' and password_hash = ?`;\nconst insertTokenByToken',
-        ' and ? is not null`;\nconst insertTokenByToken',
-      ),
+      patch(tokens, ' and password_hash = $6`,\n  token:', ' and $6 is not null`,\n  token:'),
     ],
   },
   {
@@ -240,8 +236,8 @@ export const plantsOfAccounts: readonly Plant[] = [
     patches: [
       patch(
         tokens,
-        'exists (select 1 from tokens where hash = ? and user_id = users.id)',
-        '? is not null',
+        'exists (select 1 from tokens where hash = $6 and user_id = users.id)',
+        '$6 is not null',
       ),
     ],
   },

@@ -9,11 +9,12 @@ import type { UserStore } from '../../domain/users/user-store.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
 import type { AccountStorage } from '../account-storage.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import { createCredentialStore } from '../sql/credentials.ts';
 import { connectForCommand } from './command-opening.ts';
 import { createTellingWriter } from './command-telling.ts';
 import { createCommandWriter } from './command-writer.ts';
-import { createCredentialStore } from './credentials.ts';
 import { createReader } from './reader.ts';
+import { sharedContext } from './store-context.ts';
 import { createUserStore } from './users.ts';
 
 type Outcome = Awaited<ReturnType<UserStore['setPassword']>>;
@@ -41,7 +42,7 @@ export async function openAccounts(
   const forgetDevice = () => undefined;
   const told = createTellingWriter({ ...context, textOf });
   const users = createUserStore({ ...context, forgetDevice });
-  const credentials = createCredentialStore(context);
+  const credentials = createCredentialStore(sharedContext(context));
   return {
     users: {
       ...users,
@@ -63,7 +64,10 @@ export async function openAccounts(
         const telling = told<'removed' | 'missing'>((outcome) =>
           outcome === 'missing' ? [] : changesOfKeyRemoval(userId, keyId),
         );
-        return createCredentialStore({ ...context, writer: telling }).removeKey(userId, keyId);
+        return createCredentialStore(sharedContext({ ...context, writer: telling })).removeKey(
+          userId,
+          keyId,
+        );
       },
     },
     async close() {

@@ -38,8 +38,6 @@ export const postgresLimits = {
   lockWaitMs: 3_000,
   /** A peer that says nothing for so long is gone: the lock of a dead process is free then. */
   keepAliveSeconds: 5,
-  /** Expired tokens deleted by one insert, so that no insert after a long rest is slow. */
-  expiredTokensPerStep: 1_000,
   /** A list reads this many devices at once, then lets others run. */
   listDevicesPerSlice: 100,
   listPartsPerSlice: 500,

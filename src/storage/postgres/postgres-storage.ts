@@ -7,7 +7,7 @@ import { createRetaining } from '../../domain/datapoints/retention/retaining.ts'
 import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
-import type { SqlContext } from '../sql/context.ts';
+import { createCredentialStore } from '../sql/credentials.ts';
 import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInstallationStore } from '../sql/installation.ts';
@@ -19,10 +19,8 @@ import {
   createPasswordResetStore,
 } from '../sql/short-lived.ts';
 import { createSocialStore } from '../sql/socials.ts';
-import { runWrite, type SqlWrites } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
 import { createCorrectionStore } from './corrections.ts';
-import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGrantStore } from './grants.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
@@ -32,10 +30,10 @@ import { createMemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
-import { reachingSql } from './reaching-grants.ts';
 import { createReader } from './reader.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
+import { sharedContext } from './store-context.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import type { HotLimits } from './timeseries/hot-limits.ts';
 import { createUserStore } from './users.ts';
@@ -79,10 +77,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const members = createMembers(options, { link, writer, opened });
   const context = { reader, writer, damaged };
-  const shared: SqlContext<SqlWrites> = {
-    ...{ reader, damaged, reachingSql },
-    write: (name, ...args) => writer.call((session) => runWrite(name, session, args)),
-  };
+  const shared = sharedContext(context);
   const claiming = { ...context, member: link.member };
   const pushed = createDatapointStore({
     ...{ ...context, log, own: members?.own },
@@ -97,7 +92,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const open = opened.move();
   return {
     users: createUserStore({ ...context, forgetDevice: forget }),
-    credentials: createCredentialStore(context),
+    credentials: createCredentialStore(shared),
     grants: createGrantStore(context),
     groups: createGroupStore(shared),
     invitations: createInvitationStore(shared),

@@ -1,4 +1,7 @@
 import type { DamagedRows } from '../damaged-rows.ts';
+import type { SqlContext } from '../sql/context.ts';
+import { runWrite, type SqlWrites } from '../sql/writes.ts';
+import { reachingSql } from './reaching-grants.ts';
 import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
 
@@ -14,3 +17,15 @@ export interface ClaimContext extends StoreContext {
   /** The number of this process among those that serve the database. */
   readonly member: number;
 }
+
+/** The parts of stores that both engines share. */
+export const sharedContext = ({
+  reader,
+  writer,
+  damaged,
+}: StoreContext): SqlContext<SqlWrites> => ({
+  reader,
+  write: (name, ...args) => writer.call((session) => runWrite(name, session, args)),
+  damaged,
+  reachingSql,
+});

@@ -83,10 +83,16 @@ export function sessionFromRow(row: SessionRow): SessionRecord {
   };
 }
 
-/** The column details of an access key. */
-export function keyDetails(key: AccessKeyRecord): string {
+export function keyToRow(key: AccessKeyRecord): AccessKeyRow {
   const { name, scopes, devices } = key;
-  return JSON.stringify({ name, scopes, devices });
+  return {
+    id: key.id,
+    hash: key.hash,
+    user_id: key.userId,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt ?? null,
+    details: JSON.stringify({ name, scopes, devices }),
+  };
 }
 
 export function keyFromRow(row: AccessKeyRow): AccessKeyRecord {
@@ -96,7 +102,7 @@ export function keyFromRow(row: AccessKeyRow): AccessKeyRecord {
     userId: row.user_id as UserId,
     createdAt: row.created_at,
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
-    // The text was written by keyDetails.
+    // The text was written by keyToRow.
     ...detailsFrom<KeyDetails>(row.details),
   };
 }

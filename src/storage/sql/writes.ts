@@ -1,3 +1,4 @@
+import { credentialWrites } from './credentials.ts';
 import { gatewayWrites } from './gateways.ts';
 import { groupWrites } from './groups.ts';
 import { installationWrites } from './installation.ts';
@@ -9,6 +10,7 @@ import { socialWrites } from './socials.ts';
 
 /** Changes of all stores that both engines share, by name. */
 export const sqlWrites = {
+  ...credentialWrites,
   ...gatewayWrites,
   ...groupWrites,
   ...installationWrites,

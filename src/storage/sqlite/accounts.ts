@@ -2,9 +2,10 @@ import { silentReporter } from '../../domain/reporter.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
 import type { AccountStorage } from '../account-storage.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import { createCredentialStore } from '../sql/credentials.ts';
 import { openConnection } from './connection.ts';
-import { createCredentialStore } from './credentials.ts';
 import { prepareForCommand } from './opening.ts';
+import { sharedContext } from './store-context.ts';
 import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
 
@@ -22,7 +23,7 @@ export async function openAccounts(
   return {
     // A running service notices the end of an account by itself: it asks for each credential anew.
     users: createUserStore({ ...context, forgetDevice: () => undefined }),
-    credentials: createCredentialStore(context),
+    credentials: createCredentialStore(sharedContext(context)),
     async close() {
       reader.close();
       await writer.close();

@@ -23,8 +23,6 @@ export const sqliteLimits = {
   callsWaitingMax: 20_000,
   /** Calls that share one commit: an upper end to how long the first of them waits. */
   callsPerCommitMax: 1_000,
-  /** Expired tokens deleted by one insert, so that no insert after a long rest is slow. */
-  expiredTokensPerStep: 1_000,
   /** Pages that a backup copies between two looks at its progress: 4 MiB. */
   backupPagesPerStep: 1_024,
   /** Compacting leaves so much of the disk free. */

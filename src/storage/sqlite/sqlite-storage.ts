@@ -8,7 +8,7 @@ import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
-import type { AnswerOf, SqlContext } from '../sql/context.ts';
+import { createCredentialStore } from '../sql/credentials.ts';
 import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInstallationStore } from '../sql/installation.ts';
@@ -20,22 +20,19 @@ import {
   createPasswordResetStore,
 } from '../sql/short-lived.ts';
 import { createSocialStore } from '../sql/socials.ts';
-import type { SqlWrites } from '../sql/writes.ts';
 import type { Storage } from '../storage.ts';
 import { lastBackupOf } from './backup-mark.ts';
 import { openConnection } from './connection.ts';
 import { createCorrectionStore } from './corrections.ts';
-import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGrantStore } from './grants.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
-import { reachingSql } from './reaching-grants.ts';
 import { createRenewalNews } from './renewal-news.ts';
 import { createRetentionStore } from './retentions.ts';
-import { createReader } from './session.ts';
 import { createSessionStore } from './sessions.ts';
+import { sharedContext } from './store-context.ts';
 import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import { createUserStore } from './users.ts';
@@ -72,14 +69,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter });
   const context = { reader, writer, damaged };
-  const shared: SqlContext<SqlWrites> = {
-    reader: createReader(reader),
-    // The thread answers what the change of this name answers.
-    write: (name, ...args) =>
-      writer.call('runShared', name, args) as Promise<AnswerOf<SqlWrites, typeof name>>,
-    damaged,
-    reachingSql,
-  };
+  const shared = sharedContext(context);
   const pushed = createDatapointStore({ ...context, log, limits });
   opened.defer(() => pushed.close());
   await pushed.start();
@@ -93,7 +83,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const open = opened.move();
   return {
     users: createUserStore({ ...context, forgetDevice: forget }),
-    credentials: createCredentialStore(context),
+    credentials: createCredentialStore(shared),
     grants: createGrantStore(context),
     groups: createGroupStore(shared),
     invitations: createInvitationStore(shared),

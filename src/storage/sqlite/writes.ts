@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeSession } from '../sql/session.ts';
 import { runWrite, type SqlWriteName } from '../sql/writes.ts';
 import { createCorrectionWrites } from './correction-writes.ts';
-import { createCredentialWrites } from './credential-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
 import { createNotificationWrites } from './notification-writes.ts';
@@ -23,7 +22,6 @@ export function createWrites(database: DatabaseSync) {
     ...createSharedWrites(database),
     ...createHealthWrites(database),
     ...createUserWrites(database),
-    ...createCredentialWrites(database),
     ...createGrantWrites(database),
     ...createDeviceWrites(database),
     ...createNotificationWrites(database),
