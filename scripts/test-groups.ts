@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, matchesGlob, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { quickFolder } from '../test/quick-folder.ts';
 
 /** Tests that run in one process, one file after the other. */
 export interface TestGroup {
@@ -68,21 +69,6 @@ const isOneOf = (patterns: readonly string[], file: string): boolean => {
 function mayShare(file: string): boolean {
   if (!isOneOf(sharing, file)) return false;
   return !readFileSync(file, 'utf8').startsWith(ownProcess);
-}
-
-/** Linux keeps files there in memory: nobody waits for a disk to sync. */
-const memoryFolder = '/dev/shm';
-const memoryBytesMin = 2 ** 30;
-
-/** Where tests keep files whose place does not matter; undefined: at the usual place. */
-function quickFolder(): string | undefined {
-  try {
-    const { bavail, bsize } = statfsSync(memoryFolder);
-    return bavail * bsize >= memoryBytesMin ? memoryFolder : undefined;
-  } catch {
-    // Another system than Linux.
-    return undefined;
-  }
 }
 
 /**

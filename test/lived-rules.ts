@@ -18,7 +18,6 @@ import { createEventText } from '../src/feed/event-text.ts';
 import { createManualClock, type Instant } from '../src/lib/clock.ts';
 import type { JsonValue } from '../src/lib/json.ts';
 import { silentLog } from '../src/lib/log.ts';
-import { createMemoryStorage } from '../src/storage/memory/memory-storage.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import {
   aDevice,
@@ -30,6 +29,7 @@ import {
   username,
 } from './contract/storage/builders.ts';
 import { aNotification } from './contract/storage/notifications.contract.ts';
+import { temporaryStorage } from './temporary-storage.ts';
 
 export const devices = ['d0', 'd1'].map(deviceId);
 export const sensors = ['TC1', 'SM1'].map(sensorId);
@@ -62,7 +62,7 @@ export interface Fired {
 export type Ground = () => Promise<readonly [Storage, ...Storage[]]>;
 
 export const inMemory: Ground = async () => {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   for (const name of ['ana', 'ben']) await storage.users.insert(aUser(name), 'hash');
   return [storage];
 };

@@ -5,14 +5,21 @@ import type { PolicySettings } from '../src/domain/access/policy.ts';
 import type { Feed } from '../src/domain/datapoints/feed.ts';
 import { createInProcessFeed } from '../src/feed/in-process-feed.ts';
 import { silentLog } from '../src/lib/log.ts';
-import { createMemoryStorage } from '../src/storage/memory/memory-storage.ts';
 import type { Storage } from '../src/storage/storage.ts';
+import { temporaryStorage } from './temporary-storage.ts';
 
-/** Stores as the service uses them, with their caches, over an engine; absent: one in memory. */
-export function openServiceStorage(
-  engine: Storage = createMemoryStorage(),
+export interface OpenedServiceStorage {
+  readonly storage: ServiceStorage;
+  readonly feed: Feed;
+  readonly access: Access;
+}
+
+/** Stores as the service uses them, with their caches, over an engine or an empty storage. */
+export async function openServiceStorage(
+  given?: Storage,
   settings: PolicySettings = { publicPush: 'open' },
-): { readonly storage: ServiceStorage; readonly feed: Feed; readonly access: Access } {
+): Promise<OpenedServiceStorage> {
+  const engine = given ?? (await temporaryStorage());
   const feed = createInProcessFeed({ log: silentLog });
   const storage = createServiceStorage(engine, feed);
   const access = createAccess({ grants: createGrantDirectory(storage.grants, feed), settings });

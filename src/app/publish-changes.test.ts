@@ -23,7 +23,7 @@ const ana = userId('id-ana');
 
 async function aStorage() {
   const told: Change[] = [];
-  const { storage, feed } = openServiceStorage();
+  const { storage, feed } = await openServiceStorage();
   feed.onChange(async (change) => void told.push(change));
   await storage.users.insert(aUser('ana'), 'hash');
   await storage.credentials.insertKey(aKey('k', 'ana'));

@@ -19,7 +19,7 @@ test('changes of one device at the same time are counted once each', async () =>
   const [ana, eve] = ['ana', 'eve'].map((name) => aUser(name));
   assert.ok(ana && eve);
   const { config } = loadConfig({ KIPIMO_DATABASE_URL: 'memory:' });
-  const { storage, feed: changes } = openServiceStorage();
+  const { storage, feed: changes } = await openServiceStorage();
   const { storage: counted, room } = await openStorageRoom({
     config,
     storage,

@@ -2,18 +2,20 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { aMessage } from '../../test/contract/channels/channel-contract.ts';
+import { temporaryStorage } from '../../test/temporary-storage.ts';
 import type { ChannelMessage } from '../domain/notifications/channel.ts';
 import { createManualClock } from '../lib/clock.ts';
 import { type Log, silentLog } from '../lib/log.ts';
-import { createMemoryStorage } from '../storage/memory/memory-storage.ts';
 import { type ChannelSettings, openChannels } from './index.ts';
+
+const { callTexts } = await temporaryStorage();
 
 const open = (settings: ChannelSettings, log: Log = silentLog) =>
   openChannels({
     settings,
     webhooks: 'refused',
     installationSecret: '0'.repeat(64),
-    callTexts: createMemoryStorage().callTexts,
+    callTexts,
     clock: createManualClock(0),
     log,
   });

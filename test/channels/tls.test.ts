@@ -12,13 +12,15 @@ import { parseUsername } from '../../src/domain/ids.ts';
 import type { ChannelName } from '../../src/domain/notifications/notification.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { createMemoryStorage } from '../../src/storage/memory/memory-storage.ts';
 import { aMessage } from '../contract/channels/channel-contract.ts';
 import { startHttpStub } from '../contract/channels/http-stub.ts';
 import { startSmppStub } from '../contract/channels/smpp-stub.ts';
+import { temporaryStorage } from '../temporary-storage.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-channel-tls-'));
 after(() => rmSync(directory, { recursive: true }));
+
+const { callTexts } = await temporaryStorage();
 
 let pair: { readonly key: string; readonly cert: string };
 
@@ -43,7 +45,7 @@ async function sendBy(name: ChannelName, settings: object, webhook?: string): Pr
     settings,
     webhooks: 'allowed',
     installationSecret: '0'.repeat(64),
-    callTexts: createMemoryStorage().callTexts,
+    callTexts,
     clock: systemClock,
     log: silentLog,
   });

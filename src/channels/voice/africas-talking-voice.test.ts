@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { aMessage, describeChannel } from '../../../test/contract/channels/channel-contract.ts';
 import { openHttpChannel } from '../../../test/contract/channels/http-channel.ts';
 import { startHttpStub } from '../../../test/contract/channels/http-stub.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { parseUsername } from '../../domain/ids.ts';
 import { createManualClock } from '../../lib/clock.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { createAfricasTalkingVoice } from './africas-talking-voice.ts';
@@ -20,7 +20,10 @@ const entry = (status: string) => ({
   json: { entries: [{ phoneNumber: phone, status, sessionId: 'ATVId_1' }], errorMessage: 'None' },
 });
 
-function channelAt(url: string, { callTexts } = createMemoryStorage()) {
+/** No text is kept there. */
+const empty = await temporaryStorage();
+
+function channelAt(url: string, { callTexts } = empty) {
   const settings = readVoiceUrl(
     `africastalking://farm:${key}@voice.africastalking.com?from=%2B254711000000&base=${url}`,
   );
@@ -50,7 +53,7 @@ describeChannel({
 
 async function call(answer: { status: number; json: unknown }, text = 'Maji ni <12>') {
   await using stub = await startHttpStub({ behaviour: 'accepts', answer: () => answer });
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   const channel = channelAt(stub.url, storage);
   const to = { username: parseUsername('ama'), phone };
   const outcome = await channel.send(aMessage({ to, text }), new AbortController().signal);

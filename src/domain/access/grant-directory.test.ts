@@ -13,7 +13,7 @@ import {
   username,
 } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { limits } from '../limits.ts';
 import { createGrantDirectory } from './grant-directory.ts';
 import type { Scope } from './scopes.ts';
@@ -27,7 +27,7 @@ const group = { kind: 'device', resource: 'd', groupId: groupId('g') } as const;
 const view: readonly Scope[] = ['devices:view', 'devices-data:view'];
 
 async function aDirectory() {
-  const { storage, feed } = openServiceStorage();
+  const { storage, feed } = await openServiceStorage();
   for (const name of ['ana', 'bob', 'eve']) await storage.users.insert(aUser(name), 'hash');
   await storage.devices.insert(aDevice('d', { owner: ana, visibility: 'private' }));
   await storage.groups.insert(aGroup('g', { owner: ana, usernames: [] }));
@@ -103,10 +103,10 @@ test('whatever path gives or takes a right, the next question knows', async () =
 });
 
 test('grants that were read before a change are answered and not kept', async () => {
-  const engine = createMemoryStorage();
+  const engine = await temporaryStorage();
   const { find } = engine.grants;
   let reading: PromiseWithResolvers<void> | undefined;
-  const { storage, feed } = openServiceStorage({
+  const { storage, feed } = await openServiceStorage({
     ...engine,
     grants: {
       ...engine.grants,

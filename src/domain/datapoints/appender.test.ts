@@ -7,11 +7,11 @@ import {
   noon,
   sensorId,
 } from '../../../test/contract/storage/builders.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createInProcessFeed } from '../../feed/in-process-feed.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { silentLog } from '../../lib/log.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
@@ -34,7 +34,7 @@ function aPush(sensor: string, ...values: readonly number[]): QueuedPush {
 }
 
 async function anAppender(wrap: (store: DatapointStore) => DatapointStore = (store) => store) {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   await storage.devices.insert(aDevice('d', { sensors: [aSensor('a'), aSensor('b')] }));
   const feed = createInProcessFeed({ log: silentLog });
   const told: (readonly FeedEvent[])[] = [];

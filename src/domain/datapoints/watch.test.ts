@@ -18,7 +18,7 @@ const bob: Actor = { kind: 'user', userId: userId('id-bob'), username: username(
 const d = deviceId('d');
 
 async function aWatch() {
-  const { storage, feed, access } = openServiceStorage();
+  const { storage, feed, access } = await openServiceStorage();
   const { users, devices, grants } = storage;
   for (const name of ['alice', 'bob']) await users.insert(aUser(name), 'hash');
   await devices.insert(aDevice('d', { visibility: 'private' }));

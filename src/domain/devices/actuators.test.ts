@@ -24,7 +24,7 @@ const pump = actuatorId('pump');
 const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUsername('ama') };
 
 async function guestsPump() {
-  const { storage, access } = openServiceStorage();
+  const { storage, access } = await openServiceStorage();
   const { devices } = storage;
   const actuators = [anActuator('pump', { value: 0 })];
   await devices.insert(aDevice('d', { owner: guestUsername, actuators }));

@@ -13,7 +13,7 @@ import {
   username,
 } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { DomainError } from '../errors.ts';
 import { createDeviceDirectory } from './device-directory.ts';
 import type { DeviceStore } from './device-store.ts';
@@ -21,7 +21,7 @@ import type { DeviceStore } from './device-store.ts';
 const d = deviceId('d');
 
 async function aDirectory() {
-  const { storage } = openServiceStorage();
+  const { storage } = await openServiceStorage();
   const parts = { sensors: [aSensor('s')], actuators: [anActuator('a')] };
   await storage.users.insert(aUser('ana'), 'hash');
   await storage.devices.insert(aDevice('d', { owner: username('ana'), ...parts }));
@@ -66,12 +66,15 @@ test('every write of a device, or of its account, is seen by the next who asks',
 });
 
 test('a write that fails may have been made: what was known is forgotten', async () => {
-  const engine = createMemoryStorage();
+  const engine = await temporaryStorage();
   const update: DeviceStore['update'] = async (...change) => {
     await engine.devices.update(...change);
     throw new DomainError('unavailable', 'the answer was lost');
   };
-  const { storage } = openServiceStorage({ ...engine, devices: { ...engine.devices, update } });
+  const { storage } = await openServiceStorage({
+    ...engine,
+    devices: { ...engine.devices, update },
+  });
   await storage.devices.insert(aDevice('d'));
   await storage.devices.find(d);
   await assert.rejects(storage.devices.update(d, { visibility: 'private' }, noon));
@@ -79,7 +82,7 @@ test('a write that fails may have been made: what was known is forgotten', async
 });
 
 test('while the changes of others are not heard, a device is read anew', async () => {
-  const { storage } = openServiceStorage();
+  const { storage } = await openServiceStorage();
   await storage.devices.insert(aDevice('d', { name: 'before' }));
   let isCurrent = true;
   const changes = { onChange: () => () => undefined, isCurrent: () => isCurrent };

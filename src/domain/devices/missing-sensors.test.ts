@@ -20,8 +20,8 @@ const ids = (...names: readonly string[]): ReadonlySet<SensorId> => new Set(name
 const wide = { makesDevices: true, sensorsMax: 100 };
 
 /** `wrap` puts something between the domain and its store. */
-function setUp(wrap: (store: DeviceStore) => DeviceStore = (store) => store) {
-  const { storage, access } = openServiceStorage();
+async function setUp(wrap: (store: DeviceStore) => DeviceStore = (store) => store) {
+  const { storage, access } = await openServiceStorage();
   const { devices: kept, users, grants } = storage;
   const store = wrap(kept);
   const devices = createDevices({ store, users, grants, access, clock, room: endlessRoom() });
@@ -31,7 +31,7 @@ function setUp(wrap: (store: DeviceStore) => DeviceStore = (store) => store) {
 }
 
 test('a device is made with its sensors, and later the sensors it lacks', async () => {
-  const { kept, missingSensors, sensors } = setUp();
+  const { kept, missingSensors, sensors } = await setUp();
   const maker = missingSensors(ama, wide);
   assert.equal((await maker.makeOn(id, ids('a', 'b'))).size, 0);
   assert.equal((await maker.makeOn(id, ids('b', 'c'))).size, 0);
@@ -41,7 +41,7 @@ test('a device is made with its sensors, and later the sensors it lacks', async 
 });
 
 test('a sensor that is there keeps its description', async () => {
-  const { kept, missingSensors } = setUp();
+  const { kept, missingSensors } = await setUp();
   const named = { id: sensorId('a'), name: 'Well' };
   await kept.insert(aDevice('d', { owner, sensors: [named] }));
   await missingSensors(ama, wide).makeOn(id, ids('a', 'b'));
@@ -49,14 +49,14 @@ test('a sensor that is there keeps its description', async () => {
 });
 
 test('guests make no device, and nobody makes one where none is to be made', async () => {
-  const { missingSensors, sensors } = setUp();
+  const { missingSensors, sensors } = await setUp();
   await missingSensors(guest, wide).makeOn(id, ids('a'));
   await missingSensors(ama, { ...wide, makesDevices: false }).makeOn(id, ids('a'));
   assert.equal(await sensors(), undefined);
 });
 
 test('who may push but not update is told which right it takes', async () => {
-  const { kept, missingSensors, sensors } = setUp();
+  const { kept, missingSensors, sensors } = await setUp();
   await kept.insert(aDevice('d', { owner, visibility: 'public' }));
   const refusal = (await missingSensors(kofi, wide).makeOn(id, ids('a'))).get(sensorId('a'));
   assert.equal(refusal?.code, 'not_found');
@@ -65,14 +65,14 @@ test('who may push but not update is told which right it takes', async () => {
 });
 
 test('who may not push learns nothing, and makes nothing', async () => {
-  const { kept, missingSensors, sensors } = setUp();
+  const { kept, missingSensors, sensors } = await setUp();
   await kept.insert(aDevice('d', { owner, visibility: 'private' }));
   assert.equal((await missingSensors(kofi, wide).makeOn(id, ids('a'))).size, 0);
   assert.deepEqual(await sensors(), []);
 });
 
 test('a key makes only the devices it names', async () => {
-  const { missingSensors, sensors } = setUp();
+  const { missingSensors, sensors } = await setUp();
   const keyId = parseAccessKeyId('k');
   const key = { keyId, devices: new Set([deviceId('other')]) };
   const refused = await missingSensors({ ...ama, key }, wide).makeOn(id, ids('a'));
@@ -81,7 +81,7 @@ test('a key makes only the devices it names', async () => {
 });
 
 test('one request makes as many sensors as it may, whatever the device', async () => {
-  const { missingSensors, sensors } = setUp();
+  const { missingSensors, sensors } = await setUp();
   const maker = missingSensors(ama, { makesDevices: true, sensorsMax: 3 });
   await maker.makeOn(deviceId('first'), ids('a', 'b'));
   const refused = await maker.makeOn(id, ids('a', 'b'));
@@ -93,7 +93,7 @@ test('one request makes as many sensors as it may, whatever the device', async (
 
 test('a device that somebody makes in between gets the sensors all the same', async () => {
   let isFirst = true;
-  const { missingSensors, sensors } = setUp((kept) => ({
+  const { missingSensors, sensors } = await setUp((kept) => ({
     ...kept,
     insert: async (device) => {
       if (isFirst) await kept.insert({ ...device, sensors: [{ id: sensorId('a') }] });
@@ -106,7 +106,7 @@ test('a device that somebody makes in between gets the sensors all the same', as
 });
 
 test('a store that is down is not a refusal of single sensors', async () => {
-  const { kept, missingSensors } = setUp((store) => ({
+  const { kept, missingSensors } = await setUp((store) => ({
     ...store,
     putSensor: () => Promise.reject(new DomainError('unavailable', 'the disk failed')),
   }));

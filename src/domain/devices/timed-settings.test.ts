@@ -8,8 +8,8 @@ import {
   noon,
   username,
 } from '../../../test/contract/storage/builders.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { silentLog } from '../../lib/log.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { payerOf } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
@@ -23,7 +23,7 @@ const graceMs = timedSettingTimes.graceMs;
 
 /** Ama's pump, and two processes that set it: `at(1)` and `at(2)`, with one clock. */
 async function sharedPump() {
-  const { devices } = createMemoryStorage();
+  const { devices } = await temporaryStorage();
   await devices.insert(aDevice('d', { actuators: [anActuator('pump', { value: 0 })] }));
   let now = noon;
   let isAway = false;

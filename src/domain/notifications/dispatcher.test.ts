@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aSocial, aUser, deviceId, noon } from '../../../test/contract/storage/builders.ts';
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { silentLog } from '../../lib/log.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
 import type { Channel, Outcome } from './channel.ts';
@@ -15,7 +15,7 @@ const { id: notificationId } = aNotification('n');
 
 /** A store with so many deliveries by webhook that are due. */
 async function aStore(count: number) {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   await storage.users.insert(aUser('bob', { profile: { webhook: ['https://x.org'] } }), 'hash');
   await storage.users.insert(aUser('ana'), 'hash');
   await storage.notifications.insert(aNotification('n'));
@@ -180,7 +180,7 @@ test('a stopped pump begins nothing, and waits for what is under way', async () 
 });
 
 test('nine payers with one dead host leave the channel to another', async () => {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   async function file(name: string, host: string, count: number) {
     const profile = { webhook: [`https://${host}/hook`] };
     await storage.users.insert(aUser(name, { profile }), 'hash');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aDevice, aUser, deviceId, username } from '../../../test/contract/storage/builders.ts';
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import type { Actor } from '../actor.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork } from '../budgets/long-work.ts';
@@ -18,7 +18,7 @@ const person = (name: string) => ({
 
 /** Rules of ana's on devices of hers, by the letters of what they name. */
 async function start(longWorkMax?: number) {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   const index = createSensorIndex();
   for (const [id, visibility] of [
     ['open', 'public'],

@@ -8,8 +8,8 @@ import {
   username,
 } from '../../../test/contract/storage/builders.ts';
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { silentLog } from '../../lib/log.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { payerOfAccount } from '../budgets/payer.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
@@ -25,7 +25,7 @@ const ana = username('ana');
 
 /** A book over a storage in memory; `watched` are the silences that it waits for. */
 async function openBook(datapoints?: Partial<DatapointStore>) {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   await storage.users.insert(aUser('ana'), 'hash');
   const watched: string[] = [];
   const silences = {

@@ -12,8 +12,8 @@ import { createProjects } from './projects.ts';
 const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUsername('ama') };
 
 /** Services over stores that say how many things the guest owns. */
-function withGuestOwning(count: { gateways: number; projects: number }) {
-  const { storage, access } = openServiceStorage();
+async function withGuestOwning(count: { gateways: number; projects: number }) {
+  const { storage, access } = await openServiceStorage();
   const { gateways, projects, users, grants } = storage;
   const store = {
     ...gateways,
@@ -36,7 +36,7 @@ const empty = { deviceIds: [], gatewayIds: [] };
 
 test('the gateways and projects of the guest have an end, those of people have none', async () => {
   const full = { gateways: limits.guestGatewaysMax, projects: limits.guestProjectsMax };
-  const { gateways, projects } = withGuestOwning(full);
+  const { gateways, projects } = await withGuestOwning(full);
   const refusal = { code: 'unavailable', message: /log in to add yours/ };
   await assert.rejects(gateways.create(guest, { id: 'g' as GatewayId }), refusal);
   await assert.rejects(projects.create(guest, empty), refusal);
@@ -45,7 +45,7 @@ test('the gateways and projects of the guest have an end, those of people have n
 });
 
 test('the last gateway and project before that end are made', async () => {
-  const { gateways, projects } = withGuestOwning({
+  const { gateways, projects } = await withGuestOwning({
     gateways: limits.guestGatewaysMax - 1,
     projects: limits.guestProjectsMax - 1,
   });
@@ -55,7 +55,7 @@ test('the last gateway and project before that end are made', async () => {
 });
 
 test('guests at one address make half of what all guests may have, others go on', async () => {
-  const { gateways, projects } = withGuestOwning({
+  const { gateways, projects } = await withGuestOwning({
     gateways: limits.guestGatewaysMax - 1,
     projects: limits.guestProjectsMax - 1,
   });

@@ -6,7 +6,7 @@ import { createOwnedResources } from '../projects/owned-resources.ts';
 import { createSharing } from './sharing.ts';
 
 test('a grant on what goes while it is given is refused, not answered as given', async () => {
-  const { storage, access } = openServiceStorage();
+  const { storage, access } = await openServiceStorage();
   const { users, groups, devices } = storage;
   for (const name of ['ana', 'bob']) await users.insert(aUser(name), 'hash');
   await devices.insert(aDevice('d', { owner: username('ana') }));

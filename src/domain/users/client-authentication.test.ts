@@ -20,7 +20,7 @@ const address = '192.0.2.1';
 const secret = `kpk_${'k'.repeat(43)}`;
 
 async function aDoor() {
-  const { storage, feed } = openServiceStorage();
+  const { storage, feed } = await openServiceStorage();
   const { users, credentials, failures: store } = storage;
   const clock = createManualClock(noon);
   await users.insert(

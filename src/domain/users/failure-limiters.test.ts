@@ -1,8 +1,8 @@
 // In a process of its own: it changes the timers.
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
 import { createFailureLimiters } from './failure-limiters.ts';
 import type { FailureStore } from './failure-store.ts';
@@ -10,7 +10,8 @@ import type { FailureStore } from './failure-store.ts';
 const bounds = { failuresMax: 2, windowMs: 60_000 };
 
 /** A counter over a store that tells what is written to it. */
-function aCounter(store: FailureStore = createMemoryStorage().failures) {
+async function aCounter(given?: FailureStore) {
+  const store = given ?? (await temporaryStorage()).failures;
   const clock = createManualClock(0);
   const writes: (readonly string[])[] = [];
   const told: FailureStore = {
@@ -25,11 +26,11 @@ function aCounter(store: FailureStore = createMemoryStorage().failures) {
 }
 
 test('what was counted counts on in the next process, until it ends', async () => {
-  const first = aCounter();
+  const first = await aCounter();
   for (const key of ['ama', 'ama', 'kofi', 'esi', 'esi']) first.limiter.recordFailure(key);
   first.limiter.forgive('esi');
   await first.failures.save();
-  const second = aCounter(first.store);
+  const second = await aCounter(first.store);
   await second.failures.load();
   assert.equal(second.limiter.blockedForMs('ama'), 60_000);
   assert.equal(second.limiter.blockedForMs('esi'), 0);
@@ -40,9 +41,9 @@ test('what was counted counts on in the next process, until it ends', async () =
 });
 
 test('who fails all the time writes one row in a pause, and who succeeds none', async () => {
+  const { limiter, writes } = await aCounter();
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
-    const { limiter, writes } = aCounter();
     limiter.forgive('nobody failed');
     mock.timers.tick(limits.failuresPauseMs);
     assert.deepEqual(writes, []);
@@ -56,9 +57,9 @@ test('who fails all the time writes one row in a pause, and who succeeds none', 
 });
 
 test('many who fail write no more in a pause than the limit, and are kept in the end', async () => {
+  const { limiter, writes, failures, store } = await aCounter();
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
-    const { limiter, writes, failures, store } = aCounter();
     const { failuresPerSaveMax: max } = limits;
     for (let count = 0; count < 2 * max + 1; count += 1) limiter.recordFailure(`network ${count}`);
     limiter.recordFailure('x'.repeat(1_000));
@@ -75,9 +76,9 @@ test('many who fail write no more in a pause than the limit, and are kept in the
 });
 
 test('what a full disk refused is kept with the next failure', async () => {
-  const { failures: store } = createMemoryStorage();
+  const { failures: store } = await temporaryStorage();
   let isFull = true;
-  const { limiter, failures } = aCounter({
+  const { limiter, failures } = await aCounter({
     ...store,
     save: async (...given) => {
       if (isFull) throw new Error('the disk is full');

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { createFailureLimiters } from './failure-limiters.ts';
 
 /** Two processes on one store, which hear each other unless they are cut off. */
-function twoProcesses() {
+async function twoProcesses() {
   const clock = createManualClock(0);
-  const { failures: store } = createMemoryStorage();
+  const { failures: store } = await temporaryStorage();
   const listeners: ((text: string) => Promise<void>)[] = [];
   const texts: string[] = [];
   const state = { isAway: false };
@@ -32,7 +32,7 @@ function twoProcesses() {
 }
 
 test('what fails at several processes counts together at each', async () => {
-  const { one, other, clock } = twoProcesses();
+  const { one, other, clock } = await twoProcesses();
   for (let count = 0; count < 5; count += 1) {
     for (const { limiter, failures } of [one, other]) {
       assert.equal(limiter.blockedForMs('ama'), 0);
@@ -49,7 +49,7 @@ test('what fails at several processes counts together at each', async () => {
 });
 
 test('who logs in at one is forgiven at the other, and what fails after that counts', async () => {
-  const { one, other } = twoProcesses();
+  const { one, other } = await twoProcesses();
   for (let count = 0; count < 9; count += 1) one.limiter.recordFailure('ama');
   await one.failures.told();
   other.limiter.forgive('ama');
@@ -61,7 +61,7 @@ test('who logs in at one is forgiven at the other, and what fails after that cou
 });
 
 test('who fail at once are one text, without names; who forgives nobody, none', async () => {
-  const { one, other, texts, store } = twoProcesses();
+  const { one, other, texts, store } = await twoProcesses();
   for (let count = 0; count < 500; count += 1) one.limiter.recordFailure(`ama ${count}`);
   other.limiter.forgive('nobody failed');
   await one.failures.told();
@@ -74,7 +74,7 @@ test('who fail at once are one text, without names; who forgives nobody, none', 
 });
 
 test('while the others cannot be told each counts by itself, and tells it after that', async () => {
-  const { one, other, state } = twoProcesses();
+  const { one, other, state } = await twoProcesses();
   state.isAway = true;
   for (let count = 0; count < 10; count += 1) {
     one.limiter.recordFailure('ama');
@@ -91,7 +91,7 @@ test('while the others cannot be told each counts by itself, and tells it after 
 });
 
 test('what is kept counts in what the others counted meanwhile', async () => {
-  const { one, other, store } = twoProcesses();
+  const { one, other, store } = await twoProcesses();
   one.limiter.recordFailure('ama');
   await one.failures.told();
   for (let count = 0; count < 8; count += 1) other.limiter.recordFailure('ama');

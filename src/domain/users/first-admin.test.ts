@@ -8,7 +8,7 @@ const clock = { now: () => 1_000_000 };
 const passwordCost = { memoryKibibytes: 8, passes: 1 };
 
 test('of processes that start at once one makes the first admin, and none complains', async () => {
-  const { users } = openServiceStorage().storage;
+  const { users } = (await openServiceStorage()).storage;
   const username = parseUsername('admin');
   const starts = [1, 2, 3].map(() => ensureAdmin({ users, clock, username, passwordCost }));
   const told = (await Promise.all(starts)).filter((made) => made.generatedPassword !== undefined);
@@ -17,7 +17,7 @@ test('of processes that start at once one makes the first admin, and none compla
 });
 
 test('where imported data has an admin, a start makes none and says so', async () => {
-  const { users } = openServiceStorage().storage;
+  const { users } = (await openServiceStorage()).storage;
   const [username, another] = [parseUsername('admin'), parseUsername('root')];
   const made = await ensureAdmin({ users, clock, username: another, password: 'p', passwordCost });
   assert.deepEqual(made, {});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aUser, noon } from '../../../test/contract/storage/builders.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { findLoginCandidates, findResetTarget } from './login-candidates.ts';
 import type { AddressProof } from './user.ts';
 
@@ -10,7 +10,7 @@ const profile = { email };
 
 /** Accounts in order of creation: name, and how its e-mail address is proven, or has none. */
 async function setUp(...accounts: readonly [string, AddressProof['by'] | 'not' | 'none'][]) {
-  const { users } = createMemoryStorage();
+  const { users } = await temporaryStorage();
   for (const [name, by] of accounts) {
     const isProven = by !== 'not' && by !== 'none';
     await users.insert(

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
 import { createFailureLimiters } from './failure-limiters.ts';
 import { createLoginLimiter, type LoginAttempt } from './login-limiter.ts';
 
+/** No counter reads what another one keeps. */
+const { failures: store } = await temporaryStorage();
+
 function aLimiter() {
   const clock = createManualClock(0);
-  const { failures } = createMemoryStorage();
-  const limiter = createLoginLimiter(createFailureLimiters({ clock, store: failures }));
+  const limiter = createLoginLimiter(createFailureLimiters({ clock, store }));
   return {
     clock,
     limiter,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aUser, noon } from '../../../test/contract/storage/builders.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 import { limits } from '../limits.ts';
 import { createOfflineActors } from './offline-actors.ts';
 
 async function start() {
-  const { users, credentials } = createMemoryStorage();
+  const { users, credentials } = await temporaryStorage();
   await users.insert(aUser('ana'), 'hash');
   const { id: userId } = aUser('ana');
   const sessions = { generation: 0 };

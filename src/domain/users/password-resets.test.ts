@@ -21,7 +21,7 @@ type Mail = CodeMessage;
 async function aWorld({ canSend = true } = {}) {
   let now = 1_000_000;
   const clock = { now: () => now };
-  const { storage, feed } = openServiceStorage();
+  const { storage, feed } = await openServiceStorage();
   const { users, credentials, passwordResets: pending } = storage;
   const failures = createFailureLimiters({ clock, store: storage.failures });
   const work = createPasswordWork();

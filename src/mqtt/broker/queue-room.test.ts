@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { IConnectPacket, Packet } from 'mqtt-packet';
 import { connectPeer, type MemoryPeer, settled } from '../../../test/mqtt/memory-peer.ts';
 import { type TestBroker, testBroker } from '../../../test/mqtt/test-broker.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 
 const mebibyte = 1_048_576;
 
@@ -97,7 +97,7 @@ test('a client that is there and waits for nothing is served when the total is f
 });
 
 test('whoever waits longest bears a message, also after a restart', async () => {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   const before = await testBroker(storage.mqttSessions);
   for (const name of ['ann', 'ben']) (await subscriber(before, name)).drop();
   before.broker.deliver([aMessage(100_000)]);

@@ -8,8 +8,8 @@ import {
   openPeer,
 } from '../../../test/mqtt/memory-peer.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import type { Message, Qos } from '../../domain/messaging/message.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 
 const aMessage = (topic: string, options: Partial<Message> = {}): Message => ({
   topic,
@@ -58,7 +58,7 @@ test('a kept session gets what it missed, and again what it did not settle', asy
 });
 
 test('a kept session survives the process, with subscriptions, queue and QoS 2 ids', async () => {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   const before = await testBroker(storage.mqttSessions);
   const first = await connectPeer(before.broker, durable);
   await subscribe(first, { topic: 'a/+' });

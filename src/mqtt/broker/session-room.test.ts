@@ -8,8 +8,8 @@ import {
   openPeer,
 } from '../../../test/mqtt/memory-peer.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { payerAt, payerOfAccount } from '../../domain/budgets/payer.ts';
-import { createMemoryStorage } from '../../storage/memory/memory-storage.ts';
 
 const as = (username: string, clientId: string): Partial<IConnectPacket> => ({
   ...{ username, clientId, clean: false, protocolVersion: 5 },
@@ -44,7 +44,7 @@ test('long filters of sessions left behind use up the room of whoever left them'
 });
 
 test('what sessions take counts by level and length, over a restart too', async () => {
-  const storage = createMemoryStorage();
+  const storage = await temporaryStorage();
   const before = await testBroker(storage.mqttSessions);
   const guest = await connectPeer(before.broker, as('guest', 'g'));
   const bytes = before.budgets.of('mqtt_session_bytes');
