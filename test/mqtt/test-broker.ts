@@ -9,6 +9,7 @@ import { createManualClock, type ManualClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type BrokerEngine, createBroker } from '../../src/mqtt/broker/broker-engine.ts';
 import type { Client, ConnectAnswer, PublishOutcome } from '../../src/mqtt/broker-hooks.ts';
+import { temporaryStorage } from '../temporary-storage.ts';
 import { forgetfulStore, openClient } from './open-broker.ts';
 
 /** A hooks whose answers a test sets; it starts by allowing everything. */
@@ -34,6 +35,24 @@ export interface TestBroker {
 }
 
 const noon = 1_750_000_000_000;
+
+/**
+ * Sessions on a storage, for brokers that are started one after the other: changes are answered at
+ * once, as peers without sockets expect it, and a load waits until they are kept.
+ */
+export async function quickSessions(): Promise<SessionStore> {
+  const { mqttSessions } = await temporaryStorage();
+  let kept: Promise<unknown> = Promise.resolve();
+  return {
+    async apply(changes) {
+      kept = Promise.all([kept, mqttSessions.apply(changes)]);
+    },
+    async load() {
+      await kept;
+      return mqttSessions.load();
+    },
+  };
+}
 
 /** A broker with a hooks of its own and a clock that stands still; identity is the username. */
 export async function testBroker(

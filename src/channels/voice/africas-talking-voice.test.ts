@@ -20,10 +20,9 @@ const entry = (status: string) => ({
   json: { entries: [{ phoneNumber: phone, status, sessionId: 'ATVId_1' }], errorMessage: 'None' },
 });
 
-/** No text is kept there. */
-const empty = await temporaryStorage();
+const shared = await temporaryStorage();
 
-function channelAt(url: string, { callTexts } = empty) {
+function channelAt(url: string, { callTexts } = shared) {
   const settings = readVoiceUrl(
     `africastalking://farm:${key}@voice.africastalking.com?from=%2B254711000000&base=${url}`,
   );
@@ -72,7 +71,7 @@ test("Africa's Talking is asked for a call as its documentation says", async () 
 test('a call whose text is not kept any more says that there is a message', async () => {
   const { request } = await call(entry('Queued'));
   const callId = new URLSearchParams(request?.body).get('clientRequestId') ?? '';
-  const forgetful = channelAt('http://127.0.0.1:9');
+  const forgetful = channelAt('http://127.0.0.1:9', await temporaryStorage());
   assert.match(await forgetful.answerCall(callId), /<Say>You have a message of your sensors\./);
   const forged = callId.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
   assert.equal(await forgetful.answerCall(forged), '<Response><Reject/></Response>');

@@ -22,7 +22,17 @@ async function aWorld({ canSend = true } = {}) {
   let now = 1_000_000;
   const clock = { now: () => now };
   const { storage, feed } = await openServiceStorage();
-  const { users, credentials, passwordResets: pending } = storage;
+  const { users, credentials, passwordResets } = storage;
+  /** Codes are kept, and mailed, behind the answer. */
+  const kept: Promise<void>[] = [];
+  const pending: typeof passwordResets = {
+    ...passwordResets,
+    insert(reset, now) {
+      const keeping = passwordResets.insert(reset, now);
+      kept.push(keeping);
+      return keeping;
+    },
+  };
   const failures = createFailureLimiters({ clock, store: storage.failures });
   const work = createPasswordWork();
   const logins = createLogins({
@@ -57,7 +67,10 @@ async function aWorld({ canSend = true } = {}) {
     resets,
     mails,
     credentials,
-    ask: (login: string, address = '10.0.0.1') => resets.request({ login, address }),
+    async ask(login: string, address = '10.0.0.1'): Promise<void> {
+      await resets.request({ login, address });
+      await Promise.all(kept);
+    },
     confirm: (login: string, code: string, password = 'new password', address = '10.0.0.1') =>
       resets.confirm({ login, code, password, address }),
     logsIn: async (password: string) => {

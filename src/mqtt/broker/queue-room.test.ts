@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IConnectPacket, Packet } from 'mqtt-packet';
 import { connectPeer, type MemoryPeer, settled } from '../../../test/mqtt/memory-peer.ts';
-import { type TestBroker, testBroker } from '../../../test/mqtt/test-broker.ts';
-import { temporaryStorage } from '../../../test/temporary-storage.ts';
+import { quickSessions, type TestBroker, testBroker } from '../../../test/mqtt/test-broker.ts';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 
 const mebibyte = 1_048_576;
@@ -97,13 +96,13 @@ test('a client that is there and waits for nothing is served when the total is f
 });
 
 test('whoever waits longest bears a message, also after a restart', async () => {
-  const storage = await temporaryStorage();
-  const before = await testBroker(storage.mqttSessions);
+  const sessions = await quickSessions();
+  const before = await testBroker(sessions);
   for (const name of ['ann', 'ben']) (await subscriber(before, name)).drop();
   before.broker.deliver([aMessage(100_000)]);
   const used = before.budgets.of('mqtt_queued_bytes').used;
   await before.broker.close();
-  const after = await testBroker(storage.mqttSessions);
+  const after = await testBroker(sessions);
   const bytes = after.budgets.of('mqtt_queued_bytes');
   assert.equal(bytes.used, used);
   const [ann, ben] = [payerOfAccount('ann'), payerOfAccount('ben')];

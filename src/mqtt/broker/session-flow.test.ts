@@ -7,8 +7,7 @@ import {
   type MemoryPeer,
   openPeer,
 } from '../../../test/mqtt/memory-peer.ts';
-import { testBroker } from '../../../test/mqtt/test-broker.ts';
-import { temporaryStorage } from '../../../test/temporary-storage.ts';
+import { quickSessions, testBroker } from '../../../test/mqtt/test-broker.ts';
 import type { Message, Qos } from '../../domain/messaging/message.ts';
 
 const aMessage = (topic: string, options: Partial<Message> = {}): Message => ({
@@ -58,8 +57,8 @@ test('a kept session gets what it missed, and again what it did not settle', asy
 });
 
 test('a kept session survives the process, with subscriptions, queue and QoS 2 ids', async () => {
-  const storage = await temporaryStorage();
-  const before = await testBroker(storage.mqttSessions);
+  const sessions = await quickSessions();
+  const before = await testBroker(sessions);
   const first = await connectPeer(before.broker, durable);
   await subscribe(first, { topic: 'a/+' });
   first.send({
@@ -78,7 +77,7 @@ test('a kept session survives the process, with subscriptions, queue and QoS 2 i
   first.drop();
   before.broker.deliver([aMessage('a/1'), aMessage('b/1')]);
   await before.broker.close();
-  const after = await testBroker(storage.mqttSessions);
+  const after = await testBroker(sessions);
   after.broker.deliver([aMessage('a/2')]);
   assert.equal(after.broker.metrics().retained, 1);
   const second = openPeer(after.broker);

@@ -7,8 +7,7 @@ import {
   type MemoryPeer,
   openPeer,
 } from '../../../test/mqtt/memory-peer.ts';
-import { testBroker } from '../../../test/mqtt/test-broker.ts';
-import { temporaryStorage } from '../../../test/temporary-storage.ts';
+import { quickSessions, testBroker } from '../../../test/mqtt/test-broker.ts';
 import { payerAt, payerOfAccount } from '../../domain/budgets/payer.ts';
 
 const as = (username: string, clientId: string): Partial<IConnectPacket> => ({
@@ -44,8 +43,8 @@ test('long filters of sessions left behind use up the room of whoever left them'
 });
 
 test('what sessions take counts by level and length, over a restart too', async () => {
-  const storage = await temporaryStorage();
-  const before = await testBroker(storage.mqttSessions);
+  const sessions = await quickSessions();
+  const before = await testBroker(sessions);
   const guest = await connectPeer(before.broker, as('guest', 'g'));
   const bytes = before.budgets.of('mqtt_session_bytes');
   const address = payerAt('127.0.0.1');
@@ -61,7 +60,7 @@ test('what sessions take counts by level and length, over a restart too', async 
   assert.ok(second - first > 2 * (first - empty) && third - second > 4 * (first - empty));
   guest.drop();
   await before.broker.close();
-  const after = await testBroker(storage.mqttSessions);
+  const after = await testBroker(sessions);
   const restored = after.budgets.of('mqtt_session_bytes');
   assert.equal(restored.usedBy(address), third);
   const again = await connectPeer(after.broker, as('guest', 'g'));
