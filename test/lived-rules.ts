@@ -61,12 +61,6 @@ export interface Fired {
 /** Where lives happen, one after the other: the stores of each process on the same, empty data. */
 export type Ground = () => Promise<readonly [Storage, ...Storage[]]>;
 
-export const inMemory: Ground = async () => {
-  const storage = await temporaryStorage();
-  for (const name of ['ana', 'ben']) await storage.users.insert(aUser(name), 'hash');
-  return [storage];
-};
-
 export const draftOf = (
   expression: string,
   throttlingSeconds: number,
@@ -129,6 +123,12 @@ export function emptiedFor(open: () => Promise<readonly [Storage, ...Storage[]]>
     for (const id of devices) await store.remove(id);
     return storages;
   };
+}
+
+/** A storage of its own, emptied for each life; it ends with the suite or file that asks for it. */
+export function emptiedStorage(): Ground {
+  const opening = temporaryStorage();
+  return emptiedFor(async () => [await opening]);
 }
 
 const eventText = createEventText({
@@ -245,7 +245,7 @@ export interface Crash {
 export async function live(
   draft: NotificationDraft,
   moments: readonly Moment[],
-  { crash, ground = inMemory }: { readonly crash?: Crash; readonly ground?: Ground } = {},
+  { crash, ground }: { readonly crash?: Crash; readonly ground: Ground },
 ) {
   const storages = await store(draft, ground);
   const clock = createManualClock(noon);

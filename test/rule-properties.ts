@@ -11,10 +11,10 @@ import {
   ana,
   devices,
   draftOf,
+  emptiedStorage,
   type Fired,
   type Ground,
   gridMs,
-  inMemory,
   live,
   type Moment,
   momentsOf,
@@ -114,6 +114,7 @@ export function firesTheSameAfterCrashes({ ground, numRuns }: Trial): void {
 
 /** What holds whoever takes in which push. */
 export function firesTheSameInAnyOrder({ ground, numRuns }: Trial): void {
+  const other = emptiedStorage();
   test('in any order of arrival rules fire as if history had never come', async () => {
     await fc.assert(
       fc.asyncProperty(draft, momentsOf(mixed), async (draft, moments) => {
@@ -181,7 +182,7 @@ export function firesTheSameInAnyOrder({ ground, numRuns }: Trial): void {
           at,
           text: `${deviceId} ${message}`,
         }));
-        const again = await inTime(draft, storage, clock.now());
+        const again = await inTime(draft, { from: storage, to: other, end: clock.now() });
         assert.deepEqual(texts, again);
         assert.equal(fired, again.length);
       }),
@@ -192,10 +193,11 @@ export function firesTheSameInAnyOrder({ ground, numRuns }: Trial): void {
 
 /** What holds where several processes serve the data. */
 export function firesAsOneProcess({ ground, numRuns }: Trial): void {
+  const other = emptiedStorage();
   test('several processes fire at the readings at which one does', async () => {
     await fc.assert(
       fc.asyncProperty(draft, momentsOf(mixed), async (draft, moments) => {
-        const alone = await live(draft, moments);
+        const alone = await live(draft, moments, { ground: other });
         const shared = await live(draft, moments, { ground });
         assert.deepEqual(byDevice(shared.fired), byDevice(alone.fired));
       }),
@@ -225,7 +227,10 @@ function withoutHistory(moments: readonly Moment[]): readonly Moment[] {
 }
 
 /** The firings when each datapoint is received at its own time. */
-async function inTime(draft: NotificationDraft, from: Storage, end: Instant): Promise<Fired[]> {
+async function inTime(
+  draft: NotificationDraft,
+  { from, to, end }: { readonly from: Storage; readonly to: Ground; readonly end: Instant },
+): Promise<Fired[]> {
   const all: (StoredPush & { readonly at: Instant })[] = [];
   for (const ref of devices.flatMap((deviceId) =>
     sensors.map((sensorId) => ({ deviceId, sensorId })),
@@ -237,7 +242,7 @@ async function inTime(draft: NotificationDraft, from: Storage, end: Instant): Pr
       if (at >= noon && at <= end) all.push({ ...ref, at, datapoints: [received] });
     }
   }
-  const [storage] = await store(draft, inMemory);
+  const [storage] = await store(draft, to);
   const clock = createManualClock(noon);
   const fired: Fired[] = [];
   const service = await start(storage, clock, fired);
