@@ -20,7 +20,6 @@ import {
 import { putSmallChunks } from '../../../test/contract/storage/small-chunks.ts';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../lib/log.ts';
-import { createMemoryStorage } from '../memory/memory-storage.ts';
 import { databasePath, openConnection } from './connection.ts';
 import { openSqlite } from './sqlite-storage.ts';
 import { createChunkRenewal } from './timeseries/chunk-renewal.ts';
@@ -107,16 +106,5 @@ test('whatever happens to a history on the disk, it is that of a plain list', as
   await using engine = await openEngine(temporaryDirectory(t));
   const counts = await runHistories(engine);
   t.diagnostic(JSON.stringify(counts));
-  for (const [kind, times] of Object.entries(counts)) assert.ok(times > 0, `nothing was ${kind}`);
-});
-
-test('the same in memory, where nothing crashes', async (t) => {
-  const storage = createMemoryStorage();
-  const { interrupted, crashed, rewritten, stood, ...counts } = await runHistories({
-    storage: () => storage,
-    crash: async () => undefined,
-    rewrite: async () => 0,
-  });
-  t.diagnostic(JSON.stringify({ ...counts, crashed, rewritten, interrupted, stood }));
   for (const [kind, times] of Object.entries(counts)) assert.ok(times > 0, `nothing was ${kind}`);
 });

@@ -13,6 +13,8 @@ export interface NaiveDatapoints {
   read(sensor: SensorRef, page: Page): readonly Datapoint[];
   count(sensor: SensorRef, range: Range): number;
   lastValue(sensor: SensorRef): Datapoint | undefined;
+  /** Drops what a removed sensor had. */
+  forget(sensor: SensorRef): void;
   /** Of those before a time, keeps these alone, which it must have; answers how many went. */
   keepOf(sensor: SensorRef, before: number, left: readonly Datapoint[]): number;
 }
@@ -55,6 +57,10 @@ export function createNaiveDatapoints(): NaiveDatapoints {
     },
     count: (sensor, range) => within(sensor, range).length,
     lastValue: (sensor) => lasts.get(nameOf(sensor)),
+    forget(sensor) {
+      lists.delete(nameOf(sensor));
+      lasts.delete(nameOf(sensor));
+    },
     keepOf(sensor, before, left) {
       const list = lists.get(nameOf(sensor)) ?? [];
       const kept = [...left];
