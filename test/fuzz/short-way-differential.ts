@@ -70,7 +70,7 @@ interface OpenSide extends AsyncDisposable {
 async function openSide(shortWay: 'on' | 'off'): Promise<OpenSide> {
   const service = await startService({
     clock: createManualClock(startedAt),
-    environment: { KIPIMO_DATABASE_URL: 'memory:', KIPIMO_SHORT_WAY: shortWay },
+    environment: { KIPIMO_SHORT_WAY: shortWay },
     timeouts,
   });
   const token = await service.tokenOf('ama');

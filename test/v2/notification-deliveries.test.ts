@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { silentReporter } from '../../src/domain/reporter.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { silentLog } from '../../src/lib/log.ts';
-import { openStorage } from '../../src/storage/open-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { durable } from '../engine.ts';
 import { type Service, type ServiceOptions, startService } from '../service.ts';
+import { temporaryStorage } from '../temporary-storage.ts';
 import { createRecordingChannels } from './recording-channels.ts';
 import { assertDone } from './refusal.ts';
 
@@ -198,12 +197,10 @@ durable('windows, clears and waiting messages outlive a restart', options, async
 
 test('two processes on one store fire once per window and send once', options, async () => {
   const clock = createManualClock(noon);
-  const parts = { kind: 'memory', directory: '', log: silentLog } as const;
-  const shared = await openStorage({ ...parts, reporter: silentReporter });
+  const shared = await temporaryStorage();
   const channels = createRecordingChannels();
-  const environment = { KIPIMO_DATABASE_URL: 'memory:' };
-  const wrapStorage = () => shared;
-  const begin = () => start({ clock, channels: channels.open, environment, wrapStorage });
+  const wrapStorage = ({ close }: Storage): Storage => ({ ...shared, close });
+  const begin = () => start({ clock, channels: channels.open, wrapStorage });
   await using one = await prepared(await begin());
   const path = await notify(one, { devices: ['d'], sensors: ['TC1'] }, { throttling: 60 });
   await using other = await begin();

@@ -161,6 +161,9 @@ durable('the password of the first admin is shown at the first start and never a
   }),
 );
 
+/** Another directory below this one: a start in there is a first one. */
+const within = (directory: string): string => mkdtempSync(join(directory, 'first-'));
+
 /** What the process is told of its output: that it is a terminal. */
 const terminal = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY=true' };
 const linkShown = /^ +dashboard +(http:\/\/localhost:\d+\/first#[\w-]{43})\r?$/m;
@@ -190,16 +193,14 @@ durable('a first start from a terminal shows a link beside the password, and no 
 
 test('a link is under the public address, and there is none for a password that was given', () =>
   withDirectory(async (directory) => {
-    const KIPIMO_DATABASE_URL = 'memory:';
     const KIPIMO_PUBLIC_URL = 'https://sensors.example.org';
-    const memory = { ...terminal, KIPIMO_DATABASE_URL };
-    const outside = await saidBy(start(directory, { ...memory, KIPIMO_PUBLIC_URL }));
+    const outside = await saidBy(start(within(directory), { ...terminal, KIPIMO_PUBLIC_URL }));
     assert.match(outside.out, / https:\/\/sensors\.example\.org\/first#[\w-]{43}\r?\n/);
     const given = await saidBy(
-      start(directory, { ...memory, KIPIMO_ADMIN_PASSWORD: 'long enough' }),
+      start(within(directory), { ...terminal, KIPIMO_ADMIN_PASSWORD: 'long enough' }),
     );
     assert.ok(!given.out.includes('first#'), given.out);
-    const piped = await saidBy(start(directory, { KIPIMO_DATABASE_URL }));
+    const piped = await saidBy(start(within(directory)));
     assert.ok(!piped.out.includes('first#'), piped.out);
   }));
 
@@ -212,26 +213,25 @@ test('serve --open opens what it shows, and without --open nothing is opened', o
     const script = `#!/bin/sh\necho "$1 $KIPIMO_HOST" > ${part}; mv ${part} ${opened}\n`;
     writeFileSync(join(directory, 'xdg-open'), script, { mode: 0o755 });
     const PATH = `${directory}:${process.env['PATH']}`;
-    const environment = { ...terminal, PATH, KIPIMO_DATABASE_URL: 'memory:' };
-    const plain = await saidBy(start(directory, environment));
+    const environment = { ...terminal, PATH };
+    const plain = await saidBy(start(within(directory), environment));
     assert.match(plain.out, linkShown);
     assert.ok(!existsSync(opened));
-    const { out } = await saidBy(start(directory, environment, ['--open']), () =>
+    const { out } = await saidBy(start(within(directory), environment, ['--open']), () =>
       untilThere(opened),
     );
     // The settings of the service are not told to the browser.
     assert.equal(readFileSync(opened, 'utf8'), `${linkShown.exec(out)?.[1]} \n`);
     rmSync(opened);
     const later = { ...environment, KIPIMO_ADMIN_PASSWORD: 'long enough' };
-    await saidBy(start(directory, later, ['--open']), () => untilThere(opened));
+    await saidBy(start(within(directory), later, ['--open']), () => untilThere(opened));
     assert.match(readFileSync(opened, 'utf8'), /^http:\/\/localhost:\d+\/ \n$/);
   }),
 );
 
 test('serve --open without a browser says so in a line, and goes on', onLinux, () =>
   withDirectory(async (directory) => {
-    const environment = { PATH: directory, KIPIMO_DATABASE_URL: 'memory:' };
-    const run = start(directory, environment, ['--open']);
+    const run = start(directory, { PATH: directory }, ['--open']);
     const { err } = await saidBy(run, async () => {
       const reply = await fetch(`${await run.listening}/healthz`);
       assert.equal(reply.status, 200);

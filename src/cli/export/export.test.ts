@@ -22,6 +22,7 @@ import {
   sensorId,
   username,
 } from '../../../test/contract/storage/builders.ts';
+import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
 import {
   guestUsername,
@@ -29,10 +30,7 @@ import {
   parseNotificationId,
   type Username,
 } from '../../domain/ids.ts';
-import { silentReporter } from '../../domain/reporter.ts';
 import { parseJson } from '../../lib/json.ts';
-import { silentLog } from '../../lib/log.ts';
-import { openStorage } from '../../storage/open-storage.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { readExport, writeExport } from './export-file.ts';
 import { type ExportLine, exportVersion } from './export-format.ts';
@@ -40,20 +38,13 @@ import { exportLines } from './exporter.ts';
 import { importLines } from './importer.ts';
 
 async function withStorages(
-  kinds: readonly ('sqlite' | 'memory')[],
+  count: number,
   work: (storages: readonly Storage[], directory: string) => Promise<void>,
 ): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-export-'));
-  const log = silentLog;
-  const opened: Storage[] = [];
   try {
-    for (const [index, kind] of kinds.entries()) {
-      const place = join(directory, String(index));
-      opened.push(await openStorage({ kind, directory: place, log, reporter: silentReporter }));
-    }
-    await work(opened, directory);
+    await work(await Promise.all(Array.from({ length: count }, temporaryStorage)), directory);
   } finally {
-    for (const storage of opened) await storage.close();
     rmSync(directory, { recursive: true });
   }
 }
@@ -168,34 +159,26 @@ async function linesOf(storage: Storage, account?: Username): Promise<readonly E
 const lastOf = (storage: Storage) =>
   storage.datapoints.lastValue({ deviceId: deviceId('d1'), sensorId: sensorId('TC1') });
 
-for (const kinds of [
-  ['sqlite', 'sqlite'],
-  ['sqlite', 'memory'],
-  ['memory', 'sqlite'],
-] as const) {
-  test(`everything out, and back identical on a fresh one: ${kinds.join(' to ')}`, () =>
-    withStorages(kinds, async ([one, other], directory) => {
-      assert.ok(one !== undefined && other !== undefined);
-      await fill(one);
-      const file = join(directory, 'all.kipimo-export');
-      await writeExport(file, exportLines(one));
-      const { counts, leftOut } = await importLines(other, readExport(file));
-      assert.equal(leftOut, 0);
-      assert.equal(counts.get('datapoint'), 12_006);
-      assert.ok((counts.get('hour') ?? 0) > 70, `${counts.get('hour')} hours`);
-      assert.equal(counts.get('retention'), 3);
-      const hours = (await linesOf(one)).flatMap((line) =>
-        line.kind === 'hours' ? line.hours : [],
-      );
-      assert.ok(hours.some(([, , , , , , , , , , , kinds]) => kinds !== undefined));
-      assert.ok(hours.some((hour) => hour.length === 11));
-      assert.deepEqual(await linesOf(other), await linesOf(one));
-      assert.deepEqual(await lastOf(other), await lastOf(one), 'the late one is the last one');
-    }));
-}
+test('everything out, and back identical on a fresh one', () =>
+  withStorages(2, async ([one, other], directory) => {
+    assert.ok(one !== undefined && other !== undefined);
+    await fill(one);
+    const file = join(directory, 'all.kipimo-export');
+    await writeExport(file, exportLines(one));
+    const { counts, leftOut } = await importLines(other, readExport(file));
+    assert.equal(leftOut, 0);
+    assert.equal(counts.get('datapoint'), 12_006);
+    assert.ok((counts.get('hour') ?? 0) > 70, `${counts.get('hour')} hours`);
+    assert.equal(counts.get('retention'), 3);
+    const hours = (await linesOf(one)).flatMap((line) => (line.kind === 'hours' ? line.hours : []));
+    assert.ok(hours.some(([, , , , , , , , , , , kinds]) => kinds !== undefined));
+    assert.ok(hours.some((hour) => hour.length === 11));
+    assert.deepEqual(await linesOf(other), await linesOf(one));
+    assert.deepEqual(await lastOf(other), await lastOf(one), 'the late one is the last one');
+  }));
 
 test('one account is exported with what is its own, and nothing of others', () =>
-  withStorages(['memory', 'memory'], async ([one, other]) => {
+  withStorages(2, async ([one, other]) => {
     assert.ok(one !== undefined && other !== undefined);
     await fill(one);
     const lines = await linesOf(one, username('ana'));
@@ -208,7 +191,7 @@ test('one account is exported with what is its own, and nothing of others', () =
   }));
 
 test('what a killed export left behind is in nobody’s way', () =>
-  withStorages(['memory'], async ([storage], directory) => {
+  withStorages(1, async ([storage], directory) => {
     assert.ok(storage !== undefined);
     const file = join(directory, 'again');
     writeFileSync(`${file}.partial`, 'half of it');
@@ -218,7 +201,7 @@ test('what a killed export left behind is in nobody’s way', () =>
   }));
 
 test('an export without its end, of another kind, or of what is there is refused', () =>
-  withStorages(['memory', 'memory'], async ([one, other], directory) => {
+  withStorages(2, async ([one, other], directory) => {
     assert.ok(one !== undefined && other !== undefined);
     await fill(one);
     const file = join(directory, 'cut');
