@@ -9,7 +9,7 @@ describe('rules on the sqlite engine', () => {
   firesTheSameAfterCrashes({ ground, numRuns: 200 });
   firesTheSameInAnyOrder({ ground, numRuns: 200 });
 
-  test('a silence counts from the later of the last value and the start of the service', async () => {
+  test('a silence counts from the last value, or the start where that is later', async () => {
     const draft = draftOf('silent(SM1, 1.5s)', 0);
     const moments = [1, 0, 0, 0, 0, 0, 0, 0, 0].map((sensor): Moment => {
       const pushed = { device: 0, sensor, values: [{ value: 26, lateBy: undefined }] };
