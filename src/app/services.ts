@@ -126,9 +126,9 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const { users, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
   const access = createAccess({ grants: createGrantDirectory(grants, feed), settings });
-  const { people, failures } = createAccountServices(parts);
-  const { sessions, logins } = people;
   const longWork = createLongWork(parts.budgets);
+  const { people, failures } = createAccountServices(parts, longWork);
+  const { sessions, logins } = people;
   const devices = createDevices({ ...parts, ...storage, store: storage.devices, access });
   const { valueBytesMax } = config.datapoints;
   const { actuators, timedSettings } = createActuatorServices(parts, access);
@@ -272,7 +272,7 @@ const codePayment =
     return payment === 'paid' ? undefined : unpaidReason(channel, payment);
   };
 
-function createAccountServices(parts: ServiceParts) {
+function createAccountServices(parts: ServiceParts, longWork: LongWork) {
   const { config, storage, clock, reporter, codes, log, installationSecret } = parts;
   const { users, credentials } = storage;
   const sessions = createSessions({ credentials, clock, changes: parts.feed });
@@ -291,8 +291,9 @@ function createAccountServices(parts: ServiceParts) {
     sessions,
     logins,
     accounts: createAccounts({
-      ...{ users, logins, work, clock, signUpNow, smsCreditNew },
+      ...{ users, logins, work, clock, longWork, signUpNow, smsCreditNew },
       removeMuchOf: (owner) => removeDevicesOf(storage.devices, owner),
+      countDevices: (owner) => storage.devices.countOwnedBy(owner),
     }),
     firstLogin: createFirstLogin({
       ...{ users, work, failures, clock, pending, reporter },

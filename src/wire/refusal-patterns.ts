@@ -108,6 +108,7 @@ export const refusalPatterns = {
     'the message centre {}',
   ],
   alert_actuator_gone: ['there is no actuator {id} on {device}'],
+  own_password: ['choose your own password yourself: set it in your profile'],
   last_admin: ['the last admin cannot be {}: make another user admin first'],
   admin_only: [
     'only an admin may do this',

@@ -54,6 +54,8 @@ export const NewUserMessage = Type.Object(
 export const ImportedUsersMessage = Type.Array(
   Type.Object({
     username: Type.String({ description: 'As the list has it.' }),
+    firstName: Type.Optional(Type.String()),
+    lastName: Type.Optional(Type.String()),
     password: Type.Optional(
       Type.String({ description: 'Where it was made up for the account; shown this once.' }),
     ),
@@ -88,6 +90,18 @@ export const UserMessage = Type.Object(
       Type.Boolean({ description: 'true until the password that somebody else chose is changed.' }),
     ),
     sms_credit: Type.Optional(Type.Integer({ description: 'Absent: without limit.' })),
+    last_login: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'When the password was last given, over HTTP or MQTT, or a browser that stays logged ' +
+          'in was used; kept once a day. Access keys do not count. Absent: never. For ' +
+          'administrators.',
+      }),
+    ),
+    devices: Type.Optional(
+      Type.Integer({ description: 'How many devices this user owns; for administrators.' }),
+    ),
     proven: Type.Optional(
       Type.Object(
         {
@@ -108,6 +122,14 @@ export const UserMessage = Type.Object(
     ),
   },
   { title: 'User' },
+);
+
+export const InitialPasswordMessage = Type.Object(
+  {
+    username: Type.String(),
+    password: Type.String({ description: 'Shown this once.' }),
+  },
+  { title: 'InitialPassword' },
 );
 
 const readProfileMessage = createReader(ProfileMessage, 'user');
@@ -221,5 +243,16 @@ export function userToWire(user: User, maySeeContact: boolean): Wire<typeof User
       ...(user.smsCredit !== undefined && { sms_credit: user.smsCredit }),
       ...provenToWire(user),
     }),
+  };
+}
+
+/** What an account is used for, as administrators see it. */
+export function useToWire(
+  { lastLoginAt }: User,
+  devices: number,
+): Pick<Wire<typeof UserMessage>, 'last_login' | 'devices'> {
+  return {
+    ...(lastLoginAt !== undefined && { last_login: new Date(lastLoginAt).toISOString() }),
+    devices,
   };
 }

@@ -313,6 +313,7 @@ export const accountRoutes: Readonly<Record<string, AccountRoute>> = {
   'PUT /users/{user_id}': { status: ownerOrAdmin(204), send: profile },
   'PUT /users/{user_id}/sms_credit': { status: admin(204), send: { body: '5' } },
   'PUT /users/{leaver_id}/password': { status: admin(204), send: { body: 'a new password' } },
+  'POST /users/{leaver_id}/initial_password': { status: admin(200) },
   'DELETE /users/{leaver_id}': { status: admin(204) },
   // Rights are asked for line by line.
   'POST /sensors_data': { status: anybody(200), send: { json: [] } },

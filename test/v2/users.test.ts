@@ -106,7 +106,7 @@ test('a sign-up cannot choose its id, its rights or its credit', async () => {
   const id = await signedUp('bold', wishes);
   assert.notEqual(id, 'mine');
   const user = await read(id, 'admin');
-  assert.deepEqual(Object.keys(user).sort(), ['createdTime', 'id', 'username']);
+  assert.deepEqual(Object.keys(user).sort(), ['createdTime', 'devices', 'id', 'username']);
   assert.notEqual(user['createdTime'], 1);
   assertRefused(await put('bold', id, { disabled: true }), 403);
 });

@@ -42,6 +42,7 @@ export const refusals: RefusalWords = {
     provider_silent: 'The message could not be handed on. It is tried again.',
     provider_refused: 'The other side did not take the message.',
     alert_actuator_gone: 'The control {id} of {device} is not there any more.',
+    own_password: 'Set your own password in your profile.',
     last_admin:
       'The last administrator cannot lose this role. Make somebody else administrator ' + 'first.',
     admin_only: 'Only administrators can do this.',

@@ -48,6 +48,7 @@ export const refusals: RefusalWords = {
     provider_silent: 'Le message n’a pas pu être transmis. Un nouvel essai suivra.',
     provider_refused: 'L’opérateur ou le serveur du destinataire n’a pas accepté le message.',
     alert_actuator_gone: 'La commande {id} de {device} n’existe plus.',
+    own_password: 'Choisissez votre propre mot de passe dans votre profil.',
     last_admin:
       'Le dernier administrateur ne peut pas perdre ce rôle. Nommez d’abord un autre ' +
       'administrateur.',

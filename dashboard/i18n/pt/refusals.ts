@@ -42,6 +42,7 @@ export const refusals: RefusalWords = {
     provider_silent: 'A mensagem não pôde ser entregue. Tenta-se de novo.',
     provider_refused: 'O outro lado (operador, servidor) não aceitou a mensagem.',
     alert_actuator_gone: 'O comando {id} de {device} já não existe.',
+    own_password: 'Escolha a sua própria palavra-passe no seu perfil.',
     last_admin:
       'O último administrador não pode perder este papel. Nomeie primeiro outro ' +
       'administrador.',

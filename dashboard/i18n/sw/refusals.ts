@@ -42,6 +42,7 @@ export const refusals: RefusalWords = {
     provider_silent: 'Ujumbe haukuweza kupitishwa. Utajaribiwa tena.',
     provider_refused: 'Upande wa pili (mtoa huduma, seva) haukupokea ujumbe.',
     alert_actuator_gone: 'Kidhibiti {id} cha {device} hakipo tena.',
+    own_password: 'Weka nenosiri lako mwenyewe kwenye wasifu wako.',
     last_admin: 'Msimamizi wa mwisho hawezi kuondolewa. Mfanye mwingine kuwa msimamizi kwanza.',
     admin_only: 'Wasimamizi tu wanaweza kufanya hivi.',
     owner_only: 'Mmiliki au msimamizi tu anaweza kufanya hivi.',

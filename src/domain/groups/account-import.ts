@@ -29,6 +29,8 @@ export type ListedAccount =
 /** Outcome of a row: with the password, where it was made up. */
 export interface ImportedAccount {
   readonly username: string;
+  /** Of an account that was made. */
+  readonly profile?: Profile;
   readonly password?: string;
   readonly refusal?: DomainError;
 }
@@ -134,11 +136,11 @@ export function createImportAccounts(options: {
     }
     return results.map((result) => {
       if (!('given' in result)) return result;
-      const { username } = result;
+      const { username, profile } = result;
       const refusal = refused.get(username);
       const password = passwords.get(result);
       if (refusal !== undefined) return { username, refusal };
-      return { username, ...(password !== undefined && { password }) };
+      return { username, profile, ...(password !== undefined && { password }) };
     });
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
-import { createId, createSigningKey } from '../../lib/secret-token.ts';
+import { createCode, createId, createSigningKey } from '../../lib/secret-token.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
 import { createTokenBucket } from '../../lib/token-bucket.ts';
 import { requireAccount } from '../access/access.ts';
@@ -15,6 +15,7 @@ import type { Logins } from './logins.ts';
 import type { PasswordPlace, PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
 import type { NewUser, Profile, User, UserChanges } from './user.ts';
+import { createUserSearch, type UserSearch, type UserSearchOptions } from './user-search.ts';
 import type { UserListing, UserStore } from './user-store.ts';
 
 export interface NewAccount {
@@ -39,7 +40,7 @@ export interface AccountsPage {
 }
 
 /** Accounts: everyone may read them (contact details aside), each person changes their own. */
-export interface Accounts {
+export interface Accounts extends UserSearch {
   /**
    * Creates an account. Throws conflict when the username is taken, forbidden when closed,
    * rate_limited when too many come from one address.
@@ -59,6 +60,14 @@ export interface Accounts {
    */
   setPassword(actor: Actor, id: UserId, change: PasswordChange): Promise<void>;
   /**
+   * Sets a made-up password, to be changed at the first login, and ends all tokens of the user.
+   * Throws forbidden unless an admin asks, invalid for one's own account.
+   */
+  setInitialPassword(
+    actor: Actor,
+    id: UserId,
+  ): Promise<{ readonly user: User; readonly password: string }>;
+  /**
    * Deletes the account with everything that is its own: what there may be very much of a little at
    * a time, then the account with the rest in one step.
    */
@@ -67,18 +76,20 @@ export interface Accounts {
   maySeeContact(actor: Actor, user: User): boolean;
 }
 
-export function createAccounts(options: {
-  readonly users: UserStore;
-  readonly logins: Logins;
-  readonly work: PasswordWork;
-  readonly clock: Clock;
-  /** Removes what an account may have very much of, a little at a time, before the account. */
-  readonly removeMuchOf: (owner: Username) => Promise<void>;
-  /** Whether strangers may make accounts now. */
-  readonly signUpNow: () => 'open' | 'closed';
-  /** The credit of an account that signs up itself; absent: no end. */
-  readonly smsCreditNew?: number | 'unlimited';
-}): Accounts {
+export function createAccounts(
+  options: UserSearchOptions & {
+    readonly users: UserStore;
+    readonly logins: Logins;
+    readonly work: PasswordWork;
+    readonly clock: Clock;
+    /** Removes what an account may have very much of, a little at a time, before the account. */
+    readonly removeMuchOf: (owner: Username) => Promise<void>;
+    /** Whether strangers may make accounts now. */
+    readonly signUpNow: () => 'open' | 'closed';
+    /** The credit of an account that signs up itself; absent: no end. */
+    readonly smsCreditNew?: number | 'unlimited';
+  },
+): Accounts {
   const { users, logins, work, clock, smsCreditNew = 'unlimited' } = options;
   const signUps = createTokenBucket({
     capacity: limits.signUpsPerAddress,
@@ -130,6 +141,7 @@ export function createAccounts(options: {
   return {
     get,
     list: (page) => users.list(page),
+    ...createUserSearch(options),
     async me(actor) {
       return get(requirePerson(actor).userId);
     },
@@ -194,6 +206,15 @@ export function createAccounts(options: {
         passwordHash,
         person.userId === id && exceptSession !== undefined ? { exceptSession } : undefined,
       );
+    },
+    async setInitialPassword(actor, id) {
+      const { userId } = requireAdmin(actor);
+      if (userId === id) throw invalid('choose your own password yourself: set it in your profile');
+      const user = await get(id);
+      const password = createCode();
+      const passwordHash = await work.hash({ lane: 'known', payer: userId }, password);
+      await users.setPassword(id, passwordHash, { isInitial: true });
+      return { user, password };
     },
     async remove(actor, id) {
       requireSelfOrAdmin(actor, id);

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
 import type { StorageRoom } from '../../domain/budgets/storage-room.ts';
 import { invalid } from '../../domain/errors.ts';
@@ -11,14 +11,18 @@ import type { Sessions } from '../../domain/users/sessions.ts';
 import type { User } from '../../domain/users/user.ts';
 import { goneSignal } from '../../lib/connection-guard.ts';
 import { isRecord } from '../../lib/record.ts';
+import { readInstant } from '../../wire/datapoint.ts';
+import { OneOf } from '../../wire/fields.ts';
 import {
   ImportedUsersMessage,
+  InitialPasswordMessage,
   NewUserMessage,
   newAccountFromWire,
   UserChangesMessage,
   UserMessage,
   userChangesFromWire,
   userToWire,
+  useToWire,
 } from '../../wire/user.ts';
 import { accountsFromCsv } from '../../wire/user-csv.ts';
 import { bare, done, json } from '../answer.ts';
@@ -32,10 +36,33 @@ import { addressRoutes } from './addresses.ts';
 import { listed } from './listed.ts';
 
 const tag = 'Users';
+/** Passwords that are shown once are for their reader alone. */
+const unkept = { 'cache-control': 'no-store' };
 
 const UsersQuery = Type.Object({
   ...pageQuery({ max: limits.usersPageMax, usual: limits.usersPageDefault }),
   username: Type.Optional(Type.String({ description: 'Only the user with this name.' })),
+  text: Type.Optional(
+    Type.String({
+      maxLength: limits.nameCharactersMax,
+      description:
+        'Only users in whose username, names, e-mail address or phone numbers all of these ' +
+        'words are found (admin).',
+    }),
+  ),
+  role: Type.Optional(OneOf(['admin', 'user'], 'Only administrators, or only others (admin).')),
+  disabled: Type.Optional(
+    Type.Boolean({ description: 'Only those who are locked out, or are not (admin).' }),
+  ),
+  logged_in: Type.Optional(
+    Type.Boolean({ description: 'Only those who have logged in ever, or never (admin).' }),
+  ),
+  inactive_since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only accounts older than this that nobody logged in to from then on (admin).',
+    }),
+  ),
 });
 
 const PasswordMessage = Type.Union([
@@ -63,33 +90,10 @@ export function userRoutes(
   useOf: StorageRoom['useOf'],
   importAccounts: ImportAccounts,
 ): readonly Route[] {
-  const shown = (actor: Actor, user: User) => userToWire(user, accounts.maySeeContact(actor, user));
-
   return [
     signUpRoute(accounts),
     importRoute(importAccounts),
-    defineRoute({
-      method: 'GET',
-      path: '/users',
-      tag,
-      summary: 'List users in order of creation',
-      query: UsersQuery,
-      answer: messageAnswer(
-        'Users; X-Total-Count has the number of all that match.',
-        Type.Array(UserMessage),
-      ),
-      errors: ['invalid', 'unauthenticated'],
-      handle: async ({ actor, query, url }) => {
-        const { limit = limits.usersPageDefault, offset = 0, username } = query;
-        const name = username === undefined ? {} : { username };
-        return listed(
-          { url, limit, offset },
-          'users',
-          (page) => accounts.list({ ...name, ...page }),
-          (user) => shown(actor, user),
-        );
-      },
-    }),
+    listRoute(accounts),
     defineRoute({
       method: 'GET',
       path: '/users/me',
@@ -99,7 +103,8 @@ export function userRoutes(
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => {
         const user = await accounts.me(actor);
-        return json({ ...shown(actor, user), storage: useOf(user.username) });
+        const isOwn = accounts.maySeeContact(actor, user);
+        return json({ ...userToWire(user, isOwn), storage: useOf(user.username) });
       },
     }),
     webhookSecretRoute(accounts, webhookSecretOf),
@@ -124,12 +129,67 @@ export function userRoutes(
       summary: 'Read a user',
       answer: oneUser,
       errors: ['invalid', 'unauthenticated', 'not_found'],
-      handle: async ({ actor, params }) =>
-        json(shown(actor, await accounts.get(parseUserId(params['user_id'])))),
+      handle: async ({ actor, params }) => {
+        const user = await accounts.get(parseUserId(params['user_id']));
+        return json(await shownTo(accounts, actor, user));
+      },
     }),
     ...userChangeRoutes(accounts, sessions),
     ...addressRoutes(addressProving),
   ];
+}
+
+/** An account as whoever asks may see it. */
+async function shownTo(accounts: Accounts, actor: Actor, user: User) {
+  const devices = await accounts.devicesOf(actor, user);
+  const shown = userToWire(user, accounts.maySeeContact(actor, user));
+  return { ...shown, ...(devices !== undefined && useToWire(user, devices)) };
+}
+
+function listRoute(accounts: Accounts): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/users',
+    tag,
+    summary: 'List users in order of creation',
+    query: UsersQuery,
+    answer: messageAnswer(
+      'Users; X-Total-Count has the number of all that match.',
+      Type.Array(UserMessage),
+    ),
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
+    handle: async ({ actor, query, url }) => {
+      const { limit = limits.usersPageDefault, offset = 0, username } = query;
+      const found = await searched(accounts, actor, query);
+      const read = async (page: { readonly limit: number; readonly offset: number }) => {
+        const { users, total } = await (found === undefined
+          ? accounts.list({ ...(username !== undefined && { username }), ...page })
+          : accounts.some(found, page));
+        const shown = users.map((user) => shownTo(accounts, actor, user));
+        return { users: await Promise.all(shown), total };
+      };
+      return listed({ url, limit, offset }, 'users', read, (user) => user);
+    },
+  });
+}
+
+/** The accounts that the query finds, where it says more than a page and a username. */
+function searched(
+  accounts: Accounts,
+  actor: Actor,
+  query: Static<typeof UsersQuery>,
+): Promise<readonly UserId[]> | undefined {
+  const { username, text, role, disabled, logged_in: hasLoggedIn, inactive_since: since } = query;
+  const filter = {
+    ...(username !== undefined && { username }),
+    ...(text !== undefined && { text }),
+    ...(role !== undefined && { role }),
+    ...(disabled !== undefined && { isDisabled: disabled }),
+    ...(hasLoggedIn !== undefined && { hasLoggedIn }),
+    ...(since !== undefined && { inactiveSince: readInstant(since, 'inactive_since') }),
+  };
+  const isSearch = Object.keys(filter).some((field) => field !== 'username');
+  return isSearch ? accounts.search(actor, filter) : undefined;
 }
 
 function signUpRoute(accounts: Accounts): Route {
@@ -173,9 +233,13 @@ function importRoute(importAccounts: ImportAccounts): Route {
     errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited', 'unavailable'],
     handle: async ({ actor, body, raw }) => {
       const made = await importAccounts(actor, body, goneSignal(raw.socket));
-      const unkept = { 'cache-control': 'no-store' };
       return json(
-        made.map(({ refusal, ...row }) => ({ ...row, ...(refusal && refusalBody(refusal)) })),
+        made.map(({ refusal, profile: { firstName, lastName } = {}, ...row }) => ({
+          ...row,
+          ...(firstName !== undefined && { firstName }),
+          ...(lastName !== undefined && { lastName }),
+          ...(refusal && refusalBody(refusal)),
+        })),
         unkept,
       );
     },
@@ -235,6 +299,21 @@ function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Rout
           exceptSession === undefined ? change : { ...change, exceptSession },
         );
         return done;
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/users/:user_id/initial_password',
+      tag,
+      summary:
+        'Give somebody a made-up password, to be changed at the next login; all tokens of the ' +
+        'user end (admin)',
+      answer: messageAnswer('The password, which is shown this once.', InitialPasswordMessage),
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
+      handle: async ({ actor, params }) => {
+        const id = parseUserId(params['user_id']);
+        const { user, password } = await accounts.setInitialPassword(actor, id);
+        return json({ username: user.username, password }, unkept);
       },
     }),
     defineRoute({
