@@ -120,11 +120,7 @@ export const plantsOfMembers: readonly Plant[] = [
     },
     patches: [
       patch('src/storage/postgres/looks.ts', 'ends.filter(isOurs)', 'ends'),
-      patch(
-        'src/storage/postgres/firing.ts',
-        "if (!found.is_in_turn) return { kind: 'taken' };",
-        '',
-      ),
+      patch('src/storage/sql/firing.ts', "if (!found.is_ours) return { kind: 'taken' };", ''),
     ],
   },
   {

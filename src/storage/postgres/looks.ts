@@ -13,7 +13,7 @@ import { parseJson } from '../../lib/json.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { stateFromText } from '../sql/notification-row.ts';
 import { createJoinedCalls } from './joined-calls.ts';
-import { sendNotificationStates } from './notification-writes.ts';
+import { saveNotificationStates } from './notification-states.ts';
 import { createSharedLooks } from './shared-looks.ts';
 import type { ClaimContext } from './store-context.ts';
 import type { WriteSession } from './writer.ts';
@@ -59,7 +59,6 @@ const upsertValues = `
   join sensors using (device_id, sensor_id)
   on conflict (device_id, sensor_id)
     do update set received_at = excluded.received_at, value = excluded.value`;
-const markFired = `update looks set fired = fired || $2::text || ' ' where id = $1`;
 /** Of looks that still wait, whose the first one on the same device is. */
 const selectFirst = `
   select id, (select member from looks as line where line.device_id = looks.device_id
@@ -111,13 +110,6 @@ export function fileLooks(
   );
 }
 
-/** Notes in this commit that a firing of the look is stored. */
-export const noteFired = (
-  tx: Pick<WriteSession, 'send'>,
-  lookId: string,
-  id: NotificationId,
-): void => tx.send(markFired, lookId, id);
-
 /** A question about one device, by the ids of its parts or of rules. */
 interface Asked<Id extends string> {
   readonly deviceId: DeviceId;
@@ -163,7 +155,7 @@ async function endLooks(
     deleteLooks,
     ended.flatMap((end) => end.ids),
   );
-  sendNotificationStates(
+  saveNotificationStates(
     tx,
     ended.flatMap(({ states }) => states),
   );

@@ -12,6 +12,7 @@ import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInstallationStore } from '../sql/installation.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
+import { createNotificationStore } from '../sql/notifications.ts';
 import { createProjectStore } from '../sql/projects.ts';
 import {
   createCallTextStore,
@@ -28,7 +29,6 @@ import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
-import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createReader } from './reader.ts';
 import { createRetentionStore } from './retentions.ts';
@@ -77,7 +77,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const members = createMembers(options, { link, writer, opened });
   const context = { reader, writer, damaged };
-  const shared = sharedContext(context);
+  const shared = sharedContext({ ...context, member: link.member });
   const claiming = { ...context, member: link.member };
   const pushed = createDatapointStore({
     ...{ ...context, log, own: members?.own },
@@ -100,7 +100,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     gateways: createGatewayStore(shared),
     projects: createProjectStore(shared),
     socials: createSocialStore(shared),
-    notifications: createNotificationStore(claiming),
+    notifications: createNotificationStore(shared),
     outbox: createOutboxStore(claiming),
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),

@@ -1,6 +1,7 @@
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { SqlContext } from '../sql/context.ts';
-import { runWrite, type SqlWrites } from '../sql/writes.ts';
+import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
+import { createNotificationEngine } from './notification-engine.ts';
 import { reachingSql } from './reaching-grants.ts';
 import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
@@ -18,14 +19,16 @@ export interface ClaimContext extends StoreContext {
   readonly member: number;
 }
 
-/** The parts of stores that both engines share. */
-export const sharedContext = ({
+/** The parts of stores that both engines share; a command has no number. */
+export function sharedContext({
   reader,
   writer,
   damaged,
-}: StoreContext): SqlContext<SqlWrites> => ({
-  reader,
-  write: (name, ...args) => writer.call((session) => runWrite(name, session, args)),
-  damaged,
-  reachingSql,
-});
+  member,
+}: StoreContext & Partial<ClaimContext>): SqlContext<SqlWrites> {
+  const writes = createSqlWrites(createNotificationEngine(member));
+  return {
+    ...{ reader, damaged, reachingSql },
+    write: (name, ...args) => writer.call((session) => runWrite(writes[name], session, args)),
+  };
+}

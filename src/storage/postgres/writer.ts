@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
-import type { Sender } from './connection.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -14,8 +13,6 @@ export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
 
 /** The session of a commit. */
 export interface WriteSession extends ChangeSession {
-  /** Runs a statement without waiting for it; when it fails, nothing is kept. */
-  readonly send: Sender['send'];
   /** Whether other processes serve the database; known when a statement was answered. */
   readonly others: () => Others | undefined;
 }

@@ -27,6 +27,8 @@ export interface SqlSession {
 export interface ChangeSession extends SqlSession {
   /** Runs this before the commit, once for all calls that share it: what tidies up behind them. */
   atEnd(sql: string, ...values: readonly Value[]): void;
+  /** Runs a statement without waiting for it; when it fails, nothing of the change is kept. */
+  send(sql: string, ...values: readonly Value[]): void;
 }
 
 /** A session for reads. Throws DomainError unavailable when the database cannot be read. */

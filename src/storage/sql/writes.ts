@@ -3,29 +3,32 @@ import { gatewayWrites } from './gateways.ts';
 import { groupWrites } from './groups.ts';
 import { installationWrites } from './installation.ts';
 import { invitationWrites } from './invitations.ts';
+import type { NotificationEngine } from './notification-engine.ts';
+import { createNotificationWrites } from './notifications.ts';
 import { projectWrites } from './projects.ts';
 import type { ChangeSession } from './session.ts';
 import { shortLivedWrites } from './short-lived.ts';
 import { socialWrites } from './socials.ts';
 
 /** Changes of all stores that both engines share, by name. */
-export const sqlWrites = {
+export const createSqlWrites = (engine: NotificationEngine) => ({
   ...credentialWrites,
   ...gatewayWrites,
   ...groupWrites,
   ...installationWrites,
   ...invitationWrites,
+  ...createNotificationWrites(engine),
   ...projectWrites,
   ...shortLivedWrites,
   ...socialWrites,
-};
+});
 
-export type SqlWrites = typeof sqlWrites;
+export type SqlWrites = ReturnType<typeof createSqlWrites>;
 export type SqlWriteName = keyof SqlWrites;
 
 /** Runs a change in a session; the arguments are those of its name. */
 export const runWrite = <Answer>(
-  name: SqlWriteName,
+  change: SqlWrites[SqlWriteName],
   session: ChangeSession,
   args: readonly unknown[],
-): Promise<Answer> => Reflect.apply(sqlWrites[name], undefined, [session, ...args]);
+): Promise<Answer> => Reflect.apply(change, undefined, [session, ...args]);

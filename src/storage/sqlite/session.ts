@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { forSqlite, type SqlReader, type SqlSession, type Value } from '../sql/session.ts';
+import { type ChangeSession, forSqlite, type SqlReader, type Value } from '../sql/session.ts';
 import { asRefusal } from './failures.ts';
 
 /** There are few texts of statements: one for each where clause that the code can make. */
@@ -9,7 +9,7 @@ const statementsMax = 1_000;
  * Runs statements on a connection. They run at once: what is awaited waits for no input or output,
  * so that no event comes between the statements of one transaction.
  */
-export function createSession(database: DatabaseSync): SqlSession {
+export function createSession(database: DatabaseSync): Omit<ChangeSession, 'atEnd'> {
   const statements = new Map<string, StatementSync>();
 
   function prepared(sql: string): StatementSync {
@@ -28,6 +28,7 @@ export function createSession(database: DatabaseSync): SqlSession {
     first: async <Row>(sql: string, ...values: readonly Value[]) =>
       prepared(sql).get(...values.map(bound)) as Row | undefined,
     run: async (sql, ...values) => Number(prepared(sql).run(...values.map(bound)).changes),
+    send: (sql, ...values) => void prepared(sql).run(...values.map(bound)),
   };
 }
 

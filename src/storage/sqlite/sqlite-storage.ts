@@ -13,6 +13,7 @@ import { createGatewayStore } from '../sql/gateways.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInstallationStore } from '../sql/installation.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
+import { createNotificationStore } from '../sql/notifications.ts';
 import { createProjectStore } from '../sql/projects.ts';
 import {
   createCallTextStore,
@@ -27,8 +28,8 @@ import { createCorrectionStore } from './corrections.ts';
 import { createDeviceStore } from './devices.ts';
 import { createGrantStore } from './grants.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
-import { createNotificationStore, createOutboxStore } from './notifications.ts';
 import { prepareForService } from './opening.ts';
+import { createOutboxStore } from './outbox.ts';
 import { createRenewalNews } from './renewal-news.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
@@ -91,7 +92,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     gateways: createGatewayStore(shared),
     projects: createProjectStore(shared),
     socials: createSocialStore(shared),
-    notifications: createNotificationStore(context),
+    notifications: createNotificationStore(shared),
     outbox: createOutboxStore(context),
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeSession } from '../sql/session.ts';
-import { runWrite, type SqlWriteName } from '../sql/writes.ts';
+import { createSqlWrites, runWrite, type SqlWriteName } from '../sql/writes.ts';
 import { createCorrectionWrites } from './correction-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
-import { createNotificationWrites } from './notification-writes.ts';
+import { notificationEngine } from './notification-states.ts';
 import { createOutboxWrites } from './outbox-writes.ts';
 import { createRetentionWrites } from './retention-writes.ts';
 import { createSession } from './session.ts';
@@ -24,7 +24,6 @@ export function createWrites(database: DatabaseSync) {
     ...createUserWrites(database),
     ...createGrantWrites(database),
     ...createDeviceWrites(database),
-    ...createNotificationWrites(database),
     ...createOutboxWrites(database),
     ...createDatapointWrites(database),
     ...createCorrectionWrites(database),
@@ -36,12 +35,13 @@ export function createWrites(database: DatabaseSync) {
 
 function createSharedWrites(database: DatabaseSync) {
   const session = createSession(database);
+  const writes = createSqlWrites(notificationEngine);
   return {
     /** Carries out a change of a store that both engines share. */
     async runShared(name: SqlWriteName, args: readonly unknown[]): Promise<unknown> {
       const ends: Parameters<ChangeSession['atEnd']>[] = [];
       const atEnd: ChangeSession['atEnd'] = (...end) => void ends.push(end);
-      const answer = await runWrite(name, { ...session, atEnd }, args);
+      const answer = await runWrite(writes[name], { ...session, atEnd }, args);
       for (const end of ends) await session.run(...end);
       return answer;
     },

@@ -1,0 +1,152 @@
+import type { DeviceId } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import type { DeviceState } from '../../domain/notifications/notification.ts';
+import type {
+  NotificationStore,
+  StateChange,
+  StoredNotification,
+} from '../../domain/notifications/notification-store.ts';
+import type { SqlContext } from './context.ts';
+import { createFireNotifications } from './firing.ts';
+import type { NotificationEngine } from './notification-engine.ts';
+import {
+  type DeliveryRow,
+  deliveryColumns,
+  deliveryFromRow,
+  type NotificationRow,
+  notificationColumns,
+  notificationFromRow,
+  notificationToRow,
+  stateFromText,
+  type TallyRow,
+  tallyColumns,
+  tallyToRow,
+} from './notification-row.ts';
+import { applyPatch, type Patch, patchOf } from './patch.ts';
+import { type ChangeSession, type Count, found, insertRow, type SqlSession } from './session.ts';
+
+type Row = NotificationRow & TallyRow;
+
+const columns = `${notificationColumns}, ${tallyColumns}`;
+const selectOne = `select ${columns} from notifications where id = $1`;
+const selectMany = `
+  select ${columns} from notifications where id in (select value from each($1))`;
+const selectAll = `select ${columns} from notifications order by position`;
+const selectStates = `
+  select notifications.id, device_id, state from notification_states
+  join notifications on position = notification`;
+const ofNotification = 'notification = (select position from notifications where id = $1)';
+const selectDeliveries = `
+  select position, ${deliveryColumns} from deliveries where ${ofNotification}
+  order by position desc limit $2 offset $3`;
+const countDeliveries = `select count(*) as n from deliveries where ${ofNotification}`;
+const countOfOwner = `
+  select (select count(*) from notifications where nocase(owner) = nocase($1)) as n
+  from users where nocase(username) = nocase($1)`;
+const selectDetails = 'select details from notifications where id = $1';
+const changeNotification = `
+  update notifications set details = $1, is_active = $2, modified_at = $3 where id = $4`;
+const deleteStates = `delete from notification_states where ${ofNotification}`;
+const deleteNotification = 'delete from notifications where id = $1';
+
+interface StateRow {
+  readonly id: string;
+  readonly device_id: string;
+  readonly state: string;
+}
+
+/** Changes of notifications. */
+export const createNotificationWrites = (engine: NotificationEngine) => ({
+  async insertNotification(
+    session: SqlSession,
+    row: Row,
+  ): Promise<'inserted' | 'missing' | 'too_many'> {
+    const owned = await session.first<Count>(countOfOwner, row.owner);
+    if (owned === undefined) return 'missing';
+    if (owned.n >= limits.notificationsPerUserMax) return 'too_many';
+    await insertRow(session, 'notifications', columns, { ...row });
+    return 'inserted';
+  },
+  async updateNotification(
+    session: SqlSession,
+    id: string,
+    patch: Patch,
+    { at, isWatchedAnew }: { readonly at: number; readonly isWatchedAnew: boolean },
+  ): Promise<'updated' | 'missing'> {
+    const stored = await session.first<{ details: string }>(selectDetails, id);
+    if (stored === undefined) return 'missing';
+    const text = applyPatch(stored.details, patch);
+    const { status } = JSON.parse(text) as { status: string };
+    await session.run(changeNotification, text, Number(status === 'active'), at, id);
+    if (isWatchedAnew) await session.run(deleteStates, id);
+    return 'updated';
+  },
+  removeNotification: async (session: SqlSession, id: string): Promise<'removed' | 'missing'> =>
+    (await session.run(deleteNotification, id)) === 0 ? 'missing' : 'removed',
+  async saveNotificationStates(
+    session: ChangeSession,
+    changes: readonly StateChange[],
+  ): Promise<void> {
+    engine.saveStates(session, changes);
+  },
+  fireNotifications: createFireNotifications(engine),
+});
+
+/** Notifications in the tables of either engine. */
+export function createNotificationStore({
+  reader,
+  write,
+  damaged,
+}: SqlContext<ReturnType<typeof createNotificationWrites>>): NotificationStore {
+  const read = (row: Row) => damaged.read('notifications', row.id, () => notificationFromRow(row));
+  const readDelivery = (row: DeliveryRow & { readonly position: number }) =>
+    damaged.read('deliveries', row.position, () => deliveryFromRow(row)) ?? [];
+
+  async function load(session: SqlSession): Promise<readonly StoredNotification[]> {
+    const states = new Map<string, Map<DeviceId, DeviceState>>();
+    for (const row of await session.all<StateRow>(selectStates)) {
+      const { id, device_id } = row;
+      const readState = () => stateFromText(row.state);
+      const state = damaged.read('notification_states', `${id} ${device_id}`, readState);
+      if (state === undefined) continue;
+      const known = states.get(id) ?? new Map<DeviceId, DeviceState>();
+      states.set(id, known);
+      known.set(device_id as DeviceId, state);
+    }
+    const rows = await session.all<Row>(selectAll);
+    return rows.flatMap((row) => {
+      const tallied = read(row);
+      if (tallied === undefined) return [];
+      return { ...tallied, states: states.get(tallied.notification.id) ?? new Map() };
+    });
+  }
+
+  return {
+    insert: (created, tally = { timesSent: 0 }) =>
+      write('insertNotification', { ...notificationToRow(created), ...tallyToRow(tally) }),
+    find: async (id) => found(await reader.first<Row>(selectOne, id), read),
+    async findMany(ids) {
+      const rows = await reader.all<Row>(selectMany, ids);
+      const byId = new Map<string, Row>(rows.map((row) => [row.id, row]));
+      return ids.flatMap((id) => found(byId.get(id), read) ?? []);
+    },
+    load: () => reader.inSnapshot(load),
+    update: (id, changes, at) => {
+      const isWatchedAnew = changes.condition !== undefined;
+      return write('updateNotification', id, patchOf(changes), { at, isWatchedAnew });
+    },
+    remove: (id) => write('removeNotification', id),
+    saveStates: (changes) => write('saveNotificationStates', changes),
+    fire: (firings) => write('fireNotifications', firings),
+    deliveries: (id, { limit, offset }) =>
+      reader.inSnapshot(async (session) => {
+        const page = [id, limit, offset];
+        const rows = await session.all<DeliveryRow & { position: number }>(
+          selectDeliveries,
+          ...page,
+        );
+        const total = (await session.first<Count>(countDeliveries, id))?.n ?? 0;
+        return { deliveries: rows.flatMap(readDelivery), total };
+      }),
+  };
+}
