@@ -211,6 +211,7 @@ async function fetchOnce(
   const { method = 'GET', json, type, accept, signal } = wanted;
   const body = json === undefined ? wanted.body : exact.json(json);
   const contentType = json === undefined ? (type ?? 'text/plain; charset=utf-8') : jsonType;
+  const shown = globalThis.document?.documentElement.lang;
   requirePlainPath(wanted.path);
   try {
     return await fetcher(base + wanted.path + queryText(wanted.query), {
@@ -222,6 +223,8 @@ async function fetchOnce(
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(accept !== undefined && { accept }),
+        // What the service writes to people is in the language that they read here.
+        ...(method === 'POST' && shown !== undefined && { 'accept-language': shown }),
         ...(body !== undefined && { 'content-type': contentType }),
       },
       ...(body !== undefined && { body }),

@@ -11,6 +11,7 @@ import { showToast } from '../state/toasts.ts';
 import { ConfirmDialog } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 import { TextField } from './field.tsx';
+import { Fold } from './fold.tsx';
 import { FormError } from './form-error.tsx';
 import { Skeleton } from './skeleton.tsx';
 
@@ -43,12 +44,10 @@ export function RetentionPart({ place }: { readonly place: RetainedPlace }): JSX
 
 /** The same, read when it is opened. */
 export function RetentionFold({ place }: { readonly place: RetainedPlace }): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <details class="surface fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{t('retention.title')}</summary>
-      {isOpen && <RetentionPart place={place} />}
-    </details>
+    <Fold title={t('retention.title')}>
+      <RetentionPart place={place} />
+    </Fold>
   );
 }
 

@@ -86,6 +86,8 @@ browserTest('a webhook is set in the profile, shows its secret and is tried', as
 browserTest('the profile is two screens, and one tap leads from each to the other', async () => {
   const page = await stage.visit({ username: 'yaa', width: 'phone' });
   await page.goto('/profile');
+  const password = page.locator('summary', { hasText: 'Password' });
+  await password.tap();
   await page.getByLabel('Current password').waitFor();
   assert.equal(await page.getByRole('heading', { name: 'Keys' }).count(), 0);
   await page.getByRole('link', { name: 'For developers' }).tap();
@@ -95,10 +97,25 @@ browserTest('the profile is two screens, and one tap leads from each to the othe
   assert.match((await lines.textContent()) ?? '', /mosquitto_sub .*\n {2}-u 'yaa'/);
   assert.equal(await page.getByLabel('Current password').count(), 0);
   await page.getByRole('link', { name: 'Me', exact: true }).tap();
-  await page.getByLabel('Current password').waitFor();
+  await password.waitFor();
+  assert.equal(await page.getByLabel('Current password').count(), 0);
+  const height = await page.evaluate('document.documentElement.scrollHeight');
+  assert.ok(Number(height) < 2 * 844, `Me is ${height} px high`);
   // An anchor of the one screen that both were.
   await page.goto('/more');
   await page.goto('/profile#keys');
   await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  await page.context().close();
+});
+
+browserTest('a code comes in the language that its reader has chosen', async () => {
+  const put = { method: 'PUT', path: '/users/me', json: { email: 'awa@example.org' } };
+  assert.equal((await stage.service.as('awa')(put)).status, 204);
+  const page = await stage.visit({ username: 'awa', width: 'phone', language: 'fr' });
+  await page.goto('/profile');
+  const before = stage.channels.sent.length;
+  await page.locator('.lines > li', { hasText: 'awa@example.org' }).getByRole('button').tap();
+  await stage.channels.until(before + 1);
+  assert.match(stage.channels.sent.at(-1)?.text ?? '', /est le code qui confirme cette adresse/);
   await page.context().close();
 });

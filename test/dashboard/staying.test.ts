@@ -47,6 +47,7 @@ browserTest(
     });
     await comeBackLater(page, '/profile');
     await page.getByText('Logged in as kofi').waitFor();
+    await page.locator('summary', { hasText: 'Where you stay logged in' }).click();
     await page.getByText(/Chrome on Linux/).waitFor();
     assert.equal(await page.getByText('Your session has ended').count(), 0);
     assert.deepEqual(renewals, [200]);
@@ -134,6 +135,7 @@ browserTest('a browser is logged out from the list of those that stay logged in'
   const page = await stage.visit({ width: 'phone' });
   await logIn(page, 'ama', true);
   await page.goto('/profile');
+  await page.locator('summary', { hasText: 'Where you stay logged in' }).tap();
   const browsers = page.getByRole('region', { name: 'Where you stay logged in' });
   await browsers.getByText(/Chrome on Linux/).waitFor();
   await browsers.getByRole('button', { name: 'Log out' }).click();
@@ -155,6 +157,7 @@ browserTest('a new password asks for the present one, and this browser goes on',
   const page = await stage.visit({ width: 'phone' });
   await logIn(page, 'yaw', true);
   await page.goto('/profile');
+  await page.locator('summary', { hasText: 'Password' }).tap();
   await page.getByLabel('Current password').fill('not this one');
   await page.getByLabel('New password').fill('a-new-password-1');
   await page.getByRole('button', { name: 'Change the password' }).click();

@@ -202,3 +202,26 @@ test('a reset ends the keys that are older than the proof of the address', async
     (await service.call({ path: '/devices', token })).status;
   assert.deepEqual([await statusOf(old), await statusOf(young)], [401, 200]);
 });
+
+test('the service writes to people in the first language of theirs that it knows', async () => {
+  await signUp('fatou', { email: 'fatou@example.org' });
+  const as = service.as('fatou');
+  const asked = async (path: string, languages: string, json: unknown = {}) => {
+    const before = channels.sent.length;
+    const headers = { 'accept-language': languages };
+    const { status } = await as({ method: 'POST', path, json, headers });
+    assert.ok(status < 300, `${status}`);
+    await channels.until(before + 1);
+    return channels.sent.at(-1)?.text ?? '';
+  };
+  const address = { channel: 'email', address: 'fatou@example.org' };
+  const proof = (languages: string) => asked('/users/me/addresses/prove', languages, address);
+  assert.match(await proof('de, fr-SN;q=0.9, en;q=0.8'), /est le code qui confirme .* fatou/);
+  assert.match(await proof('xx'), /is the code by which the account fatou/);
+  await prove('fatou', 'fatou@example.org');
+  const reset = { username: 'fatou' };
+  assert.match(await asked('/auth/reset', 'sw', reset), /ameomba nenosiri jipya la akaunti fatou/);
+  const test = '/users/me/channels/email/test';
+  assert.match(await asked(test, 'pt-BR'), /mensagem de teste do Kipimo para fatou/);
+  assert.match(await asked(test, `${'x,'.repeat(500)}fr`), /This is a test message/);
+});

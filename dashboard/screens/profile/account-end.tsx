@@ -9,6 +9,7 @@ import { api } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { saveFile } from '../../ui/save-file.ts';
@@ -23,8 +24,7 @@ export function AccountEnd({ user }: { readonly user: User }): JSX.Element {
   const action = useAction();
   return (
     <>
-      <section class="surface stack" aria-labelledby="take">
-        <h2 id="take">{t('profile.take')}</h2>
+      <Fold title={t('profile.take')}>
         <p class="quiet">{t('profile.takeText')}</p>
         <button
           type="button"
@@ -36,7 +36,7 @@ export function AccountEnd({ user }: { readonly user: User }): JSX.Element {
           {action.isBusy ? t('profile.taking') : t('profile.takeDo')}
         </button>
         <FormError text={action.error} />
-      </section>
+      </Fold>
       <button type="button" class="button button-danger tiles-add" onClick={() => setAsking(true)}>
         <Icon name="trash" />
         {t('profile.delete')}

@@ -9,6 +9,7 @@ import { useAction } from '../../state/action.ts';
 import { api, me } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { lazily } from '../../ui/lazy-part.tsx';
 import { LookChoice } from '../../ui/look-choice.tsx';
@@ -32,16 +33,12 @@ export function Profile({ params }: ScreenProps): JSX.Element {
   return params['part'] === 'developers' ? <Developers /> : <Me />;
 }
 
-/** Who I am, how it looks, and the end of it. */
+/** The person and how to reach them; what is rarely changed is folded. */
 function Me(): JSX.Element {
   const { value, error, reload } = useMe();
   return (
     <div class="stack profile">
       <ProfileHead part="/profile" />
-      <section class="surface stack" aria-labelledby="look">
-        <h2 id="look">{t('profile.look')}</h2>
-        <LookChoice />
-      </section>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined ? (
         error === undefined && <Skeleton height={420} />
@@ -52,18 +49,19 @@ function Me(): JSX.Element {
             <ContactForm user={value} onSaved={reload} />
             <Addresses key={`${value.email} ${value.phone}`} user={value} onProven={reload} />
           </section>
-          <section class="surface stack" aria-labelledby="password">
-            <h2 id="password">{t('profile.password')}</h2>
+          <Fold title={t('profile.look')}>
+            <LookChoice />
+          </Fold>
+          <Fold title={t('profile.password')}>
             <PasswordForm
               user={value}
               label={t('profile.changePassword')}
               done={t('profile.passwordChanged')}
             />
-          </section>
-          <section class="surface stack" aria-labelledby="browsers">
-            <h2 id="browsers">{t('profile.browsers')}</h2>
+          </Fold>
+          <Fold title={t('profile.browsers')}>
             <Browsers />
-          </section>
+          </Fold>
           <RetentionFold place={{ scope: 'user', path: '/users/me' }} />
           <AccountEnd user={value} />
         </>

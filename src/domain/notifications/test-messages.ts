@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import { notConfigured } from '../socials/social.ts';
 import { requireOwnAccount } from '../users/account-access.ts';
+import { messageWords } from '../users/message-language.ts';
 import type { User } from '../users/user.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Channel, Outcome } from './channel.ts';
@@ -30,7 +31,7 @@ export type TestOutcome =
 export interface TestMessages {
   channels(actor: Actor): Promise<readonly ChannelState[]>;
   /** Throws not_found for a channel that there is not, rate_limited after some in a minute. */
-  send(actor: Actor, channel: string): Promise<TestOutcome>;
+  send(actor: Actor, channel: string, languages?: string): Promise<TestOutcome>;
 }
 
 export function createTestMessages(parts: {
@@ -50,7 +51,7 @@ export function createTestMessages(parts: {
     clock,
   });
 
-  async function trySend(user: User, name: ChannelName): Promise<Outcome> {
+  async function trySend(user: User, name: ChannelName, languages?: string): Promise<Outcome> {
     const channel = channels.get(name);
     if (channel === undefined) return { kind: 'refused', reason: notConfigured(name) };
     const to = recipientOf(user, user.username, name, { mustBeProven });
@@ -60,7 +61,7 @@ export function createTestMessages(parts: {
       const payment = await parts.outbox.pay(user.username, name, clock.now(), perDay);
       if (payment !== 'paid') return { kind: 'refused', reason: unpaidReason(name, payment) };
     }
-    const text = `This is a test message of Kipimo to ${user.username}.`;
+    const text = messageWords(languages).test(user.username);
     const message = { deliveryId: `test-${createHexId()}`, to, text, createdAt: clock.now() };
     return channel.send(message, AbortSignal.timeout(limits.deliveryTimeoutMs));
   }
@@ -76,7 +77,7 @@ export function createTestMessages(parts: {
         return { channel, isConfigured, ...(reason !== undefined && { reason }) };
       });
     },
-    async send(actor, text) {
+    async send(actor, text, languages) {
       const user = await requireOwnAccount(users, actor);
       const name = channelNames.find((channel) => channel === text);
       if (name === undefined) {
@@ -85,7 +86,7 @@ export function createTestMessages(parts: {
       const waitMs = limiter.blockedForMs(user.id);
       if (waitMs > 0) throw tooMany('test messages', waitMs);
       limiter.recordFailure(user.id);
-      const outcome = await trySend(user, name);
+      const outcome = await trySend(user, name, languages);
       reporter.deliveryTried(name, outcome.kind === 'refused' ? 'failed' : outcome.kind);
       return outcome.kind === 'sent'
         ? { status: 'sent' }

@@ -11,6 +11,7 @@ import { requireOwnAccount } from './account-access.ts';
 import { addressKey, proofOf, provableAddresses } from './address-proofs.ts';
 import type { CodeChannel, CodeSender } from './code-sender.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
+import { messageWords } from './message-language.ts';
 import type { ProofChannel, User } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
@@ -20,7 +21,11 @@ export interface AddressProving {
    * Sends a code to an address of one's own profile. Throws invalid when the profile does not have
    * it, unavailable when the channel is not configured, rate_limited.
    */
-  request(actor: Actor, asked: AskedAddress, from: string): Promise<void>;
+  request(
+    actor: Actor,
+    asked: AskedAddress,
+    from: { readonly address: string; readonly languages?: string | undefined },
+  ): Promise<void>;
   /** Throws invalid when the code is wrong or too old. */
   confirm(actor: Actor, asked: AskedAddress & { readonly code: string }): Promise<void>;
 }
@@ -81,7 +86,7 @@ export function createAddressProving(options: {
   }
 
   return {
-    async request(actor, wanted, from) {
+    async request(actor, wanted, { address: from, languages }) {
       const user = await requireOwnAccount(users, actor);
       const { kind, by } = channelOf(wanted.channel, codes.channels);
       const address = addressOf(user, kind, wanted.address);
@@ -101,7 +106,7 @@ export function createAddressProving(options: {
         expiresAt: clock.now() + limits.addressCodeMs,
         triesLeft: limits.addressCodeTriesMax,
       });
-      const text = codeText(user.username, code);
+      const text = messageWords(languages).proof(user.username, code);
       // Not awaited: a slow provider must not hold the request.
       void codes.send({ channel: by, username: user.username, address, text });
     },
@@ -152,7 +157,3 @@ const notConfigured = (channel: CodeChannel) =>
     'unavailable',
     `the channel ${channel} is not configured: ${settings[channel]} names its provider`,
   );
-
-const codeText = (username: string, code: string): string =>
-  `${code} is the code by which the account ${username} proves this address. It can be used ` +
-  `within ${limits.addressCodeMs / 60_000} minutes. If you did not ask for it, do nothing.\n`;

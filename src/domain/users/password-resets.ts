@@ -3,11 +3,12 @@ import type { Log } from '../../lib/log.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import { networkOf } from '../budgets/payer.ts';
 import { DomainError, tooMany, unauthenticated } from '../errors.ts';
-import type { UserId, Username } from '../ids.ts';
+import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { CodeSender } from './code-sender.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
 import { findResetTarget, type ResetTarget } from './login-candidates.ts';
+import { messageWords } from './message-language.ts';
 import type { PasswordResetStore } from './password-reset-store.ts';
 import type { PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
@@ -23,7 +24,12 @@ export interface PasswordResets {
    * whether a code was sent a moment ago and still is good. Throws unavailable where no mail can
    * be sent, rate_limited when one address asks for many.
    */
-  request(request: { readonly login: string; readonly address: string }): Promise<void>;
+  request(request: {
+    readonly login: string;
+    readonly address: string;
+    /** Languages that the asker reads, as `Accept-Language` says them. */
+    readonly languages?: string | undefined;
+  }): Promise<void>;
   /**
    * Sets the password, and ends all tokens and the keys that were made before the address was
    * proven [contract 14]. Throws unauthenticated, invalid, rate_limited.
@@ -66,19 +72,20 @@ export function createPasswordResets(options: {
     return true;
   }
 
-  async function mailCode({ login, email, provenAt }: ResetTarget): Promise<void> {
+  async function mailCode(target: ResetTarget, languages: string | undefined): Promise<void> {
+    const { login, email, provenAt } = target;
     const { id: userId, username } = login.user;
     const now = clock.now();
     const code = createCode();
     const expiresAt = now + limits.passwordResetMs;
     await pending.insert({ userId, codeHash: hashSecret(code), expiresAt, provenAt }, now);
-    const text = mailText(username, code);
+    const text = messageWords(languages).newPassword(username, code);
     await codes.send({ channel: 'email', username, address: email, text });
   }
 
   return {
     isPossible,
-    async request({ login, address }) {
+    async request({ login, address, languages }) {
       if (!isPossible) throw noMail();
       const network = networkOf(address);
       const waitMs = byAddress.blockedForMs(network);
@@ -89,7 +96,7 @@ export function createPasswordResets(options: {
       // The mails before it hold codes that are good: no stranger can ask them away.
       if (!(await mayMail(target.login.user.id, network))) return;
       // Not awaited: how long the disk and a mail take would tell that the account exists.
-      mailCode(target).catch((err: unknown) => log.error({ err }, 'no code was mailed'));
+      mailCode(target, languages).catch((err: unknown) => log.error({ err }, 'no code was mailed'));
     },
     async confirm({ login, code, password, address }) {
       requireStrongPassword(password);
@@ -118,9 +125,3 @@ const noMail = () =>
     'unavailable',
     'this service cannot send e-mail: ask its administrator for a new password',
   );
-
-const mailText = (username: Username, code: string): string =>
-  `Somebody asked for a new password for the account ${username}.\n\n` +
-  `The code is ${code}. It can be used once, within ` +
-  `${limits.passwordResetMs / 60_000} minutes.\n\n` +
-  'If it was not you, there is nothing to do: the password stays as it is.\n';

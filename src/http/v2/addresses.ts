@@ -32,7 +32,8 @@ export function addressRoutes(proving: AddressProving): readonly Route[] {
       body: jsonBody(AddressMessage, createReader(AddressMessage, 'address')),
       done: 'A code was sent, or the address is proven already.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited', 'unavailable'],
-      perform: ({ actor, body, address }) => proving.request(actor, body, address),
+      perform: ({ actor, body, address, headers }) =>
+        proving.request(actor, body, { address, languages: headers['accept-language'] }),
     }),
     defineCommand({
       method: 'POST',

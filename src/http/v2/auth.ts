@@ -217,7 +217,12 @@ function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
       body: jsonBody(ResetMessage, createReader(ResetMessage, 'reset')),
       done: 'A code was sent, if there is such an account.',
       errors: ['invalid', 'rate_limited', 'unavailable'],
-      perform: ({ body, address }) => resets.request({ login: body.username, address }),
+      perform: ({ body, address, headers }) =>
+        resets.request({
+          login: body.username,
+          address,
+          languages: headers['accept-language'],
+        }),
     }),
     defineRoute({
       method: 'POST',

@@ -254,8 +254,8 @@ function testRoutes(testMessages: TestMessages): readonly Route[] {
         TestOutcomeMessage,
       ),
       errors: ['unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
-      handle: async ({ actor, params }) =>
-        json(await testMessages.send(actor, params['channel'] ?? '')),
+      handle: async ({ actor, params, headers }) =>
+        json(await testMessages.send(actor, params['channel'] ?? '', headers['accept-language'])),
     }),
   ];
 }
