@@ -11,7 +11,7 @@ export interface HotLine<Target> {
 
 /** The header fields of a request, as they were written and as they were read. */
 export interface HotHead {
-  /** The same text is read once. */
+  /** The fields with the empty line behind them: the same text is read once. */
   readonly text: string;
   readonly headers: IncomingHttpHeaders;
   /** 0: none was announced. */
@@ -48,7 +48,7 @@ export function hotLine<Target>(
 ): HotLine<Target> {
   const pattern = path.replaceAll(/:\w+/g, plainId);
   return {
-    pattern: new RegExp(`^${method} (${pattern}) HTTP/1\\.1$`),
+    pattern: new RegExp(`^${method} (${pattern}) HTTP/1\\.1\r\n`),
     paramNames: [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name),
     hasBody: method === 'POST',
     target,
@@ -67,29 +67,23 @@ export function readHotRequest<Target>(
   latest: KeptRequest<Target> | undefined,
 ): HotRequest<Target> | undefined {
   const text = bytes.toString('latin1', at, Math.min(bytes.length, at + limits.shortHeadBytesMax));
-  const lineEnd = text.indexOf('\r\n');
-  if (lineEnd < 0) return undefined;
-  const fieldsAt = lineEnd + 2;
-  const fieldsEnd = text.indexOf('\r\n\r\n', lineEnd);
-  if (fieldsEnd < fieldsAt) return undefined;
-  const requestLine = text.slice(0, lineEnd);
   let line = latest?.line;
-  let found = line?.pattern.exec(requestLine) ?? null;
+  let found = line?.pattern.exec(text) ?? null;
   for (let next = 0; found === null; next += 1) {
     line = lines[next];
     if (line === undefined) return undefined;
-    found = line.pattern.exec(requestLine);
+    found = line.pattern.exec(text);
   }
   if (line === undefined) return undefined;
-  const fields = text.slice(fieldsAt, fieldsEnd + 2);
-  const head = latest?.head.text === fields ? latest.head : readHead(fields);
+  const fieldsAt = found[0].length;
+  const isSame = latest !== undefined && text.startsWith(latest.head.text, fieldsAt);
+  const head = isSame ? latest.head : readHead(text, fieldsAt);
   if (head === undefined || !fits(head, line)) return undefined;
-  const bodyAt = at + fieldsEnd + 4;
-  const isUsual = latest?.line === line && latest.head === head;
+  const bodyAt = at + fieldsAt + head.text.length;
   return {
     line,
     head,
-    kept: isUsual ? latest : { line, head },
+    kept: isSame && latest.line === line ? latest : { line, head },
     bodyAt,
     url: found[1] ?? '',
     params: paramsOf(line, found),
@@ -165,11 +159,14 @@ const usualTypes: ReadonlySet<string> = new Set([
   'text/plain;charset=UTF-8',
 ]);
 
-/** undefined: a field is unusual, written oddly, or there twice. */
-function readHead(text: string): HotHead | undefined {
+/** undefined: a field is unusual, written oddly, there twice, or not all of them are there. */
+function readHead(request: string, fieldsAt: number): HotHead | undefined {
   const headers = new Map<string, string>();
+  const end = request.indexOf('\r\n\r\n', fieldsAt);
+  const text = request.slice(fieldsAt, end + 4);
+  if (end < 0) return undefined;
   let at = 0;
-  while (at < text.length) {
+  while (at < text.length - 2) {
     field.lastIndex = at;
     const [, name = '', value = ''] = field.exec(text) ?? [];
     const key = name.toLowerCase();

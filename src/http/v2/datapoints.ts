@@ -31,9 +31,9 @@ import type { TakeLargePush } from '../../wire/large-push.ts';
 import { readTimeZone } from '../../wire/local-time.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
-import { done } from '../answer.ts';
+import { done, type EmptyAnswer } from '../answer.ts';
 import type { PushBody } from '../body.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { asSent, pushBody } from '../route-body.ts';
 import {
   answerWith,
@@ -158,18 +158,14 @@ const sensorOf = (params: Readonly<Record<string, string>>): SensorRef => ({
   sensorId: sensorIdOf(params),
 });
 
-function pushRoute(
-  path: string,
-  {
-    ingest,
-    takeLarge,
-    refusedPushes,
-  }: {
-    readonly ingest: Ingest;
-    readonly takeLarge: TakeLargePush;
-    readonly refusedPushes: Pick<RefusedPushes, 'note'>;
-  },
-): Route {
+interface PushParts {
+  readonly ingest: Ingest;
+  readonly takeLarge: TakeLargePush;
+  readonly refusedPushes: Pick<RefusedPushes, 'note'>;
+}
+
+function pushRoute(path: string, parts: PushParts): Route {
+  const { ingest } = parts;
   return defineRoute({
     method: 'POST',
     path,
@@ -193,32 +189,38 @@ function pushRoute(
       'unsupported_media_type',
       'unavailable',
     ],
-    handle: async ({ actor, params, query, body, spelling, url }) => {
-      const sensor = sensorOf(params);
-      // The usual push of devices.
-      if (body.kind === 'plain') {
-        await ingest(actor, sensor, [body.datapoint]);
-        return done;
-      }
-      const zone = query.timezone === undefined ? undefined : readTimeZone(query.timezone);
-      const csv = { names: spelling, zone };
-      let refused: RefusedElements | undefined;
-      const take = (pushed: PushedDatapoints): Promise<void> => {
-        refused = pushed.refused;
-        return ingest(actor, sensor, pushed.datapoints, undefined, refused);
-      };
-      if (body.kind === 'large') {
-        await takeLarge({ body: body.body, actor, sensor, csv }, take);
-      } else {
-        await take(datapointsOf(body, sensor, csv));
-      }
-      if (refused === undefined || refused.count === 0) return done;
-      const [path] = url.split('?', 1);
-      const about = { via: 'http', code: 'invalid', actor, ...sensor, path, refused } as const;
-      void refusedPushes.note(about);
-      return { ...done, headers: { 'x-refused': String(refused.count) } };
+    handle: async (call) => {
+      const { actor, params, body } = call;
+      // The usual push of devices; a closure here would cost each of them its memory.
+      if (body.kind !== 'plain') return pushMany(parts, call, body);
+      await ingest(actor, sensorOf(params), [body.datapoint]);
+      return done;
     },
   });
+}
+
+/** Stores an array, CSV or a large body; answers how many of its elements were refused. */
+async function pushMany(
+  { ingest, takeLarge, refusedPushes }: PushParts,
+  call: RouteRequest<Static<typeof PushQuery>>,
+  body: Exclude<PushBody, { readonly kind: 'plain' }>,
+): Promise<EmptyAnswer> {
+  const { actor, params, query, spelling, url } = call;
+  const sensor = sensorOf(params);
+  const zone = query.timezone === undefined ? undefined : readTimeZone(query.timezone);
+  const csv = { names: spelling, zone };
+  let refused: RefusedElements | undefined;
+  const take = (pushed: PushedDatapoints): Promise<void> => {
+    refused = pushed.refused;
+    return ingest(actor, sensor, pushed.datapoints, undefined, refused);
+  };
+  if (body.kind === 'large') await takeLarge({ body: body.body, actor, sensor, csv }, take);
+  else await take(datapointsOf(body, sensor, csv));
+  if (refused === undefined || refused.count === 0) return done;
+  const [path] = url.split('?', 1);
+  const about = { via: 'http', code: 'invalid', actor, ...sensor, path, refused } as const;
+  void refusedPushes.note(about);
+  return { ...done, headers: { 'x-refused': String(refused.count) } };
 }
 
 /** The datapoints of a push that is read in one go. Throws DomainError invalid. */

@@ -35,7 +35,7 @@ import { createFlusher, type Flusher, type FlusherOptions } from './flusher.ts';
 import { createHourReader, type HourReader } from './hour-reader.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
 import { timeAt } from './memtable-columns.ts';
-import { createPendingBatch, type Staged } from './pending-batch.ts';
+import { createPendingBatch, Staging } from './pending-batch.ts';
 import { clearStaged } from './pending-push.ts';
 import {
   createSeriesTable,
@@ -95,16 +95,15 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   const lasts = createLastValues({ reader, table, limits, damaged });
   const queue = createAppendQueue({ limits, memtable, flusher, append: appendNow });
 
-  async function commit(staged: readonly Staged[], isLong: boolean): Promise<void> {
-    const pushes = staged.map(({ push }) => push);
+  async function commit(staging: Staging, isLong: boolean): Promise<void> {
+    const pushes = staging.pushes.map(({ push }) => push);
     const bytes = isLong ? await runInSteps(encodeInSteps(pushes)) : encodePushes(pushes);
     if (bytes.length > limits.batchBytesMax) {
       throw new DomainError('unavailable', 'too much arrived at once: try again in a moment');
     }
-    const hasIds = staged.some(({ receivedAs }) => receivedAs !== undefined);
-    const ids = hasIds ? staged.flatMap(({ receivedAs }) => receivedAs ?? []) : undefined;
-    const row = await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes, ids);
-    for (const { series, push, weight } of staged) {
+    const { received } = staging;
+    const row = await writer.callTransfer('appendDatapoints', [bytes.buffer], bytes, received);
+    for (const { series, push, weight } of staging.pushes) {
       // Removed while its datapoints were under way: they went with it.
       if (series.isForgotten) continue;
       memtable.keep(series, push.batch, row, weight);
@@ -114,15 +113,15 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   }
 
   async function appendNow(batch: readonly Push[], isLong: boolean): Promise<AppendOutcome[]> {
-    const staged: Staged[] = [];
+    const staging = new Staging();
     try {
       const outcomes = isLong
-        ? await runInSteps(pendingPush.inSteps(batch, staged))
-        : pendingPush.atOnce(batch, staged);
-      if (staged.length > 0) await commit(staged, isLong);
+        ? await runInSteps(pendingPush.inSteps(batch, staging))
+        : pendingPush.atOnce(batch, staging);
+      if (staging.pushes.length > 0) await commit(staging, isLong);
       return outcomes;
     } catch (reason) {
-      for (const { series } of staged) clearStaged(series);
+      for (const { series } of staging.pushes) clearStaged(series);
       throw asRefusal(reason);
     }
   }

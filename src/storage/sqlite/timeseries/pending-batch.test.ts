@@ -4,7 +4,7 @@ import { deviceId, noon, sensorId } from '../../../../test/contract/storage/buil
 import { push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
 import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { createPendingBatch, type Staged } from './pending-batch.ts';
+import { createPendingBatch, Staging } from './pending-batch.ts';
 import { emptyMemtableEntry, nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 const long: readonly Datapoint[] = Array.from({ length: 10_000 }, (_, value) => ({
@@ -41,14 +41,15 @@ for (const how of ['atOnce', 'inSteps'] as const) {
     } as unknown as ChunkReader;
     const table = { resolve: () => series } as unknown as SeriesTable;
     const batch = createPendingBatch(table, chunks, () => false);
-    const stage = (staged: Staged[]) =>
+    const stage = (staging: Staging) =>
       how === 'atOnce'
-        ? batch.atOnce([push(long, sensor())], staged)
-        : [...batch.inSteps([push(long, sensor())], staged)];
-    assert.throws(() => stage([]), /disk I\/O error/);
+        ? batch.atOnce([push(long, sensor())], staging)
+        : [...batch.inSteps([push(long, sensor())], staging)];
+    assert.throws(() => stage(new Staging()), /disk I\/O error/);
     assert.equal(nextSequenceNumber(series), 1);
-    const staged: Staged[] = [];
-    stage(staged);
-    assert.deepEqual([staged[0]?.push.batch.count, staged[0]?.push.sequenceNumber], [10_000, 1]);
+    const staging = new Staging();
+    stage(staging);
+    const [staged] = staging.pushes;
+    assert.deepEqual([staged?.push.batch.count, staged?.push.sequenceNumber], [10_000, 1]);
   });
 }

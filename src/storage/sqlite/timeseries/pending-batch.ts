@@ -12,7 +12,13 @@ export interface Staged {
   readonly series: Series;
   readonly weight: number;
   readonly push: LoggedPush;
-  readonly receivedAs: ReceivedId | undefined;
+}
+
+/** The part of a batch that goes to disk. */
+export class Staging {
+  readonly pushes: Staged[] = [];
+  /** Ids of its MQTT messages; undefined: it has none. */
+  received: ReceivedId[] | undefined;
 }
 
 /** Finds out what of a batch is new, and stages it with its series. */
@@ -24,20 +30,20 @@ export function createPendingBatch(
   const isStored = ({ publishContext }: Push): boolean =>
     publishContext?.receivedAs !== undefined && isKept(publishContext.receivedAs);
 
-  /** Fills `staged` with what goes to disk; what it answers says what becomes of each push. */
-  function atOnce(batch: readonly Push[], staged: Staged[]): AppendOutcome[] {
+  /** Fills `staging` with what goes to disk; what it answers says what becomes of each push. */
+  function atOnce(batch: readonly Push[], staging: Staging): AppendOutcome[] {
     return batch.map((push): AppendOutcome => {
       const series = table.resolve(push);
       if (series === undefined) return { kind: 'missing' };
       if (isStored(push)) return { kind: 'stored', fresh: emptyBatch };
       const sequenceNumber = nextSequenceNumber(series);
       const found = stagePush(chunks, series, push.batch);
-      return outcomeOf({ series, sequenceNumber, push }, found, staged);
+      return outcomeOf({ series, sequenceNumber, push }, found, staging);
     });
   }
 
   /** The same for a batch with a long push: yields between its steps. */
-  function* inSteps(batch: readonly Push[], staged: Staged[]): Generator<void, AppendOutcome[]> {
+  function* inSteps(batch: readonly Push[], staging: Staging): Generator<void, AppendOutcome[]> {
     const outcomes: AppendOutcome[] = [];
     for (const push of batch) {
       const series = table.resolve(push);
@@ -47,7 +53,7 @@ export function createPendingBatch(
       }
       const sequenceNumber = nextSequenceNumber(series);
       const found = yield* stageInSteps(chunks, series, push.batch);
-      outcomes.push(outcomeOf({ series, sequenceNumber, push }, found, staged));
+      outcomes.push(outcomeOf({ series, sequenceNumber, push }, found, staging));
     }
     return outcomes;
   }
@@ -55,17 +61,19 @@ export function createPendingBatch(
   return { atOnce, inSteps };
 }
 
-/** Adds what is new of a push to `staged`. */
+/** Adds what is new of a push to `staging`. */
 function outcomeOf(
   place: { readonly series: Series; readonly sequenceNumber: number; readonly push: Push },
   { fresh, last }: StagedPush,
-  staged: Staged[],
+  staging: Staging,
 ): AppendOutcome {
   if (fresh.count === 0) return { kind: 'stored', fresh };
   const { series, sequenceNumber } = place;
   const logged = { series: series.number, sequenceNumber, batch: fresh };
   const weight = weightOfBatch(fresh);
   const push = last === undefined ? logged : { ...logged, last };
-  staged.push({ series, weight, push, receivedAs: place.push.publishContext?.receivedAs });
+  staging.pushes.push({ series, weight, push });
+  const receivedAs = place.push.publishContext?.receivedAs;
+  if (receivedAs !== undefined) (staging.received ??= []).push(receivedAs);
   return { kind: 'stored', fresh, weight };
 }
