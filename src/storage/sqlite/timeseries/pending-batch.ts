@@ -17,8 +17,17 @@ export interface Staged {
 /** The part of a batch that goes to disk. */
 export class Staging {
   readonly pushes: Staged[] = [];
+  #received: ReceivedId[] | undefined;
+
   /** Ids of its MQTT messages; undefined: it has none. */
-  received: ReceivedId[] | undefined;
+  get received(): readonly ReceivedId[] | undefined {
+    return this.#received;
+  }
+
+  addReceived(id: ReceivedId): void {
+    this.#received ??= [];
+    this.#received.push(id);
+  }
 }
 
 /** Finds out what of a batch is new, and stages it with its series. */
@@ -74,6 +83,6 @@ function outcomeOf(
   const push = last === undefined ? logged : { ...logged, last };
   staging.pushes.push({ series, weight, push });
   const receivedAs = place.push.publishContext?.receivedAs;
-  if (receivedAs !== undefined) (staging.received ??= []).push(receivedAs);
+  if (receivedAs !== undefined) staging.addReceived(receivedAs);
   return { kind: 'stored', fresh, weight };
 }
