@@ -171,8 +171,8 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [
       patch(
         'src/storage/sqlite/timeseries/datapoints.ts',
-        'staged.flatMap(({ receivedAs }) => receivedAs ?? [])',
-        'undefined',
+        'const { received } = staging;',
+        'const received = undefined;',
       ),
     ],
   },
