@@ -29,7 +29,7 @@ function copyWithout(plant: Plant): string {
 /** Runs the one test; what it writes, or undefined when it does not end. */
 async function outputOf(
   directory: string,
-  { test, file, engine, environment, servedMs = honestMs }: Plant,
+  { test, file, environment, servedMs = honestMs }: Plant,
 ): Promise<string | undefined> {
   const pattern = test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const words = ['--test-force-exit', '--test-reporter=spec', `--test-name-pattern=${pattern}`];
@@ -39,7 +39,6 @@ async function outputOf(
     env: {
       NEIGHBOURS_MS: String(servedMs),
       ...process.env,
-      ...(engine !== undefined && { TEST_STORAGE: engine }),
       ...environment,
     },
   });

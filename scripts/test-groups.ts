@@ -14,7 +14,7 @@ export interface TestGroup {
 const sharing: readonly string[] = [
   'dashboard/**',
   'src/{app,channels,cli,config,domain,feed,http,lib,mqtt,telemetry,wire}/**',
-  'src/storage/{chunks,memory,sql}/**',
+  'src/storage/{chunks,sql}/**',
   'tools/**',
   'test/{v1,v2,mqtt,clients,channels,compatible}/**',
 ];

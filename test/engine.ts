@@ -3,7 +3,6 @@ import { type TestContext, type TestOptions, test } from 'node:test';
 import { schemaUrlNow } from './postgres-server.ts';
 
 /** Why a test is left out; the runner counts the tests that are. */
-export const needsDurableEngine = 'needs a durable engine';
 export const needsFiles = 'needs an engine with files of its own';
 
 type Environment = Readonly<Record<string, string>>;
@@ -11,23 +10,13 @@ type Environment = Readonly<Record<string, string>>;
 interface EngineUnderTest {
   /** The settings that choose it, for a service with this data directory. */
   readonly environmentOf: (directory: string) => Environment;
-  /** Whether data outlives the process. */
-  readonly isDurable: boolean;
-  /** Whether it is in files of the data directory. */
+  /** Whether the data is in files of the data directory. */
   readonly hasFiles: boolean;
 }
 
 const engines: ReadonlyMap<string, EngineUnderTest> = new Map([
-  ['sqlite', { environmentOf: () => ({}), isDurable: true, hasFiles: true }],
-  [
-    'memory',
-    {
-      environmentOf: () => ({ KIPIMO_DATABASE_URL: 'memory:' }),
-      isDurable: false,
-      hasFiles: false,
-    },
-  ],
-  ['postgres', { environmentOf: postgresOf, isDurable: true, hasFiles: false }],
+  ['sqlite', { environmentOf: () => ({}), hasFiles: true }],
+  ['postgres', { environmentOf: postgresOf, hasFiles: false }],
 ]);
 
 /** The engine that the black-box tests run on: TEST_STORAGE, else sqlite. */
@@ -36,7 +25,7 @@ const chosen = engines.get(engine);
 if (chosen === undefined) {
   throw new Error(`TEST_STORAGE must be one of ${[...engines.keys()].join(', ')}, got ${engine}`);
 }
-const { environmentOf, isDurable, hasFiles } = chosen;
+const { environmentOf, hasFiles } = chosen;
 
 /** The settings that choose this engine for a service with this data directory. */
 export const engineEnvironment = environmentOf;
@@ -55,23 +44,14 @@ export function inUse(directory: string): RegExp {
   return new RegExp(`^kipimo: the data directory ${RegExp.escape(directory)} is in use by another`);
 }
 
-/** A test of what outlives the process: a restart, kill -9. It runs on engines that keep data. */
-export function durable(name: string, ...rest: Rest): void {
-  testWhere(isDurable, needsDurableEngine, name, rest);
-}
-
 /**
  * A test of the files that the data is in, or of commands that work on them: a damaged or full
  * database, a backup. It runs on the engine that has files.
  */
 export function embedded(name: string, ...rest: Rest): void {
-  testWhere(hasFiles, isDurable ? needsFiles : needsDurableEngine, name, rest);
-}
-
-function testWhere(isThere: boolean, reason: string, name: string, rest: Rest): void {
   const [options, work] = rest.length === 1 ? [{}, rest[0]] : rest;
-  const isLeftOut = !isThere && !options.skip;
-  test(name, { ...options, ...(isLeftOut && { skip: reason }) }, work);
+  const isLeftOut = !hasFiles && !options.skip;
+  test(name, { ...options, ...(isLeftOut && { skip: needsFiles }) }, work);
 }
 
 type Rest = [Work] | [TestOptions, Work];

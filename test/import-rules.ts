@@ -91,7 +91,7 @@ export const domainOrder: readonly string[] = [
 
 /** Folders that never import each other, each group for itself. */
 export const strangers: readonly (readonly string[])[] = [
-  ['src/storage/sqlite/', 'src/storage/postgres/', 'src/storage/memory/'],
+  ['src/storage/sqlite/', 'src/storage/postgres/'],
 ];
 
 /** The files that may name an engine from outside of it; some commands are for the embedded one. */

@@ -54,11 +54,13 @@ test('a run that finds no test fails', () => {
   assertEnd(runOver([]), '0 passed, 0 failed', 1);
 });
 
-test('tests of what outlives the process are left out where nothing does, and counted', () => {
-  const engine = JSON.stringify(join(repositoryRoot, 'test', 'engine.ts'));
-  const kept = `import { durable } from ${engine}; durable('kept', () => {}); ${good}`;
-  const onMemory = runOver([kept], { TEST_STORAGE: 'memory' });
-  assertEnd(onMemory, '1 passed, 0 failed', 0);
-  assert.match(onMemory.out, /^1 tests: needs a durable engine$/m);
-  assertEnd(runOver([kept], { TEST_STORAGE: 'sqlite' }), '2 passed, 0 failed', 0);
+test('tests of files are left out where the engine has none, and counted', () => {
+  const module = JSON.stringify(join(repositoryRoot, 'test', 'engine.ts'));
+  const on = (engine: string) =>
+    `process.env['TEST_STORAGE'] = '${engine}';` +
+    `const { embedded } = await import(${module}); embedded('of files', () => {}); ${good}`;
+  const without = runOver([on('postgres')]);
+  assertEnd(without, '1 passed, 0 failed', 0);
+  assert.match(without.out, /^1 tests: needs an engine with files of its own$/m);
+  assertEnd(runOver([on('sqlite')]), '2 passed, 0 failed', 0);
 });

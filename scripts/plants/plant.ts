@@ -14,8 +14,6 @@ export interface Plant {
   readonly says: RegExp;
   /** What an honest client accepts, where four times the usual hides the attack. */
   readonly servedMs?: number;
-  /** The engine that the test runs on; absent: the usual one. */
-  readonly engine?: 'memory';
   /** Settings of its test. */
   readonly environment?: Readonly<Record<string, string>>;
   /** This budget has no end. */

@@ -43,14 +43,9 @@ export function knownDirectoryOf(options: DirectoryOption): string {
 export function placeOf(options: DirectoryOption): StoragePlace {
   if (options.dataDir !== undefined) return { kind: 'sqlite', directory: options.dataDir };
   const { config, secrets } = loadConfigHere();
-  const { engine, directory } = config.storage;
-  if (engine === 'sqlite') return { kind: 'sqlite', directory };
   const { databaseUrl: url } = secrets;
   if (url !== undefined) return { kind: 'postgres', url };
-  throw new Error(
-    'KIPIMO_DATABASE_URL keeps everything in the memory of the service: name a data directory ' +
-      'with --data-dir',
-  );
+  return { kind: 'sqlite', directory: config.storage.directory };
 }
 
 /** The same where there is data already, as far as a look at files says. */

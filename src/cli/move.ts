@@ -44,9 +44,9 @@ async function moveTo(options: DirectoryOption & { readonly to: string }): Promi
 }
 
 function targetOf(place: string): StoragePlace {
-  const setting = databaseUrl.parse(place);
-  if (setting?.engine === 'postgres') return { kind: 'postgres', url: setting.url };
-  if (setting !== undefined || /^[a-z]+:/.test(place)) {
+  const url = databaseUrl.parse(place);
+  if (url !== undefined) return { kind: 'postgres', url };
+  if (/^[a-z]+:/.test(place)) {
     throw invalid('--to must be postgres://user@host/database or the path of a data directory');
   }
   return { kind: 'sqlite', directory: resolve(place) };

@@ -86,8 +86,6 @@ function surviveClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
-const places = { memory: 'memory alone', postgres: 'PostgreSQL' } as const;
-
 /** Where the dashboard is for a browser on this machine; at the first start, with its secret. */
 function addressFor({ url, firstLoginSecret }: RunningApp, { listen }: Config): string {
   const base = new URL(
@@ -121,6 +119,6 @@ function announce(
       `  API        ${app.url}/api/v2\n` +
       `  reference  ${app.url}/docs\n` +
       `  MQTT       ${[app.mqttUrl, app.mqttsUrl ?? []].flat().join(', ')}\n` +
-      `  data in    ${engine === 'sqlite' ? directory : places[engine]}\n`,
+      `  data in    ${engine === 'sqlite' ? directory : 'PostgreSQL'}\n`,
   );
 }

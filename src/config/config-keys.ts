@@ -82,8 +82,7 @@ export const configKeys = {
     meaning:
       'Where the data is, when it is not in KIPIMO_DATA_DIR: ' +
       '`postgres://user:password@host/database` for PostgreSQL 15 or newer; several servers of ' +
-      'one cluster with commas between the hosts (see `scale.md`); ' +
-      '`memory:` keeps all in the process alone, for tests: it is gone at the end.',
+      'one cluster with commas between the hosts (see `scale.md`).',
     isSecret: true,
   }),
   KIPIMO_ADMIN_USERNAME: key({

@@ -131,22 +131,19 @@ export const directory: Kind<string> = {
   parse: (text) => (text.includes('\0') ? undefined : text),
 };
 
-/** Which engine keeps the data, and where; an address may have a password in it. */
-export type DatabaseSetting =
-  | { readonly engine: 'memory' }
-  | { readonly engine: 'postgres'; readonly url: string };
-
-export const databaseUrl: Kind<DatabaseSetting> = {
+/** Address of a PostgreSQL database; it may have a password in it. */
+export const databaseUrl: Kind<string> = {
   must:
     'left out, for SQLite in the data directory, or the address of a PostgreSQL database, ' +
-    'postgres://user:password@host/database, or memory:',
-  parse(text) {
-    if (text === 'memory:') return { engine: 'memory' };
-    return isPostgresUrl(text) && !namesFurther(text)
-      ? { engine: 'postgres', url: text }
-      : undefined;
-  },
+    'postgres://user:password@host/database',
+  parse: (text) => (isPostgresUrl(text) && !namesFurther(text) ? text : undefined),
   problem(text) {
+    if (text === 'memory:') {
+      return (
+        'left out: no engine keeps everything in memory any more; for data that may be lost, ' +
+        'name a data directory that is in memory, below /dev/shm on Linux'
+      );
+    }
     if (!namesFurther(text)) return databaseUrl.must;
     return (
       'the address of one database: further ones for history are no more, so leave the first ' +

@@ -195,12 +195,18 @@ for (const given of ['http://user:hunter2@host', 'nats://user:hunter2@host/x,nat
 }
 
 test('KIPIMO_DATABASE_URL names the engine', () => {
-  assert.equal(loadConfig({ KIPIMO_DATABASE_URL: 'memory:' }).config.storage.engine, 'memory');
+  assert.equal(loadConfig({}).config.storage.engine, 'sqlite');
   const url = 'postgresql://kipimo:hunter2@db.example/kipimo?sslmode=verify-full';
   const { config, secrets } = loadConfig({ KIPIMO_DATABASE_URL: url });
   assert.equal(config.storage.engine, 'postgres');
   assert.equal(secrets.databaseUrl, url);
   assert.ok(!JSON.stringify(config).includes('hunter2'));
+});
+
+test('the engine that kept everything in memory is refused with what to do instead', () => {
+  const [problem, ...others] = problemsOf({ KIPIMO_DATABASE_URL: 'memory:' });
+  assert.deepEqual(others, []);
+  assert.match(problem ?? '', /^KIPIMO_DATABASE_URL must be left out: no engine .* \/dev\/shm/);
 });
 
 test('KIPIMO_DATABASE_URL may name several servers of one cluster', () => {

@@ -27,7 +27,7 @@ export interface ListenConfig {
 export interface Config {
   readonly listen: ListenConfig;
   readonly storage: {
-    readonly engine: 'sqlite' | 'memory' | 'postgres';
+    readonly engine: 'sqlite' | 'postgres';
     /** shared: other processes serve the same database at once. */
     readonly serving: 'alone' | 'shared';
     /** The data directory; an engine without files leaves it alone. */
@@ -148,7 +148,7 @@ function contradictions(values: Values): string[] {
     problems.push('KIPIMO_TLS_CERT and KIPIMO_TLS_KEY must be given together');
   }
   const isShared = values.KIPIMO_PROCESSES === 'several';
-  if (isShared && values.KIPIMO_DATABASE_URL?.engine !== 'postgres') {
+  if (isShared && values.KIPIMO_DATABASE_URL === undefined) {
     problems.push('KIPIMO_PROCESSES=several needs a postgres:// address in KIPIMO_DATABASE_URL');
   }
   const rawDays = values.KIPIMO_RETENTION_RAW_DAYS;
@@ -193,7 +193,7 @@ function toConfig(values: Values): Config {
       ...tls,
     }),
     storage: Object.freeze({
-      engine: values.KIPIMO_DATABASE_URL?.engine ?? 'sqlite',
+      engine: values.KIPIMO_DATABASE_URL === undefined ? 'sqlite' : 'postgres',
       serving: values.KIPIMO_PROCESSES === 'several' ? 'shared' : 'alone',
       directory: given(values, 'KIPIMO_DATA_DIR'),
       guestsBytesMax: given(values, 'KIPIMO_QUOTA_GUESTS_BYTES'),
@@ -249,12 +249,12 @@ function retentionOf(values: Values): Retention {
 
 function toSecrets(values: Values): Secrets {
   const adminPassword = values.KIPIMO_ADMIN_PASSWORD;
-  const database = values.KIPIMO_DATABASE_URL;
+  const databaseUrl = values.KIPIMO_DATABASE_URL;
   const { KIPIMO_SMS_URL: sms, KIPIMO_VOICE_URL: voice } = values;
   const { KIPIMO_TWITTER_URL: twitter, KIPIMO_SMTP_URL: email } = values;
   return Object.freeze({
     ...(adminPassword !== undefined && { adminPassword }),
-    ...(database?.engine === 'postgres' && { databaseUrl: database.url }),
+    ...(databaseUrl !== undefined && { databaseUrl }),
     channels: Object.freeze({
       ...(sms !== undefined && { sms }),
       ...(voice !== undefined && { voice }),

@@ -3,8 +3,8 @@ import type { Log } from '../lib/log.ts';
 import type { Storage } from './storage.ts';
 
 export interface StorageOptions {
-  /** Which engine keeps the data; memory forgets everything at the end of the process. */
-  readonly kind: 'sqlite' | 'memory' | 'postgres';
+  /** Engine that keeps the data. */
+  readonly kind: 'sqlite' | 'postgres';
   /** Where an engine that has files keeps them. */
   readonly directory: string;
   /** Where the database is, with its password; for postgres. */
@@ -27,11 +27,6 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     case 'postgres': {
       const { openPostgres } = await import('./postgres/postgres-storage.ts');
       return openPostgres({ ...options, url: options.url ?? '' });
-    }
-    case 'memory': {
-      options.log.warn({}, 'all data is gone at the end of the process: KIPIMO_DATABASE_URL');
-      const { createMemoryStorage } = await import('./memory/memory-storage.ts');
-      return createMemoryStorage();
     }
   }
 }

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { type ClientOptions, connect, ended, makeDevice } from './mqtt-clients.ts';
 
@@ -35,34 +34,31 @@ const topic = 'devices/d/sensors/t/value';
 const kept: ClientOptions = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
 
 for (const protocolVersion of [4, 5] as const) {
-  durable(
-    `a session of version ${protocolVersion} gets what it missed over a restart`,
-    async () => {
-      const clientId = `kept-${protocolVersion}`;
-      const mine = {
-        ...(protocolVersion === 5 ? kept : { clean: false }),
-        protocolVersion,
-        clientId,
-      };
-      const first = await connect(service, { ...mine, as: 'ana' });
-      await first.subscribe('devices/d/#', 2);
-      await first.mqtt.endAsync();
-      {
-        await using other = await connect(service, { as: 'ana' });
-        await other.publish(topic, { value: 'one' }, { qos: 1 });
-        await other.publish(topic, { value: 'two' }, { qos: 2 });
-      }
-      await restart();
-      await using publisher = await connect(service, { as: 'ana' });
-      await publisher.publish(topic, { value: 'three' }, { qos: 1 });
-      await using again = await connect(service, { ...mine, as: 'ana' });
-      const got = await again.got(3);
-      // The client shows a message of QoS 2 at the end of its exchange, so out of line.
-      const shown = got.map(({ payload, packet }) => `${payload} ${packet.qos}`);
-      const missed = ['{"value":"one"} 1', '{"value":"three"} 1', '{"value":"two"} 2'];
-      assert.deepEqual(shown.toSorted(), missed);
-    },
-  );
+  test(`a session of version ${protocolVersion} gets what it missed over a restart`, async () => {
+    const clientId = `kept-${protocolVersion}`;
+    const mine = {
+      ...(protocolVersion === 5 ? kept : { clean: false }),
+      protocolVersion,
+      clientId,
+    };
+    const first = await connect(service, { ...mine, as: 'ana' });
+    await first.subscribe('devices/d/#', 2);
+    await first.mqtt.endAsync();
+    {
+      await using other = await connect(service, { as: 'ana' });
+      await other.publish(topic, { value: 'one' }, { qos: 1 });
+      await other.publish(topic, { value: 'two' }, { qos: 2 });
+    }
+    await restart();
+    await using publisher = await connect(service, { as: 'ana' });
+    await publisher.publish(topic, { value: 'three' }, { qos: 1 });
+    await using again = await connect(service, { ...mine, as: 'ana' });
+    const got = await again.got(3);
+    // The client shows a message of QoS 2 at the end of its exchange, so out of line.
+    const shown = got.map(({ payload, packet }) => `${payload} ${packet.qos}`);
+    const missed = ['{"value":"one"} 1', '{"value":"three"} 1', '{"value":"two"} 2'];
+    assert.deepEqual(shown.toSorted(), missed);
+  });
 }
 
 test('a session waits for nobody else with its client id', async () => {
@@ -116,7 +112,7 @@ test('the same user with the same client id takes the session over', async () =>
   await second.got(1);
 });
 
-durable('a retained value comes to those who may see it when they ask, also later', async () => {
+test('a retained value comes to those who may see it when they ask, also later', async () => {
   await using ana = await connect(service, { as: 'ana' });
   await ana.publish('devices/d/sensors/u/value', '25.5', { qos: 1, retain: true });
   await ana.publish('devices/d/actuators/a/value', '"on"', { qos: 1, retain: true });
@@ -176,7 +172,7 @@ test('an empty payload forgets what was retained, for those who may push', async
   assert.equal((reply.json as unknown[]).length, 3);
 });
 
-durable('what was retained goes with its device, also for the next one of that name', async () => {
+test('what was retained goes with its device, also for the next one of that name', async () => {
   await makeDevice(service, 'ana', 'again');
   const path = 'devices/again/sensors/t/value';
   {
@@ -214,7 +210,7 @@ test('a last will is stored and delivered with the rights of that moment', async
   assert.equal((reply.json as { value: unknown }[])[0]?.value, 'ana');
 });
 
-durable('stopping the service says goodbye and loses nothing that was acknowledged', async () => {
+test('stopping the service says goodbye and loses nothing that was acknowledged', async () => {
   const clients = [
     await connect(service, { as: 'ana' }),
     await connect(service, { as: 'ana', url: service.url.replace('http', 'mqtt') }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { durable } from '../engine.ts';
+import { test } from 'node:test';
 import { type Service, startService } from '../service.ts';
 import { inStored } from '../stored-rows.ts';
 import { type ClientOptions, connect, makeDevice } from './mqtt-clients.ts';
@@ -36,7 +36,7 @@ async function keptBy(directory: string) {
   return { sessions: sessions.length, topics: retained.map(({ topic }) => topic) };
 }
 
-durable('what a crash left of removed things and accounts is dropped at the start', async () => {
+test('what a crash left of removed things and accounts is dropped at the start', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-orphans-'));
   try {
     {

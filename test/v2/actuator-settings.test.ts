@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { after, before } from 'node:test';
+import { after, before, test } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { durable } from '../engine.ts';
 import { type Client, connect } from '../mqtt/mqtt-clients.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
@@ -247,37 +246,34 @@ test('a time that is none is refused, and nothing is set', async () => {
   assertDone(await set(pump, true, 'ama', '?for=1.5h'));
 });
 
-durable(
-  'what is to be set back is set back after a restart, also when its time is past',
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
-    const later = createManualClock(noon);
-    const pumps = ['/devices/D/actuators/a', '/devices/D/actuators/b'] as const;
-    const start = () => startService({ directory, clock: later, environment });
-    {
-      await using first = await start();
-      const actuators = [
-        { id: 'a', value: 1 },
-        { id: 'b', value: 1 },
-      ];
-      const json = { id: 'D', actuators };
-      assertDone(await first.as('ama')({ method: 'POST', path: '/devices', json }));
-      for (const [index, pump] of pumps.entries()) {
-        const path = `${pump}/value?for=${index + 1}h`;
-        assertDone(await first.as('ama')({ method: 'PUT', path, json: 2 }));
-      }
+test('what is to be set back is set back after a restart, also when its time is past', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
+  const later = createManualClock(noon);
+  const pumps = ['/devices/D/actuators/a', '/devices/D/actuators/b'] as const;
+  const start = () => startService({ directory, clock: later, environment });
+  {
+    await using first = await start();
+    const actuators = [
+      { id: 'a', value: 1 },
+      { id: 'b', value: 1 },
+    ];
+    const json = { id: 'D', actuators };
+    assertDone(await first.as('ama')({ method: 'POST', path: '/devices', json }));
+    for (const [index, pump] of pumps.entries()) {
+      const path = `${pump}/value?for=${index + 1}h`;
+      assertDone(await first.as('ama')({ method: 'PUT', path, json: 2 }));
     }
+  }
+  later.advance(3_600_000);
+  {
+    await using second = await start();
+    assert.equal((await second.as('ama')({ path: `${pumps[0]}/value` })).text, '1');
+    assert.equal((await second.as('ama')({ path: `${pumps[1]}/value` })).text, '2');
     later.advance(3_600_000);
-    {
-      await using second = await start();
-      assert.equal((await second.as('ama')({ path: `${pumps[0]}/value` })).text, '1');
-      assert.equal((await second.as('ama')({ path: `${pumps[1]}/value` })).text, '2');
-      later.advance(3_600_000);
-      await untilValue(pumps[1], 1, second);
-    }
-    rmSync(directory, { recursive: true });
-  },
-);
+    await untilValue(pumps[1], 1, second);
+  }
+  rmSync(directory, { recursive: true });
+});
 
 test('the guests of one address may have so many actuators set back, and no more', async () => {
   await using small = await startService({ environment: { KIPIMO_BUDGETS: 'timed_settings=200' } });

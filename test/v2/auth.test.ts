@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { after, before } from 'node:test';
+import { after, before, test } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { durable } from '../engine.ts';
 import { adminPassword, passwordOf, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
@@ -226,7 +225,7 @@ test('a changed password ends all tokens of that user, and of nobody else', asyn
   assert.equal((await logIn('esi', 'a new password')).status, 200);
 });
 
-durable('tokens survive a restart on the same directory', async () => {
+test('tokens survive a restart on the same directory', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-restart-'));
   try {
     const before = await startService({ directory });

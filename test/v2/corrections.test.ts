@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { durable } from '../engine.ts';
 import { type Reply, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 import {
@@ -330,7 +329,7 @@ test('what was received while the clock was ahead can be taken away once it is r
   assert.equal(shown?.date_received.slice(0, 10), '2026-11-22');
 });
 
-durable('corrections outlive a restart', async () => {
+test('corrections outlive a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-corrections-'));
   try {
     let sensor: SensorEndpoint;

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { doorOf, minute, openSensor, type SensorEndpoint, valuesOf } from './sensor-endpoint.ts';
 
@@ -121,7 +120,7 @@ test('a resent old datapoint does not take the place of the last value', async (
   assert.equal(await lastValueOf(sensor), 'new');
 });
 
-durable('values, last values and the knowledge of repeats survive a restart', async () => {
+test('values, last values and the knowledge of repeats survive a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
   try {
     const points = [3, 1, 2].map((n) => ({ value: n, timestamp: minute(n) }));

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { limits } from '../../src/domain/limits.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
-import { durable } from '../engine.ts';
 import { type Service, type ServiceOptions, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
@@ -58,7 +57,7 @@ test('the link is good for an hour', async () => {
   assert.equal(limits.firstLoginMs, 3_600_000);
 });
 
-durable('the link is good after a restart, which makes no other', async (context) => {
+test('the link is good after a restart, which makes no other', async (context) => {
   const directory = temporaryDirectory(context);
   let secret: string | undefined;
   {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'node:test';
 import { connectAsync } from 'mqtt';
-import { durable } from '../engine.ts';
 import { type Call, type Reply, type Service, startService } from '../service.ts';
 import { createRecordingChannels } from './recording-channels.ts';
 
@@ -127,7 +127,7 @@ async function read(send: Send): Promise<void> {
   }
 }
 
-durable('ids that every object inherits pass through every feature and every start', async () => {
+test('ids that every object inherits pass through every feature and every start', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-names-'));
   const start = () => startService({ directory, channels: channels.open });
   try {

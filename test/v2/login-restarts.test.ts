@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { limits } from '../../src/domain/limits.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
-import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { createRecordingChannels } from './recording-channels.ts';
 import { assertDone, assertRefused } from './refusal.ts';
@@ -10,7 +10,7 @@ import { assertDone, assertRefused } from './refusal.ts';
 const logIn = (service: Service, password: string) =>
   service.call({ method: 'POST', path: '/auth/token', json: { username: 'ama', password } });
 
-durable('failed logins count over a restart, until their time is over', async (context) => {
+test('failed logins count over a restart, until their time is over', async (context) => {
   const clock = createManualClock(Date.UTC(2026, 10, 20));
   const settings = { directory: temporaryDirectory(context), clock };
   {
@@ -28,7 +28,7 @@ durable('failed logins count over a restart, until their time is over', async (c
   assert.equal((await logIn(service, 'password of ama')).status, 200);
 });
 
-durable('a code for a forgotten password is good after a restart, once', async (context) => {
+test('a code for a forgotten password is good after a restart, once', async (context) => {
   const directory = temporaryDirectory(context);
   const channels = createRecordingChannels(['email']);
   const settings = { directory, channels: channels.open };

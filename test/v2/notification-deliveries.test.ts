@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { durable } from '../engine.ts';
 import { type Service, type ServiceOptions, startService } from '../service.ts';
 import { temporaryStorage } from '../temporary-storage.ts';
 import { createRecordingChannels } from './recording-channels.ts';
@@ -170,7 +169,7 @@ test('who cannot be reached, or not be paid for, is told at once', options, asyn
   assert.equal(channels.sent.length, 1);
 });
 
-durable('windows, clears and waiting messages outlive a restart', options, async (context) => {
+test('windows, clears and waiting messages outlive a restart', options, async (context) => {
   const directory = temporaryDirectory(context);
   const clock = createManualClock(noon);
   const channels = createRecordingChannels();

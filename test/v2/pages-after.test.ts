@@ -6,7 +6,6 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { createManualClock } from '../../src/lib/clock.ts';
-import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 import {
@@ -152,7 +151,7 @@ test('retention between two pages takes nothing of what is left', async () => {
   assert.deepEqual(found, [0, 1, 2, 5, 6]);
 });
 
-durable('a cursor holds over a restart', async () => {
+test('a cursor holds over a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-pages-'));
   let running = await startService({ directory });
   try {

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
-import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone } from './refusal.ts';
 
@@ -43,7 +42,7 @@ function listen(): { readonly log: Log; readonly said: string[] } {
   return { log: { ...silentLog, error: (_fields, line) => said.push(line) }, said };
 }
 
-durable('a clock that is days behind at a start does not take the time back', async (context) => {
+test('a clock that is days behind at a start does not take the time back', async (context) => {
   const directory = temporaryDirectory(context);
   {
     await using service = await startService({ directory, clock: createManualClock(noon) });
@@ -105,7 +104,7 @@ test('a clock that is set back while the service runs does not take the time bac
   assert.equal((await service.as('ama')({ path: '/users/me' })).status, 200);
 });
 
-durable('values of a clock that was years ahead do not carry the time along', async (context) => {
+test('values of a clock that was years ahead do not carry the time along', async (context) => {
   const directory = temporaryDirectory(context);
   {
     await using service = await startService({ directory, clock: createManualClock(noon) });

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { durable } from '../engine.ts';
 import { passwordOf, type Service, startService } from '../service.ts';
 import { refusalOf } from './sensor-endpoint.ts';
 
@@ -53,25 +52,22 @@ test('nobody else sees or changes the settings, not even a key of an administrat
   assert.equal((await signUp(service, 'kofi')).status, 200);
 });
 
-durable(
-  'what an administrator set outlives a restart, whatever the configuration says',
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'kipimo-settings-'));
-    try {
-      {
-        await using service = await startService({ directory });
-        await set(service, 'closed');
-      }
-      await using service = await startService({
-        directory,
-        environment: { KIPIMO_SIGNUP: 'open' },
-      });
-      refusalOf(await signUp(service, 'kofi'), 403, 'forbidden');
-    } finally {
-      rmSync(directory, { recursive: true });
+test('what an administrator set outlives a restart, whatever the configuration says', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-settings-'));
+  try {
+    {
+      await using service = await startService({ directory });
+      await set(service, 'closed');
     }
-  },
-);
+    await using service = await startService({
+      directory,
+      environment: { KIPIMO_SIGNUP: 'open' },
+    });
+    refusalOf(await signUp(service, 'kofi'), 403, 'forbidden');
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
 
 test('administrators see what is stored, and who has most', async () => {
   await using service = await startService();

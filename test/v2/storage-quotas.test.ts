@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { durable, embedded } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 import { openSensor } from './sensor-endpoint.ts';
@@ -98,7 +98,7 @@ test('values are taken away also where the quota is full, and given no other val
   assertRefused(await service.as('ama')({ method: 'POST', path, body: '1' }), 507, { saying });
 });
 
-durable('an account sees what it uses of its quota, also after a restart', async () => {
+test('an account sees what it uses of its quota, also after a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
   const options = { environment: accounts, directory } as const;
   let used = 0;

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
@@ -85,7 +84,7 @@ test('what strangers push counts in the total of guests', async () => {
   assertDone(await service.call(device));
 });
 
-durable('what strangers pushed is known after a restart, and goes with the device', async () => {
+test('what strangers pushed is known after a restart, and goes with the device', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
   const options = { environment, directory } as const;
   const push = { method: 'POST', path, body: kilobyte };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { durable, embedded } from '../engine.ts';
+import { embedded } from '../engine.ts';
 import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
 
 const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1' };
@@ -40,7 +40,7 @@ async function statusOf(token: string): Promise<number> {
   return (await fetch(`${service.url}/api/v2/users/me`, { headers })).status;
 }
 
-durable('an account added beside the running service can log in at once', async () => {
+test('an account added beside the running service can log in at once', async () => {
   const added = await kipimoUser('add', 'ama', '--password', 'bamboo-4711');
   assert.equal(added.code, 0, added.stderr);
   assert.match(added.stdout, /ama/);
@@ -52,14 +52,14 @@ durable('an account added beside the running service can log in at once', async 
   assert.match(again.stderr, /taken/);
 });
 
-durable('an account added without a password gets one that is shown and works', async () => {
+test('an account added without a password gets one that is shown and works', async () => {
   const added = await kipimoUser('add', 'esi');
   assert.equal(added.code, 0, added.stderr);
   const password = /password: (\S+)/.exec(added.stdout)?.[1] ?? '';
   assert.equal((await logIn('esi', password)).status, 200);
 });
 
-durable('a new password ends the old one and its tokens within seconds', async () => {
+test('a new password ends the old one and its tokens within seconds', async () => {
   await kipimoUser('add', 'kofi', '--password', 'cassava-0815');
   const token = await (await logIn('kofi', 'cassava-0815')).text();
   assert.equal(await statusOf(token), 200);
@@ -78,7 +78,7 @@ durable('a new password ends the old one and its tokens within seconds', async (
   assert.equal(await statusOf(await fresh.text()), 200);
 });
 
-durable('the list shows accounts made in either way', async () => {
+test('the list shows accounts made in either way', async () => {
   await fetch(`${service.url}/api/v2/users`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -98,7 +98,7 @@ durable('the list shows accounts made in either way', async () => {
   assert.doesNotMatch(stdout, /password|hash/i);
 });
 
-durable('imported accounts keep their ids and weak passwords; bad entries are named', async () => {
+test('imported accounts keep their ids and weak passwords; bad entries are named', async () => {
   const file = join(directory, 'users.json');
   const id = '5f0c1d2e-aaaa-4bbb-8ccc-1234567890ab';
   const entries = [
@@ -122,7 +122,7 @@ durable('imported accounts keep their ids and weak passwords; bad entries are na
   assert.equal((await logIn('kwame', 'yam')).status, 200);
 });
 
-durable('an account is disabled, enabled and made admin while the service runs', async () => {
+test('an account is disabled, enabled and made admin while the service runs', async () => {
   const password = 'a long password of hers';
   const added = await kipimoUser('add', 'zawadi', '--password', password);
   assert.equal(added.code, 0, added.stderr);
@@ -204,7 +204,7 @@ embedded('no raw ENOENT from any command', async () => {
   }
 });
 
-durable('one set of options for all commands, passwords by file or environment', async () => {
+test('one set of options for all commands, passwords by file or environment', async () => {
   const { commands } = await import('../../src/cli/commands.ts');
   const flagsOf = async (...path: readonly string[]) => {
     const entry = commands.find(({ name }) => name === path[0]);
@@ -239,7 +239,7 @@ durable('one set of options for all commands, passwords by file or environment',
   assert.equal((await runProgram(again, { directory, environment: byToken })).code, 0);
 });
 
-durable('files that a command cannot find are named', async () => {
+test('files that a command cannot find are named', async () => {
   const missing = await kipimoUser('import', join(directory, 'none.json'));
   assert.match(missing.stderr, /none\.json: there is no such file or directory/);
   assert.doesNotMatch(missing.stderr, /ENOENT/);

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
-import { durable } from '../engine.ts';
+import { test } from 'node:test';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
 
 /**
@@ -186,7 +186,7 @@ function countRepeats({ receiver, pushes, each, throttled }: Story): number {
 }
 
 for (const moment of moments) {
-  durable(`kill -9 with a ${moment}: no message is lost, none comes thrice`, async (context) => {
+  test(`kill -9 with a ${moment}: no message is lost, none comes thrice`, async (context) => {
     const directory = mkdtempSync(join(tmpdir(), 'kipimo-deliver-'));
     context.after(() => rmSync(directory, { recursive: true }));
     using receiver = await startReceiver();

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { durable, inUse } from '../engine.ts';
+import { inUse } from '../engine.ts';
 import { runProgram, type ServiceProcess, startProcess } from '../service-process.ts';
 import { createPushLoad } from './push-load.ts';
 
@@ -29,7 +29,7 @@ async function logIn(service: ServiceProcess, secret: string): Promise<Response>
   });
 }
 
-durable('SIGTERM under load answers what is under way, exits 0 and loses nothing', () =>
+test('SIGTERM under load answers what is under way, exits 0 and loses nothing', () =>
   inDirectory(async (directory) => {
     const load = createPushLoad(8);
     {
@@ -46,10 +46,9 @@ durable('SIGTERM under load answers what is under way, exits 0 and loses nothing
     await load.verify(service.url);
     await load.resend(service.url);
     await load.verify(service.url);
-  }),
-);
+  }));
 
-durable('a restart keeps accounts, tokens, devices and the address of their data', () =>
+test('a restart keeps accounts, tokens, devices and the address of their data', () =>
   inDirectory(async (directory) => {
     let token: string;
     let device: unknown;
@@ -73,21 +72,17 @@ durable('a restart keeps accounts, tokens, devices and the address of their data
     assert.equal((await fetch(service.url + path)).status, 403);
     const { sensors } = device as { sensors: { value: { value: number } }[] };
     assert.equal(sensors[0]?.value.value, 3.5);
-  }),
-);
+  }));
 
-durable(
-  'a second service on the same data directory refuses with a sentence and harms nothing',
-  () =>
-    inDirectory(async (directory) => {
-      await using service = await startProcess({ directory, environment });
-      const second = await runProgram(['serve'], { directory, environment });
-      assert.equal(second.code, 1);
-      assert.match(second.stderr, inUse(directory));
-      assert.doesNotMatch(second.stderr, /\n\s+at /);
-      assert.equal((await logIn(service, password)).status, 200);
-    }),
-);
+test('a second service on the same data directory refuses with a sentence and harms nothing', () =>
+  inDirectory(async (directory) => {
+    await using service = await startProcess({ directory, environment });
+    const second = await runProgram(['serve'], { directory, environment });
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, inUse(directory));
+    assert.doesNotMatch(second.stderr, /\n\s+at /);
+    assert.equal((await logIn(service, password)).status, 200);
+  }));
 
 test('unknown and bad settings stop the start, each with its name', () =>
   inDirectory(async (directory) => {
@@ -115,7 +110,7 @@ test('a taken port stops the start with a sentence that names port and setting',
     }
   }));
 
-durable('a first start that fails at a taken port has shown the password that it made up', () =>
+test('a first start that fails at a taken port has shown the password that it made up', () =>
   inDirectory(async (directory) => {
     const squatter = createServer().listen(0, '127.0.0.1');
     let shown: string;
@@ -132,10 +127,9 @@ durable('a first start that fails at a taken port has shown the password that it
     }
     await using service = await startProcess({ directory });
     assert.equal((await logIn(service, shown)).status, 200);
-  }),
-);
+  }));
 
-durable('the first start alone prints a generated admin password, and it works', () =>
+test('the first start alone prints a generated admin password, and it works', () =>
   inDirectory(async (directory) => {
     const shown = /password (\S+)/g;
     let generated: string;
@@ -155,8 +149,7 @@ durable('the first start alone prints a generated admin password, and it works',
     service.kill('SIGTERM');
     await service.exited;
     assert.deepEqual([...service.output().matchAll(shown)], []);
-  }),
-);
+  }));
 
 test('a given admin password is never printed', () =>
   inDirectory(async (directory) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { durable } from '../engine.ts';
+import { test } from 'node:test';
 import { startProcess } from '../service-process.ts';
 import {
   assertStored,
@@ -28,7 +28,7 @@ function assertGot({ got, qos, name }: Subscriber, publishers: readonly Publishe
   assert.deepEqual(twice, [], name);
 }
 
-durable(`${rounds} times kill -9: what MQTT acknowledged is stored and delivered`, async () => {
+test(`${rounds} times kill -9: what MQTT acknowledged is stored and delivered`, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-mqtt-crash-'));
   const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };
   const dated = ([1, 1, 2, 2] as const).map((qos, index) =>

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { test } from 'node:test';
 import type { Storage } from '../../src/storage/storage.ts';
-import { durable } from '../engine.ts';
 import { type Service, startService } from '../service.ts';
 import { createRecordingChannels } from '../v2/recording-channels.ts';
 import { assertDone } from '../v2/refusal.ts';
@@ -65,7 +65,7 @@ async function timesSent(service: Service): Promise<number> {
 
 if (process.argv[3] === undefined) {
   for (const step of ['datapoint', 'firing'] as const) {
-    durable(`kill -9 after the ${step} was stored: the message leaves once`, async () => {
+    test(`kill -9 after the ${step} was stored: the message leaves once`, async () => {
       const directory = mkdtempSync(join(tmpdir(), 'kipimo-notify-'));
       try {
         await killedAt(directory, step);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { durable } from '../engine.ts';
 import { runProgram, startProcess } from '../service-process.ts';
 
 const rounds = Number(process.env['KILL_ROUNDS'] ?? 6);
@@ -68,82 +68,80 @@ function createLoad() {
   };
 }
 
-durable(
-  `${rounds} times kill -9 while old values go: their hours stay, and nothing comes back`,
-  { timeout: Math.max(180_000, rounds * 15_000) },
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'kipimo-retention-'));
-    const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };
-    const load = createLoad();
-    const oldest = new Map<string, number>();
-    let expected: ReadonlyMap<string, readonly Bucket[]> = new Map();
-    let [taken, partly] = [0, 0];
+test(`${rounds} times kill -9 while old values go: their hours stay, and nothing comes back`, {
+  timeout: Math.max(180_000, rounds * 15_000),
+}, async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-retention-'));
+  const environment = { KIPIMO_ADMIN_PASSWORD: 'admin-password-1', KIPIMO_LOG_LEVEL: 'info' };
+  const load = createLoad();
+  const oldest = new Map<string, number>();
+  let expected: ReadonlyMap<string, readonly Bucket[]> = new Map();
+  let [taken, partly] = [0, 0];
 
-    async function verify(url: string): Promise<void> {
-      let isPartly = 0;
-      for (const [id, buckets] of expected) {
-        const query = 'aggregate=count,min,max,sum,first,last&interval=1d';
-        const before = `dateTo=${new Date(today - 1).toISOString()}`;
-        const { json } = await call(url, 'GET', `/d1/sensors/${id}/values?${query}&${before}`);
-        assert.deepEqual(json, buckets, id);
-        const read = await call(url, 'GET', `/d1/sensors/${id}/values?limit=1`);
-        const [first] = read.json as readonly { timestamp: string }[];
-        const stands = Date.parse(read.headers.get('x-summarised-before') ?? '1970-01-01');
-        const from = Date.parse(first?.timestamp ?? '');
-        assert.ok(from >= stands, `${id}: a value of ${from} is there, ${stands} is said`);
-        assert.ok(from >= (oldest.get(id) ?? 0), `${id}: ${from} came back`);
-        if (from > (oldest.get(id) ?? 0)) isPartly += 1;
-        oldest.set(id, from);
-      }
-      taken += isPartly;
-      if (isPartly > 0 && isPartly < sensors.length) partly += 1;
-      const live = await call(
-        url,
-        'GET',
-        `/d1/sensors/s1/values?limit=1000000&dateFrom=${new Date(today).toISOString()}`,
-      );
-      const found = (live.json as readonly { timestamp: string }[]).map((one) => one.timestamp);
-      assert.deepEqual(
-        found,
-        load.sent.map(({ timestamp }) => timestamp),
-      );
+  async function verify(url: string): Promise<void> {
+    let isPartly = 0;
+    for (const [id, buckets] of expected) {
+      const query = 'aggregate=count,min,max,sum,first,last&interval=1d';
+      const before = `dateTo=${new Date(today - 1).toISOString()}`;
+      const { json } = await call(url, 'GET', `/d1/sensors/${id}/values?${query}&${before}`);
+      assert.deepEqual(json, buckets, id);
+      const read = await call(url, 'GET', `/d1/sensors/${id}/values?limit=1`);
+      const [first] = read.json as readonly { timestamp: string }[];
+      const stands = Date.parse(read.headers.get('x-summarised-before') ?? '1970-01-01');
+      const from = Date.parse(first?.timestamp ?? '');
+      assert.ok(from >= stands, `${id}: a value of ${from} is there, ${stands} is said`);
+      assert.ok(from >= (oldest.get(id) ?? 0), `${id}: ${from} came back`);
+      if (from > (oldest.get(id) ?? 0)) isPartly += 1;
+      oldest.set(id, from);
     }
+    taken += isPartly;
+    if (isPartly > 0 && isPartly < sensors.length) partly += 1;
+    const live = await call(
+      url,
+      'GET',
+      `/d1/sensors/s1/values?limit=1000000&dateFrom=${new Date(today).toISOString()}`,
+    );
+    const found = (live.json as readonly { timestamp: string }[]).map((one) => one.timestamp);
+    assert.deepEqual(
+      found,
+      load.sent.map(({ timestamp }) => timestamp),
+    );
+  }
 
-    try {
-      for (let round = 0; round < rounds; round += 1) {
-        await using service = await startProcess({ directory, environment });
-        if (round === 0) expected = await fill(service.url);
-        await load.repeat(service.url);
-        await verify(service.url);
-        const retention = { raw_days: Math.max(1, days - 1 - round) };
-        await call(service.url, 'PUT', '/d1/retention', retention);
-        // From the line that announces it on, sometime while steps are under way.
-        while (!service.output().includes('retention deletes')) {
-          await load.push(service.url);
-          await wait(5);
-        }
-        for (let turn = 0; turn < 1 + ((round * 7) % 11); turn += 1) await wait(15);
-        const dying = load.push(service.url).catch(() => undefined);
-        service.kill('SIGKILL');
-        await dying;
-        assert.equal((await service.exited).signal, 'SIGKILL');
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      await using service = await startProcess({ directory, environment });
+      if (round === 0) expected = await fill(service.url);
+      await load.repeat(service.url);
+      await verify(service.url);
+      const retention = { raw_days: Math.max(1, days - 1 - round) };
+      await call(service.url, 'PUT', '/d1/retention', retention);
+      // From the line that announces it on, sometime while steps are under way.
+      while (!service.output().includes('retention deletes')) {
+        await load.push(service.url);
+        await wait(5);
       }
-      {
-        await using service = await startProcess({ directory, environment });
-        await load.repeat(service.url);
-        await verify(service.url);
-        await call(service.url, 'PUT', '/d1/retention', { raw_days: 2 });
-        while (!service.output().includes('retention has deleted')) await wait(50);
-        await verify(service.url);
-        assert.ok(Math.min(...oldest.values()) >= today - 2 * day);
-      }
-      const planned = await runProgram(['retention'], { directory });
-      assert.match(planned.stdout, /Nothing is older/);
-      const doctor = await runProgram(['doctor'], { directory });
-      assert.doesNotMatch(doctor.stdout, /damage:/);
-      assert.ok(taken > sensors.length, `${taken} cuts were seen, ${partly} rounds half-way`);
-    } finally {
-      rmSync(directory, { recursive: true });
+      for (let turn = 0; turn < 1 + ((round * 7) % 11); turn += 1) await wait(15);
+      const dying = load.push(service.url).catch(() => undefined);
+      service.kill('SIGKILL');
+      await dying;
+      assert.equal((await service.exited).signal, 'SIGKILL');
     }
-  },
-);
+    {
+      await using service = await startProcess({ directory, environment });
+      await load.repeat(service.url);
+      await verify(service.url);
+      await call(service.url, 'PUT', '/d1/retention', { raw_days: 2 });
+      while (!service.output().includes('retention has deleted')) await wait(50);
+      await verify(service.url);
+      assert.ok(Math.min(...oldest.values()) >= today - 2 * day);
+    }
+    const planned = await runProgram(['retention'], { directory });
+    assert.match(planned.stdout, /Nothing is older/);
+    const doctor = await runProgram(['doctor'], { directory });
+    assert.doesNotMatch(doctor.stdout, /damage:/);
+    assert.ok(taken > sensors.length, `${taken} cuts were seen, ${partly} rounds half-way`);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { durable, embedded, engineEnvironment, inUse } from '../engine.ts';
+import { embedded, engineEnvironment, inUse } from '../engine.ts';
 import { repositoryRoot } from '../source-files.ts';
 
 interface Run {
@@ -146,7 +146,7 @@ for (const words of [['start'], ['exec', '--no', '--offline', '--', 'node', '%',
     }));
 }
 
-durable('the password of the first admin is shown at the first start and never again', () =>
+test('the password of the first admin is shown at the first start and never again', () =>
   withDirectory(async (directory) => {
     const shown = /Created administrator "boss" with password (\S+) /;
     for (const isFirst of [true, false]) {
@@ -158,8 +158,7 @@ durable('the password of the first admin is shown at the first start and never a
         assert.equal(shown.test(out), isFirst, `${url} wrote ${out}`);
       });
     }
-  }),
-);
+  }));
 
 /** Another directory below this one: a start in there is a first one. */
 const within = (directory: string): string => mkdtempSync(join(directory, 'first-'));
@@ -180,7 +179,7 @@ async function saidBy(run: Run, until: () => Promise<unknown> | undefined = () =
   return said;
 }
 
-durable('a first start from a terminal shows a link beside the password, and no later one', () =>
+test('a first start from a terminal shows a link beside the password, and no later one', () =>
   withDirectory(async (directory) => {
     const first = await saidBy(start(directory, terminal));
     assert.match(first.out, linkShown);
@@ -188,8 +187,7 @@ durable('a first start from a terminal shows a link beside the password, and no 
     const second = await saidBy(start(directory, terminal));
     assert.match(second.out, /^ +dashboard +http:\/\/localhost:\d+\/\r?$/m);
     assert.ok(!second.out.includes('#'));
-  }),
-);
+  }));
 
 test('a link is under the public address, and there is none for a password that was given', () =>
   withDirectory(async (directory) => {
@@ -283,7 +281,7 @@ embedded('a data directory that cannot be one stops the start with its name', ()
   }),
 );
 
-durable('a taken port and a place in use stop the start with what to do', () =>
+test('a taken port and a place in use stop the start with what to do', () =>
   withDirectory(async (directory) => {
     const run = start(directory);
     await withRun(run, async () => {
@@ -300,8 +298,7 @@ durable('a taken port and a place in use stop the start with what to do', () =>
       assert.equal(other.code, 1);
       assert.match(other.err, new RegExp(`^kipimo: port ${port} is taken: .*KIPIMO_HTTP_PORT`));
     });
-  }),
-);
+  }));
 
 embedded('serve --port and --data-dir go before the settings', () =>
   withDirectory(async (directory) => {

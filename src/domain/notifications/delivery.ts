@@ -6,7 +6,7 @@ import type { ChannelName, DeviceState } from './notification.ts';
 export type DeliveryTarget = ChannelName | 'actuation';
 
 /** The notification or social message that a delivery is part of. */
-export type DeliverySource =
+type DeliverySource =
   | { readonly kind: 'notification'; readonly id: NotificationId }
   | { readonly kind: 'social'; readonly id: SocialId };
 
