@@ -8,7 +8,7 @@ import { type Columns, rowFrom } from './columns.ts';
 
 /** The oldest chunk of a series, and what is known of the one after it. */
 export interface OldestChunk {
-  readonly oldest: Pick<ChunkHead, 'minTime' | 'maxTime'>;
+  readonly oldest: Pick<ChunkHead, 'minTime'>;
   readonly following: Pick<ChunkHead, 'minTime' | 'maxTime'> | undefined;
   readonly blocks: readonly Block[];
   /** Whether the chunk could not be read; then it has no blocks. */
@@ -29,27 +29,29 @@ export interface Taken {
   readonly nextTime: number;
   /** The blocks that are left of the chunk. */
   readonly rest: readonly Block[];
+  /**
+   * The rest and the following chunk have one and the same time alone, so that ids say which of
+   * them arrived first: the id of the rest must be the lower one, see `idBeforeOthers`.
+   */
+  readonly restNeedsLowId: boolean;
 }
 
 /**
- * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at most;
- * undefined: there is nothing earlier that can be taken yet.
+ * The id of the rest of a chunk where it must sort before all ids that a database gives. No two
+ * chunks have it: what has one time alone is not cut again.
+ */
+export const idBeforeOthers = (chunkId: number): number => -chunkId;
+
+/**
+ * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at most.
  */
 export function takeFromChunk(
   { oldest, following, blocks, isDamaged }: OldestChunk,
   before: number,
   days: number,
-): Taken | undefined {
-  const { minTime, maxTime } = oldest;
-  let until = Math.min(before, startOfDay(minTime) + days * dayMs);
-  let cut = cutBlocks(blocks, until);
-  // The rest of the chunk would change places with the next chunk, whose only time is the same and
-  // which arrived later: it waits for the day on which all of it goes.
-  if (following !== undefined && cut.rest[0]?.minTime === following.maxTime) {
-    until = maxTime + 1;
-    if (until > before) return undefined;
-    cut = cutBlocks(blocks, until);
-  }
+): Taken {
+  const { minTime } = oldest;
+  const cut = cutBlocks(blocks, Math.min(before, startOfDay(minTime) + days * dayMs));
   const last = cut.taken.at(-1);
   return {
     columns: cut.taken,
@@ -60,6 +62,7 @@ export function takeFromChunk(
     lastTime: last?.times[last.count - 1] ?? minTime,
     nextTime: cut.rest[0]?.minTime ?? following?.minTime ?? Number.POSITIVE_INFINITY,
     rest: cut.rest,
+    restNeedsLowId: following !== undefined && cut.rest[0]?.minTime === following.maxTime,
   };
 }
 

@@ -38,6 +38,20 @@ function hours(after: number, value: JsonValue): Datapoint {
   return { value, timestamp, receivedAt: timestamp + 250 };
 }
 
+/** Pushes that, in small chunks, leave one time at the end of a chunk and alone in the next one. */
+const timeInTwoChunks = [
+  [tens(-17, 0), tens(166, 0), tens(0, 0), tens(23, 'wet')],
+  [tens(0, 'wet'), tens(23, 0)],
+  [...[114, 166, 17, -17, -12, 22, -143].map((at) => tens(at, -1)), tens(-2, '3')],
+  [tens(-148, 3), tens(-98, 2), tens(23, 5), tens(-73, '3'), tens(-11, '3'), tens(64, 0.25)],
+  ...[-3, 1],
+];
+
+/** A value so many times ten minutes after midnight. */
+function tens(after: number, value: string | number): [number, string | number] {
+  return [after, value];
+}
+
 /** Steps until nothing is left to do; answers how many datapoints went. */
 async function takeAll({ retaining }: Pick<Storage, 'retaining'>, limits: RetentionLimits) {
   let datapoints = 0;
@@ -293,7 +307,10 @@ const promises: Promises = {
           rounded(await expected(counted, names)),
         );
       }),
-      { numRuns: 60, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
+      {
+        ...{ numRuns: 60, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
+        examples: [[timeInTwoChunks]],
+      },
     );
   },
 };

@@ -2,7 +2,7 @@ import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
 import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
-import { type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
+import { idBeforeOthers, type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
 import type { WriteSession } from '../writer.ts';
@@ -47,6 +47,9 @@ const keepDamaged = `
 const insertChunk = `
   insert into chunks (bucket, series, min_time, max_time, count, points, summary)
   values ($1, $2, $3, $4, $5, $6, $7)`;
+const insertRest = `
+  insert into chunks (bucket, series, min_time, max_time, count, points, summary, id)
+  overriding system value values ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
 /**
  * Puts datapoints that are in order of time into the chunks of a series; at the same time those in
@@ -87,9 +90,9 @@ export async function takeBefore(
   if (oldest === undefined || oldest.minTime >= before) return undefined;
   const old = await take(chunks, oldest);
   const taken = takeFromChunk({ oldest, following, ...old }, before, days);
-  if (taken === undefined) return undefined;
   remove(chunks, oldest, taken.damaged > 0 ? old.points : undefined);
-  if (taken.rest.length > 0) insert(chunks, taken.rest);
+  const restId = taken.restNeedsLowId ? idBeforeOthers(oldest.id) : undefined;
+  if (taken.rest.length > 0) insert(chunks, taken.rest, restId);
   return taken;
 }
 
@@ -201,12 +204,18 @@ function remove(
 }
 
 /** Shorter chunks go without a summary: they are rewritten soon, and read as quickly. */
-function insert({ session, key, limits }: SeriesChunks, blocks: readonly Block[]): void {
+function insert(
+  { session, key, limits }: SeriesChunks,
+  blocks: readonly Block[],
+  id?: number,
+): void {
   const { bucket, series } = key;
   const minTime = blocks[0]?.minTime ?? 0;
   const maxTime = blocks.at(-1)?.maxTime ?? 0;
   const count = blocks.reduce((sum, block) => sum + block.count, 0);
   const summary = count < limits.summaryDatapointsMin ? undefined : summaryOfBlocks(blocks);
   const bytes = [encodeChunk(blocks), summary ?? null] as const;
-  session.send(insertChunk, bucket, series, minTime, maxTime, count, ...bytes);
+  const row = [bucket, series, minTime, maxTime, count, ...bytes] as const;
+  if (id === undefined) session.send(insertChunk, ...row);
+  else session.send(insertRest, ...row, id);
 }

@@ -3,7 +3,7 @@ import { DamagedBytesError } from '../../chunks/bytes.ts';
 import { type Block, blocksOf, encodeChunk } from '../../chunks/chunk.ts';
 import { type ChunkLimits, cutIntoChunks, placeInBlocks } from '../../chunks/chunk-placing.ts';
 import { summaryOfBlocks, withSummaries } from '../../chunks/chunk-summary.ts';
-import { type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
+import { idBeforeOthers, type Taken, takeFromChunk } from '../../chunks/chunk-taking.ts';
 import { sliceColumns } from '../../chunks/column-pieces.ts';
 import { type Columns, rowFrom } from '../../chunks/columns.ts';
 
@@ -26,7 +26,7 @@ const findNextTime = `
   order by min_time, max_time, id limit 1`;
 const readChunk = 'select datapoints from chunks where id = ?';
 const insertChunk = `
-  insert into chunks (series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?)`;
+  insert into chunks (id, series, min_time, max_time, count, datapoints) values (?, ?, ?, ?, ?, ?)`;
 const readSummary = 'select summary from chunk_summaries where chunk = ?';
 const insertSummary = 'insert into chunk_summaries (chunk, summary) values (?, ?)';
 const deleteChunk = 'delete from chunks where id = ?';
@@ -140,10 +140,12 @@ export function createChunkTable(database: DatabaseSync): ChunkTable {
         | undefined;
       const following = next && { minTime: next[0], maxTime: next[1] };
       const taken = takeFromChunk({ oldest, following, ...rows.take(id) }, before, days);
-      if (taken === undefined) return undefined;
       if (taken.damaged === 0) rows.remove(id);
       else rows.setAside(id);
-      if (taken.rest.length > 0) rows.insert(series, taken.rest, limits.summaryDatapointsMin);
+      const restId = taken.restNeedsLowId ? idBeforeOthers(id) : null;
+      if (taken.rest.length > 0) {
+        rows.insert(series, taken.rest, limits.summaryDatapointsMin, restId);
+      }
       return taken;
     },
   };
@@ -207,12 +209,17 @@ export function createChunkRows(database: DatabaseSync) {
      * Answers the bytes of its datapoints. Shorter chunks go without a summary: they are rewritten
      * soon, and read as quickly.
      */
-    insert(series: number, blocks: readonly Block[], summaryDatapointsMin: number): number {
+    insert(
+      series: number,
+      blocks: readonly Block[],
+      summaryDatapointsMin: number,
+      id: number | null = null,
+    ): number {
       const minTime = blocks[0]?.minTime ?? 0;
       const maxTime = blocks.at(-1)?.maxTime ?? 0;
       const count = blocks.reduce((sum, block) => sum + block.count, 0);
       const bytes = encodeChunk(blocks);
-      const added = insert.run(series, minTime, maxTime, count, bytes);
+      const added = insert.run(id, series, minTime, maxTime, count, bytes);
       const summary = count < summaryDatapointsMin ? undefined : summaryOfBlocks(blocks);
       if (summary !== undefined) insertOne.run(added.lastInsertRowid, summary);
       return bytes.length;
