@@ -96,9 +96,7 @@ export function firesTheSameAfterCrashes({ ground, numRuns }: Trial): void {
     await fc.assert(
       fc.asyncProperty(rule, momentsOf(mixed), crash, async (rule, moments, { at, looked }) => {
         const { silence, hold, clear, throttling, maxAge } = rule;
-        // What was held back by throttling waits for its "for" once more after a crash.
-        const pause = hold === '' ? throttling : 0;
-        const draft = draftOf(`${silence}${hold}${clear}`, pause, { maxAgeSeconds: maxAge });
+        const draft = draftOf(`${silence}${hold}${clear}`, throttling, { maxAgeSeconds: maxAge });
         const end = { at: at % moments.length, looked: 3, isOrderly: true };
         const whole = await live(draft, moments, { ground, crash: end });
         // What was not evaluated before the end is evaluated when no sensor is silent yet.

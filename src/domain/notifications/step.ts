@@ -139,12 +139,16 @@ export function lookAgainAt(
   return device.holdsSince + expression.forMs;
 }
 
-/** The same of a state alone, as at a start: no look at a silence is of use before. */
+/**
+ * The same of a state alone, as at a start: no look at a silence is of use before. Where `for` has
+ * not begun, the look at which it begins is of use, whatever throttles the firing.
+ */
 export function noLookBefore(
   { throttlingMs, expression }: Rule,
   { device: { holdsSince }, lastFiredAt }: RuleState,
 ): Instant {
   const never = Number.NEGATIVE_INFINITY;
+  if (expression.forMs > 0 && holdsSince === undefined) return never;
   const windowEnd = throttlingMs === 0 ? never : (lastFiredAt ?? never) + throttlingMs;
   return Math.max(windowEnd, (holdsSince ?? never) + expression.forMs);
 }

@@ -25,4 +25,31 @@ describe('rules on the sqlite engine', () => {
       assert.deepEqual(steps, [step], `end at ${at}`);
     }
   });
+
+  test('a silence that throttling holds back waits for its "for" once, after a crash too', async () => {
+    const draft = draftOf('silent(TC1, 2s); SM1 > 29 for 1s', 4, { isForAll: true });
+    const [tc1, sm1] = [0, 1];
+    const push = (device: number, sensor: number, value: number) => ({
+      ...{ device, sensor, values: [{ value, lateBy: undefined }] },
+    });
+    const later: Moment = { steps: 5, pushes: [push(0, sm1, 20)], isSaved: false };
+    const moments: readonly Moment[] = [
+      { steps: 1, pushes: [push(0, sm1, 30), push(0, tc1, 30), push(1, sm1, 30)], isSaved: true },
+      { steps: 2, pushes: [push(1, tc1, 30)], isSaved: true },
+      // The first device has fired, the second one waits for the end of the window.
+      { ...later, steps: 7 },
+      ...[later, later],
+    ];
+    for (const isOrderly of [true, false]) {
+      const crash = { at: 2, looked: 3, isOrderly };
+      const { fired } = await live(draft, moments, { ground, crash });
+      const steps = fired.map(({ at, text }) => [
+        ...[text.slice(0, 2), Math.floor((at - noon) / gridMs)],
+      ]);
+      assert.deepEqual(steps, [
+        ['d0', 7],
+        ['d1', 16],
+      ]);
+    }
+  });
 });
