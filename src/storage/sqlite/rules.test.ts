@@ -26,7 +26,7 @@ describe('rules on the sqlite engine', () => {
     }
   });
 
-  test('a silence that throttling holds back waits for its "for" once, after a crash too', async () => {
+  test('a silence that throttling holds back waits for its "for" once, crash or not', async () => {
     const draft = draftOf('silent(TC1, 2s); SM1 > 29 for 1s', 4, { isForAll: true });
     const [tc1, sm1] = [0, 1];
     const push = (device: number, sensor: number, value: number) => ({
