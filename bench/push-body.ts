@@ -26,7 +26,7 @@ const fromBytes = (body: Buffer): unknown => {
   return read.kind === 'plain' ? read.datapoint : assert.fail('it was left to the ordinary reader');
 };
 const asText = (body: Buffer): unknown =>
-  readDatapoints(parseJson(body.toString('utf8'), limits.jsonDepthMax)).datapoints[0];
+  readDatapoints(parseJson(body.toString('utf8'), limits.jsonDepthMax)).datapoints.at(0);
 
 /** Microseconds for a body. */
 function measure(read: (body: Buffer) => unknown, bodies: readonly Buffer[]): number {

@@ -37,7 +37,7 @@ async function inPieces(
 
 /** What is stored, and what is refused. */
 const shown = ({ datapoints, refused }: PushedDatapoints) => ({
-  datapoints,
+  datapoints: Array.from({ length: datapoints.length }, (_, at) => datapoints.at(at)),
   refused: (refused?.kinds() ?? []).map(({ elements, count }) => ({ elements, count })),
 });
 

@@ -49,7 +49,7 @@ const nothing = new Uint8Array();
 function isSame({ payload }: Message, last: Datapoint): boolean {
   try {
     const { datapoints } = readPublishedValues(payload);
-    const [one] = datapoints;
+    const one = datapoints.at(0);
     if (one === undefined || datapoints.length > 1) return false;
     return one.timestamp === last.timestamp && sameJson(one.value, last.value);
   } catch {

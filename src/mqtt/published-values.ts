@@ -65,19 +65,23 @@ export function noteRefused(
 }
 
 /** Which of those that were not refused becomes the last value. */
-export const lastTaken = async (values: PublishedValues): Promise<NewDatapoint | undefined> =>
-  lastAmong(await runInSteps(taken(values)));
+export const lastTaken = (values: PublishedValues): Promise<NewDatapoint | undefined> =>
+  runInSteps(lastInSteps(values));
 
-/** The datapoints that were not refused. */
-function* taken({
+/** As `lastAmong` has it, a few at a time. */
+function* lastInSteps({
   datapoints,
   refused,
-}: PublishedValues): Generator<void, readonly NewDatapoint[]> {
-  if (refused === undefined || refused.count === 0) return datapoints;
-  const found: NewDatapoint[] = [];
-  for (const [at, datapoint] of datapoints.entries()) {
-    if (!refused.has(datapoint)) found.push(datapoint);
+}: PublishedValues): Generator<void, NewDatapoint | undefined> {
+  let [newest, last]: [NewDatapoint | undefined, NewDatapoint | undefined] = [undefined, undefined];
+  let isTimed = true;
+  for (let at = 0; at < datapoints.length; at += 1) {
+    const datapoint = datapoints.at(at);
     if (at % limits.datapointsPerTurn === 0) yield;
+    if (datapoint === undefined || refused?.has(at) === true) continue;
+    isTimed &&= datapoint.timestamp !== undefined;
+    last = datapoint;
+    if (isTimed) newest = lastAmong(newest === undefined ? [datapoint] : [newest, datapoint]);
   }
-  return found;
+  return isTimed ? newest : last;
 }

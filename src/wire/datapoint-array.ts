@@ -3,7 +3,12 @@ import { limits } from '../domain/limits.ts';
 import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { type ArraySlice, skipWhiteSpace, sliceJsonArray } from '../lib/json-array-slices.ts';
 import { withoutStackTraces } from '../lib/stackless.ts';
-import { hasValue, PushedArray, type PushedDatapoints } from './datapoint.ts';
+import {
+  type GrowingDatapoints,
+  hasValue,
+  PushedArray,
+  type PushedDatapoints,
+} from './datapoint.ts';
 
 const openBracket = 91;
 const openBrace = 123;
@@ -23,9 +28,9 @@ export function isArrayOfObjects(bytes: Buffer): boolean {
  */
 export function* readDatapointArray(
   bytes: Buffer,
-  options: ElementRules & { readonly sliceBytes: number },
+  options: ArrayOptions,
 ): Generator<void, PushedDatapoints> {
-  const pushed = new PushedArray();
+  const pushed = new PushedArray(options.datapoints);
   const start = skipWhiteSpace(bytes, 0) + 1;
   const others: JsonValue[] = [];
   const isDatapoints = bytes[skipWhiteSpace(bytes, start)] === openBrace;
@@ -53,7 +58,7 @@ export function* readDatapointArray(
 function wholeSlice(
   bytes: Buffer,
   { from, to }: ArraySlice,
-  { isUtf8, sliceBytes, elementBytesMax, costMax }: ElementRules & { readonly sliceBytes: number },
+  { isUtf8, sliceBytes, elementBytesMax, costMax }: ArrayOptions,
 ): readonly JsonValue[] | undefined {
   // Longer than a slice has to be: its last element is.
   if (to - from - sliceBytes > elementBytesMax) return undefined;
@@ -68,6 +73,12 @@ function wholeSlice(
     if (error instanceof JsonError) return undefined;
     throw error;
   }
+}
+
+interface ArrayOptions extends ElementRules {
+  readonly sliceBytes: number;
+  /** Takes the datapoints; absent: an array does. */
+  readonly datapoints?: GrowingDatapoints;
 }
 
 interface ElementRules {

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
+import type { NewDatapoint, NewDatapoints } from '../domain/datapoints/ingest.ts';
 import { RefusedElements } from '../domain/datapoints/refused-elements.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -83,16 +83,25 @@ export const hasValue = (element: JsonValue): boolean =>
 
 /** The datapoints of one push. */
 export interface PushedDatapoints {
-  readonly datapoints: readonly NewDatapoint[];
+  readonly datapoints: NewDatapoints;
   /** Of an array: what of it was refused so far. */
   readonly refused?: RefusedElements;
 }
 
+/** Datapoints that are added one by one. */
+export interface GrowingDatapoints extends NewDatapoints {
+  push(datapoint: NewDatapoint): unknown;
+}
+
 /** An array of datapoints while its elements are read one by one. */
 export class PushedArray implements PushedDatapoints {
-  readonly datapoints: NewDatapoint[] = [];
+  readonly datapoints: GrowingDatapoints;
   readonly refused = new RefusedElements();
   #count = 0;
+
+  constructor(datapoints: GrowingDatapoints = []) {
+    this.datapoints = datapoints;
+  }
 
   /** Takes the next element. */
   read(element: JsonValue): void {

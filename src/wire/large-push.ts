@@ -2,6 +2,7 @@ import { type Actor, isImport } from '../domain/actor.ts';
 import { payerOf } from '../domain/budgets/payer.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { NewDatapoint } from '../domain/datapoints/ingest.ts';
+import { NewColumns } from '../domain/datapoints/new-columns.ts';
 import { valueTooLarge } from '../domain/devices/value-size.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -66,7 +67,8 @@ export function createTakeLargePush(options: {
       // Where values may be longer, reading one takes longer.
       const costMax = limits.jsonCostMax * Math.max(1, elementBytesMax / usualElementBytesMax);
       if (isArray) {
-        const rules = { isUtf8, sliceBytes, elementBytesMax, costMax, tooLong };
+        const datapoints = new NewColumns();
+        const rules = { isUtf8, sliceBytes, elementBytesMax, costMax, tooLong, datapoints };
         await ingest(await readArray(bytes, rules));
       } else {
         if (bytes.length > elementBytesMax) throw tooLong('');

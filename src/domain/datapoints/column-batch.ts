@@ -91,6 +91,7 @@ export function createBatchBuilder(capacity = fewRows): BatchBuilder {
     received = moved(received, new Float64Array(room));
     timed = moved(timed, new Uint8Array(room));
     numbers = moved(numbers, new Float64Array(room));
+    if (texts !== undefined) texts = moreTexts(texts, room);
   }
 
   function putTimes(timestamp: Instant | undefined, receivedAt: Instant): void {
@@ -111,23 +112,32 @@ export function createBatchBuilder(capacity = fewRows): BatchBuilder {
       }
       putTimes(timestamp, receivedAt);
       numbers[count] = value;
-      texts?.push(undefined);
       count += 1;
       weight += 1;
     },
     putText(text, timestamp, receivedAt) {
       putTimes(timestamp, receivedAt);
-      texts ??= new Array<string | undefined>(count).fill(undefined);
-      texts.push(text);
+      // As long as there is room for: nothing is copied as they grow.
+      texts ??= new Array<string | undefined>(room).fill(undefined);
+      texts[count] = text;
       count += 1;
       weight += weightOfText(text);
     },
     finish() {
       const whole = batchOf({ count: room, times, received, timed, numbers }, undefined);
       const filled = sliceBatch(whole, 0, count);
-      return texts === undefined ? filled : { ...filled, texts, weight };
+      if (texts === undefined) return filled;
+      texts.length = count;
+      return { ...filled, texts, weight };
     },
   };
+}
+
+/** The same texts, and none up to `room`. */
+function moreTexts(texts: readonly (string | undefined)[], room: number): (string | undefined)[] {
+  const more = new Array<string | undefined>(room).fill(undefined);
+  for (let row = 0; row < texts.length; row += 1) more[row] = texts[row];
+  return more;
 }
 
 function moved<Column extends Float64Array | Uint8Array>(from: Column, to: Column): Column {

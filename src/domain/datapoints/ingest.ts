@@ -25,6 +25,7 @@ import {
 } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
+import { NewColumns } from './new-columns.ts';
 import { createPushLine } from './push-line.ts';
 import type { RefusedElements } from './refused-elements.ts';
 import { bytesPerWeight, weightOfBatch } from './weight.ts';
@@ -33,6 +34,12 @@ import { bytesPerWeight, weightOfBatch } from './weight.ts';
 export interface NewDatapoint {
   readonly value: JsonValue;
   readonly timestamp?: Instant;
+}
+
+/** Datapoints of one push by position: an array, or the columns of a long one. */
+export interface NewDatapoints {
+  readonly length: number;
+  at(position: number): NewDatapoint | undefined;
 }
 
 /**
@@ -44,7 +51,7 @@ export interface NewDatapoint {
 export type Ingest = (
   actor: Actor,
   sensor: SensorRef,
-  datapoints: readonly NewDatapoint[],
+  datapoints: NewDatapoints,
   publishContext?: PublishContext,
   refused?: RefusedElements,
 ) => Promise<void>;
@@ -146,7 +153,7 @@ export function createIngest(options: IngestOptions): Ingest {
 interface NewPush {
   readonly actor: Actor;
   readonly sensor: SensorRef;
-  readonly datapoints: readonly NewDatapoint[];
+  readonly datapoints: NewDatapoints;
   readonly publishContext: PublishContext | undefined;
   readonly refused: RefusedElements | undefined;
 }
@@ -242,8 +249,12 @@ function refusalAt(
   { now, valueBytesMax }: ReceiveRules,
   position: number,
 ): DomainError | undefined {
-  // Below its length the array has no holes.
-  const datapoint = datapoints[position] as NewDatapoint;
+  // As nearly all are: no object is made of those.
+  if (datapoints instanceof NewColumns && mayBeTaken(datapoints, position, now, valueBytesMax)) {
+    return undefined;
+  }
+  // Below their length there are no holes.
+  const datapoint = datapoints.at(position) as NewDatapoint;
   const isLarge = isTooLarge(actor, datapoint.value, valueBytesMax);
   if (!isLarge && !isAhead(datapoint, now)) return undefined;
   const isOnly = datapoints.length + (refused?.count ?? 0) === 1;
@@ -251,11 +262,21 @@ function refusalAt(
   return isLarge ? valueTooLarge(valueBytesMax, where) : aheadOfClock(now, where);
 }
 
+/** Whether neither its time nor the length of its text can be refused. */
+function mayBeTaken(of: NewColumns, at: number, now: Instant, valueBytesMax: number): boolean {
+  const text = of.textAt(at);
+  const isShort = text === undefined || bytesPerCharacterMax * text.length <= valueBytesMax;
+  return isShort && (of.timestampAt(at) ?? now) <= latestTaken(now);
+}
+
+/** Of a JSON text in UTF-8, for one of UTF-16. */
+const bytesPerCharacterMax = 3;
+
 /** Puts a refused datapoint beside the others, or throws where there are no others. */
 function refuse({ datapoints, refused }: NewPush, position: number, refusal: DomainError): void {
   if (refused === undefined) throw refusal;
-  const datapoint = datapoints[position] as NewDatapoint;
-  refused.refuse(datapoint, position, refusal, () => excerptOf(datapoint, refusal));
+  const datapoint = datapoints.at(position) as NewDatapoint;
+  refused.refuse(position, refusal, () => excerptOf(datapoint, refusal));
 }
 
 const excerptOf = ({ value, timestamp }: NewDatapoint, refusal: DomainError): string =>
@@ -266,7 +287,7 @@ const excerptOf = ({ value, timestamp }: NewDatapoint, refusal: DomainError): st
 /** The datapoints with the time of their receipt. */
 function receive(push: NewPush, rules: ReceiveRules): ColumnBatch {
   const { datapoints } = push;
-  const [only] = datapoints;
+  const only = datapoints.at(0);
   if (datapoints.length === 1 && only !== undefined) {
     const refusal = refusalAt(push, rules, 0);
     if (refusal === undefined) return singleBatch(only.value, only.timestamp, rules.now);
@@ -288,14 +309,21 @@ function receiveInto(
   withoutStackTraces(() => {
     for (let at = from; at < end; at += 1) {
       const refusal = refusalAt(push, rules, at);
-      if (refusal !== undefined) {
-        refuse(push, at, refusal);
-        continue;
-      }
-      const { value, timestamp } = push.datapoints[at] as NewDatapoint;
-      builder.put(value, timestamp, rules.now);
+      if (refusal === undefined) putRow(builder, push.datapoints, at, rules.now);
+      else refuse(push, at, refusal);
     }
   });
+}
+
+function putRow(builder: BatchBuilder, from: NewDatapoints, at: number, now: Instant): void {
+  if (from instanceof NewColumns) {
+    const text = from.textAt(at);
+    if (text === undefined) builder.put(from.numberAt(at), from.timestampAt(at), now);
+    else builder.putText(text, from.timestampAt(at), now);
+    return;
+  }
+  const { value, timestamp } = from.at(at) as NewDatapoint;
+  builder.put(value, timestamp, now);
 }
 
 /** The columns of what was taken. Throws when that is nothing. */

@@ -30,7 +30,8 @@ export class RefusedElements {
   /** Datapoints before the first element that a reader refused; those behind it are moved. */
   #unmoved = Number.POSITIVE_INFINITY;
   readonly #places: number[] = [];
-  readonly #datapoints = new WeakSet<object>();
+  /** Positions among the readable ones of those that were refused later. */
+  readonly #refused = new Set<number>();
 
   add(index: number, refusal: DomainError, excerpt: () => string): void {
     this.count += 1;
@@ -61,13 +62,14 @@ export class RefusedElements {
   }
 
   /** Refuses what was readable. */
-  refuse(datapoint: object, position: number, refusal: DomainError, excerpt: () => string): void {
-    this.#datapoints.add(datapoint);
+  refuse(position: number, refusal: DomainError, excerpt: () => string): void {
+    this.#refused.add(position);
     this.add(this.indexOf(position), refusal, excerpt);
   }
 
-  has(datapoint: object): boolean {
-    return this.#datapoints.has(datapoint);
+  /** Whether the datapoint at this position among the readable ones was refused. */
+  has(position: number): boolean {
+    return this.#refused.has(position);
   }
 
   kinds(): readonly RefusedKind[] {

@@ -101,7 +101,7 @@ function appendTexts(
 }
 
 /** Makes room for more rows; a block that is left stays as it is, for those who look at it. */
-function reserve(columns: MemtableColumns, added: number): void {
+export function reserve(columns: MemtableColumns, added: number): void {
   const needed = columns.count + added;
   if (columns.start + needed <= columns.block.length / columnCount) return;
   // Two rows lie within the object of the block, with no memory of their own.

@@ -6,7 +6,7 @@ import {
 import type { Instant } from '../../../lib/clock.ts';
 import type { Gap } from '../../chunks/chunk-lookup.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { appendRows, dropTail } from './memtable-columns.ts';
+import { appendRows, dropTail, reserve } from './memtable-columns.ts';
 import { SequenceIndex } from './sequence-index.ts';
 import { nextSequenceNumber, type Series, unflushedAt } from './series.ts';
 
@@ -70,6 +70,8 @@ interface PendingPush {
 }
 
 function beginPendingPush(series: Series, batch: ColumnBatch): PendingPush {
+  // Of a long push at its start, while there is little to be moved.
+  if (batch.count > datapointsPerStep) reserve(series.memtableEntry.columns, batch.count);
   return {
     series,
     batch,
