@@ -187,7 +187,7 @@ export const limits = {
   datapointsPerTurn: 8_192,
   /** A longer body of a push is read piece by piece. */
   largePushBytesMin: 131_072,
-  largePushSliceBytes: 65_536,
+  largePushSliceBytes: 32_768,
   /** Large pushes that are read and stored at the same time; others wait for their turn. */
   largePushesAtOnce: 2,
   /** Size of a datapoint beside its value, as JSON text: keys, a timestamp, white space. */

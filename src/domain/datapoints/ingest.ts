@@ -332,13 +332,16 @@ function finish(builder: BatchBuilder, { refused }: NewPush): ColumnBatch {
   return builder.finish();
 }
 
+/** Datapoints received before a look at the clock. */
+const datapointsPerStep = 2_048;
+
 /** The same for an array so long that others must have their turn meanwhile. */
 function* receiveSteps(push: NewPush, rules: ReceiveRules): Generator<void, ColumnBatch> {
   const { length } = push.datapoints;
   if (length === 1) return receive(push, rules);
   const builder = createBatchBuilder(length);
-  for (let from = 0; from < length; from += limits.datapointsPerTurn) {
-    const end = Math.min(from + limits.datapointsPerTurn, length);
+  for (let from = 0; from < length; from += datapointsPerStep) {
+    const end = Math.min(from + datapointsPerStep, length);
     receiveInto(builder, push, rules, { from, end });
     yield;
   }

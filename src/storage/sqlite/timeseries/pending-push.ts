@@ -11,7 +11,7 @@ import { SequenceIndex } from './sequence-index.ts';
 import { nextSequenceNumber, type Series, unflushedAt } from './series.ts';
 
 /** Others have their turn between steps of so many datapoints. */
-const datapointsPerStep = 4_096;
+const datapointsPerStep = 2_048;
 
 /** The new part of a push. */
 export interface StagedPush {
