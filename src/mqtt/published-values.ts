@@ -1,6 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import { lastAmong, type SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { Ingest, NewDatapoint } from '../domain/datapoints/ingest.ts';
+import type { Ingest } from '../domain/datapoints/ingest.ts';
+import type { NewDatapoint } from '../domain/datapoints/new-datapoint.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import { limits } from '../domain/limits.ts';
 import type { Message } from '../domain/messaging/message.ts';

@@ -1,6 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { runInSteps } from '../../lib/event-loop.ts';
-import type { JsonValue } from '../../lib/json.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
@@ -26,21 +25,10 @@ import {
 import type { SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
 import { NewColumns } from './new-columns.ts';
+import type { NewDatapoint, NewDatapoints } from './new-datapoint.ts';
 import { createPushLine } from './push-line.ts';
 import type { RefusedElements } from './refused-elements.ts';
 import { bytesPerWeight, weightOfBatch } from './weight.ts';
-
-/** A datapoint as a client hands it over: not yet received. */
-export interface NewDatapoint {
-  readonly value: JsonValue;
-  readonly timestamp?: Instant;
-}
-
-/** Datapoints of one push by position: an array, or the columns of a long one. */
-export interface NewDatapoints {
-  readonly length: number;
-  at(position: number): NewDatapoint | undefined;
-}
 
 /**
  * The one ingest path: every server hands its datapoints over here. When it resolves they are

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { storedJson, writeJson } from '../../lib/long-json.ts';
-import type { NewDatapoint, NewDatapoints } from './ingest.ts';
+import type { NewDatapoint, NewDatapoints } from './new-datapoint.ts';
 
 /** Columns grow by parts of so many rows: nothing is copied as they grow. */
 const rowsPerPart = 4_096;
