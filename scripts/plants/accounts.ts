@@ -138,6 +138,21 @@ export const plantsOfAccounts: readonly Plant[] = [
     patches: [patch(resetsCode, '!(await users.knowsNetwork(userId, network))', "userId !== ''")],
   },
   {
+    name: 'codes take turns by who asks',
+    ...{
+      file: 'src/channels/code-sender.test.ts',
+      test: 'take turns by network',
+      says: /stranger/,
+    },
+    patches: [
+      patch(
+        'src/channels/code-sender.ts',
+        'payer: askedFrom } as const',
+        "payer: 'all' } as const",
+      ),
+    ],
+  },
+  {
     name: 'codes for a new password to one account have an end',
     ...{ ...resets, says: /mails: ten for all strangers/ },
     patches: [limit('passwordResetsOfStrangers: 10', 'passwordResetsOfStrangers: 10_000')],

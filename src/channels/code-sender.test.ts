@@ -5,6 +5,7 @@ import type { ChannelMessage, Outcome } from '../domain/notifications/channel.ts
 import { createManualClock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
 import { createCodeSender } from './code-sender.ts';
+import { channelLimits } from './limits.ts';
 
 async function mailWith(
   outcomes: readonly Outcome[],
@@ -31,7 +32,8 @@ async function mailWith(
     pauseFor: async (ms) => pauses.push(ms),
   });
   assert.deepEqual([...codes.channels], ['email', 'sms']);
-  await codes.send({ channel, username: parseUsername('ama'), address, text: 'code 1' });
+  const asked = { username: parseUsername('ama'), text: 'code 1', askedFrom: '192.0.2.0/24' };
+  await codes.send({ channel, address, ...asked });
   return { messages, pauses, warnings };
 }
 
@@ -68,3 +70,42 @@ for (const [what, outcomes, tries] of [
     assert.doesNotMatch(JSON.stringify(warnings), /ama/);
   });
 }
+
+test('codes leave half of the channel, and those who ask take turns by network', async () => {
+  const sent: string[] = [];
+  const underWay: (() => void)[] = [];
+  const codes = createCodeSender({
+    channels: new Map([
+      [
+        'email',
+        {
+          send: ({ text }: ChannelMessage) => {
+            sent.push(text);
+            return new Promise<Outcome>((resolve) =>
+              underWay.push(() => resolve({ kind: 'sent' })),
+            );
+          },
+        },
+      ],
+    ]),
+    clock: createManualClock(0),
+    log: silentLog,
+  });
+  const ask = (askedFrom: string, text: string) =>
+    codes.send({
+      ...{ channel: 'email', username: parseUsername('ama'), address: 'ama@example.org' },
+      ...{ askedFrom, text },
+    });
+  for (let at = 0; at < 300; at += 1) void ask('192.0.2.0/24', `of a stranger ${at}`);
+  void ask('198.51.100.0/24', 'hers');
+  await settled();
+  assert.equal(sent.length, channelLimits.codesAtOnceMax);
+  assert.ok(channelLimits.codesAtOnceMax <= channelLimits.parallelMax / 2);
+  for (let turn = 0; turn < 2; turn += 1) {
+    underWay.shift()?.();
+    await settled();
+  }
+  assert.ok(sent.includes('hers'), sent.join());
+});
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,15 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Channel, Recipient } from '../domain/notifications/channel.ts';
+import type {
+  Channel,
+  ChannelMessage,
+  Outcome,
+  Recipient,
+} from '../domain/notifications/channel.ts';
 import { e164 } from '../domain/notifications/recipient.ts';
 import type { CodeMessage, CodeSender } from '../domain/users/code-sender.ts';
 import type { Clock } from '../lib/clock.ts';
+import { createFairQueue } from '../lib/fair-queue.ts';
 import type { Log } from '../lib/log.ts';
+import { TooManyWaitingError } from '../lib/semaphore.ts';
+import { channelLimits } from './limits.ts';
+import { retry } from './outcome.ts';
 
 /** Pauses before a message is tried again; a person waits for it, so there are few. */
 const pausesMs = [2_000, 8_000];
 
-/** Messages that no delivery stands for, such as codes: they leave in seconds, or not at all. */
+/**
+ * Messages that no delivery stands for, such as codes: they leave in seconds, or not at all. Codes
+ * have half of a channel, and networks that ask for them take turns, so that neither alerts nor
+ * other codes wait behind those that strangers ask for.
+ */
 export function createCodeSender(parts: {
   readonly channels: ReadonlyMap<string, Channel>;
   readonly clock: Clock;
@@ -19,12 +32,38 @@ export function createCodeSender(parts: {
   const { clock, log } = parts;
   const { pauseFor = (ms: number) => pause(ms, undefined, { ref: false }) } = parts;
   const known = (['email', 'sms', 'voice'] as const).filter((name) => parts.channels.has(name));
+  const queues = new Map(
+    known.map((name) => [
+      name,
+      createFairQueue({
+        lanes: ['codes'],
+        parallelMax: channelLimits.codesAtOnceMax,
+        waitingMax: channelLimits.codesWaitingMax,
+      }),
+    ]),
+  );
+
+  /** Sends it in its turn; never rejects. */
+  async function sendInTurn(
+    name: CodeMessage['channel'],
+    askedFrom: string,
+    send: () => Promise<Outcome>,
+  ): Promise<Outcome> {
+    try {
+      const place = { lane: 'codes', payer: askedFrom } as const;
+      return (await queues.get(name)?.run(place, send)) ?? retry('the channel is not set up');
+    } catch (error) {
+      if (!(error instanceof TooManyWaitingError)) throw error;
+      return retry('too many codes are under way');
+    }
+  }
+
   return {
     channels: new Set(known),
-    async send({ channel: name, text, ...to }) {
+    async send({ channel: name, text, askedFrom, ...to }) {
       const channel = parts.channels.get(name);
       if (channel === undefined) return;
-      const message = {
+      const message: ChannelMessage = {
         // The same for every try, so that a message that was taken twice is shown once.
         deliveryId: randomUUID(),
         to: recipientOf(name, to),
@@ -32,7 +71,9 @@ export function createCodeSender(parts: {
         createdAt: clock.now(),
       };
       for (const pauseMs of [...pausesMs, undefined]) {
-        const outcome = await channel.send(message, new AbortController().signal);
+        const outcome = await sendInTurn(name, askedFrom, () =>
+          channel.send(message, new AbortController().signal),
+        );
         if (outcome.kind === 'sent') return;
         if (outcome.kind === 'refused' || pauseMs === undefined) {
           log.warn({ channel: name, reason: outcome.reason }, 'a code for a user was not sent');

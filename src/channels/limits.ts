@@ -13,6 +13,10 @@ export const channelLimits = {
   answerBytesMax: 65_536,
   /** Messages of one channel under way at a time. */
   parallelMax: 16,
+  /** Codes among them: half, so that alerts never wait behind codes that strangers ask for. */
+  codesAtOnceMax: 8,
+  /** Codes of one channel that wait; of one network that asks half of them at most. */
+  codesWaitingMax: 2_000,
   /** An own receiver beside us takes more; one process may have many receivers. */
   webhookParallelMax: 64,
   /** Messages that wait for one of those places; beyond it they are told to come back. */

@@ -3,7 +3,7 @@ import type { FailureLimiter } from '../../lib/failure-limiter.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
-import { networkOf } from '../budgets/payer.ts';
+import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
 import { DomainError, forbidden, invalid, tooMany } from '../errors.ts';
 import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -108,7 +108,9 @@ export function createAddressProving(options: {
       });
       const text = messageWords(languages).proof(user.username, code);
       // Not awaited: a slow provider must not hold the request.
-      void codes.send({ channel: by, username: user.username, address, text });
+      const { username } = user;
+      const askedFrom = wideNetworkOf(from);
+      void codes.send({ channel: by, username, address, text, askedFrom });
     },
     async confirm(actor, given) {
       const user = await requireOwnAccount(users, actor);

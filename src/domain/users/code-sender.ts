@@ -9,6 +9,8 @@ export interface CodeMessage {
   readonly username: Username;
   readonly address: string;
   readonly text: string;
+  /** Who asked for it, as a network: codes that wait take turns by it. */
+  readonly askedFrom: string;
 }
 
 /** Sends codes that people wait for. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
-import { networkOf } from '../budgets/payer.ts';
+import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
 import { DomainError, tooMany, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -72,7 +72,11 @@ export function createPasswordResets(options: {
     return true;
   }
 
-  async function mailCode(target: ResetTarget, languages: string | undefined): Promise<void> {
+  async function mailCode(
+    target: ResetTarget,
+    askedFrom: string,
+    languages: string | undefined,
+  ): Promise<void> {
     const { login, email, provenAt } = target;
     const { id: userId, username } = login.user;
     const now = clock.now();
@@ -80,7 +84,7 @@ export function createPasswordResets(options: {
     const expiresAt = now + limits.passwordResetMs;
     await pending.insert({ userId, codeHash: hashSecret(code), expiresAt, provenAt }, now);
     const text = messageWords(languages).newPassword(username, code);
-    await codes.send({ channel: 'email', username, address: email, text });
+    await codes.send({ channel: 'email', username, address: email, text, askedFrom });
   }
 
   return {
@@ -96,7 +100,9 @@ export function createPasswordResets(options: {
       // The mails before it hold codes that are good: no stranger can ask them away.
       if (!(await mayMail(target.login.user.id, network))) return;
       // Not awaited: how long the disk and a mail take would tell that the account exists.
-      mailCode(target, languages).catch((err: unknown) => log.error({ err }, 'no code was mailed'));
+      mailCode(target, wideNetworkOf(address), languages).catch((err: unknown) =>
+        log.error({ err }, 'no code was mailed'),
+      );
     },
     async confirm({ login, code, password, address }) {
       requireStrongPassword(password);
