@@ -2,7 +2,7 @@ import { type Plant, patch } from './plant.ts';
 
 const credit = 'test/neighbours/alarms-credit.test.ts';
 const paid = 'test/v2/paid-messages.test.ts';
-const outbox = 'src/storage/sqlite/outbox-writes.ts';
+const payment = 'src/storage/sql/payment.ts';
 const foreign = {
   file: 'test/walks/cloud-import.test.ts',
   test: 'a foreign service moves no cursor',
@@ -46,12 +46,12 @@ export const plantsOfPossessions: readonly Plant[] = [
   {
     name: 'a user sends so many paid messages on a day',
     ...{ file: paid, test: 'so many paid messages on a day', says: /PER_DAY/ },
-    patches: [patch(outbox, "if (own >= perDay.each) return 'own_day_full';", '')],
+    patches: [patch(payment, "if (own >= perDay.each) return 'own_day_full';", '')],
   },
   {
     name: 'the service sends so many paid messages on a day',
     ...{ file: paid, test: 'so many paid messages on a day', says: /PER_DAY_ALL/ },
-    patches: [patch(outbox, "if (total >= perDay.all) return 'day_full';", '')],
+    patches: [patch(payment, "if (total >= perDay.all) return 'day_full';", '')],
   },
   {
     name: 'codes by text message cost what messages cost',

@@ -13,6 +13,7 @@ import { createGroupStore } from '../sql/groups.ts';
 import { createInstallationStore } from '../sql/installation.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createNotificationStore } from '../sql/notifications.ts';
+import { createOutboxStore } from '../sql/outbox.ts';
 import { createProjectStore } from '../sql/projects.ts';
 import {
   createCallTextStore,
@@ -29,7 +30,6 @@ import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
-import { createOutboxStore } from './outbox.ts';
 import { createReader } from './reader.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
@@ -77,8 +77,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const members = createMembers(options, { link, writer, opened });
   const context = { reader, writer, damaged };
-  const shared = sharedContext({ ...context, member: link.member });
   const claiming = { ...context, member: link.member };
+  const shared = sharedContext(claiming);
   const pushed = createDatapointStore({
     ...{ ...context, log, own: members?.own },
     ...(datapointLimits !== undefined && { limits: datapointLimits }),
@@ -101,7 +101,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     projects: createProjectStore(shared),
     socials: createSocialStore(shared),
     notifications: createNotificationStore(shared),
-    outbox: createOutboxStore(claiming),
+    outbox: createOutboxStore(shared),
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,

@@ -5,6 +5,7 @@ import { installationWrites } from './installation.ts';
 import { invitationWrites } from './invitations.ts';
 import type { NotificationEngine } from './notification-engine.ts';
 import { createNotificationWrites } from './notifications.ts';
+import { createOutboxWrites } from './outbox.ts';
 import { projectWrites } from './projects.ts';
 import type { ChangeSession } from './session.ts';
 import { shortLivedWrites } from './short-lived.ts';
@@ -18,6 +19,7 @@ export const createSqlWrites = (engine: NotificationEngine) => ({
   ...installationWrites,
   ...invitationWrites,
   ...createNotificationWrites(engine),
+  ...createOutboxWrites(engine),
   ...projectWrites,
   ...shortLivedWrites,
   ...socialWrites,

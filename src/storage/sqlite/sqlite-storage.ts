@@ -14,6 +14,7 @@ import { createGroupStore } from '../sql/groups.ts';
 import { createInstallationStore } from '../sql/installation.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createNotificationStore } from '../sql/notifications.ts';
+import { createOutboxStore } from '../sql/outbox.ts';
 import { createProjectStore } from '../sql/projects.ts';
 import {
   createCallTextStore,
@@ -29,7 +30,6 @@ import { createDeviceStore } from './devices.ts';
 import { createGrantStore } from './grants.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { prepareForService } from './opening.ts';
-import { createOutboxStore } from './outbox.ts';
 import { createRenewalNews } from './renewal-news.ts';
 import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
@@ -93,7 +93,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     projects: createProjectStore(shared),
     socials: createSocialStore(shared),
     notifications: createNotificationStore(shared),
-    outbox: createOutboxStore(context),
+    outbox: createOutboxStore(shared),
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,

@@ -5,7 +5,6 @@ import { createCorrectionWrites } from './correction-writes.ts';
 import { createDeviceWrites } from './device-writes.ts';
 import { createGrantWrites } from './grant-writes.ts';
 import { notificationEngine } from './notification-states.ts';
-import { createOutboxWrites } from './outbox-writes.ts';
 import { createRetentionWrites } from './retention-writes.ts';
 import { createSession } from './session.ts';
 import { createSessionWrites } from './session-writes.ts';
@@ -24,7 +23,6 @@ export function createWrites(database: DatabaseSync) {
     ...createUserWrites(database),
     ...createGrantWrites(database),
     ...createDeviceWrites(database),
-    ...createOutboxWrites(database),
     ...createDatapointWrites(database),
     ...createCorrectionWrites(database),
     ...createRetentionWrites(database),

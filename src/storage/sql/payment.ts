@@ -1,5 +1,5 @@
 import type { DailyMax, Payment } from '../../domain/notifications/outbox-store.ts';
-import type { SqlSession } from '../sql/session.ts';
+import type { SqlSession } from './session.ts';
 
 const dayMs = 86_400_000;
 const isPayer = 'nocase(username) = nocase($1)';
@@ -15,21 +15,26 @@ const countMessage = `
   on conflict (day, nocase(payer), channel) do update set count = paid_messages.count + 1`;
 const deleteEarlierDays = 'delete from paid_messages where day < $1';
 
+/** Numbers of messages of a day: those of the payer on the channel, and all. */
+interface OfDay {
+  readonly own: number;
+  readonly total: number;
+}
+
 /** Takes one message from the payer's credit and from the day. */
 export async function payForMessage(
   session: SqlSession,
   payer: string,
   channel: string,
   at: number,
-  perDay: DailyMax | undefined,
+  perDay?: DailyMax,
 ): Promise<Payment> {
   const day = Math.floor(at / dayMs);
   if (perDay !== undefined) {
-    const ofDay = await session.first<{ own: number; total: number }>(
-      ...([selectOfDay, day, payer, channel] as const),
-    );
-    if ((ofDay?.own ?? 0) >= perDay.each) return 'own_day_full';
-    if ((ofDay?.total ?? 0) >= perDay.all) return 'day_full';
+    const ofDay = await session.first<OfDay>(selectOfDay, day, payer, channel);
+    const { own = 0, total = 0 } = ofDay ?? {};
+    if (own >= perDay.each) return 'own_day_full';
+    if (total >= perDay.all) return 'day_full';
   }
   const isPaid =
     (await session.run(takeCredit, payer)) > 0 ||
