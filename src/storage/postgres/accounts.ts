@@ -10,12 +10,13 @@ import { type Log, silentLog } from '../../lib/log.ts';
 import type { AccountStorage } from '../account-storage.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
+import { createUserStore } from '../sql/users.ts';
 import { connectForCommand } from './command-opening.ts';
 import { createTellingWriter } from './command-telling.ts';
 import { createCommandWriter } from './command-writer.ts';
 import { createReader } from './reader.ts';
 import { sharedContext } from './store-context.ts';
-import { createUserStore } from './users.ts';
+import type { Writer } from './writer.ts';
 
 type Outcome = Awaited<ReturnType<UserStore['setPassword']>>;
 
@@ -39,35 +40,32 @@ export async function openAccounts(
   const reader = createReader(url, log);
   const damaged = createDamagedRows({ log, reporter: silentReporter });
   const context = { reader, writer, damaged };
-  const forgetDevice = () => undefined;
   const told = createTellingWriter({ ...context, textOf });
-  const users = createUserStore({ ...context, forgetDevice });
-  const credentials = createCredentialStore(sharedContext(context));
+  const usersBy = (by: Writer) =>
+    createUserStore(sharedContext({ ...context, writer: by }), () => undefined);
+  const credentialsBy = (by: Writer) =>
+    createCredentialStore(sharedContext({ ...context, writer: by }));
   return {
     users: {
-      ...users,
+      ...usersBy(writer),
       update(id, changes) {
         const telling = told<'updated' | 'missing'>((outcome) =>
           outcome === 'missing' ? [] : changesOfUpdate(id, changes),
         );
-        return createUserStore({ ...context, writer: telling, forgetDevice }).update(id, changes);
+        return usersBy(telling).update(id, changes);
       },
       setPassword(id, passwordHash, ends) {
         const telling = told<Outcome>((outcome) => changesOfPassword(id, outcome));
-        const store = createUserStore({ ...context, writer: telling, forgetDevice });
-        return store.setPassword(id, passwordHash, ends);
+        return usersBy(telling).setPassword(id, passwordHash, ends);
       },
     },
     credentials: {
-      ...credentials,
+      ...credentialsBy(writer),
       removeKey(userId, keyId) {
         const telling = told<'removed' | 'missing'>((outcome) =>
           outcome === 'missing' ? [] : changesOfKeyRemoval(userId, keyId),
         );
-        return createCredentialStore(sharedContext({ ...context, writer: telling })).removeKey(
-          userId,
-          keyId,
-        );
+        return credentialsBy(telling).removeKey(userId, keyId);
       },
     },
     async close() {

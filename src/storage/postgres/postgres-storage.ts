@@ -21,6 +21,7 @@ import {
   createPasswordResetStore,
 } from '../sql/short-lived.ts';
 import { createSocialStore } from '../sql/socials.ts';
+import { createUserStore } from '../sql/users.ts';
 import type { Storage } from '../storage.ts';
 import { createCorrectionStore } from './corrections.ts';
 import { createDeviceStore } from './devices.ts';
@@ -36,7 +37,6 @@ import { createSessionStore } from './sessions.ts';
 import { sharedContext } from './store-context.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
 import type { HotLimits } from './timeseries/hot-limits.ts';
-import { createUserStore } from './users.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 export interface PostgresOptions extends LinkOptions {
@@ -91,7 +91,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { forget } = corrections;
   const open = opened.move();
   return {
-    users: createUserStore({ ...context, forgetDevice: forget }),
+    users: createUserStore(shared, forget),
     credentials: createCredentialStore(shared),
     grants: createGrantStore(context),
     groups: createGroupStore(shared),

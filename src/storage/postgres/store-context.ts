@@ -1,9 +1,9 @@
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { SqlContext } from '../sql/context.ts';
-import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
-import { createNotificationEngine } from './notification-engine.ts';
+import { runWrite, type SqlWrites } from '../sql/writes.ts';
 import { reachingSql } from './reaching-grants.ts';
 import type { Reader } from './reader.ts';
+import { createSharedWrites } from './shared-writes.ts';
 import type { Writer } from './writer.ts';
 
 /** The parts that every store of the engine is made of. */
@@ -26,7 +26,7 @@ export function sharedContext({
   damaged,
   member,
 }: StoreContext & Partial<ClaimContext>): SqlContext<SqlWrites> {
-  const writes = createSqlWrites(createNotificationEngine(member));
+  const writes = createSharedWrites(member);
   return {
     ...{ reader, damaged, reachingSql },
     write: (name, ...args) => writer.call((session) => runWrite(writes[name], session, args)),

@@ -10,6 +10,7 @@ import { projectWrites } from './projects.ts';
 import type { ChangeSession } from './session.ts';
 import { shortLivedWrites } from './short-lived.ts';
 import { socialWrites } from './socials.ts';
+import { userWrites } from './users.ts';
 
 /** Changes of all stores that both engines share, by name. */
 export const createSqlWrites = (engine: NotificationEngine) => ({
@@ -23,6 +24,7 @@ export const createSqlWrites = (engine: NotificationEngine) => ({
   ...projectWrites,
   ...shortLivedWrites,
   ...socialWrites,
+  ...userWrites,
 });
 
 export type SqlWrites = ReturnType<typeof createSqlWrites>;

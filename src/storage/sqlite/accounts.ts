@@ -3,10 +3,10 @@ import { type Log, silentLog } from '../../lib/log.ts';
 import type { AccountStorage } from '../account-storage.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
+import { createUserStore } from '../sql/users.ts';
 import { openConnection } from './connection.ts';
 import { prepareForCommand } from './opening.ts';
 import { sharedContext } from './store-context.ts';
-import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
 
 /** Opens users and credentials of the data directory, and makes its database if there is none. */
@@ -19,11 +19,11 @@ export async function openAccounts(
   const reader = openConnection(path, { role: 'read' });
   const writer = await createWriter({ path, log });
   const damaged = createDamagedRows({ log, reporter: silentReporter });
-  const context = { reader, writer, damaged };
+  const context = sharedContext({ reader, writer, damaged });
   return {
     // A running service notices the end of an account by itself: it asks for each credential anew.
-    users: createUserStore({ ...context, forgetDevice: () => undefined }),
-    credentials: createCredentialStore(sharedContext(context)),
+    users: createUserStore(context, () => undefined),
+    credentials: createCredentialStore(context),
     async close() {
       reader.close();
       await writer.close();

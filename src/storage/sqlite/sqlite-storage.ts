@@ -22,6 +22,7 @@ import {
   createPasswordResetStore,
 } from '../sql/short-lived.ts';
 import { createSocialStore } from '../sql/socials.ts';
+import { createUserStore } from '../sql/users.ts';
 import type { Storage } from '../storage.ts';
 import { lastBackupOf } from './backup-mark.ts';
 import { openConnection } from './connection.ts';
@@ -36,7 +37,6 @@ import { createSessionStore } from './sessions.ts';
 import { sharedContext } from './store-context.ts';
 import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
-import { createUserStore } from './users.ts';
 import { createWriter } from './writer.ts';
 
 export interface SqliteOptions {
@@ -83,7 +83,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   };
   const open = opened.move();
   return {
-    users: createUserStore({ ...context, forgetDevice: forget }),
+    users: createUserStore(shared, forget),
     credentials: createCredentialStore(shared),
     grants: createGrantStore(context),
     groups: createGroupStore(shared),

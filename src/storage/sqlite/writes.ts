@@ -10,7 +10,6 @@ import { createSession } from './session.ts';
 import { createSessionWrites } from './session-writes.ts';
 import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
 import { createRetentionStepWrites } from './timeseries/retention-steps.ts';
-import { createUserWrites } from './user-writes.ts';
 
 /**
  * Everything the writer thread can do. Each function runs inside the transaction of its group
@@ -20,7 +19,6 @@ export function createWrites(database: DatabaseSync) {
   return {
     ...createSharedWrites(database),
     ...createHealthWrites(database),
-    ...createUserWrites(database),
     ...createGrantWrites(database),
     ...createDeviceWrites(database),
     ...createDatapointWrites(database),

@@ -1,0 +1,218 @@
+import type { AccessKeyId, DeviceId, GatewayId, Username } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
+import { emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
+import type { RemovedThings, StoredLogin, UserStore } from '../../domain/users/user-store.ts';
+import type { SqlContext } from './context.ts';
+import { applyPatch, type Patch, patchOf } from './patch.ts';
+import { type Count, found, insertRow, type SqlSession } from './session.ts';
+import {
+  emailKey,
+  emailKeyOf,
+  keepLastLogin,
+  parseProfile,
+  parseProofs,
+  type UserRow,
+  userColumns,
+  userFromRow,
+  userToRow,
+} from './user-row.ts';
+
+/** Changes to an account; an absent field stays, a credit of null is without limit. */
+interface UserUpdate {
+  readonly profile: Patch;
+  /** New proofs, as JSON text. */
+  readonly proofs: string;
+  readonly isAdmin?: boolean;
+  readonly isDisabled?: boolean;
+  readonly smsCredit?: number | null;
+}
+
+/** What ends with a password: keys made before a time, and all logins but one. */
+interface PasswordEnds {
+  readonly keysMadeBefore: number | null;
+  readonly exceptSession: string | null;
+}
+
+const selectById = `select ${userColumns} from users where id = $1`;
+const selectByUsername = `select ${userColumns} from users where nocase(username) = nocase($1)`;
+const selectByEmail = `
+  select ${userColumns} from users where email_key = $1
+  order by email_proof desc, position limit 2`;
+const selectPage = `select ${userColumns} from users order by position limit $1 offset $2`;
+const selectNetwork = 'select network from login_networks where user_id = $1 and network = $2';
+const countUsers = 'select count(*) as n from users';
+const countAdmins = 'select count(*) as n from users where is_admin = 1 and is_disabled = 0';
+const selectSignUps = 'select username from users where is_signup = 1';
+const changeUser = `
+  update users set email_key = $1, is_admin = $2, is_disabled = $3, sms_credit = $4, profile = $5,
+    proofs = $6, email_proof = $7
+  where id = $8`;
+const changePassword = `
+  update users set password_hash = $1, is_password_initial = $2 where id = $3`;
+const deleteTokens = 'delete from tokens where user_id = $1';
+const deleteCredentials = [
+  deleteTokens,
+  'delete from login_sessions where user_id = $1',
+  'delete from access_keys where user_id = $1',
+];
+const deleteOtherSessions = `
+  delete from login_sessions where user_id = $1 and id is distinct from $2`;
+const deleteOldKeys = `
+  delete from access_keys where user_id = $1 and created_at < $2 returning id`;
+const insertNetwork = `
+  insert into login_networks (user_id, network, last_at)
+  select id, $1, $2 from users where id = $3
+  on conflict (user_id, network) do update set last_at = excluded.last_at`;
+const deleteOldNetworks = `
+  delete from login_networks where user_id = $1 and network in
+    (select network from login_networks where user_id = $1
+     order by last_at desc limit 9007199254740991 offset $2)`;
+const isOwned = 'nocase(owner) = nocase($1)';
+const selectDevicesOwned = `select id from devices where ${isOwned} order by position`;
+const selectGatewaysOwned = `select id from gateways where ${isOwned} order by position`;
+/** By name: grants received and given, what the account owned, and its messages. */
+const deleteThings = [
+  'delete from grants where nocase(username) = nocase($1)',
+  'delete from group_members where nocase(username) = nocase($1)',
+  ...['grants', 'group_grants'].map(
+    (table) => `
+    delete from ${table} where (kind, resource) in
+      (select kind, resource from owned_resources where ${isOwned})`,
+  ),
+  ...['devices', 'gateways', 'projects', 'user_groups', 'notifications'].map(
+    (table) => `delete from ${table} where ${isOwned}`,
+  ),
+  'delete from socials where nocase(sender) = nocase($1) or nocase(recipient) = nocase($1)',
+];
+const deleteUser = 'delete from users where id = $1';
+
+/** Changes of accounts. */
+export const userWrites = {
+  async insertUser(session: SqlSession, row: UserRow): Promise<'inserted' | 'duplicate'> {
+    const email_proof = emailStrength(parseProfile(row.profile), parseProofs(row.proofs));
+    const values = { ...row, email_key: emailKeyOf(row.profile), email_proof };
+    const columns = `${userColumns}, email_key, email_proof`;
+    const made = await insertRow(session, 'users', columns, values, 'on conflict do nothing');
+    return made === 0 ? 'duplicate' : 'inserted';
+  },
+  async updateUser(
+    session: SqlSession,
+    id: string,
+    changes: UserUpdate,
+  ): Promise<'updated' | 'missing'> {
+    const stored = await session.first<UserRow>(selectById, id);
+    if (stored === undefined) return 'missing';
+    const text = applyPatch(stored.profile, changes.profile);
+    const profile = parseProfile(text);
+    const proofs = proofsAfter(profile, parseProofs(stored.proofs), parseProofs(changes.proofs));
+    await session.run(
+      changeUser,
+      emailKeyOf(text),
+      Number(changes.isAdmin ?? stored.is_admin),
+      Number(changes.isDisabled ?? stored.is_disabled),
+      changes.smsCredit === undefined ? stored.sms_credit : changes.smsCredit,
+      text,
+      JSON.stringify(proofs),
+      emailStrength(profile, proofs),
+      id,
+    );
+    if (changes.isDisabled === true) {
+      for (const sql of deleteCredentials) await session.run(sql, id);
+    }
+    return 'updated';
+  },
+  async rememberNetwork(
+    session: SqlSession,
+    id: string,
+    network: string,
+    at: number,
+  ): Promise<void> {
+    await session.run(insertNetwork, network, at, id);
+    await session.run(deleteOldNetworks, id, limits.knownNetworksPerUserMax);
+    await session.run(keepLastLogin, id, at, at);
+  },
+  async setPassword(
+    session: SqlSession,
+    id: string,
+    passwordHash: string,
+    { keysMadeBefore, exceptSession }: PasswordEnds,
+    isInitial: boolean,
+  ): Promise<{ readonly endedKeys: readonly AccessKeyId[] } | 'missing'> {
+    const changed = await session.run(changePassword, passwordHash, Number(isInitial), id);
+    if (changed === 0) return 'missing';
+    await session.run(deleteTokens, id);
+    await session.run(deleteOtherSessions, id, exceptSession);
+    if (keysMadeBefore === null) return { endedKeys: [] };
+    const ended = await session.all<{ id: AccessKeyId }>(deleteOldKeys, id, keysMadeBefore);
+    return { endedKeys: ended.map((key) => key.id) };
+  },
+  async removeUser(session: SqlSession, id: string): Promise<RemovedThings | 'missing'> {
+    const name = (await session.first<UserRow>(selectById, id))?.username;
+    if (name === undefined) return 'missing';
+    const devices = await session.all<{ id: DeviceId }>(selectDevicesOwned, name);
+    const gateways = await session.all<{ id: GatewayId }>(selectGatewaysOwned, name);
+    for (const sql of deleteThings) await session.run(sql, name);
+    await session.run(deleteUser, id);
+    return { devices: devices.map((row) => row.id), gateways: gateways.map((row) => row.id) };
+  },
+};
+
+/**
+ * Accounts in the tables of either engine. `forgetDevice` is called for each device that went with
+ * an account.
+ */
+export function createUserStore(
+  { reader, write, damaged }: SqlContext<typeof userWrites>,
+  forgetDevice: (id: DeviceId) => void,
+): UserStore {
+  // An account with a profile that cannot be understood can still log in.
+  const read = (row: UserRow) =>
+    damaged.read('users', row.id, () => userFromRow(row)) ??
+    userFromRow({ ...row, profile: '{}', proofs: '[]' });
+  const loginFromRow = (row: UserRow): StoredLogin => ({
+    user: read(row),
+    passwordHash: row.password_hash,
+  });
+  const byUsername = (username: string) => reader.first<UserRow>(selectByUsername, username);
+
+  return {
+    insert: (user, passwordHash) => write('insertUser', userToRow(user, passwordHash)),
+    find: async (id) => found(await reader.first<UserRow>(selectById, id), read),
+    findByUsername: async (username) => found(await byUsername(username), read),
+    findLogin: async (username) => found(await byUsername(username), loginFromRow),
+    findByEmail: async (email) =>
+      (await reader.all<UserRow>(selectByEmail, emailKey(email))).map(loginFromRow),
+    async list({ username, limit, offset }) {
+      if (username !== undefined) {
+        const users = (await reader.all<UserRow>(selectByUsername, username)).map(read);
+        return { users: users.slice(offset, offset + limit), total: users.length };
+      }
+      return reader.inSnapshot(async (session) => ({
+        users: (await session.all<UserRow>(selectPage, limit, offset)).map(read),
+        total: (await session.first<Count>(countUsers))?.n ?? 0,
+      }));
+    },
+    update: (id, { profile = {}, smsCredit, proofs = [], ...flags }) =>
+      write('updateUser', id, {
+        ...flags,
+        proofs: JSON.stringify(proofs),
+        profile: patchOf(profile),
+        ...(smsCredit !== undefined && { smsCredit: smsCredit === 'unlimited' ? null : smsCredit }),
+      }),
+    rememberNetwork: (id, network, at) => write('rememberNetwork', id, network, at),
+    knowsNetwork: async (id, network) =>
+      (await reader.first(selectNetwork, id, network)) !== undefined,
+    setPassword: (id, passwordHash, ends = {}) => {
+      const { keysMadeBefore = null, exceptSession = null, isInitial = false } = ends;
+      return write('setPassword', id, passwordHash, { keysMadeBefore, exceptSession }, isInitial);
+    },
+    async remove(id) {
+      const outcome = await write('removeUser', id);
+      if (outcome !== 'missing') for (const device of outcome.devices) forgetDevice(device);
+      return outcome;
+    },
+    signUps: async () =>
+      (await reader.all<{ username: Username }>(selectSignUps)).map(({ username }) => username),
+    countAdmins: async () => (await reader.first<Count>(countAdmins))?.n ?? 0,
+  };
+}
