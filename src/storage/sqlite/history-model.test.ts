@@ -2,21 +2,9 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { aDevice, deviceId, noon, sensorId } from '../../../test/contract/storage/builders.ts';
 import { tinyDatapointLimits } from '../../../test/contract/storage/datapoint-arbitraries.ts';
-import { sensor } from '../../../test/contract/storage/datapoint-builders.ts';
-import {
-  type HistoryCounts,
-  type HistoryEngine,
-  noCounts,
-} from '../../../test/contract/storage/history-engine.ts';
-import { createHistoryModel } from '../../../test/contract/storage/history-model.ts';
-import {
-  type HistoryStep,
-  historyStep,
-  wholeHistory,
-} from '../../../test/contract/storage/history-steps.ts';
+import type { HistoryEngine } from '../../../test/contract/storage/history-engine.ts';
+import { runHistories } from '../../../test/contract/storage/history-runs.ts';
 import { putSmallChunks } from '../../../test/contract/storage/small-chunks.ts';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../lib/log.ts';
@@ -30,9 +18,6 @@ const limits = {
   ...{ ...datapointLimits, ...tinyDatapointLimits },
   ...{ chunkBlocksMax: 6, chunkWeightMax: 64, summaryDatapointsMin: 6, longPushDatapointsMin: 5 },
 };
-
-/** For longer runs by hand. */
-const rounds = Number(process.env['HISTORY_ROUNDS'] ?? 8);
 
 /** An engine in a directory that crashes into another one. */
 async function openEngine(parent: string): Promise<HistoryEngine & AsyncDisposable> {
@@ -76,30 +61,6 @@ async function openEngine(parent: string): Promise<HistoryEngine & AsyncDisposab
     },
     [Symbol.asyncDispose]: () => storage.close(),
   };
-}
-
-/** Runs histories on an engine, each of a sensor of its own; answers what happened. */
-async function runHistories(engine: HistoryEngine): Promise<HistoryCounts> {
-  const counts = noCounts();
-  await engine.storage().devices.insert(aDevice('d1', { sensors: [] }));
-  let round = 0;
-  const steps = fc.array(historyStep, { minLength: 10, maxLength: 30, size: 'max' });
-  const property = fc.asyncProperty(steps, async (given) => {
-    round += 1;
-    const id = `r${round}`;
-    await engine.storage().devices.putSensor(deviceId('d1'), { id: sensorId(id) }, noon);
-    const model = createHistoryModel(engine, sensor('d1', id), counts);
-    for (const one of given) {
-      await model.run(one);
-      await model.compare();
-    }
-    await engine.storage().devices.removeSensor(deviceId('d1'), sensorId(id), noon);
-  });
-  // A history that fails is made shorter for so long, not for ever.
-  const interruptAfterTimeLimit = 10_000 * rounds;
-  const examples: [HistoryStep[]][] = [[[...wholeHistory]]];
-  await fc.assert(property, { numRuns: rounds, examples, interruptAfterTimeLimit });
-  return counts;
 }
 
 test('whatever happens to a history on the disk, it is that of a plain list', async (t) => {
