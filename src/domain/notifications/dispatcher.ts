@@ -103,22 +103,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     inFlight.add(done);
   }
 
-  function freeRooms(): ReadonlyMap<DeliveryTarget, number> {
+  function freeQuotas(): ReadonlyMap<DeliveryTarget, number> {
     const max = limits.deliveriesUnderWayPerChannelMax;
     const free = targets.map((target) => [target, max - inAll(target)] as const);
-    // Little room is waited for, so that claims are few.
-    return new Map(free.filter(([, room]) => room >= max / 16));
+    // Claims are few: a channel is left out until a sixteenth of its deliveries may be claimed.
+    return new Map(free.filter(([, quota]) => quota >= max / 16));
   }
 
   async function claim(): Promise<void> {
-    const rooms = freeRooms();
-    if (rooms.size === 0) return;
+    const quotas = freeQuotas();
+    if (quotas.size === 0) return;
     const now = clock.now();
     const leaseEndsAt = now + limits.deliveryLeaseMs;
     const perPayerMax = limits.deliveriesUnderWayPerPayerMax;
     const { perDay } = options;
     const found = await store.claimDue({
-      ...{ now, leaseEndsAt, rooms, perPayerMax, underWay },
+      ...{ now, leaseEndsAt, quotas, perPayerMax, underWay },
       ...(perDay !== undefined && { perDay }),
     });
     nextDueAt = found.nextDueAt ?? Number.POSITIVE_INFINITY;

@@ -7,8 +7,8 @@ export interface Claim {
   /** Until then nobody else gets what is claimed. */
   readonly leaseEndsAt: Instant;
   /** How many of each channel may be handed out. */
-  readonly rooms: ReadonlyMap<DeliveryTarget, number>;
-  /** How many of each channel one payer may have under way; absent: as many as there is room. */
+  readonly quotas: ReadonlyMap<DeliveryTarget, number>;
+  /** How many of each channel one payer may have under way; absent: all of the quota. */
   readonly perPayerMax?: number;
   /** Numbers of deliveries under way already, by channel and payer. */
   readonly underWay?: ReadonlyMap<DeliveryTarget, ReadonlyMap<string, number>>;

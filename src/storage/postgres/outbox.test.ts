@@ -29,12 +29,12 @@ async function fileWith({ users, notifications }: Storage, deliveries: readonly 
   await notifications.fire([{ ...about, throttlingMs: 0, deliveries, state: {} }]);
 }
 
-const claimSome = ({ outbox }: Storage, now: number, room = 100) =>
+const claimSome = ({ outbox }: Storage, now: number, quota = 100) =>
   outbox.claimDue({
     ...{ now, leaseEndsAt: now + 60_000 },
-    rooms: new Map([
-      ['webhook', room],
-      ['actuation', room],
+    quotas: new Map([
+      ['webhook', quota],
+      ['actuation', quota],
     ]),
   });
 

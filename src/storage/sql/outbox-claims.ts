@@ -43,10 +43,10 @@ export function createClaimDeliveries({ cluster }: NotificationEngine): ClaimDel
 
   async function dueByPayer(
     session: SqlSession,
-    { now, rooms, underWay, perPayerMax = Number.MAX_SAFE_INTEGER }: Claim,
+    { now, quotas, underWay, perPayerMax = Number.MAX_SAFE_INTEGER }: Claim,
     { channel, payers }: { readonly channel: DeliveryTarget; readonly payers: readonly string[] },
   ): Promise<readonly DueRow[]> {
-    const count = rooms.get(channel) ?? 0;
+    const count = quotas.get(channel) ?? 0;
     const last = lastOf.get(channel);
     const isLater = (payer: string): boolean => last !== undefined && payer > last;
     const rotated = [...payers.filter(isLater), ...payers.filter((payer) => !isLater(payer))];
@@ -85,7 +85,7 @@ export function createClaimDeliveries({ cluster }: NotificationEngine): ClaimDel
     // In the order of the index, which does not see the case of letters.
     const payers = rows.map(({ payer }) => payer.toLowerCase());
     const claimed: ClaimedRow[] = [];
-    for (const channel of order.rooms.keys()) {
+    for (const channel of order.quotas.keys()) {
       for (const row of await dueByPayer(session, order, { channel, payers })) {
         claimed.push(await claim(session, row, order));
       }

@@ -47,7 +47,7 @@ export function createOutboxStore({
 
   return {
     async claimDue(claim) {
-      const channels = [...claim.rooms.keys()];
+      const channels = [...claim.quotas.keys()];
       const first = await nextDue(channels);
       if (first === undefined || first > claim.now) return { claimed: [], nextDueAt: first };
       const rows = await write('claimDeliveries', claim);

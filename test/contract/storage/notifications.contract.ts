@@ -61,7 +61,7 @@ const everyChannel = new Map(
 );
 
 function claim({ outbox }: Storage, now: number = noon, leaseEndsAt = now + 60_000) {
-  return outbox.claimDue({ now, leaseEndsAt, rooms: everyChannel });
+  return outbox.claimDue({ now, leaseEndsAt, quotas: everyChannel });
 }
 
 const ids = (claimed: readonly { id: string }[]) => claimed.map(({ id }) => id);
@@ -327,14 +327,14 @@ const delivered: Promises = {
       ({ ...aSocial(id), channel: 'webhook', status: 'pending', createdAt: noon + 1 }) as const;
     await socials.insert([{ ...pending('s1'), sender: username('bob') }]);
     const order = { now: noon + 5, leaseEndsAt: noon + 60_000 };
-    const rooms = new Map([['webhook', 4]] as const);
-    const { claimed } = await outbox.claimDue({ ...order, rooms });
+    const quotas = new Map([['webhook', 4]] as const);
+    const { claimed } = await outbox.claimDue({ ...order, quotas });
     assert.equal(claimed.filter(({ payer }) => payer === 'bob').length, 1);
     assert.equal(claimed.length, 4);
     const underWay = new Map([['webhook', new Map([['ana', 3]])]] as const);
-    const next = await outbox.claimDue({ ...order, rooms, underWay, perPayerMax: 5 });
+    const next = await outbox.claimDue({ ...order, quotas, underWay, perPayerMax: 5 });
     assert.equal(next.claimed.length, 2);
-    const full = await outbox.claimDue({ ...order, rooms, underWay, perPayerMax: 3 });
+    const full = await outbox.claimDue({ ...order, quotas, underWay, perPayerMax: 3 });
     assert.deepEqual(full.claimed, []);
   },
 

@@ -42,7 +42,7 @@ const promises: Promises = {
     const claim = {
       now: noon,
       leaseEndsAt: noon + 60_000,
-      rooms: new Map([['webhook', 1]] as const),
+      quotas: new Map([['webhook', 1]] as const),
     };
     const payers: string[] = [];
     for (let turn = 0; turn < 6; turn += 1) {
