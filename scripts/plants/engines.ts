@@ -8,8 +8,8 @@ export const plantsOfEngines: readonly Plant[] = [
     says: /deepEqual|deepStrictEqual|deep-equal|!==/,
     patches: [
       patch(
-        'src/storage/sqlite/devices.ts',
-        "      if (outcome === 'removed') datapoints.forget(id, sensorId);\n",
+        'src/storage/sql/devices.ts',
+        "      if (outcome === 'removed') forget(id, sensorId);\n",
         '',
       ),
     ],
@@ -19,7 +19,11 @@ export const plantsOfEngines: readonly Plant[] = [
     ...{ file: 'test/v2/devices.test.ts', test: 'a taken id is refused with 422' },
     says: /422/,
     patches: [
-      patch('src/storage/sqlite/device-writes.ts', "if (changes === 0) return 'duplicate';", ''),
+      patch(
+        'src/storage/sql/device-writes.ts',
+        "(insertDevice, bucketOf(id), ...columns)) === 0) return 'duplicate'",
+        "(insertDevice, bucketOf(id), ...columns)) < 0) return 'duplicate'",
+      ),
     ],
   },
 ];

@@ -74,9 +74,9 @@ export const plantsOfPossessions: readonly Plant[] = [
     ...{ file: credit, test: 'a device handed over spends no credit', says: /403/ },
     patches: [
       patch(
-        'src/storage/sqlite/device-writes.ts',
-        '      if (owner.toLowerCase() !== stored.owner.toLowerCase()) removeGrants.run(id);\n',
-        '',
+        'src/storage/sql/device-writes.ts',
+        '      for (const sql of deleteGrantsOn) await session.run(sql, id);\n    }',
+        '    }',
       ),
     ],
   },

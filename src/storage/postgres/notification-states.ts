@@ -1,6 +1,6 @@
 import type { StateChange } from '../../domain/notifications/notification-store.ts';
+import { bucketOf } from '../sql/bucket.ts';
 import type { ChangeSession } from '../sql/session.ts';
-import { bucketOf } from './bucket.ts';
 
 const upsertStates = `
   insert into notification_states (notification, bucket, device_id, state)

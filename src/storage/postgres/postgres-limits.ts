@@ -38,11 +38,14 @@ export const postgresLimits = {
   lockWaitMs: 3_000,
   /** A peer that says nothing for so long is gone: the lock of a dead process is free then. */
   keepAliveSeconds: 5,
-  /** A list reads this many devices at once, then lets others run. */
-  listDevicesPerSlice: 100,
+  /** A list reads this many devices at once. */
+  listDevicesPerRead: 100,
+  /** It reads this many devices, sensors and actuators, then lets others run. */
   listPartsPerSlice: 500,
   /** … or so many characters of their descriptions. */
   listCharactersPerSlice: 2 * mebibyte,
+  /** … or for so long, whatever they hold. */
+  listMsPerSlice: 5,
   /** The oldest server that has all we use. */
   serverVersionMin: 150_000,
 } as const;

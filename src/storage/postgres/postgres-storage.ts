@@ -7,14 +7,18 @@ import { createRetaining } from '../../domain/datapoints/retention/retaining.ts'
 import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import { createCorrectionStore } from '../sql/corrections.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
+import { createDeviceStore } from '../sql/devices.ts';
 import { createGatewayStore } from '../sql/gateways.ts';
+import { createGrantStore } from '../sql/grants.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInstallationStore } from '../sql/installation.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createNotificationStore } from '../sql/notifications.ts';
 import { createOutboxStore } from '../sql/outbox.ts';
 import { createProjectStore } from '../sql/projects.ts';
+import { createRetentionStore } from '../sql/retentions.ts';
 import {
   createCallTextStore,
   createFailureStore,
@@ -23,16 +27,16 @@ import {
 import { createSocialStore } from '../sql/socials.ts';
 import { createUserStore } from '../sql/users.ts';
 import type { Storage } from '../storage.ts';
-import { createCorrectionStore } from './corrections.ts';
-import { createDeviceStore } from './devices.ts';
-import { createGrantStore } from './grants.ts';
+import { retentionTables, storedDatapoints } from './datapoint-tables.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
+import { createDeviceLoading } from './loading-devices.ts';
 import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
+import { postgresLimits } from './postgres-limits.ts';
+import { createReachReading } from './reach-reading.ts';
 import { createReader } from './reader.ts';
-import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
 import { sharedContext } from './store-context.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
@@ -85,7 +89,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   });
   opened.defer(() => pushed.close());
   await pushed.start();
-  const filed = createCorrectionStore(context);
+  const filed = createCorrectionStore(shared);
   const corrections = createCorrectionBook(filed, await filed.reaches());
   const datapoints = createCorrectedDatapoints(pushed, corrections);
   const { forget } = corrections;
@@ -93,10 +97,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   return {
     users: createUserStore(shared, forget),
     credentials: createCredentialStore(shared),
-    grants: createGrantStore(context),
+    grants: createGrantStore(shared, createReachReading(reader)),
     groups: createGroupStore(shared),
     invitations: createInvitationStore(shared),
-    devices: createDeviceStore({ ...context, forget }),
+    devices: createDeviceStore(shared, {
+      limits: postgresLimits,
+      load: createDeviceLoading(reader),
+      datapoints: storedDatapoints,
+      forget,
+    }),
     gateways: createGatewayStore(shared),
     projects: createProjectStore(shared),
     socials: createSocialStore(shared),
@@ -105,7 +114,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,
-    retentions: createRetentionStore(context),
+    retentions: createRetentionStore(shared, retentionTables),
     retaining: createRetaining({
       ...{ pushed, datapoints, book: corrections },
       take: pushed.takeOld,

@@ -2,11 +2,11 @@ import { createSqlWrites, type SqlWrites } from '../sql/writes.ts';
 import { createNotificationEngine } from './notification-engine.ts';
 
 // No foreign key removes these rows with their sensors: it would be looked at for each push.
-const deleteHotOfUser = `
-  delete from hot using sensors
-  where sensors.bucket = hot.bucket and sensors.series = hot.series and device_id in
-    (select devices.id from devices join users on nocase(owner) = nocase(username)
-     where users.id = $1)`;
+const deleteHot = `
+  delete from hot using sensors where sensors.bucket = hot.bucket and sensors.series = hot.series`;
+const ofUser = `
+  device_id in (select devices.id from devices join users on nocase(owner) = nocase(username)
+    where users.id = $1)`;
 
 /** Changes of the stores that both engines share; a command has no number. */
 export function createSharedWrites(member: number | undefined): SqlWrites {
@@ -14,8 +14,16 @@ export function createSharedWrites(member: number | undefined): SqlWrites {
   return {
     ...writes,
     async removeUser(session, id) {
-      await session.run(deleteHotOfUser, id);
+      await session.run(`${deleteHot} and ${ofUser}`, id);
       return writes.removeUser(session, id);
+    },
+    async removeDevice(session, id) {
+      await session.run(`${deleteHot} and device_id = $1`, id);
+      return writes.removeDevice(session, id);
+    },
+    async removeSensor(session, deviceId, sensorId, at) {
+      await session.run(`${deleteHot} and device_id = $1 and sensor_id = $2`, deviceId, sensorId);
+      return writes.removeSensor(session, deviceId, sensorId, at);
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { SqlContext } from '../sql/context.ts';
 import { runWrite, type SqlWrites } from '../sql/writes.ts';
-import { reachingSql } from './reaching-grants.ts';
 import type { Reader } from './reader.ts';
 import { createSharedWrites } from './shared-writes.ts';
 import type { Writer } from './writer.ts';
@@ -28,7 +27,7 @@ export function sharedContext({
 }: StoreContext & Partial<ClaimContext>): SqlContext<SqlWrites> {
   const writes = createSharedWrites(member);
   return {
-    ...{ reader, damaged, reachingSql },
+    ...{ reader, damaged },
     write: (name, ...args) => writer.call((session) => runWrite(writes[name], session, args)),
   };
 }

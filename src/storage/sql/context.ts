@@ -1,5 +1,4 @@
 import type { DamagedRows } from '../damaged-rows.ts';
-import type { ReachingSql } from './list-conditions.ts';
 import type { ChangeSession, SqlReader } from './session.ts';
 
 /**
@@ -32,5 +31,4 @@ export interface SqlContext<Changes extends Readonly<Record<string, Change>>> {
     ...args: ArgumentsOf<Changes, Name>
   ): Promise<AnswerOf<Changes, Name>>;
   readonly damaged: DamagedRows;
-  readonly reachingSql: ReachingSql;
 }

@@ -1,13 +1,7 @@
 import type { Visibility } from '../../domain/devices/device.ts';
 import type { DeviceHead, DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, Username } from '../../domain/ids.ts';
-import {
-  allOf,
-  type Condition,
-  numbered,
-  type ReachingSql,
-  visibleRows,
-} from './list-conditions.ts';
+import { allOf, type Condition, numbered, visibleRows } from './list-conditions.ts';
 import { createResourceListing } from './resource-listing.ts';
 import type { SqlReader } from './session.ts';
 
@@ -38,10 +32,9 @@ const conditionOf = new Map([
 /** Lists of devices; candidates of a search come in slices of `sliceMax`. */
 export function createDeviceListing(options: {
   readonly reader: SqlReader;
-  readonly reachingSql: ReachingSql;
   readonly sliceMax: number;
 }): Pick<DeviceStore, 'list' | 'candidates'> {
-  const { reader, reachingSql, sliceMax } = options;
+  const { reader, sliceMax } = options;
   const list = createResourceListing<HeadRow>(
     options,
     'device',
@@ -53,7 +46,7 @@ export function createDeviceListing(options: {
       return { devices: rows.map(headOf), total };
     },
     async candidates({ visibleTo, equals, after = firstPosition }) {
-      const visible = visibleRows('device', visibleTo, reachingSql);
+      const visible = visibleRows('device', visibleTo);
       const { sql, values } = allOf([...visible, ...narrowing(equals)]);
       const select = numbered(
         `select position, id from devices where ${sql} and position > ?

@@ -1,6 +1,7 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { guestUsername } from '../../domain/ids.ts';
+import { reachingSql } from './reaching-grants.ts';
 import type { Value } from './session.ts';
 
 /** A condition of a where clause, in which `?` stands for each of its values in turn. */
@@ -9,12 +10,6 @@ export interface Condition {
   readonly values: readonly Value[];
 }
 
-/**
- * Selects `resource` and `scopes` of everything of a kind that any grant reaches for the user whom
- * `place` stands for. Each engine has its own: they plan it differently.
- */
-export type ReachingSql = (kind: ResourceKind, place: string) => string;
-
 const isOwners = 'nocase(owner) = nocase(?)';
 const oneOfThese = 'id in (select value from each(?))';
 
@@ -22,7 +17,6 @@ const oneOfThese = 'id in (select value from each(?))';
 export function visibleRows(
   kind: ResourceKind,
   { who, only, madeBy }: VisibleTo,
-  reachingSql: ReachingSql,
 ): readonly Condition[] {
   const conditions: Condition[] = [];
   if (only !== undefined) conditions.push({ sql: oneOfThese, values: [listOf(only)] });

@@ -1,5 +1,5 @@
 import type { VisibleTo } from '../../domain/access/viewer.ts';
-import { allOf, numbered, type ReachingSql, visibleRows } from './list-conditions.ts';
+import { allOf, numbered, visibleRows } from './list-conditions.ts';
 import type { Count, SqlReader } from './session.ts';
 
 /** A page of rows, and how many there are in all. */
@@ -16,13 +16,13 @@ export interface Page {
 
 /** Lists devices, gateways or projects in order of creation, with these columns. */
 export function createResourceListing<Row>(
-  { reader, reachingSql }: { readonly reader: SqlReader; readonly reachingSql: ReachingSql },
+  { reader }: { readonly reader: SqlReader },
   kind: 'device' | 'gateway' | 'project',
   columns: string,
 ): (page: Page) => Promise<RowPage<Row>> {
   const table = `${kind}s`;
   return ({ visibleTo, limit, offset }) => {
-    const { sql, values } = allOf(visibleRows(kind, visibleTo, reachingSql));
+    const { sql, values } = allOf(visibleRows(kind, visibleTo));
     const count = numbered(`select count(*) as n from ${table} where ${sql}`);
     const page = numbered(
       `select ${columns} from ${table} where ${sql} order by position limit ? offset ?`,

@@ -12,7 +12,10 @@ export type Value =
 /**
  * Runs statements that both engines understand. Parameters are `$1`, `$2`. Two functions differ by
  * engine: `nocase(name)` compares names as accounts are compared, `each($1)` stands in a from
- * clause for the elements of a list, with the columns `value` and `key` (its place).
+ * clause for the elements of a list, with the columns `value` and `key` (its place); `each($1, $2)`
+ * for those of several lists of one length, with `value2` and so on.
+ * SQLite has no statistics: `cross join … on` and `indexed by` tell it the order and the index. It
+ * has no buckets either: a column `bucket` is left out with the comma after it.
  */
 export interface SqlSession {
   /** All rows; their fields are the columns of the statement. */
@@ -65,19 +68,33 @@ export function insertRow(
   return session.run(sql, ...names.map((name) => values.get(name) ?? null));
 }
 
-const listPattern = /each\((\$\d+)\)/g;
+const listPattern = /\beach\((\$\d+(?:, \$\d+)*)\)/g;
 const namePattern = /nocase\(([\w.$]+)\)/g;
+const hintPattern = /\bcross (?=join (?!lateral))| indexed by \w+/g;
+const bucketPattern = /\b(?:\w+\.)?bucket, /g;
 
 /** Writes a statement for PostgreSQL. */
 export const forPostgres = (sql: string): string =>
-  sql.replaceAll(
-    listPattern,
-    '(select value, key from unnest($1::text[]) with ordinality as listed (value, key)) as given',
-  );
+  sql.replaceAll(hintPattern, '').replaceAll(listPattern, (_, places: string) => {
+    const lists = places.split(', ').map((place) => `${place}::text[]`);
+    const values = namesOf(lists).join(', ');
+    return `(select * from unnest(${lists.join(', ')}) with ordinality
+        as listed (${values}, key)) as given`;
+  });
+
+/** The columns of the elements of so many lists. */
+const namesOf = (lists: readonly string[]): readonly string[] =>
+  lists.map((_, at) => (at === 0 ? 'value' : `value${at + 1}`));
 
 /** Writes a statement for SQLite, whose columns of names have the collation nocase. */
 export const forSqlite = (sql: string): string =>
   sql
     .replaceAll(namePattern, '$1')
-    .replaceAll(listPattern, 'json_each($1) as given')
+    .replaceAll(bucketPattern, '')
+    .replaceAll(listPattern, (_, places: string) => {
+      const [first = '', ...others] = places.split(', ');
+      if (others.length === 0) return `json_each(${first}) as given`;
+      const values = others.map((place, at) => `${place} ->> key as value${at + 2}`);
+      return `(select value, key, ${values.join(', ')} from json_each(${first})) as given`;
+    })
     .replaceAll(/\$(\d+)/g, '?$1');

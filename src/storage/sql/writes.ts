@@ -1,5 +1,8 @@
+import { correctionWrites } from './corrections.ts';
 import { credentialWrites } from './credentials.ts';
+import { deviceWrites } from './device-writes.ts';
 import { gatewayWrites } from './gateways.ts';
+import { grantWrites } from './grants.ts';
 import { groupWrites } from './groups.ts';
 import { installationWrites } from './installation.ts';
 import { invitationWrites } from './invitations.ts';
@@ -7,6 +10,7 @@ import type { NotificationEngine } from './notification-engine.ts';
 import { createNotificationWrites } from './notifications.ts';
 import { createOutboxWrites } from './outbox.ts';
 import { projectWrites } from './projects.ts';
+import { retentionWrites } from './retentions.ts';
 import type { ChangeSession } from './session.ts';
 import { shortLivedWrites } from './short-lived.ts';
 import { socialWrites } from './socials.ts';
@@ -14,14 +18,18 @@ import { userWrites } from './users.ts';
 
 /** Changes of all stores that both engines share, by name. */
 export const createSqlWrites = (engine: NotificationEngine) => ({
+  ...correctionWrites,
   ...credentialWrites,
+  ...deviceWrites,
   ...gatewayWrites,
+  ...grantWrites,
   ...groupWrites,
   ...installationWrites,
   ...invitationWrites,
   ...createNotificationWrites(engine),
   ...createOutboxWrites(engine),
   ...projectWrites,
+  ...retentionWrites,
   ...shortLivedWrites,
   ...socialWrites,
   ...userWrites,

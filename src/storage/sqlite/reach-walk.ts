@@ -1,24 +1,22 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { createFairTurns, type Pace } from '../../lib/fair-turns.ts';
-import { readSafely } from './failures.ts';
-import { createSelection, type Selection } from './selection.ts';
-
-interface GrantedRow {
-  readonly resource: string;
-  readonly scopes: string;
-}
+import type { ReachedRow, ReadReach } from '../sql/reaching-grants.ts';
+import type { SqlReader } from '../sql/session.ts';
 
 /** The grants that reach a user: the scopes of each thing, as their texts, each once. */
-export type Reach = ReadonlyMap<string, readonly string[]>;
+type Reach = Map<string, string[]>;
 
 /** Rows that are read at once: about a millisecond. */
 const rowsPerPage = 1_000;
 
 const pageOf = (from: string): string =>
-  `select resource, scopes from ${from} and kind = ? and resource > ? order by resource limit ?`;
+  `select resource, scopes from ${from} and kind = $2 and resource > $3
+   order by resource limit $4`;
+const direct = pageOf('grants indexed by grants_by_username where nocase(username) = nocase($1)');
+const ofGroup = pageOf('group_grants where group_id = $1');
+const groupsOf = 'select group_id from group_members where nocase(username) = nocase($1)';
 
 // A project reaches what its owner listed and still owns [decision 0013].
 const membersOf = (kind: 'device' | 'gateway'): string => `
@@ -26,38 +24,23 @@ const membersOf = (kind: 'device' | 'gateway'): string => `
   cross join project_members as member
     on member.project = projects.id and member.kind = '${kind}'
   cross join ${kind}s as thing on thing.id = member.resource and thing.owner = projects.owner
-  where projects.id = ?`;
+  where projects.id = $1`;
 
 /**
  * Finds everything of a kind that any grant reaches for a user, in turns: a stranger may share a
  * thousand projects that all hold the same thousand devices with anybody.
  */
-export function createReachWalk(
-  reader: DatabaseSync,
-): (kind: ResourceKind, username: Username) => Promise<Reach> {
-  const direct = createSelection<GrantedRow>(
-    reader,
-    pageOf('grants indexed by grants_by_username where username = ?'),
-  );
-  const ofGroup = createSelection<GrantedRow>(reader, pageOf('group_grants where group_id = ?'));
-  const groupsOf = createSelection<{ group_id: string }>(
-    reader,
-    'select group_id from group_members where username = ?',
-  );
-  const members = {
-    device: createSelection<{ resource: string }>(reader, membersOf('device')),
-    gateway: createSelection<{ resource: string }>(reader, membersOf('gateway')),
-  };
+export function createReachWalk(reader: SqlReader): ReadReach {
   const turns = createFairTurns({ turnMs: limits.turnMs });
 
   /** Adds all grants to one user or group, page by page. */
   async function addPages(
-    reach: Map<string, string[]>,
-    { page, holder, kind }: { page: Selection<GrantedRow>; holder: string; kind: ResourceKind },
+    reach: Reach,
+    { page, holder, kind }: { page: string; holder: string; kind: ResourceKind },
     pace: Pace,
   ): Promise<void> {
     for (let after = ''; ; ) {
-      const rows = await readSafely(() => page.all(holder, kind, after, rowsPerPage));
+      const rows = await reader.all<ReachedRow>(page, holder, kind, after, rowsPerPage);
       for (const { resource, scopes } of rows) add(reach, resource, scopes);
       if (pace.isOver()) await pace.rest();
       const last = rows.at(-1);
@@ -66,14 +49,10 @@ export function createReachWalk(
     }
   }
 
-  async function granted(
-    kind: ResourceKind,
-    username: Username,
-    pace: Pace,
-  ): Promise<Map<string, string[]>> {
-    const reach = new Map<string, string[]>();
+  async function granted(kind: ResourceKind, username: Username, pace: Pace): Promise<Reach> {
+    const reach: Reach = new Map();
     await addPages(reach, { page: direct, holder: username, kind }, pace);
-    for (const { group_id } of await readSafely(() => groupsOf.all(username))) {
+    for (const { group_id } of await reader.all<{ group_id: string }>(groupsOf, username)) {
       await addPages(reach, { page: ofGroup, holder: group_id, kind }, pace);
     }
     return reach;
@@ -82,18 +61,22 @@ export function createReachWalk(
   return async (kind, username) => {
     const pace = turns.paceOf(username.toLowerCase());
     const reach = await granted(kind, username, pace);
-    if (kind === 'project') return reach;
+    if (kind === 'project') return rowsOf(reach);
+    const sql = membersOf(kind);
     for (const [project, texts] of await granted('project', username, pace)) {
-      const rows = await readSafely(() => members[kind].all(project));
+      const rows = await reader.all<{ resource: string }>(sql, project);
       for (const { resource } of rows) for (const text of texts) add(reach, resource, text);
       if (pace.isOver()) await pace.rest();
     }
-    return reach;
+    return rowsOf(reach);
   };
 }
 
-function add(reach: Map<string, string[]>, resource: string, text: string): void {
+function add(reach: Reach, resource: string, text: string): void {
   const known = reach.get(resource);
   if (known === undefined) reach.set(resource, [text]);
   else if (!known.includes(text)) known.push(text);
 }
+
+const rowsOf = (reach: Reach): readonly ReachedRow[] =>
+  [...reach].flatMap(([resource, texts]) => texts.map((scopes) => ({ resource, scopes })));

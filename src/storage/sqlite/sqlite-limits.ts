@@ -27,7 +27,9 @@ export const sqliteLimits = {
   backupPagesPerStep: 1_024,
   /** Compacting leaves so much of the disk free. */
   compactRoomBytes: 16 * mebibyte,
-  /** A list reads this many devices, sensors and actuators, then lets others run. */
+  /** A list reads this many devices at once: one alone may have a thousand sensors. */
+  listDevicesPerRead: 1,
+  /** It reads this many devices, sensors and actuators, then lets others run. */
   listPartsPerSlice: 500,
   /** … or so many characters of their descriptions. */
   listCharactersPerSlice: 2 * mebibyte,

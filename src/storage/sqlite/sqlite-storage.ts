@@ -8,14 +8,18 @@ import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import { createCorrectionStore } from '../sql/corrections.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
+import { createDeviceStore } from '../sql/devices.ts';
 import { createGatewayStore } from '../sql/gateways.ts';
+import { createGrantStore } from '../sql/grants.ts';
 import { createGroupStore } from '../sql/groups.ts';
 import { createInstallationStore } from '../sql/installation.ts';
 import { createInvitationStore } from '../sql/invitations.ts';
 import { createNotificationStore } from '../sql/notifications.ts';
 import { createOutboxStore } from '../sql/outbox.ts';
 import { createProjectStore } from '../sql/projects.ts';
+import { createRetentionStore } from '../sql/retentions.ts';
 import {
   createCallTextStore,
   createFailureStore,
@@ -26,14 +30,14 @@ import { createUserStore } from '../sql/users.ts';
 import type { Storage } from '../storage.ts';
 import { lastBackupOf } from './backup-mark.ts';
 import { openConnection } from './connection.ts';
-import { createCorrectionStore } from './corrections.ts';
-import { createDeviceStore } from './devices.ts';
-import { createGrantStore } from './grants.ts';
+import { retentionTables, storedDatapoints } from './datapoint-tables.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
+import { createDeviceLoading } from './loading-devices.ts';
 import { prepareForService } from './opening.ts';
+import { createReachWalk } from './reach-walk.ts';
 import { createRenewalNews } from './renewal-news.ts';
-import { createRetentionStore } from './retentions.ts';
 import { createSessionStore } from './sessions.ts';
+import { sqliteLimits } from './sqlite-limits.ts';
 import { sharedContext } from './store-context.ts';
 import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
@@ -74,7 +78,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const pushed = createDatapointStore({ ...context, log, limits });
   opened.defer(() => pushed.close());
   await pushed.start();
-  const filed = createCorrectionStore(context);
+  const filed = createCorrectionStore(shared);
   const corrections = createCorrectionBook(filed, await filed.reaches());
   const datapoints = createCorrectedDatapoints(pushed, corrections);
   const forget = (deviceId: DeviceId, sensorId?: SensorId): void => {
@@ -85,10 +89,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   return {
     users: createUserStore(shared, forget),
     credentials: createCredentialStore(shared),
-    grants: createGrantStore(context),
+    grants: createGrantStore(shared, createReachWalk(shared.reader)),
     groups: createGroupStore(shared),
     invitations: createInvitationStore(shared),
-    devices: createDeviceStore({ ...context, datapoints: { ...pushed, forget } }),
+    devices: createDeviceStore(shared, {
+      ...{ limits: sqliteLimits, forget },
+      load: createDeviceLoading(shared.reader),
+      datapoints: { ...storedDatapoints, outside: pushed },
+    }),
     gateways: createGatewayStore(shared),
     projects: createProjectStore(shared),
     socials: createSocialStore(shared),
@@ -97,7 +105,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     datapoints,
     pushedDatapoints: createPushedDatapoints(pushed, corrections),
     corrections,
-    retentions: createRetentionStore({ ...context, datapoints: pushed }),
+    retentions: createRetentionStore(shared, retentionTables, pushed.oldestUnflushed),
     retaining: createRetaining({
       ...{ pushed, datapoints, book: corrections },
       take: pushed.takeOld,

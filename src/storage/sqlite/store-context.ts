@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { AnswerOf, SqlContext } from '../sql/context.ts';
 import type { SqlWrites } from '../sql/writes.ts';
-import { reachingSql } from './reaching-grants.ts';
 import { createReader } from './session.ts';
 import type { Writer } from './writer.ts';
 
@@ -24,5 +23,4 @@ export const sharedContext = ({
   write: (name, ...args) =>
     writer.call('runShared', name, args) as Promise<AnswerOf<SqlWrites, typeof name>>,
   damaged,
-  reachingSql,
 });

@@ -1,11 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeSession } from '../sql/session.ts';
 import { createSqlWrites, runWrite, type SqlWriteName } from '../sql/writes.ts';
-import { createCorrectionWrites } from './correction-writes.ts';
-import { createDeviceWrites } from './device-writes.ts';
-import { createGrantWrites } from './grant-writes.ts';
 import { notificationEngine } from './notification-states.ts';
-import { createRetentionWrites } from './retention-writes.ts';
 import { createSession } from './session.ts';
 import { createSessionWrites } from './session-writes.ts';
 import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
@@ -19,11 +15,7 @@ export function createWrites(database: DatabaseSync) {
   return {
     ...createSharedWrites(database),
     ...createHealthWrites(database),
-    ...createGrantWrites(database),
-    ...createDeviceWrites(database),
     ...createDatapointWrites(database),
-    ...createCorrectionWrites(database),
-    ...createRetentionWrites(database),
     ...createRetentionStepWrites(database),
     ...createSessionWrites(database),
   };

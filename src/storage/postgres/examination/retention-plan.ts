@@ -5,15 +5,16 @@ import { createPace } from '../../examination/pace.ts';
 import type { DatabasePlace } from '../../place.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
 import { type RetainedRow, sensorFromRow } from '../../sql/retention-row.ts';
+import { retainedSensors } from '../../sql/retentions.ts';
 import { openForReading } from '../command-opening.ts';
-import { retainedSensors } from '../retentions.ts';
+import { retentionTables } from '../datapoint-tables.ts';
 import { createChunkCache } from '../timeseries/chunk-cache.ts';
 import { countDatapoints } from '../timeseries/datapoints.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
 import { createPartsLoading } from '../timeseries/series-parts.ts';
 import { createViewSeries } from '../timeseries/series-view.ts';
 
-const pageOfSensors = retainedSensors('true');
+const pageOfSensors = retainedSensors(retentionTables, 'true');
 const countDays = `
   select count(*) as days from hourly_summaries
   where (bucket, series) =

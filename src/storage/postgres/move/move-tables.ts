@@ -2,8 +2,8 @@ import { ownEntry } from '../../../lib/own-entry.ts';
 import { readHours } from '../../chunks/retention-step.ts';
 import type { Mark, MovedPage } from '../../move/move-end.ts';
 import type { MovedRow, MovedTable } from '../../move/tables.ts';
+import { bucketOf } from '../../sql/bucket.ts';
 import type { SqlSession, Value } from '../../sql/session.ts';
-import { bucketOf } from '../bucket.ts';
 import { indexKey } from '../text.ts';
 
 /** The buckets of sensors, by series. */

@@ -4,17 +4,18 @@ import { silentLog } from '../../../lib/log.ts';
 import { createPace } from '../../examination/pace.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
 import { type RetainedRow, sensorFromRow } from '../../sql/retention-row.ts';
+import { retainedSensors } from '../../sql/retentions.ts';
+import { forSqlite } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { databasePath, openConnection } from '../connection.ts';
+import { retentionTables } from '../datapoint-tables.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
-import { retainedSensors } from '../retentions.ts';
 import { createSelection, inSnapshot } from '../selection.ts';
 import { createChunkReader } from '../timeseries/chunk-reader.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
 import { createLoggedCount } from './logged-datapoints.ts';
 
-const pageOfSensors = `${retainedSensors} where sensors.series > ? order by sensors.series limit ?`;
-const oneSensor = `${retainedSensors} where sensors.series = ?`;
+const pageOfSensors = retainedSensors(retentionTables, 'true');
 const countDays = 'select count(*) as days from hourly_summaries where series = ? and day < ?';
 
 /**
@@ -38,14 +39,13 @@ export async function planRetentionOf(
   }
   const pace = createPace();
   const chunks = createChunkReader(database, datapointLimits, silentLog);
-  const sensors = createSelection<RetainedRow>(database, pageOfSensors);
+  const sensors = createSelection<RetainedRow>(database, forSqlite(pageOfSensors));
   const days = createSelection<{ days: number }>(database, countDays);
-  const sensor = createSelection<RetainedRow>(database, oneSensor);
   const countLogged = createLoggedCount(database, {
     flushed: chunks.flushed,
     rawBefore(series) {
-      const row = sensor.first(series);
-      if (row === undefined) return undefined;
+      const row = sensors.first(series - 1, 1);
+      if (row?.series !== series) return undefined;
       const { retention } = sensorFromRow(row).nearest ?? { retention: options.ofService };
       return limitsOf(retention, options.now).rawBefore;
     },

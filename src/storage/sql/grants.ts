@@ -1,13 +1,9 @@
 import type { GrantStore } from '../../domain/access/grant-store.ts';
-import {
-  type GrantRow,
-  grantFromRow,
-  ownedGrantFromRow,
-  scopesFromText,
-} from '../sql/grant-row.ts';
-import { type GroupGrantRow, groupGrantFromRow } from '../sql/group-row.ts';
-import { createReachingGrants } from './reaching-grants.ts';
-import type { StoreContext } from './store-context.ts';
+import type { SqlContext } from './context.ts';
+import { type GrantRow, grantFromRow, ownedGrantFromRow, scopesFromText } from './grant-row.ts';
+import { type GroupGrantRow, groupGrantFromRow } from './group-row.ts';
+import { createReachingGrants, type ReadReach } from './reaching-grants.ts';
+import type { SqlSession } from './session.ts';
 
 const isOne = 'kind = $1 and resource = $2 and nocase(username) = nocase($3)';
 const selectScopes = `select scopes from grants where ${isOne}`;
@@ -15,11 +11,13 @@ const selectOn = `
   select kind, resource, username, scopes from grants
   where kind = $1 and resource = $2 order by nocase(username)`;
 const ownedColumns = 'grants.kind, grants.resource, username, scopes, owner';
+// Told where to begin: there are no statistics that could say that one has few of all grants.
 const selectGivenBy = `
-  select ${ownedColumns} from owned_resources join grants using (kind, resource)
+  select ${ownedColumns} from owned_resources cross join grants using (kind, resource)
   where nocase(owner) = nocase($1) order by grants.kind, grants.resource, nocase(username)`;
 const selectReceivedBy = `
-  select ${ownedColumns} from grants join owned_resources using (kind, resource)
+  select ${ownedColumns}
+  from grants indexed by grants_by_username join owned_resources using (kind, resource)
   where nocase(username) = nocase($1) order by grants.kind, grants.resource`;
 
 const groupColumns =
@@ -29,12 +27,12 @@ const selectGroupsOn = `
   join user_groups on user_groups.id = group_id join owned_resources using (kind, resource)
   where kind = $1 and resource = $2 order by position`;
 const selectGroupsGivenBy = `
-  select ${groupColumns} from owned_resources join group_grants using (kind, resource)
+  select ${groupColumns} from owned_resources cross join group_grants using (kind, resource)
   join user_groups on user_groups.id = group_id
   where nocase(owned_resources.owner) = nocase($1)
   order by group_grants.kind, group_grants.resource, position`;
 const selectGroupsReceivedBy = `
-  select ${groupColumns} from group_members join group_grants using (group_id)
+  select ${groupColumns} from group_members cross join group_grants using (group_id)
   join owned_resources using (kind, resource) join user_groups on user_groups.id = group_id
   where nocase(username) = nocase($1)
   order by group_grants.kind, group_grants.resource, position`;
@@ -54,8 +52,32 @@ const putGroupGrant = `
 const deleteGroupGrant = `
   delete from group_grants where kind = $1 and resource = $2 and group_id = $3`;
 
-/** Grants in PostgreSQL. */
-export function createGrantStore({ reader, writer, damaged }: StoreContext): GrantStore {
+/** The kind and id of a resource, and the user or group that a grant on it is for. */
+type GrantKey = readonly [kind: string, resource: string, holder: string];
+
+const put =
+  (sql: string) =>
+  async (session: SqlSession, key: GrantKey, scopes: string): Promise<'put' | 'missing'> =>
+    (await session.run(sql, ...key, scopes)) === 0 ? 'missing' : 'put';
+
+const remove =
+  (sql: string) =>
+  async (session: SqlSession, ...key: GrantKey): Promise<'removed' | 'missing'> =>
+    (await session.run(sql, ...key)) === 0 ? 'missing' : 'removed';
+
+/** Changes of grants. */
+export const grantWrites = {
+  putGrant: put(putGrant),
+  removeGrant: remove(deleteGrant),
+  putGroupGrant: put(putGroupGrant),
+  removeGroupGrant: remove(deleteGroupGrant),
+};
+
+/** Grants in the tables of either engine. */
+export function createGrantStore(
+  { reader, write, damaged }: SqlContext<typeof grantWrites>,
+  readReach: ReadReach,
+): GrantStore {
   function readable<Row extends GrantRow | GroupGrantRow, Found>(
     rows: readonly Row[],
     read: (row: Row) => Found,
@@ -65,10 +87,6 @@ export function createGrantStore({ reader, writer, damaged }: StoreContext): Gra
       return damaged.read('grants', key, () => read(row)) ?? [];
     });
   }
-  const put = (sql: string, ...values: readonly string[]) =>
-    writer.call(async (tx) => ((await tx.run(sql, ...values)) === 0 ? 'missing' : 'put'));
-  const remove = (sql: string, ...values: readonly string[]) =>
-    writer.call(async (tx) => ((await tx.run(sql, ...values)) === 0 ? 'missing' : 'removed'));
   const owned = async (sql: string, username: string) =>
     readable(await reader.all<GrantRow & { owner: string }>(sql, username), ownedGrantFromRow);
   const ofGroups = async (sql: string, ...values: readonly string[]) =>
@@ -76,8 +94,8 @@ export function createGrantStore({ reader, writer, damaged }: StoreContext): Gra
 
   return {
     put: ({ kind, resource, username, scopes }) =>
-      put(putGrant, kind, resource, username, JSON.stringify(scopes)),
-    remove: (kind, resource, username) => remove(deleteGrant, kind, resource, username),
+      write('putGrant', [kind, resource, username], JSON.stringify(scopes)),
+    remove: (...key) => write('removeGrant', ...key),
     async find(kind, resource, username) {
       const row = await reader.first<{ scopes: string }>(selectScopes, kind, resource, username);
       const key = `${kind} ${resource} ${username}`;
@@ -88,11 +106,11 @@ export function createGrantStore({ reader, writer, damaged }: StoreContext): Gra
     listGivenBy: (owner) => owned(selectGivenBy, owner),
     listReceivedBy: (username) => owned(selectReceivedBy, username),
     putForGroup: ({ kind, resource, groupId, scopes }) =>
-      put(putGroupGrant, kind, resource, groupId, JSON.stringify(scopes)),
-    removeForGroup: (kind, resource, groupId) => remove(deleteGroupGrant, kind, resource, groupId),
+      write('putGroupGrant', [kind, resource, groupId], JSON.stringify(scopes)),
+    removeForGroup: (...key) => write('removeGroupGrant', ...key),
     listGroupsOn: (kind, resource) => ofGroups(selectGroupsOn, kind, resource),
     listGroupsGivenBy: (owner) => ofGroups(selectGroupsGivenBy, owner),
     listGroupsReceivedBy: (username) => ofGroups(selectGroupsReceivedBy, username),
-    ...createReachingGrants(reader, damaged),
+    ...createReachingGrants({ reader, damaged, readReach }),
   };
 }

@@ -1,8 +1,8 @@
 import { settingFields } from '../../domain/devices/actuator-step.ts';
 import { limits } from '../../domain/limits.ts';
-import type { PartRow } from '../sql/device-row.ts';
-import { applyPatch, type Patch, withKept } from '../sql/patch.ts';
-import type { SqlSession } from '../sql/session.ts';
+import type { PartRow } from './device-row.ts';
+import { applyPatch, type Patch, withKept } from './patch.ts';
+import type { Count, SqlSession } from './session.ts';
 
 /** Which of the two tables of a device's parts. */
 interface PartTable {
@@ -14,24 +14,19 @@ interface PartTable {
 
 const touchDevice = 'update devices set modified_at = $1 where id = $2';
 
-/** The writes for sensors or for actuators: the same for two tables. */
+/** The changes of sensors or of actuators: the same for two tables. */
 function createPartWrites({ table, key, keeps }: PartTable) {
   const isOne = `device_id = $1 and ${key} = $2`;
   const selectDetails = `select details from ${table} where ${isOne}`;
-  const count = `
-    select exists (select 1 from devices where id = $1) as found,
-      (select count(*) from ${table} where device_id = $1) as n`;
+  const countOfDevice = `
+    select (select count(*) from ${table} where device_id = $1) as n from devices where id = $1`;
   // Replacing keeps the row, and with it the place in the list and what is kept under its number.
   const upsert = `
     insert into ${table} (bucket, device_id, ${key}, details)
-    select bucket, id, part, described from devices,
-      unnest($2::text[], $3::text[]) with ordinality as given (part, described, place)
-    where id = $1 order by place
+    select bucket, id, value, value2 from devices, each($2, $3)
+    where id = $1 order by given.key
     on conflict (device_id, ${key}) do update set details = excluded.details`;
   const updateDetails = `update ${table} set details = $3 where ${isOne}`;
-  const deleteHot = `
-    delete from hot using sensors where sensors.bucket = hot.bucket
-      and sensors.series = hot.series and ${isOne}`;
   const deleteOne = `delete from ${table} where ${isOne}`;
 
   async function detailsOf(session: SqlSession, deviceId: string, partId: string) {
@@ -56,8 +51,8 @@ function createPartWrites({ table, key, keeps }: PartTable) {
       part: PartRow,
       at: number,
     ): Promise<'put' | 'missing' | 'too_many'> {
-      const held = await session.first<{ found: boolean; n: number }>(count, deviceId);
-      if (held === undefined || !held.found) return 'missing';
+      const held = await session.first<Count>(countOfDevice, deviceId);
+      if (held === undefined) return 'missing';
       const before = await detailsOf(session, deviceId, part.id);
       if (before === undefined && held.n >= limits.sensorsPerDeviceMax) return 'too_many';
       const details =
@@ -103,7 +98,6 @@ function createPartWrites({ table, key, keeps }: PartTable) {
       partId: string,
       at: number,
     ): Promise<'removed' | 'missing'> {
-      if (table === 'sensors') await session.run(deleteHot, deviceId, partId);
       if ((await session.run(deleteOne, deviceId, partId)) === 0) return 'missing';
       await session.run(touchDevice, at, deviceId);
       return 'removed';

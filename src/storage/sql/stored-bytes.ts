@@ -1,0 +1,81 @@
+import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
+import type { DeviceStore } from '../../domain/devices/device-store.ts';
+import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
+import type { SqlReader } from './session.ts';
+import { rowBytes } from './stored-size.ts';
+
+/** Where an engine counts the datapoints of sensors. */
+export interface StoredDatapoints {
+  /** Sensors, joined with what the column is of. */
+  readonly sensors: string;
+  /** The bytes of their datapoints. */
+  readonly bytes: string;
+  /** Datapoints that no table holds yet, by their weights. */
+  readonly outside?: {
+    unflushedWeight(id: DeviceId, sensorId?: SensorId): number;
+    unflushedWeights(): ReadonlyMap<DeviceId, number>;
+  };
+}
+
+interface OwnerBytes {
+  readonly owner: Username;
+  readonly bytes: number;
+}
+
+const ofStrangers = 'select stranger_bytes as bytes from devices where id = $1';
+const strangersOfOwners = `
+  select min(owner) as owner, sum(stranger_bytes) as bytes
+  from devices where stranger_bytes > 0 group by nocase(owner)`;
+const ownerOf = 'select owner from devices where id = $1';
+
+/** Counts what is stored: rows, and datapoints wherever they are. */
+export function createStoredBytes(
+  reader: SqlReader,
+  { sensors, bytes, outside }: StoredDatapoints,
+): Pick<DeviceStore, 'storedBytes' | 'storedByOwner' | 'strangerBytes' | 'strangersByOwner'> {
+  const sensorBytes = `${rowBytes} + octet_length(sensors.details) + ${bytes}`;
+  const ofDevice = `
+    select coalesce(sum(bytes), 0) as bytes from (
+      select ${rowBytes} + octet_length(details) as bytes from devices where id = $1
+      union all
+      select ${sensorBytes} from ${sensors} where device_id = $1
+      union all
+      select ${rowBytes} + octet_length(details) from actuators where device_id = $1) as parts`;
+  const ofSensor = `
+    select ${sensorBytes} as bytes from ${sensors} where device_id = $1 and sensor_id = $2`;
+  const ofOwners = `
+    select min(owner) as owner, sum(bytes) as bytes from (
+      select owner, ${rowBytes} + octet_length(details) as bytes from devices
+      union all
+      select owner, ${sensorBytes} from ${sensors} join devices on devices.id = device_id
+      union all
+      select owner, ${rowBytes} + octet_length(actuators.details)
+      from actuators join devices on devices.id = device_id) as parts
+    group by nocase(owner)`;
+  const byOwner = async (sql: string): Promise<Map<Username, number>> => {
+    const rows = await reader.all<OwnerBytes>(sql);
+    return new Map(rows.map((row) => [row.owner, row.bytes]));
+  };
+
+  return {
+    strangerBytes: async (id) =>
+      (await reader.first<{ bytes: number }>(ofStrangers, id))?.bytes ?? 0,
+    strangersByOwner: () => byOwner(strangersOfOwners),
+    async storedBytes(id, sensorId) {
+      const row =
+        sensorId === undefined
+          ? await reader.first<{ bytes: number }>(ofDevice, id)
+          : await reader.first<{ bytes: number }>(ofSensor, id, sensorId);
+      const weight = outside?.unflushedWeight(id, sensorId) ?? 0;
+      return (row?.bytes ?? 0) + bytesPerWeight * weight;
+    },
+    async storedByOwner() {
+      const uses = await byOwner(ofOwners);
+      for (const [id, weight] of outside?.unflushedWeights() ?? []) {
+        const owner = (await reader.first<{ owner: Username }>(ownerOf, id))?.owner;
+        if (owner !== undefined) uses.set(owner, (uses.get(owner) ?? 0) + bytesPerWeight * weight);
+      }
+      return uses;
+    },
+  };
+}
