@@ -173,4 +173,16 @@ export const plantsOfSockets: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'frames of a WebSocket are handled one in a turn',
+    ...{ file: 'test/neighbours/sockets-web.test.ts', test: 'frames of a byte' },
+    says: /honest client's/,
+    patches: [
+      patch(
+        'src/mqtt/listener.ts',
+        'allowSynchronousEvents: false',
+        'allowSynchronousEvents: true',
+      ),
+    ],
+  },
 ];

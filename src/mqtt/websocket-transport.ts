@@ -44,6 +44,8 @@ function countUnfinished(
   const finished = (data: RawData): void => {
     const length = Buffer.isBuffer(data) ? data.length : 0;
     unfinished = Math.max(0, Math.min(unfinished - frameBytes(length), chunkBytes));
+    // Messages come one by one, after the chunk that they ended in.
+    tell(unfinished);
   };
   webSocket.on('message', finished);
   webSocket.on('ping', finished);
