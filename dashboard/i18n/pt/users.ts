@@ -6,12 +6,9 @@ export const users: Translation<'users'> = {
   all: 'Todos os utilizadores',
   adminsOnly: 'Só para administradores.',
   search: 'Procurar utilizadores',
-  searchHint: 'Nome de utilizador, nome ou e-mail',
+  searchHint: 'Nome de utilizador, nome, e-mail ou telefone',
   count: { one: '{count} utilizador', other: '{count} utilizadores' },
-  found: '{shown} de {count}',
-  tooMany:
-    'Só se procura nas primeiras {count} contas. As mais recentes encontram-se pelo nome ' +
-    'de utilizador exato.',
+  tooMany: 'Só se mostram os primeiros {count}. Procure para ver outros.',
   nobody: 'Ninguém corresponde',
   showMore: 'Mostrar mais',
   new: 'Novo utilizador',
@@ -22,7 +19,6 @@ export const users: Translation<'users'> = {
   adminText: 'Pode ver e alterar tudo',
   disabled: 'bloqueado',
   enabledText: 'Pode entrar',
-  since: 'desde {date}',
   contact: 'Contactos',
   credit: 'Mensagens por SMS ou telefone',
   creditHint: 'Quantas restam. Vazio: sem limite.',
@@ -38,6 +34,74 @@ export const users: Translation<'users'> = {
     'Apaga {name} com todos os dispositivos, valores, alertas e chaves desta conta. ' +
     'Não pode ser desfeito.',
   deleted: '{name} foi apagado',
+  show: 'Mostrar',
+  showAll: 'Todos',
+  showNever: 'Nunca entraram',
+  showInactive: {
+    one: 'Sem entrar há {count} dia',
+    other: 'Sem entrar há {count} dias',
+  },
+  showAdmins: 'Administradores',
+  showLocked: 'Bloqueados',
+  lastLogin: 'entrou pela última vez em {date}',
+  neverLoggedIn: 'nunca entrou',
+  choose: 'Escolher {name}',
+  chooseAll: { one: 'Escolher {count} utilizador', other: 'Escolher todos os {count}' },
+  several: { one: 'Com {count} utilizador', other: 'Com {count} utilizadores' },
+  severalGo: 'Continuar',
+  severalBusy: '{done} de {count}…',
+  severalDone: { one: '{count} conta foi alterada', other: '{count} contas foram alteradas' },
+  passwords: 'Novas palavras-passe, com fichas',
+  passwordsText: {
+    one:
+      'Cria uma nova palavra-passe para {count} utilizador, que sai de todas as sessões e ' +
+      'escolhe a sua quando voltar a entrar. Recebe uma ficha para imprimir.',
+    other:
+      'Cria novas palavras-passe para {count} utilizadores, que saem de todas as sessões e ' +
+      'escolhem a sua quando voltarem a entrar. Recebe fichas para imprimir.',
+  },
+  passwordsDo: { one: 'Criar {count} palavra-passe', other: 'Criar {count} palavras-passe' },
+  newPasswords: 'Novas palavras-passe',
+  creditText: {
+    one: 'Define quantas mensagens restam a {count} utilizador.',
+    other: 'Define quantas mensagens restam a cada um de {count} utilizadores.',
+  },
+  creditDo: { one: 'Definir para {count} utilizador', other: 'Definir para {count} utilizadores' },
+  lock: 'Bloquear',
+  lockText: {
+    one:
+      '{count} utilizador deixa de poder entrar, e as chaves desta conta terminam. ' +
+      'Dispositivos e valores ficam.',
+    other:
+      '{count} utilizadores deixam de poder entrar, e as chaves destas contas terminam. ' +
+      'Dispositivos e valores ficam.',
+  },
+  lockDo: { one: 'Bloquear {count} utilizador', other: 'Bloquear {count} utilizadores' },
+  unlock: 'Deixar entrar de novo',
+  unlockText: {
+    one: '{count} utilizador pode voltar a entrar, com novas chaves.',
+    other: '{count} utilizadores podem voltar a entrar, com novas chaves.',
+  },
+  unlockDo: {
+    one: 'Deixar entrar {count} utilizador',
+    other: 'Deixar entrar {count} utilizadores',
+  },
+  deleteSeveralText: {
+    one:
+      'Apaga {count} conta com todos os seus dispositivos, valores, alertas e chaves. Não ' +
+      'pode ser desfeito.',
+    other:
+      'Apaga {count} contas com todos os seus dispositivos, valores, alertas e chaves. Não ' +
+      'pode ser desfeito.',
+  },
+  deleteDevices: {
+    one: '{count} dispositivo é apagado com elas.',
+    other: '{count} dispositivos são apagados com elas.',
+  },
+  deleteSeveralDo: { one: 'Apagar {count} conta', other: 'Apagar {count} contas' },
+  deleteSeveral: 'Apagar',
+  slipName: 'Nome',
+  slipsDone: 'Voltar aos utilizadores',
   importTitle: 'Contas para uma turma',
   importText:
     'Escolha uma lista guardada por uma folha de cálculo (CSV). A primeira linha nomeia ' +

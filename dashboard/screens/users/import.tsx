@@ -10,7 +10,7 @@ import { api, isAdmin } from '../../state/session.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { QrCode } from '../../ui/qr-code.tsx';
+import { Slips } from './slips.tsx';
 import { AdminsOnly } from './users.tsx';
 
 const example = 'username,name,group\nfatou.diop,Fatou Diop,4B\nmoussa.ba,Moussa Ba,4B';
@@ -93,46 +93,10 @@ function Made(props: {
           </ul>
         </section>
       )}
-      {made.length > 0 && (
-        <section class="stack-tight" aria-labelledby="slips">
-          <h2 id="slips">{t('users.slips')}</h2>
-          <p class="note">{t('users.slipsOnce')}</p>
-          <button type="button" class="button button-main" onClick={() => window.print()}>
-            {t('users.slipsPrint')}
-          </button>
-          <ul class="slips">
-            {made.map((row) => (
-              <li key={row.username} class="slip">
-                <Slip row={row} />
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      {made.length > 0 && <Slips people={made} />}
       <button type="button" class="button" onClick={onAgain}>
         {t('users.importAgain')}
       </button>
-    </>
-  );
-}
-
-/** What one person needs to log in, on paper. */
-function Slip({ row }: { readonly row: ImportedUser }): JSX.Element {
-  return (
-    <>
-      <dl>
-        <dt>{t('users.slipAddress')}</dt>
-        <dd>{location.origin}</dd>
-        <dt>{t('welcome.username')}</dt>
-        <dd>
-          <strong>{row.username}</strong>
-        </dd>
-        <dt>{t('welcome.password')}</dt>
-        <dd>
-          <strong>{row.password ?? t('users.slipGiven')}</strong>
-        </dd>
-      </dl>
-      <QrCode text={`${location.origin}/login`} />
     </>
   );
 }

@@ -1,24 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { User } from '../../api/types.ts';
-import { creditOf, usersThatFit } from './user-words.ts';
-
-const aUser = (username: string, others: Partial<User> = {}): User => ({
-  id: username,
-  createdTime: 0,
-  username,
-  ...others,
-});
-
-test('a search finds every word in username, names or address, in any case', () => {
-  const ama = aUser('ama', { firstName: 'Ama', lastName: 'Mensah', email: 'ama@farm.example' });
-  const users = [ama, aUser('kofi', { phone: ['+233201234567'] })];
-  assert.deepEqual(usersThatFit(users, ' mensah AMA '), [ama]);
-  assert.deepEqual(usersThatFit(users, 'farm'), [ama]);
-  assert.deepEqual(usersThatFit(users, '3320'), [users[1]]);
-  assert.deepEqual(usersThatFit(users, ''), users);
-  assert.deepEqual(usersThatFit(users, 'ama kofi'), []);
-});
+import { creditOf } from './user-words.ts';
 
 test('a credit is a whole number, or nothing for no limit', () => {
   assert.equal(creditOf(' 12 '), 12);

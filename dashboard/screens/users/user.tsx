@@ -19,6 +19,7 @@ import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Switch } from '../../ui/switch.tsx';
+import { activityOf } from './activity.ts';
 import { creditOf, fullName } from './user-words.ts';
 import { AdminsOnly } from './users.tsx';
 
@@ -52,6 +53,7 @@ function Known(props: { readonly user: User; readonly resource: Resource<User> }
       <header>
         <h1>{user.username}</h1>
         {name !== '' && <p class="quiet">{name}</p>}
+        <p class="quiet">{activityOf(user)}</p>
       </header>
       {isSelf ? (
         <p class="note">

@@ -1,28 +1,35 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import type { Page } from '../../api/client.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import { emptyProfile, type ProfileDraft, profileMessage } from '../../api/profile.ts';
-import type { User } from '../../api/types.ts';
-import { formatDate } from '../../i18n/formats.ts';
-import { language, t } from '../../i18n/i18n.ts';
+import { queryText } from '../../api/query-text.ts';
+import type { ImportedUser, User } from '../../api/types.ts';
+import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
+import { now } from '../../state/clock.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, isRoleKnown } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorBox } from '../../ui/error-box.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
-import { ScreenSkeleton, Skeleton } from '../../ui/skeleton.tsx';
-import { fullName, usersThatFit } from './user-words.ts';
-
-/** As many as the service hands out at once; search looks through these. */
-const loadedMax = 1_000;
-const pageUsers = 50;
+import { ScreenSkeleton } from '../../ui/skeleton.tsx';
+import { useDelayed } from '../home/use-delayed.ts';
+import { Slips } from './slips.tsx';
+import { UserList } from './user-list.tsx';
+import {
+  inactiveDays,
+  mayBeLonger,
+  queryOf,
+  readView,
+  type Show,
+  shows,
+  type UserView,
+  viewPath,
+} from './user-view.ts';
 
 /** All accounts, for administrators. */
 export function Users(): JSX.Element {
@@ -41,12 +48,15 @@ export function AdminsOnly(): JSX.Element {
 }
 
 function AllUsers(): JSX.Element {
-  const [text, setText] = useState('');
-  const [pages, setPages] = useState(1);
+  const { query, route } = useLocation();
+  const view = readView(query);
   const [isAdding, setAdding] = useState(false);
-  const { value, error, reload } = useResource('users', (signal) =>
-    api.getPage<User>({ path: apiPaths.users, query: { limit: loadedMax }, signal }),
+  const [slips, setSlips] = useState<readonly ImportedUser[]>([]);
+  const asked = queryOf(view, now.peek());
+  const list = useResource(`users${queryText(asked)}`, (signal) =>
+    api.getPage<User>({ path: apiPaths.users, query: asked, signal }),
   );
+  if (slips.length > 0) return <NewSlips people={slips} onDone={() => setSlips([])} />;
   return (
     <div class="stack">
       <header class="screen-head">
@@ -59,106 +69,71 @@ function AllUsers(): JSX.Element {
           {t('users.new')}
         </button>
       </header>
-      <search>
-        <TextField
-          label={t('users.search')}
-          hint={t('users.searchHint')}
-          type="search"
-          autocapitalize="none"
-          autocomplete="off"
-          value={text}
-          onValue={(next) => {
-            setText(next);
-            setPages(1);
-          }}
-        />
-      </search>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined && error === undefined && <Skeleton height={320} />}
-      {value !== undefined && (
-        <Found
-          page={value}
-          text={text}
-          shownMax={pages * pageUsers}
-          onMore={() => setPages(pages + 1)}
-        />
-      )}
-      {isAdding && <NewUser onClose={() => setAdding(false)} onMade={reload} />}
+      <UserFilters view={view} onView={(next) => route(viewPath(next), true)} />
+      <UserList
+        key={viewPath({ ...view, pages: 1 })}
+        list={list}
+        onMore={
+          mayBeLonger(view)
+            ? () => route(viewPath({ ...view, pages: view.pages + 1 }), true)
+            : undefined
+        }
+        onSlips={setSlips}
+      />
+      {isAdding && <NewUser onClose={() => setAdding(false)} onMade={list.reload} />}
     </div>
   );
 }
 
-function Found(props: {
-  readonly page: Page<User>;
-  readonly text: string;
-  readonly shownMax: number;
-  readonly onMore: () => void;
+function UserFilters(props: {
+  readonly view: UserView;
+  readonly onView: (view: UserView) => void;
 }): JSX.Element {
-  const { page, text, shownMax, onMore } = props;
-  const fitting = usersThatFit(page.items, text);
-  const isPart = page.total > page.items.length;
-  const exact = useResource(
-    isPart && fitting.length === 0 && text.trim() !== '' ? `user named ${text.trim()}` : undefined,
-    (signal) =>
-      api.getJson<readonly User[]>({
-        path: apiPaths.users,
-        query: { username: text.trim(), limit: 1 },
-        signal,
-      }),
-  );
-  const found = fitting.length === 0 ? (exact.value ?? []) : fitting;
-  const shown = found.slice(0, shownMax);
+  const { view, onView } = props;
+  const { typed, type } = useDelayed(view.text, (text) => onView({ ...view, text, pages: 1 }));
   return (
-    <>
-      <p class="quiet" role="status">
-        {text.trim() === ''
-          ? t('users.count', { count: page.total })
-          : t('users.found', { shown: found.length, count: page.total })}
-      </p>
-      {shown.length === 0 && !exact.isLoading && <p class="empty quiet">{t('users.nobody')}</p>}
-      {shown.length > 0 && (
-        <ul class="menu">
-          {shown.map((user) => (
-            <li key={user.id}>
-              <UserLine user={user} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {found.length > shown.length && (
-        <button type="button" class="button button-wide" onClick={onMore}>
-          {t('users.showMore')}
-        </button>
-      )}
-      {isPart && <p class="quiet small">{t('users.tooMany', { count: page.items.length })}</p>}
-    </>
+    <search class="user-filters">
+      <TextField
+        label={t('users.search')}
+        hint={t('users.searchHint')}
+        type="search"
+        autocapitalize="none"
+        autocomplete="off"
+        value={typed}
+        onValue={type}
+      />
+      <SelectField
+        label={t('users.show')}
+        value={view.show}
+        options={shows.map((show) => ({ value: show, label: showText(show) }))}
+        onValue={(show) => onView({ ...view, show, pages: 1 })}
+      />
+    </search>
   );
 }
 
-function UserLine({ user }: { readonly user: User }): JSX.Element {
-  const name = fullName(user);
-  const about = [
-    ...(name === '' ? [] : [name]),
-    ...(user.email === undefined ? [] : [user.email]),
-    t('users.since', {
-      date: formatDate(user.createdTime, { language: language.value, style: 'day' }),
-    }),
-  ];
+function showText(show: Show): string {
+  const days = inactiveDays[show];
+  if (days !== undefined) return t('users.showInactive', { count: days });
+  if (show === 'never') return t('users.showNever');
+  if (show === 'admins') return t('users.showAdmins');
+  return t(show === 'locked' ? 'users.showLocked' : 'users.showAll');
+}
+
+/** The slips of those who were just given new passwords. */
+function NewSlips(props: {
+  readonly people: readonly ImportedUser[];
+  readonly onDone: () => void;
+}): JSX.Element {
+  const { people, onDone } = props;
   return (
-    <a class="user-line" href={screenPaths.user(user.id)}>
-      <span class="grow">
-        <strong>{user.username}</strong>
-        <br />
-        <span class="quiet small">{about.join(' · ')}</span>
-      </span>
-      <span class="row small">
-        {user.sms_credit !== undefined && (
-          <span class="quiet">{t('users.creditLeft', { count: user.sms_credit })}</span>
-        )}
-        {user.admin === true && <span class="badge">{t('users.admin')}</span>}
-        {user.disabled === true && <span class="badge is-alert">{t('users.disabled')}</span>}
-      </span>
-    </a>
+    <div class="stack">
+      <h1>{t('users.newPasswords')}</h1>
+      <Slips people={people} />
+      <button type="button" class="button" onClick={onDone}>
+        {t('users.slipsDone')}
+      </button>
+    </div>
   );
 }
 
