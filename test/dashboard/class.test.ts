@@ -34,6 +34,7 @@ for (const width of ['phone', 'desktop'] as const) {
     await assertAccessible(page);
     const slip = (await slips.nth(7).locator('strong').allTextContents()) as [string, string];
     assert.equal(slip[0], `${width}-7`);
+    assert.match(await slips.nth(7).innerText(), /Name\s+Fatou Diop 7\n/);
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.locator('.nav').isVisible(), false);
     assert.equal(await slips.first().isVisible(), true);
