@@ -83,21 +83,9 @@ function ChangeDialog(
   }
 
   if (failures.length > 0) {
-    return (
-      <Dialog title={t(`users.${change}`)} onClose={() => onDone(slips)}>
-        <p>{t('users.severalDone', { count: count - failures.length })}</p>
-        <ul class="plain-rows">
-          {failures.map((failure) => (
-            <li key={failure}>{failure}</li>
-          ))}
-        </ul>
-        <div class="dialog-actions">
-          <button type="button" class="button button-main" onClick={() => onDone(slips)}>
-            {t('common.close')}
-          </button>
-        </div>
-      </Dialog>
-    );
+    const changed = count - failures.length;
+    const close = () => onDone(slips);
+    return <Failures {...{ title: t(`users.${change}`), changed, failures, onClose: close }} />;
   }
   const isHard = change === 'deleteSeveral' || change === 'lock';
   return (
@@ -136,6 +124,31 @@ function ChangeDialog(
           </button>
         </div>
       </form>
+    </Dialog>
+  );
+}
+
+/** Says for whom it was not done, and why. */
+function Failures(props: {
+  readonly title: string;
+  readonly changed: number;
+  readonly failures: readonly string[];
+  readonly onClose: () => void;
+}): JSX.Element {
+  const { title, changed, failures, onClose } = props;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{t('users.severalDone', { count: changed })}</p>
+      <ul class="plain-rows">
+        {failures.map((failure) => (
+          <li key={failure}>{failure}</li>
+        ))}
+      </ul>
+      <div class="dialog-actions">
+        <button type="button" class="button button-main" onClick={onClose}>
+          {t('common.close')}
+        </button>
+      </div>
     </Dialog>
   );
 }
