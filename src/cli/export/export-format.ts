@@ -8,13 +8,14 @@ import type { Username } from '../../domain/ids.ts';
 import type { KeptSettings } from '../../domain/installation-store.ts';
 import type { DeviceState, Notification, Tally } from '../../domain/notifications/notification.ts';
 import type { Project, UnsharedMembers } from '../../domain/projects/project.ts';
+import type { Invitation, TakenUse } from '../../domain/sharing/invitation.ts';
 import type { Social } from '../../domain/socials/social.ts';
 import type { AccessKeyRecord } from '../../domain/users/credential-store.ts';
 import type { User } from '../../domain/users/user.ts';
 import type { JsonValue } from '../../lib/json.ts';
 
 /** The version that is written; older ones are read for ever (docs/export-format.md). */
-export const exportVersion = 4;
+export const exportVersion = 5;
 
 /** A datapoint: value, timestamp or null, time of receipt; milliseconds since 1970. */
 export type ExportedDatapoint = readonly [
@@ -80,6 +81,12 @@ export type ExportLine =
       readonly notification: Notification;
       readonly tally: Tally;
       readonly states: readonly (readonly [device: string, state: DeviceState])[];
+    }
+  /** Of the account that gave it, with who took it; since version 5. */
+  | {
+      readonly kind: 'invitation';
+      readonly invitation: Invitation;
+      readonly uses: readonly TakenUse[];
     }
   | { readonly kind: 'social'; readonly social: Social }
   | { readonly kind: 'end'; readonly lines: number };

@@ -27,9 +27,11 @@ import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
 import {
   guestUsername,
   parseCorrectionId,
+  parseInvitationId,
   parseNotificationId,
   type Username,
 } from '../../domain/ids.ts';
+import type { InvitationTarget } from '../../domain/sharing/invitation.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { readExport, writeExport } from './export-file.ts';
@@ -84,6 +86,24 @@ async function fill(storage: Storage): Promise<void> {
   await fillRetention(storage);
   await fillCorrections(storage);
   await fillMessages(storage);
+  await fillInvitations(storage);
+}
+
+/** Open ones and one that is used up, and who took them: somebody was not given all of it yet. */
+async function fillInvitations({ invitations }: Storage): Promise<void> {
+  const [ana, bob] = [aUser('ana').id, aUser('bob').id];
+  const one = { giver: ana, createdAt: noon, expiresAt: noon + 10, isRevoked: false } as const;
+  const device = { kind: 'device', resource: 'd1', scopes: ['devices:view'] } as const;
+  const group = { kind: 'group', resource: groupId('g1') } as const;
+  const add = (id: string, usesLeft: number, targets: readonly InvitationTarget[]) =>
+    invitations.insert({ ...one, id: parseInvitationId(id), hash: `of ${id}`, usesLeft, targets });
+  await add('i1', 5, [device, group]);
+  await add('i2', 1, [{ ...device, kind: 'project', resource: 'p1' }]);
+  await add('i3', 1, [group]);
+  await invitations.take(parseInvitationId('i1'), bob, noon);
+  await invitations.finish(parseInvitationId('i1'), bob);
+  await invitations.take(parseInvitationId('i2'), bob, noon);
+  await invitations.revoke(ana, parseInvitationId('i3'));
 }
 
 async function fillValues({ datapoints }: Storage): Promise<void> {
@@ -175,6 +195,10 @@ test('everything out, and back identical on a fresh one', () =>
     assert.ok(hours.some((hour) => hour.length === 11));
     assert.deepEqual(await linesOf(other), await linesOf(one));
     assert.deepEqual(await lastOf(other), await lastOf(one), 'the late one is the last one');
+    assert.equal(counts.get('invitation'), 2, 'one was revoked');
+    const use = { invitation: parseInvitationId('i1'), user: aUser('bob').id };
+    assert.equal(await other.invitations.take(use.invitation, use.user, noon), 'given');
+    assert.equal((await other.invitations.find('of i2'))?.usesLeft, 0);
   }));
 
 test('one account is exported with what is its own, and nothing of others', () =>

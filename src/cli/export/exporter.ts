@@ -59,6 +59,7 @@ async function* allLines(
   yield* deviceLines(storage, isWanted);
   yield* gatewayLines(storage, isWanted);
   yield* projectLines(storage, isWanted);
+  yield* invitationLines(storage, isWanted);
   for (const { notification, tally, states } of await storage.notifications.load()) {
     if (!isWanted(notification.owner)) continue;
     yield { kind: 'notification', notification, tally, states: [...states] };
@@ -233,6 +234,18 @@ async function* grantLines(
   for (const grant of await grants.listOn(kind, resource)) yield { kind: 'grant', grant };
   for (const { groupId, scopes } of await grants.listGroupsOn(kind, resource)) {
     yield { kind: 'group-grant', grant: { kind, resource, groupId, scopes } };
+  }
+}
+
+/** Exports invitations that were not revoked, each giver's oldest first. */
+async function* invitationLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+  const { users, invitations } = storage;
+  for await (const { id, username } of pages(async (page) => (await users.list(page)).users)) {
+    if (!isWanted(username)) continue;
+    const page = { limit: pageSize, offset: 0 };
+    for (const invitation of (await invitations.list(id, page)).invitations.toReversed()) {
+      yield { kind: 'invitation', invitation, uses: await invitations.usesOf(invitation.id) };
+    }
   }
 }
 

@@ -18,12 +18,20 @@ const refusal = (line: unknown): string => {
   }
 };
 
+const target = { kind: 'device', resource: 'pump', scopes: ['devices:view'] };
+const invitation = (changes: object, uses: unknown = [{ user: 'u2', isGiven: true }]): unknown => {
+  const times = { createdAt: 1, expiresAt: 2, usesLeft: 3, isRevoked: false };
+  const one = { id: 'i', hash: 'h', giver: 'u1', ...times, targets: [target] };
+  return { kind: 'invitation', invitation: { ...one, ...changes }, uses };
+};
+
 test('a line as the exporter writes it is taken', () => {
   const device = aDevice('pump', { sensors: [aSensor('s'), aSensor('m', { measures: 'amount' })] });
   for (const line of [
     user({}),
     { kind: 'device', device },
     { kind: 'gateway', gateway: aGateway('g') },
+    invitation({}),
   ]) {
     assert.equal(refusal(line), '');
   }
@@ -55,6 +63,18 @@ test('a name, id, right or hash that the API refuses is refused, with line and f
     [{ kind: 'gateway', gateway: { ...aGateway('g'), id: '../g' } }, /^line 7, id .*: /],
     [{ kind: 'grant', grant }, /^line 7, scopes .*root.*: /],
     [{ kind: 'device' }, /^line 7, id .*: /],
+    [user({ lastLoginAt: 'today' }), /^line 7, lastLoginAt .*whole number/],
+    [{ kind: 'invitation' }, /^line 7, id .*: /],
+    [invitation({ hash: 7 }), /^line 7, hash 7: it must be a text/],
+    [invitation({ usesLeft: 1.5 }), /^line 7, usesLeft 1.5: .*whole number/],
+    [invitation({ expiresAt: null }), /^line 7, expiresAt null: .*whole number/],
+    [invitation({ targets: 'all' }), /^line 7, targets "all": .*a device/],
+    [invitation({ targets: [{ ...target, kind: 'constructor' }] }), /^line 7, targets .*a device/],
+    [invitation({ targets: [{ ...target, resource: '../x' }] }), /^line 7, targets .*: /],
+    [invitation({ targets: [{ ...target, scopes: ['root'] }] }), /^line 7, targets .*: /],
+    [invitation({ targets: [{ ...target, scopes: undefined }] }), /^line 7, targets .*scopes/],
+    [invitation({}, [{ user: 'u2' }]), /^line 7, uses .*given/],
+    [invitation({}, 'everybody'), /^line 7, uses .*: /],
   ];
   for (const [line, saying] of bad) assert.match(refusal(line), saying, JSON.stringify(line));
 });

@@ -7,13 +7,16 @@ import {
   parseDeviceId,
   parseGatewayId,
   parseGroupId,
+  parseInvitationId,
   parseNewUserId,
   parseNewUsername,
   parseNotificationId,
   parseProjectId,
   parseSensorId,
+  parseUserId,
   parseUsername,
 } from '../../domain/ids.ts';
+import type { InvitationTarget, TakenUse } from '../../domain/sharing/invitation.ts';
 import { isTakeableHash } from '../../lib/password-hash.ts';
 import type { ExportLine } from './export-format.ts';
 
@@ -48,6 +51,7 @@ function checksOf(line: ExportLine): readonly Check[] {
       return [
         ['id', line.user?.id, parseNewUserId],
         ['username', line.user?.username, parseNewUsername],
+        ['lastLoginAt', line.user?.lastLoginAt ?? 0, readCount],
         ['passwordHash', line.passwordHash, readHash],
       ];
     case 'device': {
@@ -92,6 +96,20 @@ function checksOf(line: ExportLine): readonly Check[] {
         ['deviceId', line.correction?.deviceId, parseDeviceId],
         ['sensorId', line.correction?.sensorId, parseSensorId],
       ];
+    case 'invitation': {
+      const { id, giver, hash, targets, createdAt, expiresAt, usesLeft } = line.invitation ?? {};
+      const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : [list]);
+      return [
+        ['id', id, parseInvitationId],
+        ['giver', giver, parseUserId],
+        ['hash', hash, readText],
+        ['createdAt', createdAt, readCount],
+        ['expiresAt', expiresAt, readCount],
+        ['usesLeft', usesLeft, readCount],
+        ...listOf(targets).map((target) => ['targets', target, readTarget] as const),
+        ...listOf(line.uses).map((use) => ['uses', use, readUse] as const),
+      ];
+    }
     case 'notification':
       return [
         ['id', line.notification?.id, parseNotificationId],
@@ -105,6 +123,34 @@ function checksOf(line: ExportLine): readonly Check[] {
 /** Checks an owner's name; things that belong to nobody are the guest's. */
 function readOwner(name: string): void {
   if (name !== guestUsername) parseUsername(name);
+}
+
+function readText(text: unknown): void {
+  if (typeof text !== 'string' || text === '') throw invalid('it must be a text');
+}
+
+function readCount(count: unknown): void {
+  if (!Number.isSafeInteger(count)) throw invalid('it must be a whole number');
+}
+
+function readTarget(target: InvitationTarget | null | undefined): void {
+  const parse = targetIds.get(target?.kind ?? '');
+  if (!target || parse === undefined) throw invalid('it must be a device, a project or a group');
+  parse(target.resource);
+  if (target.kind === 'group') return;
+  if (!Array.isArray(target.scopes)) throw invalid('it must have a list of scopes');
+  for (const scope of target.scopes) parseScope(scope);
+}
+
+const targetIds = new Map<string, (id: unknown) => unknown>([
+  ['device', parseDeviceId],
+  ['project', parseProjectId],
+  ['group', parseGroupId],
+]);
+
+function readUse(use: Partial<TakenUse> | null | undefined): void {
+  parseUserId(use?.user);
+  if (typeof use?.isGiven !== 'boolean') throw invalid('it must say whether it was given');
 }
 
 function readMeasures(word: Measures | undefined): void {

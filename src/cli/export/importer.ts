@@ -94,6 +94,8 @@ async function take(storage: Storage, line: ExportLine): Promise<number> {
       return (await storage.grants.putForGroup(line.grant)) === 'put' ? 0 : 1;
     case 'notification':
       return takeNotification(storage, line);
+    case 'invitation':
+      return (await storage.invitations.insert(line.invitation, line.uses)) === 'inserted' ? 0 : 1;
     case 'social':
       await storage.socials.insert([line.social]);
       return (await storage.socials.find(line.social.id)) === undefined ? 1 : 0;

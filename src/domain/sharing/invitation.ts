@@ -25,6 +25,12 @@ export interface Invitation {
   readonly targets: readonly InvitationTarget[];
 }
 
+/** An account that took a use of an invitation, and whether it was given what that leads to. */
+export interface TakenUse {
+  readonly user: UserId;
+  readonly isGiven: boolean;
+}
+
 /** An invitation with the account of its giver, as it is now. */
 export interface GivenInvitation extends Invitation {
   readonly by: {

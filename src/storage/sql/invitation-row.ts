@@ -54,6 +54,11 @@ export const invitationStatements = {
     insert into invitation_uses (invitation, user_id, is_given)
     select invitations.id, users.id, 0 from invitations, users
     where invitations.id = $1 and users.id = $2 on conflict do nothing`,
+  restoreUse: `
+    insert into invitation_uses (invitation, user_id, is_given)
+    select $1, id, $3 from users where id = $2 on conflict do nothing`,
+  uses: `
+    select user_id, is_given from invitation_uses where invitation = $1 order by user_id`,
   use: 'select is_given from invitation_uses where invitation = $1 and user_id = $2',
   takeUse: `
     update invitations set uses_left = uses_left - 1

@@ -1,3 +1,5 @@
+import type { UserId } from '../../domain/ids.ts';
+import type { TakenUse } from '../../domain/sharing/invitation.ts';
 import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import type { InvitationStore, InvitationUse } from '../../domain/sharing/invitation-store.ts';
 import type { SqlContext } from './context.ts';
@@ -11,11 +13,17 @@ import {
 } from './invitation-row.ts';
 import { type Count, found, type SqlSession } from './session.ts';
 
+interface UseRow {
+  readonly user_id: UserId;
+  readonly is_given: number;
+}
+
 /** Changes of invitations. */
 export const invitationWrites = {
   async insertInvitation(
     session: SqlSession,
     row: InvitationRow,
+    uses: readonly TakenUse[],
   ): Promise<'inserted' | 'too_many' | 'gone'> {
     const { id, hash, user_id, created_at, expires_at, uses_left, details } = row;
     const open = (await session.first<Count>(statements.countOpen, user_id, created_at))?.n ?? 0;
@@ -23,7 +31,11 @@ export const invitationWrites = {
     const values = [id, hash, created_at, expires_at, uses_left, details, user_id] as const;
     const made = await session.run(statements.insert, ...values);
     await session.run(statements.removeOver, user_id, created_at);
-    return made === 0 ? 'gone' : 'inserted';
+    if (made === 0) return 'gone';
+    for (const { user, isGiven } of uses) {
+      await session.run(statements.restoreUse, id, user, Number(isGiven));
+    }
+    return 'inserted';
   },
   revokeInvitation: async (
     session: SqlSession,
@@ -61,7 +73,7 @@ export function createInvitationStore({
     damaged.read('invitations', row.id, () => invitationFromRow(row));
 
   return {
-    insert: (invitation) => write('insertInvitation', invitationToRow(invitation)),
+    insert: (invitation, uses = []) => write('insertInvitation', invitationToRow(invitation), uses),
     find: async (hash) =>
       found(await reader.first<GivenInvitationRow>(statements.find, hash), (row) =>
         damaged.read('invitations', row.id, () => givenInvitationFromRow(row)),
@@ -72,6 +84,10 @@ export function createInvitationStore({
         const total = (await session.first<Count>(statements.count, giver))?.n ?? 0;
         return { invitations: rows.flatMap((row) => read(row) ?? []), total };
       }),
+    async usesOf(id) {
+      const rows = await reader.all<UseRow>(statements.uses, id);
+      return rows.map((row) => ({ user: row.user_id, isGiven: row.is_given === 1 }));
+    },
     revoke: (giver, id) => write('revokeInvitation', giver, id),
     take: (id, user, now) => write('takeInvitation', id, user, now),
     finish: (id, user) => write('finishInvitation', id, user),

@@ -53,6 +53,24 @@ const promises: Promises = {
     assert.equal((await invitations.find('hash of i'))?.usesLeft, 0);
   },
 
+  'who took an invitation is told, and comes with it from elsewhere': async ({ invitations }) => {
+    await invitations.insert(anInvitation('i', { usesLeft: 3 }));
+    assert.deepEqual(await invitations.usesOf(invitationId('i')), []);
+    for (const user of [eve, bob]) await invitations.take(invitationId('i'), user, noon);
+    await invitations.finish(invitationId('i'), eve);
+    const uses = [
+      { user: bob, isGiven: false },
+      { user: eve, isGiven: true },
+    ];
+    assert.deepEqual(await invitations.usesOf(invitationId('i')), uses);
+    const gone = { user: userId('id-nobody'), isGiven: true };
+    await invitations.insert(anInvitation('j'), [...uses, gone]);
+    assert.deepEqual(await invitations.usesOf(invitationId('j')), uses);
+    assert.equal(await invitations.take(invitationId('j'), eve, noon), 'given');
+    assert.equal(await invitations.take(invitationId('j'), bob, noon), 'unfinished');
+    assert.equal((await invitations.find('hash of j'))?.usesLeft, 1);
+  },
+
   'nobody takes what has expired or was revoked': async ({ invitations }) => {
     await invitations.insert(anInvitation('old', { expiresAt: noon + 5, usesLeft: 2 }));
     assert.equal(await invitations.take(invitationId('old'), bob, noon + 5), 'over');

@@ -137,6 +137,18 @@ const plants: readonly (readonly [what: string, sql: string, sentence: RegExp])[
     /^damage: The last value of d\/s1 cannot be read/,
   ],
   [
+    'an invitation to nothing that can be understood',
+    `insert into invitations
+       (id, hash, user_id, created_at, expires_at, uses_left, is_revoked, details)
+     select 'i', 'h', id, 1, 2, 1, 0, '{"targets": [null]}' from users`,
+    /^damage: The row i of the table invitations cannot be understood/,
+  ],
+  [
+    'an account with a profile that is no JSON',
+    `update users set profile = '{'`,
+    /^damage: The row id-alice of the table users cannot be understood/,
+  ],
+  [
     'rows that were set aside',
     `insert into damaged_points (bucket, series, kind, id, min_time, max_time, count, points)
      values (0, 1, 'hot', 1, 0, 0, 1, '')`,

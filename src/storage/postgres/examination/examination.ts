@@ -9,6 +9,7 @@ import {
 import { createFindings, type Findings } from '../../examination/finding.ts';
 import { largestOf, type NamedSize, type SizedPart } from '../../examination/largest.ts';
 import { createPace } from '../../examination/pace.ts';
+import { checkRows } from '../../examination/row-checks.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { openForReading } from '../command-opening.ts';
 import { readMigrations } from '../migrate.ts';
@@ -40,6 +41,7 @@ export async function examine(options: {
   onStage('checking the server and tables');
   await checkServer(reader, findings);
   await checkKeys(reader, checks);
+  await checkRows(reader, checks);
   onStage('checking datapoints');
   const { sizes, hotRows } = await checkStored(reader, { ...checks, now });
   await checkSeries(reader, checks);

@@ -157,6 +157,18 @@ const plants: readonly (readonly [what: string, sql: string, sentence: RegExp])[
     /^damage: 1 rows of the table chunk_summaries belong to rows of chunks that are not there/,
   ],
   [
+    'an invitation to nothing that can be understood',
+    `insert into invitations
+       (id, hash, user_id, created_at, expires_at, uses_left, is_revoked, details)
+     select 'i', 'h', id, 1, 2, 1, 0, '{"targets": [null]}' from users`,
+    /^damage: The row i of the table invitations cannot be understood/,
+  ],
+  [
+    'an account with a profile that is no JSON',
+    `update users set profile = '{'`,
+    /^damage: The row id-alice of the table users cannot be understood/,
+  ],
+  [
     'rows that were set aside',
     "insert into damaged_log_rows values (1, 'broken', x'')",
     /^warning: 1 rows of the log of datapoints could not be read and were set aside/,

@@ -6,11 +6,13 @@ import type { Examination, SyncRate } from '../../examination/examination.ts';
 import { createFindings, type Findings, restoreBackup } from '../../examination/finding.ts';
 import { largestOf, type NamedSize } from '../../examination/largest.ts';
 import { createPace, type Pace } from '../../examination/pace.ts';
+import { checkRows } from '../../examination/row-checks.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { databasePath, openConnection } from '../connection.ts';
 import { requireOrdinaryFiles } from '../data-files.ts';
 import { resultCodeOf } from '../failures.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
+import { createSession } from '../session.ts';
 import { checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
 import { judgeDisk, measureDisk } from './disk-checks.ts';
 import { checkSeries } from './series-checks.ts';
@@ -45,6 +47,7 @@ export async function examine(options: {
   const version = versionOf(database);
   onStage('checking tables');
   await checkTables(database, { isAlone: !isInUse, findings, pace });
+  await checkUnderstood(database, { version, findings, pace });
   onStage('checking datapoints');
   const sizes = await checkStored(database, { now, findings, pace });
   onStage('measuring the disk');
@@ -102,6 +105,20 @@ const nothing: DatapointSizes = {
   logRows: 0,
   logBytes: 0,
 };
+
+/** Checks rows of the present version; a table that cannot be read was told of before. */
+async function checkUnderstood(
+  database: DatabaseSync,
+  { version, ...checks }: { version: number; findings: Findings; pace: Pace },
+): Promise<void> {
+  if (version !== readMigrations().length) return;
+  try {
+    await checkRows(createSession(database), checks);
+  } catch (error) {
+    const sentence = `Rows cannot be read: ${reasonOf(error)}.`;
+    checks.findings.add({ level: 'damage', check: 'pages', sentence, remedy: restoreBackup });
+  }
+}
 
 async function checkStored(
   database: DatabaseSync,
