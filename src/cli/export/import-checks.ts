@@ -96,20 +96,8 @@ function checksOf(line: ExportLine): readonly Check[] {
         ['deviceId', line.correction?.deviceId, parseDeviceId],
         ['sensorId', line.correction?.sensorId, parseSensorId],
       ];
-    case 'invitation': {
-      const { id, giver, hash, targets, createdAt, expiresAt, usesLeft } = line.invitation ?? {};
-      const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : [list]);
-      return [
-        ['id', id, parseInvitationId],
-        ['giver', giver, parseUserId],
-        ['hash', hash, readText],
-        ['createdAt', createdAt, readCount],
-        ['expiresAt', expiresAt, readCount],
-        ['usesLeft', usesLeft, readCount],
-        ...listOf(targets).map((target) => ['targets', target, readTarget] as const),
-        ...listOf(line.uses).map((use) => ['uses', use, readUse] as const),
-      ];
-    }
+    case 'invitation':
+      return checksOfInvitation(line);
     case 'notification':
       return [
         ['id', line.notification?.id, parseNotificationId],
@@ -118,6 +106,23 @@ function checksOf(line: ExportLine): readonly Check[] {
     default:
       return [];
   }
+}
+
+function checksOfInvitation(
+  line: Extract<ExportLine, { readonly kind: 'invitation' }>,
+): readonly Check[] {
+  const { id, giver, hash, targets, createdAt, expiresAt, usesLeft } = line.invitation ?? {};
+  const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : [list]);
+  return [
+    ['id', id, parseInvitationId],
+    ['giver', giver, parseUserId],
+    ['hash', hash, readText],
+    ['createdAt', createdAt, readCount],
+    ['expiresAt', expiresAt, readCount],
+    ['usesLeft', usesLeft, readCount],
+    ...listOf(targets).map((target) => ['targets', target, readTarget] as const),
+    ...listOf(line.uses).map((use) => ['uses', use, readUse] as const),
+  ];
 }
 
 /** Checks an owner's name; things that belong to nobody are the guest's. */
