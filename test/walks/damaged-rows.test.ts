@@ -33,6 +33,7 @@ async function makeWorld(service: Service, name: string): Promise<void> {
   const path = `/devices/${id}/grants/${witness === name ? victim : witness}`;
   await send({ method: 'PUT', path, json: ['device:view'] });
   await post('/auth/keys', { name: 'key' });
+  await post('/invitations', { devices: [id] });
   await post('/socials', { username: name, channel: 'none', message: 'hello' });
   const action = { usernames: [name], channels: ['sms'], message: '{TC1}' };
   const rising = { devices: [id], expression: 'TC1 > 1 clear TC1 < 0' };
