@@ -1,7 +1,7 @@
 // In a process of its own: it starts a server of PostgreSQL.
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -12,22 +12,11 @@ import { findPostgres, startPostgres } from '../postgres-server.ts';
 import { startService } from '../service.ts';
 import { startProcess } from '../service-process.ts';
 import { repositoryRoot } from '../source-files.ts';
+import { fences, isThere } from './guide-fences.ts';
 
 const directory = temporaryDirectory({ after });
-const isThere = (name: string): boolean => spawnSync(name, ['--version']).error === undefined;
 const run = promisify(execFile);
 const password = 'admin-password-1';
-
-/** The fences of a language in a guide, without the indent of the step that they stand in. */
-function fences(guide: string, language: string): readonly string[] {
-  const text = readFileSync(join(repositoryRoot, 'docs/guides', `${guide}.md`), 'utf8');
-  const pattern = new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'gm');
-  const found = [...text.matchAll(pattern)].map(([, indent = '', lines = '']) =>
-    lines.replace(new RegExp(`^${indent}`, 'gm'), ''),
-  );
-  assert.ok(found.length > 0, `${guide} has no ${language}`);
-  return found;
-}
 
 async function logIn(url: string): Promise<number> {
   const reply = await fetch(`${url}/api/v2/auth/token`, {
