@@ -48,8 +48,14 @@ const ofPrograms = [
 /** Sentences that clients with a mistake in their program get, and no person at the dashboard. */
 const forPrograms = [/^across/, /^aggregate/, /^interval/, /^points/, /^device_id/, /^sensor_id/];
 
-const thrown =
-  /\b(?:invalid|conflict|forbidden|notFound|blocked|limitReached|refused|retry)\(\s*(['`])/g;
+const makers =
+  'invalid|conflict|forbidden|notFound|blocked|gone|limitReached|full|refused|retry|ClockAheadError';
+/** Refusals of these kinds are said by their kind, with how long to wait. */
+const ofKind = 'unavailable|rate_limited';
+const thrown = new RegExp(
+  `\\b(?:(?:${makers})\\(|DomainError\\(\\s*'(?!${ofKind})\\w+',|refusal:)\\s*(['\`])`,
+  'g',
+);
 
 /** The sentences that a file refuses with, `{}` being what it puts into them. */
 function sentencesIn({ path, text }: { readonly path: string; readonly text: string }) {

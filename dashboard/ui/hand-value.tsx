@@ -26,11 +26,13 @@ export function HandValue(props: {
   const action = useAction();
   const sensor = sensors.find((one) => one.id === id) ?? sensors[0];
   const symbol = unitSymbol(sensor?.unit);
+  const isOfNumbers = symbol !== '' || typeof sensor?.last_value?.value === 'number';
   const waiting = waitingValues.value.filter((value) => value.device === device.id).length;
   async function save(event: Event): Promise<void> {
     event.preventDefault();
     const json = typedJson(text);
     if (sensor === undefined || json === undefined) return action.fail(t('send.handNone'));
+    if (isOfNumbers && json.startsWith('"')) return action.fail(t('send.handNumber'));
     const at = time === '' ? Date.now() : fromZoneText(time, usableZone(device.timezone));
     if (at === undefined) return action.fail(t('send.handBadTime'));
     let became: 'sent' | 'kept' = 'sent';
@@ -56,7 +58,7 @@ export function HandValue(props: {
       )}
       <TextField
         label={symbol === '' ? t('device.value') : `${t('device.value')} (${symbol})`}
-        hint={t('send.handHint')}
+        hint={isOfNumbers ? undefined : t('send.handHint')}
         inputMode="decimal"
         autocomplete="off"
         value={text}

@@ -266,6 +266,7 @@ export const refusalPatterns = {
   body_too_large: [
     'the body is larger than this path takes',
     'the body has more than {max} bytes: send it in parts',
+    'the body is larger than {max} bytes: send less',
     'a line may have {max} bytes',
   ],
   value_missing: [
@@ -350,6 +351,11 @@ export const refusalPatterns = {
   ],
   devices_at_once: ['one request makes at most {max} devices, got {got}'],
   time_missing: ['the timestamp{} is missing: {}'],
+  time_ahead: ["the timestamp{} is more than a day ahead of the server's clock, which says {now}"],
+  strangers_full: [
+    'others pushed {} bytes to what {owner} owns that they may, a quarter of its quota: {}',
+    'guests, and strangers on public devices, filled what they may of {}: {owner} must share {}',
+  ],
   cut_off: [
     'the connection ended before the body did',
     'nobody waits for the answer',

@@ -32,6 +32,13 @@ browserTest('a person without a board types what a gauge shows, with its time', 
   const save = page.getByRole('button', { name: 'Save the value' });
   await save.click();
   await page.getByText('Type what you read first.').waitFor();
+  await page.getByLabel('Value (mm)').fill('a lot');
+  await save.click();
+  await page.getByText('This sensor measures numbers').waitFor();
+  await page.getByLabel('Value (mm)').fill('12,5');
+  await page.getByLabel('When it was read').fill('2099-03-20T07:00');
+  await save.click();
+  await page.getByText('more than a day in the future').waitFor();
   await page.getByLabel('Value (mm)').fill('12,5');
   await page.getByLabel('When it was read').fill('2026-03-20T07:00');
   const isPush = (reply: Response): boolean => reply.request().method() === 'POST';

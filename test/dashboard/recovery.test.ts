@@ -85,11 +85,13 @@ browserTest('a device that is deleted or not shared any more says so', async () 
 });
 
 browserTest(
-  'a sensor, an alert or a project that is deleted while it is shown says so',
+  'a sensor, an alert, a project, a gateway or a group that is deleted while it is shown says so',
   async () => {
     await makeDevice('gone-3');
     const as = stage.service.as('ama');
     const project = await as({ method: 'POST', path: '/projects', json: { name: 'Gone' } });
+    const group = await as({ method: 'POST', path: '/groups', json: { name: 'Gone' } });
+    await send('POST', '/gateways', { id: 'gone-gw', name: 'Gone' });
     const alert = await as({
       ...{ method: 'POST', path: '/notifications' },
       json: {
@@ -101,6 +103,8 @@ browserTest(
       ['/devices/gone-3/sensors/TC', '/devices/gone-3/sensors/TC'],
       [`/alerts/${alert.text}`, `/notifications/${alert.text}`],
       [`/projects/${project.text}`, `/projects/${project.text}`],
+      ['/gateways/gone-gw', '/gateways/gone-gw'],
+      [`/groups/${group.text}`, `/groups/${group.text}`],
     ] as const) {
       const page = await stage.visit({ username: 'ama' });
       await page.clock.install();
@@ -109,7 +113,7 @@ browserTest(
       await send('DELETE', path);
       await page.clock.fastForward(5_000);
       await page
-        .getByText(/is not there any more/)
+        .getByText(/is not there any more|There is no gateway/)
         .first()
         .waitFor();
       await page.context().close();

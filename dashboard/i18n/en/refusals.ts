@@ -143,6 +143,10 @@ export const refusals: RefusalWords = {
     user_list_columns: 'The first line of the list must name username, and may name {allowed}.',
     devices_at_once: 'At most {max} devices can be created at once.',
     time_missing: 'The time is missing.',
+    time_ahead: 'This time is more than a day in the future. Check the date and the clock.',
+    strangers_full:
+      'What others sent to devices of {owner} has used up its space. Ask {owner} to share the ' +
+      'device with you.',
     cut_off: 'The connection broke off. Try again.',
     budget_used_up: 'There is no room for more. Delete something, or ask the administrator.',
     wait_for_datapoints: 'The service is busy. Try again in a moment.',

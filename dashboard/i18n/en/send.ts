@@ -44,6 +44,7 @@ export const send = {
   loginForKey: 'Log in to make a key: sending to this device needs one.',
   byHand: 'By hand',
   handNone: 'Type what you read first.',
+  handNumber: 'This sensor measures numbers: type one, such as 12.5.',
   handBadTime: 'This time makes no sense.',
   handHint: 'A number or a word.',
   handTime: 'When it was read',

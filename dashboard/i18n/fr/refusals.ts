@@ -162,6 +162,10 @@ export const refusals: RefusalWords = {
       'La première ligne de la liste doit nommer username et peut nommer {allowed}.',
     devices_at_once: 'On peut créer {max} appareils au plus à la fois.',
     time_missing: 'L’heure manque.',
+    time_ahead: 'Cette heure est à plus d’un jour dans le futur. Vérifiez la date et l’horloge.',
+    strangers_full:
+      'L’espace pour ce que d’autres envoient aux appareils de {owner} est épuisé. Demandez à ' +
+      '{owner} de partager l’appareil avec vous.',
     cut_off: 'La connexion a été coupée. Réessayez.',
     budget_used_up:
       'Il n’y a plus de place. Supprimez quelque chose, ou demandez à l’administrateur.',

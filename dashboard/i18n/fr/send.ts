@@ -49,6 +49,7 @@ export const send: Translation<'send'> = {
   loginForKey: 'Connectez-vous pour créer une clé : il en faut une pour envoyer.',
   byHand: 'À la main',
   handNone: 'Saisissez d’abord ce que vous avez lu.',
+  handNumber: 'Ce capteur mesure des nombres : saisissez-en un, comme 12,5.',
   handBadTime: 'Cette heure n’existe pas.',
   handHint: 'Un nombre ou un mot.',
   handTime: 'Heure du relevé',

@@ -146,6 +146,10 @@ export const refusals: RefusalWords = {
     user_list_columns: 'A primeira linha da lista tem de ter username e pode ter {allowed}.',
     devices_at_once: 'Podem criar-se no máximo {max} dispositivos de uma vez.',
     time_missing: 'Falta a hora.',
+    time_ahead: 'Esta hora está mais de um dia no futuro. Verifique a data e o relógio.',
+    strangers_full:
+      'O espaço para o que outros enviam aos dispositivos de {owner} esgotou-se. Peça a ' +
+      '{owner} que partilhe o dispositivo consigo.',
     cut_off: 'A ligação caiu. Tente de novo.',
     budget_used_up: 'Já não há espaço. Apague alguma coisa, ou peça ao administrador.',
     wait_for_datapoints: 'O serviço está ocupado. Tente de novo daqui a pouco.',

@@ -46,6 +46,7 @@ export const send: Translation<'send'> = {
   loginForKey: 'Entre para criar uma chave: é precisa uma para enviar para este dispositivo.',
   byHand: 'À mão',
   handNone: 'Escreva primeiro o que leu.',
+  handNumber: 'Este sensor mede números: escreva um, como 12,5.',
   handBadTime: 'Esta hora não existe.',
   handHint: 'Um número ou uma palavra.',
   handTime: 'Quando foi lido',

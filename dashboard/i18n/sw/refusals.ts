@@ -144,6 +144,10 @@ export const refusals: RefusalWords = {
       'Mstari wa kwanza wa orodha lazima uwe na username, na unaweza kuwa na {allowed}.',
     devices_at_once: 'Vifaa {max} tu vinaweza kutengenezwa kwa mara moja.',
     time_missing: 'Wakati haupo.',
+    time_ahead: 'Wakati huu uko mbele kwa zaidi ya siku moja. Angalia tarehe na saa.',
+    strangers_full:
+      'Nafasi ya thamani ambazo wengine hutuma kwa vifaa vya {owner} imejaa. Mwombe {owner} ' +
+      'ashiriki kifaa nawe.',
     cut_off: 'Muunganisho umekatika. Jaribu tena.',
     budget_used_up: 'Hakuna nafasi zaidi. Futa kitu, au mwombe msimamizi.',
     wait_for_datapoints: 'Huduma ina kazi nyingi. Jaribu tena baada ya muda mfupi.',

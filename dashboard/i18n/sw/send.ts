@@ -46,6 +46,7 @@ export const send: Translation<'send'> = {
   loginForKey: 'Ingia ili kutengeneza ufunguo: kutuma kwa kifaa hiki kunauhitaji.',
   byHand: 'Kwa mkono',
   handNone: 'Andika kwanza ulichosoma.',
+  handNumber: 'Kihisi hiki hupima namba: andika namba, kwa mfano 12.5.',
   handBadTime: 'Wakati huu haupo.',
   handHint: 'Namba au neno.',
   handTime: 'Wakati wa kusoma',

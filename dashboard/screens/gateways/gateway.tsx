@@ -10,6 +10,7 @@ import { useAction } from '../../state/action.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
+import { isRefused, useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -29,6 +30,8 @@ export function GatewayScreen({ params }: ScreenProps): JSX.Element {
   const { value, error, reload } = useResource(`gateway ${username.value} ${id}`, (signal) =>
     api.getJson<Gateway>({ path: apiPaths.gateway(id), query: { full: 'true' }, signal }),
   );
+  const isGone = isRefused(error);
+  useStillThere(value !== undefined && !isGone ? apiPaths.gateway(id) : undefined, reload);
   return (
     <div class="stack">
       <a href="/gateways" class="back-link">
@@ -37,7 +40,7 @@ export function GatewayScreen({ params }: ScreenProps): JSX.Element {
       </a>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={320} />}
-      {value !== undefined && <Known key={value.id} gateway={value} reload={reload} />}
+      {value !== undefined && !isGone && <Known key={value.id} gateway={value} reload={reload} />}
     </div>
   );
 }

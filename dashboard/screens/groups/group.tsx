@@ -10,6 +10,7 @@ import { type Action, useAction } from '../../state/action.ts';
 import { sendPeople } from '../../state/people.ts';
 import { type Resource, useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
+import { isRefused, useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -28,6 +29,8 @@ export function GroupScreen({ params }: ScreenProps): JSX.Element {
     api.getJson<Group>({ path: apiPaths.group(id), signal }),
   );
   const { value, error, reload } = group;
+  const isGone = isRefused(error);
+  useStillThere(value !== undefined && !isGone ? apiPaths.group(id) : undefined, reload);
   const title = value?.name;
   useEffect(() => {
     if (title !== undefined) document.title = `${title} · Kipimo`;
@@ -40,7 +43,7 @@ export function GroupScreen({ params }: ScreenProps): JSX.Element {
       </a>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={240} />}
-      {value !== undefined && (
+      {value !== undefined && !isGone && (
         <>
           <h1>{value.name}</h1>
           <Members group={value} resource={group} />
