@@ -40,6 +40,8 @@ test('every code of a refusal has a sentence in four languages, with its paramet
 
 /** Where only programs are refused: their sentences keep the code of their kind. */
 const ofPrograms = [
+  // Logged alone: nobody is answered.
+  /^src\/channels\/code-sender/,
   /^src\/(?!http|domain|wire|channels|mqtt\/payload)/,
   /^src\/http\/(compatible|v1|call-answers|operations|server|route)/,
   /^src\/(wire\/(line-|thing-speak)|domain\/devices\/query-parser)/,
@@ -49,7 +51,8 @@ const ofPrograms = [
 const forPrograms = [/^across/, /^aggregate/, /^interval/, /^points/, /^device_id/, /^sensor_id/];
 
 const makers =
-  'invalid|conflict|forbidden|notFound|blocked|gone|limitReached|full|refused|retry|ClockAheadError';
+  'invalid|conflict|forbidden|notFound|blocked|gone|limitReached|full|refused|retry|' +
+  'ClockAheadError';
 /** Refusals of these kinds are said by their kind, with how long to wait. */
 const ofKind = 'unavailable|rate_limited';
 const thrown = new RegExp(

@@ -99,3 +99,27 @@ browserTest('a value looks like the limit of its alert only where it is there', 
     .waitFor();
   await page.context().close();
 });
+
+browserTest(
+  'a person whose name is typed and not added is one of whom the alert reaches',
+  async () => {
+    await makeDevice('efe', 'reach-9');
+    await stage.service.tokenOf('Kojo.B');
+    const page = await stage.visit({ username: 'efe', width: 'phone' });
+    await page.goto('/alerts/new?device=reach-9&sensor=T');
+    await page.getByLabel(/^Value/).fill('30');
+    const name = page.getByLabel('Username');
+    await name.fill('nobody.here');
+    await name.blur();
+    await page.getByText('nobody.here', { exact: false }).first().waitFor();
+    await name.fill('kojo.b');
+    await page.getByRole('button', { name: 'Switch the alert on' }).tap();
+    await page.getByText('Nothing has been sent yet.').waitFor();
+    const { json } = await stage.service.as('efe')({ path: '/notifications' });
+    type Made = { readonly owner: string; readonly action: { readonly usernames: string[] } };
+    const made = (json as readonly Made[]).find(({ owner }) => owner === 'efe');
+    const names = made?.action.usernames.map((one) => one.toLowerCase());
+    assert.deepEqual(names, ['efe', 'kojo.b']);
+    await page.context().close();
+  },
+);

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { User } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
@@ -7,7 +7,7 @@ import { api, username } from '../../state/session.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 
-/** To whom messages go; a name is looked up before it is taken. */
+/** To whom messages go. */
 export function Recipients(props: {
   readonly chosen: readonly string[];
   readonly onChosen: (usernames: readonly string[]) => void;
@@ -17,8 +17,16 @@ export function Recipients(props: {
   const action = useAction();
   const me = username.value;
 
+  const latest = useRef(chosen);
+  latest.current = chosen;
+  const isName = (one: string) => (other: string) => other.toLowerCase() === one.toLowerCase();
+
+  /** Takes the name at once, so that a form that is sent right away has it; then looks it up. */
   async function add(wanted: string): Promise<void> {
     if (wanted === '') return action.fail(undefined);
+    setName('');
+    if (chosen.some(isName(wanted))) return;
+    onChosen([...chosen, wanted]);
     let found: string | undefined;
     const isDone = await action.run(async () => {
       const [user] = await api.getJson<readonly User[]>({
@@ -27,10 +35,12 @@ export function Recipients(props: {
       });
       found = user?.username;
     });
-    if (!isDone) return;
-    if (found === undefined) return action.fail(t('sharing.unknown', { name: wanted }));
-    setName('');
-    if (!chosen.includes(found)) onChosen([...chosen, found]);
+    if (!isDone || found === wanted) return;
+    const others = latest.current.filter((one) => one !== wanted);
+    onChosen(found === undefined ? others : [...others, found]);
+    if (found !== undefined) return;
+    setName(wanted);
+    action.fail(t('sharing.unknown', { name: wanted }));
   }
 
   return (
