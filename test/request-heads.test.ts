@@ -186,6 +186,33 @@ test('the classic sketch for ThingSpeak is stored and told the number of its ent
   }
 });
 
+test('a target may have letters as curl and sketches write them', async () => {
+  for (const one of Object.values(open)) {
+    const key = await keyOf(one, 'ama', { devices: ['D'] });
+    const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
+    const texts = [utf8('voilà'), 'K\xfcche', '21\xa0\xb0C', utf8('😀'), '\x85'];
+    for (const status of texts) {
+      const sketch = head(`GET /update?api_key=${key}&status=${status}`);
+      const lone = `GET /update?api_key=${key}&status=${status}1\n`;
+      const answer = await exchange(one, [push + sketch + withLf(sketch) + push + lone]);
+      assert.deepEqual(statuses(answer), ['204', '200', '200', '204'], status);
+    }
+    const { text } = await one.as('ama')({ path: '/devices/D/sensors/status/values?limit=99' });
+    const stored = new Set((JSON.parse(text) as { value: unknown }[]).map(({ value }) => value));
+    for (const word of ['voilà', 'Küche', '21\xa0°C', '😀', '…', 'voilà1', 'Küche1']) {
+      assert.ok(stored.has(word), word);
+    }
+    const found = await exchange(one, [
+      head(`GET /api/v2/devices?q=id==D;name==${utf8('é')}`),
+      last,
+    ]);
+    assert.deepEqual(statuses(found), ['200', '200']);
+    for (const odd of ['\x7f', '\x01', '\t', ' x']) {
+      refused(await exchange(one, [head(`GET /update?api_key=${key}&status=a${odd}b`) + push]));
+    }
+  }
+});
+
 test('lone line feeds are read behind the header of a balancer', async () => {
   const answer = await exchange(service('short'), [proxyHeader, withLf(push) + withLf(last)]);
   assert.deepEqual(statuses(answer), ['204', '200']);

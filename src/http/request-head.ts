@@ -1,6 +1,6 @@
 /** The facts in the head of a request on the bytes behind it and on its connection. */
 export interface RequestHead {
-  /** A head for node:http instead: lines that end with CRLF, and one Content-Length at most. */
+  /** A head for node:http instead: a URI, lines that end with CRLF, at most one Content-Length. */
   readonly instead: Buffer | undefined;
   /** How many bytes the body has; 'chunked': its own lines tell. */
   readonly body: number | 'chunked';
@@ -36,11 +36,13 @@ export function headEnd(bytes: Buffer, from: number): number {
   return -1;
 }
 
-const requestLine = /[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/y;
+const requestLine = /[!#$%&'*+.^_`|~\w-]+ [!-~]+ HTTP\/1\.[01]\r?\n/y;
+/** One whose target has bytes that a URI writes with percent signs; curl and sketches do not. */
+const wideLine = /^[!#$%&'*+.^_`|~\w-]+ [!-~\x80-\xff]+ HTTP\/1\.[01]\r?\n/;
 /** The fields of a whole head and its empty line. */
 const fieldLines = /(?:[!#$%&'*+.^_`|~\w-]+:[^\r\n]*\r?\n)*\r?\n$/y;
-const bareLine = /^GET (\/\S*) ?\r?\n/;
-const loneLine = /^GET (\/\S*) HTTP\/1\.[01]\r?\n$/;
+const bareLine = /^GET (\/[!-~\x80-\xff]*) ?\r?\n/;
+const loneLine = /^GET (\/[!-~\x80-\xff]*) HTTP\/1\.[01]\r?\n$/;
 /** Where sketches for ThingSpeak push by GET. */
 const sketchTarget = /^\/update(?:\.\w+)?(?:\?|$)/;
 const lengthPattern = /^\d{1,19}$/;
@@ -69,7 +71,7 @@ export class HeadReader {
   read(bytes: Buffer, end: number): RequestHead | undefined {
     const text = bytes.toString('latin1', 0, end);
     requestLine.lastIndex = 0;
-    if (!requestLine.test(text)) return readBareRequest(text);
+    if (!requestLine.test(text)) return this.#readWide(text) ?? readBareRequest(text);
     // From the version on: what the first line ends with belongs to what is known.
     const at = requestLine.lastIndex - 3;
     const known = this.#known;
@@ -80,7 +82,20 @@ export class HeadReader {
     this.#known = isPlain ? { fields: text.slice(at), head } : undefined;
     return head;
   }
+
+  /** Reads a head whose target is to be written as a URI first. */
+  #readWide(text: string): RequestHead | undefined {
+    const [line] = wideLine.exec(text) ?? [];
+    if (line === undefined) return undefined;
+    const bytes = Buffer.from(asUri(line) + text.slice(line.length), 'latin1');
+    const head = this.read(bytes, bytes.length);
+    return head && { ...head, instead: head.instead ?? bytes };
+  }
 }
+
+/** Each byte that no URI has, in its percent-encoding [RFC 3986 2.1]. */
+const asUri = (text: string): string =>
+  text.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Reads a head whose grammar is right. */
 function headOf(text: string): RequestHead | undefined {
@@ -189,4 +204,4 @@ export function readLoneLine(bytes: Buffer): Buffer | undefined {
 
 /** As of a client that knows no Host and asks once. */
 const lonelyRequest = (target: string): Buffer =>
-  Buffer.from(`GET ${target} HTTP/1.0\r\n\r\n`, 'latin1');
+  Buffer.from(`GET ${asUri(target)} HTTP/1.0\r\n\r\n`, 'latin1');
