@@ -26,7 +26,7 @@ export interface RefusedRequest {
 }
 
 /** Told of each refusal, before it is answered. */
-export type OnRefused = (request: RefusedRequest, code: string, error: unknown) => void;
+export type OnRefused = (request: RefusedRequest, answer: ErrorAnswer, error: unknown) => void;
 
 interface RefusalOptions {
   readonly reporter: Reporter;
@@ -53,7 +53,7 @@ export function refusalOf(
   const answer = errorAnswer(error, log);
   const { code, status, headers } = answer;
   reporter.requestRefused(code);
-  onRefused?.(request, code, error);
+  onRefused?.(request, answer, error);
   const route = request.routeOptions.url ?? 'unknown';
   reporter.requestAnswered({ method: request.method, route, status, durationMs });
   const { type, text } = refuse(answer);

@@ -95,7 +95,10 @@ function frameworkAnswer(error: unknown): ErrorAnswer | undefined {
   if (status === 413) return answer('too_large', 'the body is larger than this path takes', {});
   // A static file outside of its folder: there is nothing to be had, whatever is there.
   if (status === 403 || status === 404) return answer('not_found', 'there is nothing here', {});
-  if (status === 415) return answer('unsupported_media_type', 'this content type is not read', {});
+  if (status === 415) {
+    const sentence = 'this Content-Type is not read: send application/json';
+    return answer('unsupported_media_type', sentence, {});
+  }
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return answer('invalid', error.message, {});
   }

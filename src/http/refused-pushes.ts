@@ -11,7 +11,7 @@ export function createNoteRefusal(
   authenticate: Authenticate,
   clients: Pick<Clients, 'of'>,
 ): OnRefused {
-  return (request, code, error) => {
+  return (request, { code, body }, error) => {
     const meant = pushOf(request);
     if (meant === undefined) return;
     const actor = code === 'unauthenticated' ? undefined : senderOf(request, authenticate);
@@ -27,6 +27,7 @@ export function createNoteRefusal(
       error,
       address,
       path,
+      description: body.description,
       ...sender,
       ...ids,
     });

@@ -96,7 +96,7 @@ export function createPublish(options: PublishOptions): Publish {
   async function storeFields(
     actor: Actor,
     { channelId, field }: { readonly channelId: string; readonly field?: string },
-    { payload }: Message,
+    { payload, topic: path }: Message,
   ): Promise<void> {
     const deviceId = onlyDeviceOf(actor) ?? parseDeviceId(channelId);
     for (const [sensorId, datapoint] of readUpdate(parametersOf(bufferOf(payload), field))) {
@@ -104,8 +104,8 @@ export function createPublish(options: PublishOptions): Publish {
         await ingest(actor, { deviceId, sensorId }, [datapoint]);
         continue;
       }
-      const { code } = datapoint;
-      void refusedPushes.note({ via: 'mqtt', code, error: datapoint, actor, deviceId, sensorId });
+      const about = { code: datapoint.code, error: datapoint, path };
+      void refusedPushes.note({ via: 'mqtt', ...about, actor, deviceId, sensorId });
     }
   }
 
@@ -165,8 +165,11 @@ export function createPublish(options: PublishOptions): Publish {
       case 'system':
         return refuse('not_authorized', 'nobody publishes below $SYS');
       case 'nothing':
-        void refusedPushes.note({ via: 'mqtt', code: 'wrong_path', actor });
-        return refuse('topic_invalid', 'publish on devices/{id}/sensors/{id}/value');
+        void refusedPushes.note({
+          ...{ via: 'mqtt', code: 'wrong_path', actor, path: message.topic },
+          description: topicWanted,
+        });
+        return refuse('topic_invalid', topicWanted);
     }
   }
 
@@ -198,6 +201,8 @@ export function createPublish(options: PublishOptions): Publish {
     }
   };
 }
+
+const topicWanted = 'publish on devices/{id}/sensors/{id}/value';
 
 /** Tells other processes: an acknowledged message reaches their subscribers; QoS 0 may be lost. */
 async function tellOthers(

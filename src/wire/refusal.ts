@@ -31,7 +31,10 @@ export const RefusalMessage = Type.Object(
     device_id: Type.Optional(Type.String({ description: 'As it was sent.' })),
     sensor_id: Type.Optional(Type.String({ description: 'As it was sent.' })),
     path: Type.Optional(
-      Type.String({ description: 'Of an array: the path or topic it was sent to the last time.' }),
+      Type.String({ description: 'The path or topic that it was sent to the last time.' }),
+    ),
+    description: Type.Optional(
+      Type.String({ description: 'What was wrong the last time, and what to change.' }),
     ),
     elements: Type.Optional(
       Type.Array(
@@ -48,13 +51,14 @@ export const RefusalMessage = Type.Object(
 );
 
 export const refusalToWire = (refusal: RefusedPush) => {
-  const { at, problem, via, count, deviceId, sensorId, path, elements } = refusal;
+  const { at, problem, via, count, deviceId, sensorId, path, description, elements } = refusal;
   return {
     date: new Date(at).toISOString(),
     ...{ problem, via, count },
     ...(deviceId !== undefined && { device_id: deviceId }),
     ...(sensorId !== undefined && { sensor_id: sensorId }),
     ...(path !== undefined && { path }),
+    ...(description !== undefined && { description }),
     ...(elements !== undefined && { elements }),
   };
 };

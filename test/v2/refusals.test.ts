@@ -12,6 +12,8 @@ interface Refusal {
   readonly count: number;
   readonly device_id?: string;
   readonly sensor_id?: string;
+  readonly path?: string;
+  readonly description?: string;
 }
 
 let service: Service;
@@ -67,6 +69,27 @@ test('what a push over HTTP was refused for is told to the owner, newest first',
   assert.equal(told.find(({ problem }) => problem === 'unknown_sensor')?.sensor_id, 'TD');
   const text = JSON.stringify(told);
   for (const hidden of [secret, token, '21,5', 'xxx']) assert.ok(!text.includes(hidden), hidden);
+});
+
+test('a refusal says where it was sent, what was read and what to change', async () => {
+  const token = await service.tokenOf('ama');
+  const json = { value: 1, timestamp: '2026-02-30T00:00:00Z' };
+  const refused = await push({ token, json, path: `${path}?api_key=${secret}` });
+  const description = refusalOf(refused, 400, 'invalid');
+  assert.match(description, /^timestamp must be .* got "2026-02-30T00:00:00Z"$/);
+  await using client = await connect(service, { username: 'ama', password: token });
+  for (const topic of ['devices/pond/sensors/TC/value', 'pond/TC']) {
+    const publish = client.mqtt.publishAsync(topic, '{"temp": 1}', { qos: 1 });
+    await publish.catch(() => undefined);
+  }
+  const giveUpAt = performance.now() + 5_000;
+  while ((await list()).length < 3 && performance.now() < giveUpAt) await wait(5);
+  const said = (await list()).map(({ path, description }) => [path, description]);
+  assert.deepEqual(said.toSorted(), [
+    [`/api/v2${path}`, description],
+    ['devices/pond/sensors/TC/value', 'the value is missing: send {"value": …}'],
+    ['pond/TC', 'publish on devices/{id}/sensors/{id}/value'],
+  ]);
 });
 
 test('lines of a bulk request and pushes of version 1 are told of as well', async () => {

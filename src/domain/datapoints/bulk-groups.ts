@@ -147,7 +147,7 @@ function refusalOf(
   datapoint: Extract<BulkLine, { datapoint: unknown }>['datapoint'],
   { now, actor, valueBytesMax }: StepRules,
 ): DomainError | undefined {
-  if (isAhead(datapoint, now)) return aheadOfClock(now, '');
+  if (isAhead(datapoint, now)) return aheadOfClock(now, '', datapoint.timestamp);
   const isLarge = isTooLarge(actor, datapoint.value, valueBytesMax);
   return isLarge ? valueTooLarge(valueBytesMax, '') : undefined;
 }

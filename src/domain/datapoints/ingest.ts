@@ -218,10 +218,13 @@ export class ClockAheadError extends DomainError {
   }
 }
 
-/** The refusal of such a timestamp; `where` says which datapoint of several it is. */
-export function aheadOfClock(now: Instant, where: string): DomainError {
+/**
+ * The refusal of such a timestamp, or of any one; `where` says which datapoint of several it is.
+ */
+export function aheadOfClock(now: Instant, where: string, timestamp?: Instant): DomainError {
+  const read = timestamp === undefined ? '' : ` ${formatTimestamp(timestamp)}`;
   return new ClockAheadError(
-    `the timestamp${where} is more than a day ahead of the server's clock, ` +
+    `the timestamp${read}${where} is more than a day ahead of the server's clock, ` +
       `which says ${formatTimestamp(now)}`,
   );
 }
@@ -247,7 +250,9 @@ function refusalAt(
   if (!isLarge && !isAhead(datapoint, now)) return undefined;
   const isOnly = datapoints.length + (refused?.count ?? 0) === 1;
   const where = isOnly ? '' : ` of datapoint ${(refused?.indexOf(position) ?? position) + 1}`;
-  return isLarge ? valueTooLarge(valueBytesMax, where) : aheadOfClock(now, where);
+  return isLarge
+    ? valueTooLarge(valueBytesMax, where)
+    : aheadOfClock(now, where, datapoint.timestamp);
 }
 
 /** Whether neither its time nor the length of its text can be refused. */

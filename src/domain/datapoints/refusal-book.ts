@@ -17,7 +17,7 @@ export type PushProblem =
   | 'no_room'
   | 'unavailable';
 
-/** A refused push, or several alike; of its content the refused elements alone. */
+/** A refused push, or several alike; of its content what sentences and elements quote. */
 export interface RefusedPush {
   /** The last time. */
   readonly at: Instant;
@@ -27,8 +27,10 @@ export interface RefusedPush {
   readonly deviceId?: string;
   readonly sensorId?: string;
   readonly count: number;
-  /** Of an array: where it was sent the last time, and the first elements that were refused. */
+  /** Where it was sent the last time, by path or topic, and the sentence of its refusal. */
   readonly path?: string;
+  readonly description?: string;
+  /** Of an array whose other elements may have been stored: the first that were refused. */
   readonly elements?: readonly RefusedElement[];
 }
 
@@ -237,10 +239,10 @@ export const isAlike = (one: RefusedPush, other: NewRefusal): boolean =>
 /** Two bytes for each character, and what objects take around them. */
 function sizeOf(name: string, refusals: readonly RefusedPush[]): number {
   const texts = refusals.reduce(
-    (sum, { deviceId = '', sensorId = '', path = '', elements = [] }) =>
+    (sum, { deviceId = '', sensorId = '', path = '', description: sentence = '', elements = [] }) =>
       elements.reduce(
         (shown, { description, excerpt }) => shown + 50 + description.length + excerpt.length,
-        sum + deviceId.length + sensorId.length + path.length,
+        sum + deviceId.length + sensorId.length + path.length + sentence.length,
       ),
     name.length,
   );

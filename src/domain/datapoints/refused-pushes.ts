@@ -4,6 +4,7 @@ import type { Actor } from '../actor.ts';
 import { type Payer, payerAt, payerOf } from '../budgets/payer.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource, noDevice } from '../devices/devices.ts';
+import { DomainError } from '../errors.ts';
 import { type DeviceId, parseUsername, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user-store.ts';
@@ -30,8 +31,11 @@ export interface SeenRefusal {
   readonly address?: string;
   readonly deviceId?: DeviceId;
   readonly sensorId?: SensorId;
-  /** Where an array was sent, some of whose elements were refused; with them. */
+  /** The sentence of the refusal; absent: that of `error`, where it is one of the domain. */
+  readonly description?: string;
+  /** Where it was sent, by path or topic. */
   readonly path?: string | undefined;
+  /** Elements of an array that were refused, while others may have been stored. */
   readonly refused?: RefusedElements;
   /** Username given by a client that was not let in. */
   readonly username?: string;
@@ -70,11 +74,13 @@ export function createRefusedPushes(options: {
   async function write(
     seen: SeenRefusal,
     problem: PushProblem,
-    elements: Pick<NewRefusal, 'path' | 'elements' | 'count'> = {},
+    what: Pick<NewRefusal, 'description' | 'elements' | 'count'>,
   ): Promise<void> {
     const { via, actor, deviceId, sensorId, username } = seen;
+    const path = seen.path?.slice(0, shownMax);
     const refusal = {
-      ...{ at: clock.now(), problem, via, ...elements },
+      ...{ at: clock.now(), problem, via, ...what },
+      ...(path !== undefined && { path }),
       ...(deviceId !== undefined && { deviceId }),
       ...(sensorId !== undefined && { sensorId }),
     };
@@ -105,11 +111,10 @@ export function createRefusedPushes(options: {
       const problem = problemOf(seen);
       if (problem === undefined) return;
       try {
-        if (refused === undefined) return await write(seen, problem);
-        const path = seen.path?.slice(0, 4 * limits.refusedExcerptMax);
+        if (refused === undefined) return await write(seen, problem, sentenceOf(seen));
         for (const { refusal, elements, count } of refused.kinds()) {
           const kind = problemOf({ ...seen, code: refusal.code, error: refusal }) ?? problem;
-          await write(seen, kind, { ...(path !== undefined && { path }), elements, count });
+          await write(seen, kind, { elements, count });
         }
       } catch {
         // The note only helps people; the refusal itself was answered.
@@ -133,6 +138,14 @@ export function createRefusedPushes(options: {
       );
     },
   };
+}
+
+/** Characters of a path or sentence. */
+const shownMax = 4 * limits.refusedExcerptMax;
+
+function sentenceOf({ description, error }: SeenRefusal): Pick<NewRefusal, 'description'> {
+  const sentence = description ?? (error instanceof DomainError ? error.message : undefined);
+  return sentence === undefined ? {} : { description: sentence.slice(0, shownMax) };
 }
 
 /** An account, a guest's address, or the address of somebody whose key is wrong. */

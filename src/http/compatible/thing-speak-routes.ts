@@ -179,7 +179,7 @@ function note(
 ): void {
   if (!(error instanceof DomainError || error instanceof EdgeError)) return;
   const code = known.deviceId === undefined && error.code === 'invalid' ? 'wrong_path' : error.code;
-  void refusedPushes.note({ via: 'http', code, error, ...known });
+  void refusedPushes.note({ via: 'http', code, error, description: error.message, ...known });
 }
 
 /**
