@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { BulkLine } from '../domain/datapoints/bulk-step.ts';
+import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { BulkReport } from '../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
@@ -45,19 +46,20 @@ export function readBulkLine(
   line: number,
   { deviceId, sensorId }: Spelling = v2Spelling,
 ): BulkLine {
+  let sensor: SensorRef | undefined;
   try {
     const body = parseLine(text);
     if (!isJsonObject(body)) {
       throw invalid(`send an object {"${deviceId}", "${sensorId}", "value", "timestamp"?}`);
     }
-    const sensor = {
+    sensor = {
       deviceId: parseDeviceId(body[deviceId]),
       sensorId: parseSensorId(body[sensorId]),
     };
     return { line, sensor, datapoint: readDatapoint(body, '') };
   } catch (reason) {
-    if (reason instanceof DomainError) return { line, refusal: reason };
-    throw reason;
+    if (!(reason instanceof DomainError)) throw reason;
+    return { line, refusal: reason, ...(sensor !== undefined && { sensor }) };
   }
 }
 

@@ -107,6 +107,19 @@ test('lines of a bulk request and pushes of version 1 are told of as well', asyn
   ]);
 });
 
+test('an unreadable line of a bulk request, and elements beside a lone push, are told', async () => {
+  const token = await service.tokenOf('ama');
+  const line = { device_id: 'pond', sensor_id: 'TC', value: 1, timestamp: '' };
+  const bulk = { method: 'POST', path: '/sensors_data', token, json: [line] };
+  assert.equal((await service.call(bulk)).status, 200);
+  assert.match((await list())[0]?.description ?? '', /^timestamp must be .* got ""$/);
+  assert.equal((await push({ token, json: [{ value: 1 }, { timestamp: '' }] })).status, 204);
+  assert.equal((await push({ token, json: {} })).status, 400);
+  const [lone, array, ...others] = await list();
+  assert.deepEqual([lone?.count, array?.count, others.length], [2, 1, 0]);
+  assert.match(lone?.description ?? '', /^the value is missing/);
+});
+
 test('what a publish over MQTT was refused for is told to the owner', async () => {
   const username = 'ama';
   await refusal(service, { username, password: secret });

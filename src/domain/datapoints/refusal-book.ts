@@ -234,7 +234,8 @@ export const isAlike = (one: RefusedPush, other: NewRefusal): boolean =>
   one.problem === other.problem &&
   one.via === other.via &&
   one.deviceId === other.deviceId &&
-  one.sensorId === other.sensorId;
+  one.sensorId === other.sensorId &&
+  (one.elements === undefined) === (other.elements === undefined);
 
 /** Two bytes for each character, and what objects take around them. */
 function sizeOf(name: string, refusals: readonly RefusedPush[]): number {
