@@ -107,7 +107,7 @@ test('lines of a bulk request and pushes of version 1 are told of as well', asyn
   ]);
 });
 
-test('an unreadable line of a bulk request, and elements beside a lone push, are told', async () => {
+test('unreadable lines of bulk requests, and elements beside lone pushes, are told', async () => {
   const token = await service.tokenOf('ama');
   const line = { device_id: 'pond', sensor_id: 'TC', value: 1, timestamp: '' };
   const bulk = { method: 'POST', path: '/sensors_data', token, json: [line] };
