@@ -38,7 +38,7 @@ function mediaType(contentType: string | undefined): MediaType {
 export function readJsonBody(body: unknown, contentType: string | undefined): unknown {
   const type = mediaType(contentType);
   if (type !== 'json' && type !== 'none') throw unsupported(contentType, 'application/json');
-  const text = decode(body);
+  const text = decode(body, contentType);
   if (text === '') throw invalid('the body is empty: send a JSON object');
   return parse(text);
 }
@@ -78,7 +78,7 @@ export function readPushBody(body: unknown, contentType: string | undefined): Pu
     if (type === 'csv' && Buffer.isBuffer(body) && bytesWithoutPadding(body).length > 0) {
       return { kind: 'csv', bytes: body };
     }
-    const text = decode(body);
+    const text = decode(body, contentType);
     if (text === '') throw invalid('the value is missing: the body is empty');
     if (type === 'text') return { kind: 'json', value: text };
     const read = type === 'json' ? readJsonOrText : readPayloadValue;
@@ -98,7 +98,7 @@ export function readBareBody(body: unknown, contentType: string | undefined): Ba
   if (type === 'other' || type === 'csv') {
     throw unsupported(contentType, 'text/plain or application/json');
   }
-  const text = decode(body);
+  const text = decode(body, contentType);
   if (text === '') throw invalid('the body is empty: send the new value as the body');
   return { text, isJson: type === 'json' };
 }
@@ -137,10 +137,14 @@ export function readOptionalBody(body: unknown): JsonValue | undefined {
   }
 }
 
-function decode(body: unknown): string {
+/** What clients call Windows-1252, and the part of it that is ISO 8859-1 [WHATWG Encoding 4.2]. */
+const latinCharset = /;[\t ]*charset[\t ]*=[\t ]*"?(?:iso-8859-1|latin-?1|(?:windows|cp)-?1252)\b/i;
+
+function decode(body: unknown, contentType = ''): string {
   if (!Buffer.isBuffer(body)) return '';
-  if (!isUtf8(body)) throw invalid('the body is not valid UTF-8');
-  return withoutPadding(body.toString('utf8'));
+  if (isUtf8(body)) return withoutPadding(body.toString('utf8'));
+  if (!latinCharset.test(contentType)) throw invalid('the body is not valid UTF-8');
+  return withoutPadding(new TextDecoder('windows-1252').decode(body));
 }
 
 function parse(text: string, read: ReadText = parseJson): JsonValue {

@@ -12,12 +12,12 @@ before(async () => {
 after(() => service[Symbol.asyncDispose]());
 
 for (const to of ['value', 'values'] as const) {
-  const push = async (text: string, type?: string) => {
+  const push = async (text: string | Uint8Array, type?: string) => {
     const sensor = await openSensor(service);
     const path = `${sensor.path}/${to}`;
     const content = type === undefined ? 'application/json' : type;
     // A text would say that it is text/plain.
-    const body = content === '' ? Buffer.from(text) : text;
+    const body = content === '' ? Buffer.from(text as string) : text;
     const reply = await service.call({ method: 'POST', path, body, type: content });
     assert.equal(reply.status, 204, reply.text);
     assert.equal(reply.text, '');
@@ -44,6 +44,17 @@ for (const to of ['value', 'values'] as const) {
     for (const text of ['25', '{"value":1}', 'true', '[1,2]', 'warm, rather', ' 7']) {
       assert.deepEqual(await push(text, 'text/plain'), [text]);
       assert.deepEqual(await push(text, 'text/plain;charset=utf-8'), [text]);
+    }
+  });
+
+  test(`${to} reads a body in the Windows-1252 that its content type names`, async () => {
+    const bytes = (text: string) => Buffer.from(text, 'latin1');
+    for (const charset of ['iso-8859-1', 'ISO-8859-1', '"windows-1252"', 'latin1', 'cp1252']) {
+      const named = `;charset=${charset}`;
+      assert.deepEqual(await push(bytes('21 \xb0C \x80'), `text/plain${named}`), ['21 °C €']);
+      const json = bytes('{"value":"Z\xfcrich"}');
+      assert.deepEqual(await push(json, `application/json ${named}`), ['Zürich']);
+      assert.deepEqual(await push('é', `text/plain${named}`), ['é'], 'UTF-8 all the same');
     }
   });
 
