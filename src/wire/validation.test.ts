@@ -34,3 +34,11 @@ test('a list of as many as may be there is read, nulls taken as absent', () => {
   const { sensors: found } = read({ id: 'd', sensors });
   assert.deepEqual(found, Array(10).fill({ id: 's' }));
 });
+
+test('a null where something else is wanted is told as it was read', () => {
+  const read = createReader(Device, 'the device');
+  assert.throws(() => read({ id: 'd', sensors: [null] }), {
+    message: /^sensors\[0\] .*, got null$/,
+  });
+  assert.throws(() => read({ id: {} }), { message: /^id .*, got an object$/ });
+});

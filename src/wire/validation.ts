@@ -86,8 +86,8 @@ function got(pointer: string, message: unknown): string {
     value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, part) : undefined;
   }
   if (value === undefined) return '';
-  const text = typeof value === 'object' ? (Array.isArray(value) ? 'an array' : 'an object') : '';
-  return `, got ${text || JSON.stringify(value).slice(0, 60)}`;
+  if (Array.isArray(value)) return ', got an array';
+  return `, got ${isRecord(value) ? 'an object' : JSON.stringify(value).slice(0, 60)}`;
 }
 
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
