@@ -1,10 +1,11 @@
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
+import { loadRetained, loadSessions } from '../sql/load-sessions.ts';
 import { tellOthers } from './feed-log.ts';
-import { loadRetained, loadSessions } from './load-sessions.ts';
 import { applySessionChanges } from './session-writes.ts';
 import { createSharedSessions } from './shared-sessions.ts';
 import type { StoreContext } from './store-context.ts';
+import { indexKey } from './text.ts';
 
 /**
  * MQTT sessions in PostgreSQL: read once, and from then on written only. A process that is alone
@@ -42,7 +43,7 @@ export function createSessionStore(
     },
     shared: {
       ...createSharedSessions({ reader, writer, damaged, own }),
-      retained: (topics) => loadRetained(reader, damaged, topics),
+      retained: (topics) => loadRetained(reader, damaged, topics.map(indexKey)),
       onFenced: (listener) => void fenced.add(listener),
     },
   };

@@ -8,10 +8,10 @@ import type {
   SharedSessions,
 } from '../../domain/messaging/session-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
+import { loadSessions } from '../sql/load-sessions.ts';
 import type { SqlSession } from '../sql/session.ts';
-import { keyParts } from '../sql/session-row.ts';
+import { keyParts, type SubscriptionRow, subscriptionColumns } from '../sql/session-row.ts';
 import { tellOthers } from './feed-log.ts';
-import { loadSessions } from './load-sessions.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { insertRecord } from './session-writes.ts';
 import { applyShares } from './shares.ts';
@@ -163,6 +163,11 @@ async function claim(
   return { turn, ...(session !== undefined && { session }) };
 }
 
+/** A subscription with the place of the log when it was made. */
+interface SubscribedRow extends SubscriptionRow {
+  readonly since: number;
+}
+
 /** Makes sessions this member's, and answers what is kept of them. */
 async function takeOver(
   tx: SqlSession,
@@ -176,8 +181,11 @@ async function takeOver(
     await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
     ({ session }) => session,
   );
-  return (await loadSessions(tx, damaged, rows)).map(({ row, session, since }) => ({
-    ...{ ...session, since },
+  const columns = `${subscriptionColumns}, since`;
+  const sessions = await loadSessions<SubscribedRow>(tx, damaged, { rows, columns });
+  return sessions.map(({ row, session, subscribed }) => ({
+    ...session,
+    since: new Map(subscribed.map(({ filter, since }) => [filter, since])),
     heard: new Map((heard.get(row) ?? []).map(({ writer, at }) => [writer, at])),
   }));
 }

@@ -15,7 +15,8 @@ export type Value =
  * clause for the elements of a list, with the columns `value` and `key` (its place); `each($1, $2)`
  * for those of several lists of one length, with `value2` and so on.
  * SQLite has no statistics: `cross join … on` and `indexed by` tell it the order and the index. It
- * has no buckets either: a column `bucket` is left out with the comma after it.
+ * has no buckets either: a column `bucket` is left out with the comma after it; nor `collate "C"`,
+ * which is how it compares texts anyway.
  */
 export interface SqlSession {
   /** All rows; their fields are the columns of the statement. */
@@ -91,6 +92,7 @@ export const forSqlite = (sql: string): string =>
   sql
     .replaceAll(namePattern, '$1')
     .replaceAll(bucketPattern, '')
+    .replaceAll(' collate "C"', '')
     .replaceAll(listPattern, (_, places: string) => {
       const [first = '', ...others] = places.split(', ');
       if (others.length === 0) return `json_each(${first}) as given`;

@@ -111,7 +111,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       take: pushed.takeOld,
       ...pushed.retained,
     }),
-    mqttSessions: createSessionStore(context),
+    mqttSessions: createSessionStore(context, shared.reader),
     installation: createInstallationStore(shared, {
       secret: async () => ensureInstallationSecret(directory),
       lastBackupAt: () => lastBackupOf(directory),
