@@ -71,7 +71,7 @@ export const plantsOfPossessions: readonly Plant[] = [
   },
   {
     name: 'a hand-over ends the grants of before',
-    ...{ file: credit, test: 'a device handed over spends no credit', says: /403/ },
+    ...{ file: credit, test: 'a device handed over spends no credit', says: /devices:update/ },
     patches: [
       patch(
         'src/storage/sql/device-writes.ts',

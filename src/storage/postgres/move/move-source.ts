@@ -9,7 +9,7 @@ import { sessionOn } from '../connection.ts';
 import { openPostgres } from '../postgres-storage.ts';
 import { lockService } from '../service-lock.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
-import { countRows, readPage } from './move-tables.ts';
+import { readingPages } from './move-tables.ts';
 
 /** Limits by which all datapoints outside chunks are flushed to chunks. */
 const flushAll = { ...hotLimits, flushRowsMin: 1, flushDatapointsMin: 1 };
@@ -47,8 +47,7 @@ export async function openMoveSource({ url }: DatabasePlace, log: Log): Promise<
       name: await nameOf(session),
       secret: async () => (await session.first<{ value: string }>(selectSecret))?.value ?? '',
       datapoints: async () => (await session.first<{ n: number }>(sum))?.n ?? 0,
-      count: (table) => countRows(session, table),
-      page: (table, after) => readPage(session, table, after),
+      ...readingPages(session),
       close: () => client.end(),
     };
   } catch (error) {

@@ -7,7 +7,7 @@ import { sessionOn } from '../connection.ts';
 import { migrate } from '../migrate.ts';
 import { connectWriter, unusable } from '../opening.ts';
 import { lockService } from '../service-lock.ts';
-import { continueNumbers, countRows, insertRows, readPage } from './move-tables.ts';
+import { continueNumbers, insertRows, readingPages } from './move-tables.ts';
 
 /** Tables of a move that is under way: while they are there, no service starts. */
 const makeProgress = `
@@ -69,8 +69,7 @@ function createTarget(client: pg.Client): MoveTarget {
 
   return {
     put,
-    count: (table) => countRows(session, table),
-    page: (table, after) => readPage(session, table, after),
+    ...readingPages(session),
     async progress({ name }) {
       const row = await session.first<{ mark: string | null }>(findProgress, name);
       if (row === undefined) return 'none';
@@ -122,8 +121,9 @@ async function claim(client: pg.Client, sourceName: string): Promise<void> {
 }
 
 async function requireEmpty(session: SqlSession): Promise<void> {
+  const { count } = readingPages(session);
   for (const table of movedTables) {
-    if ((await countRows(session, table)) === 0) continue;
+    if ((await count(table)) === 0) continue;
     throw new UnusableStorageError(
       'the database that is to be moved to holds data already: name an empty one',
     );

@@ -11,7 +11,7 @@ import { ensureInstallationSecret } from '../installation-secret.ts';
 import { createSelection } from '../selection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
-import { countRows, readPage } from './move-tables.ts';
+import { readingPages } from './move-tables.ts';
 
 /** Limits under which all datapoints outside chunks are flushed. */
 const flushAll = { ...datapointLimits, memtableEntryBytesMax: 1 };
@@ -48,8 +48,7 @@ export async function openMoveSource(directory: string, log: Log): Promise<MoveS
         database,
         'select coalesce(sum(count), 0) as n from chunks',
       ).first()?.n ?? 0,
-    count: async (table) => countRows(database, table),
-    page: async (table, after) => readPage(database, table, after),
+    ...readingPages(database),
     close: () => open.disposeAsync(),
   };
 }

@@ -11,7 +11,7 @@ import { makeDirectory } from '../make-directory.ts';
 import { migrate } from '../migrate.ts';
 import { dataFiles, replaceData } from '../replacement.ts';
 import { createSelection } from '../selection.ts';
-import { countRows, insertingInto, readPage } from './move-tables.ts';
+import { insertingInto, readingPages } from './move-tables.ts';
 
 /** The progress of a move under way, beside the moved tables; dropped at the end. */
 const progressTables = `
@@ -53,8 +53,7 @@ export async function openMoveTarget(directory: string, sourceName: string): Pro
   const open = opened.move();
 
   return {
-    count: async (table) => countRows(database, table),
-    page: async (table, after) => readPage(database, table, after),
+    ...readingPages(database),
     async progress(table) {
       const row = progress.first(table.name);
       if (row === undefined) return 'none';
