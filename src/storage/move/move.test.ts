@@ -22,8 +22,9 @@ const odd = `'Maji, 测 \uffff0 ''"\\ ' || char(10)`;
 /** Rows of the tables that no datapoint is in, with all kinds of texts, bytes and nulls. */
 const rows = `
   insert into users values
-    (1, 'u1', 'ama', 'ama@example.org', 'hash', ${noon}, 1, 0, 2.5, ${odd}, '[]', 1, 'key', 0, 1),
-    (7, 'u2', 'Kofi', null, 'hash', ${noon}, 0, 1, null, '{}', '[]', 0, null, 1, 0);
+    (1, 'u1', 'ama', 'ama@example.org', 'hash', ${noon}, 1, 0, 2.5, ${odd}, '[]', 1, 'key', 0, 1,
+      ${noon}),
+    (7, 'u2', 'Kofi', null, 'hash', ${noon}, 0, 1, null, '{}', '[]', 0, null, 1, 0, null);
   insert into login_sessions values
     ('l1', 'u1', 'h1', 'h0', 1, 2, 3, 4, '{}'), ('l2', 'u1', 'h2', null, null, 2, 3, 4, ${odd});
   insert into tokens values (1, 't1', 'u1', 9, 8, 'l1'), (5, 't2', 'u2', 9, 8, null);
