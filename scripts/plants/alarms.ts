@@ -36,6 +36,11 @@ export const plantsOfAlarms: readonly Plant[] = [
         'const watched = owned.filter(',
         'const watched = owned.slice(0, left).filter(',
       ),
+      patch(
+        'src/domain/notifications/rule-devices.ts',
+        'left -= watched.length;',
+        'left -= owned.length;',
+      ),
     ],
   },
   {
