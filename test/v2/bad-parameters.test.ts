@@ -229,6 +229,7 @@ test('keys that mean something to JavaScript are ignored like other unknown ones
   const reply = await service.call({ method: 'POST', path: '/users', body: user, type });
   assert.equal(reply.status, 200, reply.text);
   const { json: account } = await admin({ path: `/users/${reply.json}` });
-  assert.deepEqual(Object.keys(account as object).toSorted(), ['createdTime', 'id', 'username']);
+  const keys = ['createdTime', 'devices', 'id', 'username'];
+  assert.deepEqual(Object.keys(account as object).toSorted(), keys);
   assert.equal(Reflect.get({}, 'isAdmin'), undefined);
 });
