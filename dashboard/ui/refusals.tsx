@@ -61,12 +61,14 @@ const keyOf = ({ problem, via, device_id, sensor_id, elements }: Refusal): strin
 
 function RefusalLine(props: { readonly refusal: Refusal; readonly device: Device }): JSX.Element {
   const { refusal, device } = props;
-  const { problem, via, count, date, device_id = '', sensor_id = '' } = refusal;
+  const { problem, via, count, date, path, device_id = '', sensor_id = '' } = refusal;
   const sentence = sentences.get(problem) ?? 'refused.unreadable';
   const sensors = device.sensors.map(({ id }) => id).join(', ');
   const age = formatAge(Date.parse(date), now.value, t);
   const way = via === 'mqtt' ? 'MQTT' : 'HTTP';
-  const words = count > 1 ? [way, age, t('refused.times', { count })] : [way, age];
+  const words = [way, age];
+  if (count > 1) words.push(t('refused.times', { count }));
+  if (path !== undefined) words.push(path);
   const isUnknownSensor = problem === 'unknown_sensor';
   return (
     <div class="refusal">

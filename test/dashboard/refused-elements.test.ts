@@ -38,6 +38,7 @@ for (const [language, [others, element]] of Object.entries(sentences)) {
       const box = page.locator('.refusals');
       await box.getByText(others).first().waitFor();
       await box.getByText(element).waitFor();
+      await box.getByText('/api/v2/devices/rows/sensors/T/values').first().waitFor();
       await box.getByText('<img src=x>').waitFor();
       const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       assert.equal(isWide, false);
