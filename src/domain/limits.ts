@@ -188,6 +188,8 @@ export const limits = {
   /** A longer body of a push is read piece by piece. */
   largePushBytesMin: 131_072,
   largePushSliceBytes: 32_768,
+  /** Settings of actuators that are stored at the same time; payers take turns. */
+  settingsStoredAtOnce: 32,
   /** Large pushes that are read and stored at the same time; others wait for their turn. */
   largePushesAtOnce: 2,
   /** Size of a datapoint beside its value, as JSON text: keys, a timestamp, white space. */

@@ -9,13 +9,14 @@ import {
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import type { FeedEvent, FeedListener } from '../domain/datapoints/feed.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
-import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
+import { parseActuatorId, parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { PublishContext } from '../domain/publish-context.ts';
 import { yieldToEventLoop } from '../lib/event-loop.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Broker } from './broker.ts';
 import { deliverEvent, deliverLive } from './deliveries.ts';
+import { mqttLimits } from './limits.ts';
 import { MqttPublishContext } from './live-message.ts';
 
 const sensor = { deviceId: parseDeviceId('d'), sensorId: parseSensorId('s') };
@@ -181,4 +182,33 @@ test('properties count for each datapoint that they come with', async () => {
   assert.equal(held.length, 1, 'it is handed on in slices');
   await held[0];
   assert.equal(told.length, 61);
+});
+
+test('settings of who had much handed on wait for their turn, and the newest are kept', async () => {
+  const { told, behind, waiting, publish } = openBroker();
+  const payer = 'address/10.0.0.1';
+  behind.add(payer);
+  const setting = (value: number, by: Payer | undefined, actuator = 'a'): FeedEvent => {
+    const message = { topic: 't', payload: Buffer.from(''), qos: 0, retain: false } as const;
+    const sent = { ...message, ...(by !== undefined && { payer: by }) };
+    const publishContext = new MqttPublishContext(sent, { form: 'bare', datapoints: [] });
+    const actuatorId = parseActuatorId(actuator);
+    return { kind: 'actuator', deviceId: sensor.deviceId, actuatorId, value, publishContext };
+  };
+  const most = mqttLimits.settingsWaitingPerTopicMax;
+  publish(...Array.from({ length: most + 5 }, (_, at) => setting(at, payer)));
+  // In order, although its own payer could go on.
+  publish(setting(1_000, 'account/1'));
+  publish(setting(7, 'account/1', 'b'));
+  assert.deepEqual(texts(told), ['devices/d/actuators/b/value 7']);
+  for (let at = 0; at < most + 10; at += 1) {
+    await yieldToEventLoop();
+    waiting.shift()?.();
+  }
+  await yieldToEventLoop();
+  const ofA = texts(told).slice(1);
+  assert.equal(ofA.length, most);
+  assert.equal(ofA.at(-1), 'devices/d/actuators/a/value 1000');
+  publish(setting(8, 'account/1'));
+  assert.equal(texts(told).at(-1), 'devices/d/actuators/a/value 8', 'nothing waits any more');
 });

@@ -15,6 +15,7 @@ import {
   datapointMessage,
   isPublished,
   isPublishedWhole,
+  payerOfPublish,
   propertyBytesOf,
   settingMessage,
 } from './live-message.ts';
@@ -28,9 +29,10 @@ import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
  */
 export function deliverLive(watch: Watch, broker: Broker): () => void {
   const line = createDeliveryLine(broker);
+  const settings = createSettingLine(broker);
   return watch.open((events) => {
     for (const event of events) {
-      if (event.kind === 'actuator') deliverSetting(broker, event);
+      if (event.kind === 'actuator') settings(event);
       else if (broker.hasAnySubscriber()) line(event);
     }
   });
@@ -52,6 +54,51 @@ const isLong = (event: DatapointsEvent): event is LongEvent =>
   event.batch !== undefined &&
   (event.batch.count > mqttLimits.liveDatapointsAtOnceMax ||
     (event.batch.count > 1 && bytesOf(event.batch, event) > mqttLimits.liveBytesAtOnceMax));
+
+type SettingEvent = Extract<FeedEvent, { readonly kind: 'actuator' }>;
+
+/**
+ * Hands settings of actuators on, those behind whose payer others come first in its turn, and each
+ * topic in order. Of too many that wait for one topic the oldest are left out: a newer one holds.
+ */
+function createSettingLine(broker: TakingTurns): (event: SettingEvent) => void {
+  const lines = new Map<string, SettingEvent[]>();
+  let waiting = 0;
+
+  async function handOn(topic: string, line: SettingEvent[]): Promise<void> {
+    for (let [next] = line; next !== undefined; [next] = line) {
+      const payer = payerOfPublish(next.publishContext);
+      if (payer !== undefined) await broker.turnOf(payer);
+      // Others may have been left out meanwhile.
+      const event = line.shift();
+      waiting -= 1;
+      if (event !== undefined) deliverSetting(broker, event);
+    }
+    lines.delete(topic);
+  }
+
+  return (event) => {
+    const topic = actuatorTopic(event.deviceId, event.actuatorId);
+    const line = lines.get(topic);
+    const payer = payerOfPublish(event.publishContext);
+    const isLate = payer !== undefined && broker.isBehind(payer) && broker.hasSubscribers(topic);
+    if (line === undefined && (!isLate || waiting >= mqttLimits.settingsWaitingMax)) {
+      deliverSetting(broker, event);
+      return;
+    }
+    waiting += 1;
+    if (line === undefined) {
+      const begun = [event];
+      lines.set(topic, begun);
+      void handOn(topic, begun);
+      return;
+    }
+    line.push(event);
+    if (line.length <= mqttLimits.settingsWaitingPerTopicMax) return;
+    line.shift();
+    waiting -= 1;
+  };
+}
 
 /** About how many bytes each subscriber gets: properties that were published come with each. */
 const bytesOf = (batch: ColumnBatch, { publishContext }: DatapointsEvent): number =>
@@ -179,13 +226,7 @@ function deliverDatapoints(broker: Receivers, event: DatapointsEvent): void {
 
 function deliverSetting(
   broker: Receivers,
-  {
-    deviceId,
-    actuatorId,
-    value,
-    publishContext,
-    origin,
-  }: Extract<FeedEvent, { readonly kind: 'actuator' }>,
+  { deviceId, actuatorId, value, publishContext, origin }: SettingEvent,
 ): void {
   const topic = actuatorTopic(deviceId, actuatorId);
   const message = settingMessage(topic, value, publishContext);

@@ -91,6 +91,9 @@ export const mqttLimits = {
   liveDatapointsAtOnceMax: 64,
   /** The same in bytes that each subscriber gets. */
   liveBytesAtOnceMax: 131_072,
+  /** Settings of one actuator, and of all, that wait for the turn of who published them. */
+  settingsWaitingPerTopicMax: 32,
+  settingsWaitingMax: 512,
   /** Pushes to one sensor that wait until those of a longer array were handed on. */
   eventsBehindLongMax: 1_000,
   /** A WebSocket message: the largest MQTT packet with its topic and properties. */

@@ -1,3 +1,4 @@
+import type { Payer } from '../domain/budgets/payer.ts';
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import type { Message, MessageOrigin } from '../domain/messaging/message.ts';
 import type { PublishContext, ReceivedId } from '../domain/publish-context.ts';
@@ -75,6 +76,10 @@ export const isPublished = (publishContext: PublishContext | undefined): boolean
 /** Bytes of the properties that each message of a publish carries. */
 export const propertyBytesOf = (context: PublishContext | undefined): number =>
   context instanceof MqttPublishContext ? (context.message.properties?.length ?? 0) : 0;
+
+/** Payer of what came in over MQTT. */
+export const payerOfPublish = (context: PublishContext | undefined): Payer | undefined =>
+  context instanceof MqttPublishContext ? context.message.payer : undefined;
 
 /** Values that came by another protocol arrive at most once and are not retained [contract 8]. */
 const fromElsewhere = { qos: 0, retain: false } as const;

@@ -14,7 +14,9 @@ import { silentLog } from '../../lib/log.ts';
 import { type Actor, guest } from '../actor.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { guestUsername, parseUserId, parseUsername } from '../ids.ts';
+import { limits } from '../limits.ts';
 import { type ActuatorChange, createActuators } from './actuators.ts';
+import type { DeviceStore } from './device-store.ts';
 import { createTimedSettings } from './timed-settings.ts';
 
 const clock: Clock = { now: () => noon };
@@ -23,9 +25,9 @@ const valueBytesMax = 65_536;
 const pump = actuatorId('pump');
 const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUsername('ama') };
 
-async function guestsPump() {
+async function guestsPump(wrap = (devices: DeviceStore): DeviceStore => devices) {
   const { storage, access } = await openServiceStorage();
-  const { devices } = storage;
+  const devices = wrap(storage.devices);
   const actuators = [anActuator('pump', { value: 0 })];
   await devices.insert(aDevice('d', { owner: guestUsername, actuators }));
   const told: ActuatorChange[] = [];
@@ -74,4 +76,37 @@ test('a value that is refused is neither kept nor told', async () => {
   await assert.rejects(actuators.setValue(ama, id, valve, 1), { code: 'not_found' });
   assert.equal((await devices.find(id))?.actuators[0]?.value, 0);
   assert.deepEqual(told, []);
+});
+
+test('settings that many guests make at once leave others their turn at the store', async () => {
+  const stored: unknown[] = [];
+  const goOns: (() => void)[] = [];
+  const { actuators } = await guestsPump((devices) => ({
+    ...devices,
+    async stepActuator(...given) {
+      const [, , step] = given;
+      stored.push(step.kind === 'set' ? step.value : undefined);
+      await new Promise<void>((resolve) => goOns.push(resolve));
+      return devices.stepActuator(...given);
+    },
+  }));
+  const stranger: Actor = { kind: 'guest', address: '10.0.0.1' };
+  const count = 3 * limits.settingsStoredAtOnce;
+  const all = Array.from({ length: count }, () => actuators.setValue(stranger, id, pump, 'theirs'));
+  const hers = actuators.setValue(ama, id, pump, 'hers');
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  while (stored.length < limits.settingsStoredAtOnce) await settled();
+  for (let turn = 0; turn < 2; turn += 1) {
+    for (let ticks = 0; ticks < 50; ticks += 1) await settled();
+    goOns.shift()?.();
+  }
+  for (let ticks = 0; ticks < 50; ticks += 1) await settled();
+  assert.equal(stored.length, limits.settingsStoredAtOnce + 2);
+  assert.ok(stored.includes('hers'));
+  for (let left = count + 1; left > 0; await settled()) {
+    left -= goOns.length;
+    for (const goOn of goOns.splice(0)) goOn();
+    if (stored.length === count + 1 && goOns.length === 0) break;
+  }
+  await Promise.all([...all, hers]);
 });

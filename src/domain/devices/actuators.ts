@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
 import type { Scope } from '../access/scopes.ts';
@@ -75,6 +76,8 @@ export function createActuators(options: {
 }): Actuators {
   const { store, access, clock, publish, valueBytesMax, timedSettings, room } = options;
   const { told } = options;
+  /** Thousands of settings may be published at once: payers take turns at the store. */
+  const storeTurns = createFairSemaphore(limits.settingsStoredAtOnce);
 
   function requireSmall(actor: Actor, value: JsonValue): void {
     if (isTooLarge(actor, value, valueBytesMax)) throw valueTooLarge(valueBytesMax, '');
@@ -105,10 +108,19 @@ export function createActuators(options: {
   async function set(
     id: DeviceId,
     actuatorId: ActuatorId,
-    setting: { readonly value: JsonValue; readonly by: Username; readonly forMs?: number },
+    {
+      payer,
+      ...setting
+    }: {
+      readonly value: JsonValue;
+      readonly by: Username;
+      readonly payer: Payer;
+      readonly forMs?: number;
+    },
   ): Promise<Actuator> {
-    const step = { kind: 'set', at: clock.now(), ...setting } as const;
-    const outcome = await store.stepActuator(id, actuatorId, step);
+    const outcome = await storeTurns.run(payer, () =>
+      store.stepActuator(id, actuatorId, { kind: 'set', at: clock.now(), ...setting }),
+    );
     if (typeof outcome === 'string') throw noActuator(id, actuatorId);
     timedSettings.forget(id, actuatorId);
     return outcome;
@@ -124,10 +136,10 @@ export function createActuators(options: {
       readonly payer: Payer;
     },
   ): Promise<void> {
-    const { payer, ...others } = setting;
+    const { payer } = setting;
     timedSettings.reserve(payer);
     try {
-      const { revert } = await set(id, actuatorId, others);
+      const { revert } = await set(id, actuatorId, setting);
       const at = revert?.at ?? clock.now();
       timedSettings.watch({ deviceId: id, actuatorId, at }, payer);
     } catch (error) {
@@ -182,16 +194,18 @@ export function createActuators(options: {
       requireSmall(actor, value);
       requireRoomOn(actor, device, actuatorId, { ...actuatorOf(device, actuatorId), value });
       const by = usernameOf(actor);
-      if (forMs === undefined) await set(id, actuatorId, { value, by });
-      else await setForAWhile(id, actuatorId, { value, by, forMs, payer: payerOf(actor) });
+      const setting = { value, by, payer: payerOf(actor) };
+      if (forMs === undefined) await set(id, actuatorId, setting);
+      else await setForAWhile(id, actuatorId, { ...setting, forMs });
       const change = { deviceId: id, actuatorId, value };
       publish(publishContext === undefined ? change : { ...change, publishContext });
       await told?.();
     },
     async confirm(actor, id, actuatorId, value) {
       await requireSetting(actor, id);
-      const step = { kind: 'confirm', value, at: clock.now() } as const;
-      const outcome = await store.stepActuator(id, actuatorId, step);
+      const outcome = await storeTurns.run(payerOf(actor), () =>
+        store.stepActuator(id, actuatorId, { kind: 'confirm', value, at: clock.now() }),
+      );
       if (outcome === 'missing') throw noActuator(id, actuatorId);
       if (outcome === 'unchanged') {
         throw invalid(`actuator ${actuatorId} is not set to the value that is confirmed`);
