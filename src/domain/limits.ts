@@ -194,7 +194,6 @@ export const limits = {
   largePushesAtOnce: 2,
   /** Size of a datapoint beside its value, as JSON text: keys, a timestamp, white space. */
   datapointBytesBesideValue: 1_024,
-
   /** Parts of this process that listen to the feed, not clients that watch. */
   feedListenersMax: 64,
   /** Record of a CSV that is read: a value as large as JSON may be, with quotes doubled. */

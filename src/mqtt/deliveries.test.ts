@@ -184,7 +184,7 @@ test('properties count for each datapoint that they come with', async () => {
   assert.equal(told.length, 61);
 });
 
-test('settings of who had much handed on wait for their turn, and the newest are kept', async () => {
+test('settings of who had much handed on wait for a turn, and the newest are kept', async () => {
   const { told, behind, waiting, publish } = openBroker();
   const payer = 'address/10.0.0.1';
   behind.add(payer);
