@@ -40,7 +40,7 @@ export const users = {
     other: 'Not logged in for {count} days',
   },
   showAdmins: 'Administrators',
-  showLocked: 'Locked out',
+  showLocked: 'Cannot log in',
   lastLogin: 'last login {date}',
   neverLoggedIn: 'never logged in',
   choose: 'Choose {name}',
