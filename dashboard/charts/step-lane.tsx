@@ -41,10 +41,9 @@ export function StepLane(props: {
   return (
     <div class="step-lane">
       <p class="small quiet">
-        {name}
+        {told === undefined ? name : t('common.pair', { name, value: '' })}
         {told !== undefined && (
           <>
-            {': '}
             <span class="step-told">{textOf(told.value)}</span>
             {` · ${formatDate(told.at, { language: language.value, style: 'precise', zone })}`}
           </>

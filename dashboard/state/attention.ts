@@ -4,6 +4,7 @@ import { testWords } from '../alerts/condition-words.ts';
 import type { Notification } from '../api/alert-types.ts';
 import { attentionFirst } from '../api/freshness.ts';
 import type { Device } from '../api/types.ts';
+import { t } from '../i18n/i18n.ts';
 import { useNaming } from './alerts.ts';
 import { now } from './clock.ts';
 
@@ -30,7 +31,10 @@ export function useAttention(
     if (concern === undefined) continue;
     const { description } = concern.alert;
     const said = testWords(concern.condition, [device.id], naming);
-    concerns.set(device.id, description === undefined ? said : `${description}: ${said}`);
+    concerns.set(
+      device.id,
+      description === undefined ? said : t('common.pair', { name: description, value: said }),
+    );
   }
   const { silent } = attentionFirst(devices, now.value);
   const isWanting = (device: Device): boolean =>

@@ -152,7 +152,7 @@ browserTest('an administrator makes an account and locks it out, others may not'
   assert.equal((await stage.service.call({ ...login, json })).status, 200);
   await page.getByRole('switch', { name: 'Can log in' }).click();
   await page.goto('/users');
-  await page.getByText('locked out').waitFor();
+  await page.getByText('locked out', { exact: true }).waitFor();
   assert.equal((await stage.service.call({ ...login, json })).status, 401);
   await page.context().close();
   const other = await stage.visit({ username: 'kofi' });

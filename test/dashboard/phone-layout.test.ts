@@ -122,6 +122,9 @@ async function walk(
     // What is said in a sentence comes with the words of the language.
     for (const line of (await page.locator('main').innerText()).split('\n')) {
       if (ofService.some((pattern) => pattern.test(line))) problems.push(`${path}: says ${line}`);
+      // A colon stands after a space, but in times, addresses and what people wrote.
+      const isOdd = /^[\p{L} ]*\p{L}: /u.test(line) && !/^(API|MQTT|Water|Field 3)/.test(line);
+      if (language === 'fr' && isOdd) problems.push(`${path}: colon in ${line}`);
     }
   }
   return problems;

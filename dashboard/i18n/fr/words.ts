@@ -2,6 +2,7 @@ import type { Translation } from '../dictionary.ts';
 
 /** Words that many screens share. */
 export const common: Translation<'common'> = {
+  pair: '{name} : {value}',
   loading: 'Chargement…',
   retry: 'Réessayer',
   cancel: 'Annuler',

@@ -2,6 +2,7 @@ import type { Translation } from '../dictionary.ts';
 
 /** Words that many screens share. */
 export const common: Translation<'common'> = {
+  pair: '{name}: {value}',
   loading: 'A carregar…',
   retry: 'Tentar de novo',
   cancel: 'Cancelar',

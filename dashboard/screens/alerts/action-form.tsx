@@ -138,7 +138,7 @@ function ActuationForm(
               value={place < 0 ? '' : String(place)}
               options={controls.map(({ device, actuator }, index) => ({
                 value: String(index),
-                label: `${deviceName(device)}: ${sensorName(actuator)}`,
+                label: t('common.pair', { name: deviceName(device), value: sensorName(actuator) }),
               }))}
               onValue={(index) => {
                 const control = controls[Number(index)];

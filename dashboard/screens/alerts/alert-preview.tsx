@@ -178,7 +178,9 @@ export function PreviewChart(props: {
 }
 
 const nameIn = (device: Device, sensor: Sensor, isOne: boolean): string =>
-  isOne ? sensorName(sensor) : `${deviceName(device)}: ${sensorName(sensor)}`;
+  isOne
+    ? sensorName(sensor)
+    : t('common.pair', { name: deviceName(device), value: sensorName(sensor) });
 
 const byId = (devices: readonly Device[], ids: readonly string[]): readonly Device[] =>
   devices.filter(({ id }) => ids.includes(id));

@@ -36,7 +36,7 @@ export async function putRight(
   const text = await api.send({ method: 'PATCH', path: valuesPath(ids), json: [item] });
   const { corrected, correction } = JSON.parse(text) as { corrected: number; correction?: string };
   const sentence = t('corrections.corrected', { count: corrected });
-  tell(ids, `${sentence}: ${change}`, correction, onChange);
+  tell(ids, t('common.pair', { name: sentence, value: change }), correction, onChange);
 }
 
 /** The last offer to undo, by its correction. */

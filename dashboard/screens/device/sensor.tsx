@@ -146,7 +146,8 @@ function SensorEditor({
   return (
     <div class="stack">
       <p class="quiet">
-        {t('device.id')}: <span class="mono">{sensor.id}</span>
+        {t('common.pair', { name: t('device.id'), value: '' })}
+        <span class="mono">{sensor.id}</span>
       </p>
       <SensorForm
         key={sensor.id}

@@ -99,7 +99,8 @@ function DeviceForm({ known }: { readonly known: KnownDevice }): JSX.Element {
   return (
     <form class="form" onSubmit={save} noValidate>
       <p class="quiet">
-        {t('device.id')}: <span class="mono">{device.id}</span>
+        {t('common.pair', { name: t('device.id'), value: '' })}
+        <span class="mono">{device.id}</span>
       </p>
       <TextField label={t('device.name')} value={draft.name} onValue={(name) => set({ name })} />
       <VisibilityChoice value={draft.visibility} onValue={(visibility) => set({ visibility })} />

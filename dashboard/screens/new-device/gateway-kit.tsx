@@ -99,8 +99,8 @@ function SetUp({ id }: { readonly id: string }): JSX.Element {
     `API: ${location.origin}/api/v2`,
     `MQTT: ${location.hostname}:${pageSettings().mqttPort}`,
     `MQTT client id: ${id}`,
-    ...(user === undefined ? [] : [`${t('welcome.username')}: ${user}`]),
-    ...(key === undefined ? [] : [`${t('welcome.password')}: ${key}`]),
+    ...(user === undefined ? [] : [t('common.pair', { name: t('welcome.username'), value: user })]),
+    ...(key === undefined ? [] : [t('common.pair', { name: t('welcome.password'), value: key })]),
   ];
   return (
     <>

@@ -29,7 +29,7 @@ export function ProjectChart({
   const sensors = drawn.map(
     ({ device, sensor }, index): ChartSensor => ({
       ...{ deviceId: device.id, sensorId: sensor.id },
-      name: `${deviceName(device)}: ${sensorName(sensor)}`,
+      name: t('common.pair', { name: deviceName(device), value: sensorName(sensor) }),
       unit: unitSymbol(sensor.unit),
       ...{ shape: shapeOf(sensor), measures: measures[index] },
     }),

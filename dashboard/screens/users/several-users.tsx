@@ -174,7 +174,7 @@ async function changeAll(
         const password = await changeOne(change, user, credit);
         if (password !== undefined) passwords.set(user.id, password);
       } catch (failure) {
-        failures.push(`${user.username}: ${errorSentence(failure, t)}`);
+        failures.push(t('common.pair', { name: user.username, value: errorSentence(failure, t) }));
       }
       onOne();
     }

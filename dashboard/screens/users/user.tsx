@@ -93,7 +93,7 @@ function Rights(props: { readonly user: User; readonly resource: Resource<User> 
         onChange={() => void change({ disabled: isEnabled })}
       />
       <Switch
-        label={`${t('users.admin')}: ${t('users.adminText')}`}
+        label={t('common.pair', { name: t('users.admin'), value: t('users.adminText') })}
         isOn={user.admin === true}
         onChange={() => void change({ admin: user.admin !== true })}
       />

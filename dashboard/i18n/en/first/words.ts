@@ -1,5 +1,6 @@
 /** Words of home and of dialogs over any screen; the rest comes with the first other screen. */
 export const common = {
+  pair: '{name}: {value}',
   loading: 'Loading…',
   retry: 'Try again',
   cancel: 'Cancel',
