@@ -1,31 +1,7 @@
-import {
-  createCorrectedDatapoints,
-  createPushedDatapoints,
-} from '../../domain/datapoints/corrections/corrected-datapoints.ts';
-import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
-import { createRetaining } from '../../domain/datapoints/retention/retaining.ts';
 import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
-import { createCorrectionStore } from '../sql/corrections.ts';
-import { createCredentialStore } from '../sql/credentials.ts';
-import { createDeviceStore } from '../sql/devices.ts';
-import { createGatewayStore } from '../sql/gateways.ts';
-import { createGrantStore } from '../sql/grants.ts';
-import { createGroupStore } from '../sql/groups.ts';
-import { createInstallationStore } from '../sql/installation.ts';
-import { createInvitationStore } from '../sql/invitations.ts';
-import { createNotificationStore } from '../sql/notifications.ts';
-import { createOutboxStore } from '../sql/outbox.ts';
-import { createProjectStore } from '../sql/projects.ts';
-import { createRetentionStore } from '../sql/retentions.ts';
-import {
-  createCallTextStore,
-  createFailureStore,
-  createPasswordResetStore,
-} from '../sql/short-lived.ts';
-import { createSocialStore } from '../sql/socials.ts';
-import { createUserStore } from '../sql/users.ts';
+import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
 import { retentionTables, storedDatapoints } from './datapoint-tables.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
@@ -89,48 +65,26 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   });
   opened.defer(() => pushed.close());
   await pushed.start();
-  const filed = createCorrectionStore(shared);
-  const corrections = createCorrectionBook(filed, await filed.reaches());
-  const datapoints = createCorrectedDatapoints(pushed, corrections);
-  const { forget } = corrections;
-  const open = opened.move();
-  return {
-    users: createUserStore(shared, forget),
-    credentials: createCredentialStore(shared),
-    grants: createGrantStore(shared, createReachReading(reader)),
-    groups: createGroupStore(shared),
-    invitations: createInvitationStore(shared),
-    devices: createDeviceStore(shared, {
+  const stores = await createSqlStores(shared, {
+    pushed,
+    readReach: createReachReading(reader),
+    devices: {
       limits: postgresLimits,
       load: createDeviceLoading(reader),
       datapoints: storedDatapoints,
-      forget,
-    }),
-    gateways: createGatewayStore(shared),
-    projects: createProjectStore(shared),
-    socials: createSocialStore(shared),
-    notifications: createNotificationStore(shared),
-    outbox: createOutboxStore(shared),
-    datapoints,
-    pushedDatapoints: createPushedDatapoints(pushed, corrections),
-    corrections,
-    retentions: createRetentionStore(shared, retentionTables),
-    retaining: createRetaining({
-      ...{ pushed, datapoints, book: corrections },
-      take: pushed.takeOld,
-      ...pushed.retained,
-    }),
-    mqttSessions: createSessionStore(context, members?.own),
-    installation: createInstallationStore(shared, {
+    },
+    retentionTables,
+    installation: {
       secret: () => ensureInstallationSecret(writer),
       // Backups are the database's own affair.
       lastBackupAt: async () => undefined,
-    }),
-    passwordResets: createPasswordResetStore(shared),
-    failures: createFailureStore(shared),
-    callTexts: createCallTextStore(shared),
+    },
+  });
+  const open = opened.move();
+  return {
+    ...stores,
+    mqttSessions: createSessionStore(context, members?.own),
     ...(members !== undefined && { members, looks: createLookStore(claiming) }),
-    newestReceived: pushed.newestReceived,
     // A commit of its own number: proves that a change can be made durable.
     ping: () => writer.call(async () => undefined),
     close: () => open.disposeAsync(),

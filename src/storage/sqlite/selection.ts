@@ -15,13 +15,6 @@ export function createSelection<Row>(database: DatabaseSync, sql: string): Selec
   };
 }
 
-/** The columns as named parameters of a statement. */
-export const named = (columns: string): string => columns.replaceAll(/\w+/g, ':$&');
-
-/** Inserts a row whose fields are named like these columns. */
-export const insertInto = (table: string, columns: string): string =>
-  `insert into ${table} (${columns}) values (${named(columns)})`;
-
 /** Runs several reads so that they see the same commit. */
 export function inSnapshot<Answer>(database: DatabaseSync, read: () => Answer): Answer {
   if (database.isTransaction) return read();

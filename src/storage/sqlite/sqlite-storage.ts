@@ -1,32 +1,7 @@
-import {
-  createCorrectedDatapoints,
-  createPushedDatapoints,
-} from '../../domain/datapoints/corrections/corrected-datapoints.ts';
-import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
-import { createRetaining } from '../../domain/datapoints/retention/retaining.ts';
-import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
-import { createCorrectionStore } from '../sql/corrections.ts';
-import { createCredentialStore } from '../sql/credentials.ts';
-import { createDeviceStore } from '../sql/devices.ts';
-import { createGatewayStore } from '../sql/gateways.ts';
-import { createGrantStore } from '../sql/grants.ts';
-import { createGroupStore } from '../sql/groups.ts';
-import { createInstallationStore } from '../sql/installation.ts';
-import { createInvitationStore } from '../sql/invitations.ts';
-import { createNotificationStore } from '../sql/notifications.ts';
-import { createOutboxStore } from '../sql/outbox.ts';
-import { createProjectStore } from '../sql/projects.ts';
-import { createRetentionStore } from '../sql/retentions.ts';
-import {
-  createCallTextStore,
-  createFailureStore,
-  createPasswordResetStore,
-} from '../sql/short-lived.ts';
-import { createSocialStore } from '../sql/socials.ts';
-import { createUserStore } from '../sql/users.ts';
+import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
 import { lastBackupOf } from './backup-mark.ts';
 import { openConnection } from './connection.ts';
@@ -78,48 +53,24 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const pushed = createDatapointStore({ ...context, log, limits });
   opened.defer(() => pushed.close());
   await pushed.start();
-  const filed = createCorrectionStore(shared);
-  const corrections = createCorrectionBook(filed, await filed.reaches());
-  const datapoints = createCorrectedDatapoints(pushed, corrections);
-  const forget = (deviceId: DeviceId, sensorId?: SensorId): void => {
-    pushed.forget(deviceId, sensorId);
-    corrections.forget(deviceId, sensorId);
-  };
-  const open = opened.move();
-  return {
-    users: createUserStore(shared, forget),
-    credentials: createCredentialStore(shared),
-    grants: createGrantStore(shared, createReachWalk(shared.reader)),
-    groups: createGroupStore(shared),
-    invitations: createInvitationStore(shared),
-    devices: createDeviceStore(shared, {
-      ...{ limits: sqliteLimits, forget },
+  const stores = await createSqlStores(shared, {
+    pushed,
+    readReach: createReachWalk(shared.reader),
+    devices: {
+      limits: sqliteLimits,
       load: createDeviceLoading(shared.reader),
       datapoints: { ...storedDatapoints, outside: pushed },
-    }),
-    gateways: createGatewayStore(shared),
-    projects: createProjectStore(shared),
-    socials: createSocialStore(shared),
-    notifications: createNotificationStore(shared),
-    outbox: createOutboxStore(shared),
-    datapoints,
-    pushedDatapoints: createPushedDatapoints(pushed, corrections),
-    corrections,
-    retentions: createRetentionStore(shared, retentionTables, pushed.oldestUnflushed),
-    retaining: createRetaining({
-      ...{ pushed, datapoints, book: corrections },
-      take: pushed.takeOld,
-      ...pushed.retained,
-    }),
-    mqttSessions: createSessionStore(context, shared.reader),
-    installation: createInstallationStore(shared, {
+    },
+    retentionTables,
+    installation: {
       secret: async () => ensureInstallationSecret(directory),
       lastBackupAt: () => lastBackupOf(directory),
-    }),
-    passwordResets: createPasswordResetStore(shared),
-    failures: createFailureStore(shared),
-    callTexts: createCallTextStore(shared),
-    newestReceived: pushed.newestReceived,
+    },
+  });
+  const open = opened.move();
+  return {
+    ...stores,
+    mqttSessions: createSessionStore(context, shared.reader),
     ping: () => writer.call('ping'),
     threadMemory: writer.memory,
     close: () => open.disposeAsync(),

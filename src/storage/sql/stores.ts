@@ -1,0 +1,100 @@
+import {
+  createCorrectedDatapoints,
+  createPushedDatapoints,
+} from '../../domain/datapoints/corrections/corrected-datapoints.ts';
+import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
+import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { DatapointStore } from '../../domain/datapoints/datapoint-store.ts';
+import {
+  createRetaining,
+  type Retaining,
+  type RetentionStep,
+} from '../../domain/datapoints/retention/retaining.ts';
+import type { RetentionLimits } from '../../domain/datapoints/retention/retention.ts';
+import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { Storage } from '../storage.ts';
+import type { SqlContext } from './context.ts';
+import { createCorrectionStore } from './corrections.ts';
+import { createCredentialStore } from './credentials.ts';
+import { createDeviceStore, type DeviceStoreOptions } from './devices.ts';
+import { createGatewayStore } from './gateways.ts';
+import { createGrantStore } from './grants.ts';
+import { createGroupStore } from './groups.ts';
+import { createInstallationStore } from './installation.ts';
+import { createInvitationStore } from './invitations.ts';
+import { createNotificationStore } from './notifications.ts';
+import { createOutboxStore } from './outbox.ts';
+import { createProjectStore } from './projects.ts';
+import type { ReadReach } from './reaching-grants.ts';
+import { createRetentionStore, type RetentionTables } from './retentions.ts';
+import {
+  createCallTextStore,
+  createFailureStore,
+  createPasswordResetStore,
+} from './short-lived.ts';
+import { createSocialStore } from './socials.ts';
+import { createUserStore } from './users.ts';
+import type { SqlWrites } from './writes.ts';
+
+/** Datapoints as an engine keeps them: as they were pushed. */
+interface PushedStore extends DatapointStore, Pick<Storage, 'newestReceived'> {
+  takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
+  readonly retained: Pick<Retaining, 'state' | 'restore'>;
+  /** Optional: engines that keep no datapoints in memory leave these out. */
+  forget?(deviceId: DeviceId, sensorId?: SensorId): void;
+  oldestUnflushed?(sensor: SensorRef): Instant;
+}
+
+/** What an engine gives the stores that both share. */
+export interface SqlEngine {
+  readonly pushed: PushedStore;
+  readonly readReach: ReadReach;
+  readonly devices: Omit<DeviceStoreOptions, 'forget'>;
+  readonly retentionTables: RetentionTables;
+  readonly installation: Parameters<typeof createInstallationStore>[1];
+}
+
+/** The parts of an engine that are its own. */
+type OwnParts = 'mqttSessions' | 'members' | 'looks' | 'ping' | 'threadMemory' | 'close';
+
+/** Makes the stores that both engines share; it reads what corrections reach. */
+export async function createSqlStores(
+  context: SqlContext<SqlWrites>,
+  { pushed, readReach, devices, retentionTables, installation }: SqlEngine,
+): Promise<Omit<Storage, OwnParts>> {
+  const filed = createCorrectionStore(context);
+  const corrections = createCorrectionBook(filed, await filed.reaches());
+  const datapoints = createCorrectedDatapoints(pushed, corrections);
+  const forget = (deviceId: DeviceId, sensorId?: SensorId): void => {
+    pushed.forget?.(deviceId, sensorId);
+    corrections.forget(deviceId, sensorId);
+  };
+  return {
+    users: createUserStore(context, forget),
+    credentials: createCredentialStore(context),
+    grants: createGrantStore(context, readReach),
+    groups: createGroupStore(context),
+    invitations: createInvitationStore(context),
+    devices: createDeviceStore(context, { ...devices, forget }),
+    gateways: createGatewayStore(context),
+    projects: createProjectStore(context),
+    socials: createSocialStore(context),
+    notifications: createNotificationStore(context),
+    outbox: createOutboxStore(context),
+    datapoints,
+    pushedDatapoints: createPushedDatapoints(pushed, corrections),
+    corrections,
+    retentions: createRetentionStore(context, retentionTables, pushed.oldestUnflushed),
+    retaining: createRetaining({
+      ...{ pushed, datapoints, book: corrections },
+      take: pushed.takeOld,
+      ...pushed.retained,
+    }),
+    installation: createInstallationStore(context, installation),
+    passwordResets: createPasswordResetStore(context),
+    failures: createFailureStore(context),
+    callTexts: createCallTextStore(context),
+    newestReceived: pushed.newestReceived,
+  };
+}
