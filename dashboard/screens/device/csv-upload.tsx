@@ -6,6 +6,7 @@ import { errorSentence } from '../../api/error-sentence.ts';
 import type { Device } from '../../api/types.ts';
 import { isZone, usableZone } from '../../charts/zone.ts';
 import { t } from '../../i18n/i18n.ts';
+import { ofService } from '../../i18n/refusals.ts';
 import { api } from '../../state/session.ts';
 import { Field, SelectField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
@@ -116,7 +117,7 @@ function OutcomeText({ outcome }: { readonly outcome: Outcome }): JSX.Element {
           <p class="field-error">{t('data.refused', { count: outcome.refusedCount })}</p>
           <ul>
             {outcome.refused.map(({ line, description }) => (
-              <li key={line}>{t('data.refusedLine', { line, reason: description })}</li>
+              <li key={line}>{t('data.refusedLine', { line, reason: ofService(description) })}</li>
             ))}
           </ul>
         </>
