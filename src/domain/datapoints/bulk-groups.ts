@@ -103,7 +103,6 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
   const ofSensor: (Place | undefined)[] = new Array(step.sensors.length).fill(undefined);
   const groupOfRow = new Int32Array(step.count).fill(refused);
   const latest = latestTaken(rules.now);
-  let ahead: DomainError | undefined;
   for (let row = 0; row < step.count; row += 1) {
     const at = step.placeAt(row);
     const line = at < 0 ? step.others[-1 - at] : undefined;
@@ -116,9 +115,12 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
     const place = ofSensor[at] ?? places.of(sensor);
     ofSensor[at] = place;
     // Nothing in columns is too large: a value may have 1,024 bytes at least.
-    if ('refusal' in place || step.timestampAt(row) > latest) {
-      if (!('refusal' in place)) ahead ??= aheadOfClock(rules.now, '');
-      const refusal = 'refusal' in place ? place.refusal : ahead;
+    const timestamp = step.timestampAt(row);
+    if ('refusal' in place || timestamp > latest) {
+      const refusal =
+        'refusal' in place
+          ? place.refusal
+          : withoutStackTraces(() => aheadOfClock(rules.now, '', timestamp));
       if (refusal !== undefined) rules.refuse(step.lineAt(row), refusal, sensor);
     } else {
       place.count += 1;
