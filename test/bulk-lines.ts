@@ -1,8 +1,8 @@
-import type { BulkLine, BulkStep } from '../src/domain/datapoints/bulk-step.ts';
+import type { BulkRow, BulkStep } from '../src/domain/datapoints/bulk-step.ts';
 
 /** The lines of a step as objects, in their order. */
-export function linesOfStep(step: BulkStep): BulkLine[] {
-  return Array.from({ length: step.count }, (_, row): BulkLine => {
+export function linesOfStep(step: BulkStep): BulkRow[] {
+  return Array.from({ length: step.count }, (_, row): BulkRow => {
     const line = step.lineAt(row);
     const place = step.placeAt(row);
     const other = step.others[-1 - place];

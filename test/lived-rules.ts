@@ -8,9 +8,9 @@ import { catchUp } from '../src/domain/notifications/catch-up.ts';
 import { createEvaluations } from '../src/domain/notifications/evaluations.ts';
 import type { Notification, NotificationDraft } from '../src/domain/notifications/notification.ts';
 import { createNotifier } from '../src/domain/notifications/notifier.ts';
-import { createNotifierInTurn } from '../src/domain/notifications/notifier-in-turn.ts';
 import { createPreview } from '../src/domain/notifications/preview.ts';
 import { createRuleBook } from '../src/domain/notifications/rule-book.ts';
+import { createSharedNotifier } from '../src/domain/notifications/shared-notifier.ts';
 import { createSilences, type Silences } from '../src/domain/notifications/silences.ts';
 import { createStateBook } from '../src/domain/notifications/state-book.ts';
 import { silentReporter } from '../src/domain/reporter.ts';
@@ -172,7 +172,7 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
     ...{ silences, budgets, peekDevice: () => undefined },
   };
   const { looks } = storage;
-  const inTurn = looks && createNotifierInTurn({ ...ofNotifier, looks, pushOf });
+  const inTurn = looks && createSharedNotifier({ ...ofNotifier, looks, pushOf });
   const notifier = inTurn ?? createNotifier(ofNotifier);
   const watch = createSilences({
     ...{ clock, log, evaluations, budget: budgets.of('silences') },
@@ -189,20 +189,20 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
     tick: () => watch.tick(),
     /** What of a push is new, and the look that was filed with it. */
     async append(push: StoredPush): Promise<StoredPush> {
-      let lookId: string | undefined;
+      let evaluationId: string | undefined;
       const batch = toColumnBatch(push.datapoints);
       const [outcome] = await datapoints.append(
         [{ ...push, batch }],
         async ([one]): Promise<readonly Note[]> => {
           if (inTurn === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
-          const look = inTurn.newLook(push);
+          const look = inTurn.newEvaluation(push);
           const text = eventText.ofLast({ ...push, batch: one.fresh });
-          lookId = look?.id;
+          evaluationId = look?.id;
           return [look === undefined ? { text } : { text, look }];
         },
       );
       const fresh = outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [];
-      return { ...push, datapoints: fresh, ...(lookId !== undefined && { lookId }) };
+      return { ...push, datapoints: fresh, ...(evaluationId !== undefined && { evaluationId }) };
     },
     /** Hears what another process took in. */
     hear({ deviceId, sensorId, datapoints }: StoredPush): void {

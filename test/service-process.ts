@@ -101,8 +101,8 @@ export function openProgram(words: readonly string[], options: ProcessOptions) {
       KIPIMO_MQTT_PORT: '0',
       KIPIMO_DATA_DIR: directory,
       ...engineEnvironment(directory),
-      ...(process.env['TEST_SHORT_WAY'] !== undefined && {
-        KIPIMO_SHORT_WAY: process.env['TEST_SHORT_WAY'],
+      ...(process.env['TEST_FAST_PATH'] !== undefined && {
+        KIPIMO_SHORT_WAY: process.env['TEST_FAST_PATH'],
       }),
       ...environment,
     },

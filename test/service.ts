@@ -90,8 +90,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     KIPIMO_DATA_DIR: directory,
     ...engineEnvironment(directory),
     ...(options.isStartedByHand !== true && { KIPIMO_ADMIN_PASSWORD: adminPassword }),
-    ...(process.env['TEST_SHORT_WAY'] !== undefined && {
-      KIPIMO_SHORT_WAY: process.env['TEST_SHORT_WAY'],
+    ...(process.env['TEST_FAST_PATH'] !== undefined && {
+      KIPIMO_SHORT_WAY: process.env['TEST_FAST_PATH'],
     }),
     // Most tests are about messages, not about who may get the first one.
     KIPIMO_PROVE_ADDRESSES: 'off',

@@ -73,7 +73,7 @@ export const plantsOfAlarms: readonly Plant[] = [
     says: /429|took|waited/,
     patches: [
       patch(
-        'src/domain/notifications/push-looks.ts',
+        'src/domain/notifications/push-evaluations.ts',
         'if (sameUsername(look.rule.notification.owner, device.owner)) return fireOwn(look);',
         'if (look.rule.notification.owner !== undefined) return fireOwn(look);',
       ),
@@ -147,7 +147,7 @@ export const plantsOfAlarms: readonly Plant[] = [
     ...{ file: limits, test: 'a rule whose silence', says: /200 !== 403/ },
     patches: [
       patch(
-        'src/domain/notifications/rule-room.ts',
+        'src/domain/notifications/rule-quota.ts',
         'if (refusal !== undefined) throw budgetError(silences, refusal);',
         'if (refusal === null) throw budgetError(silences, refusal);',
       ),

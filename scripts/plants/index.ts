@@ -1,6 +1,7 @@
 import { plantsOfAccounts } from './accounts.ts';
 import { plantsOfAlarms } from './alarms.ts';
 import { plantsOfEngines } from './engines.ts';
+import { plantsOfShortWay } from './fast-path.ts';
 import { plantsOfHistories } from './histories.ts';
 import { plantsOfMembers } from './members.ts';
 import { plantsOfMqtt } from './mqtt.ts';
@@ -8,7 +9,6 @@ import { plantsUnderNemesis } from './nemesis.ts';
 import type { Plant } from './plant.ts';
 import { plantsOfPossessions } from './possessions.ts';
 import { plantsOfReads } from './reads.ts';
-import { plantsOfShortWay } from './short-way.ts';
 import { plantsOfSockets } from './sockets.ts';
 import { plantsOfValues } from './values.ts';
 

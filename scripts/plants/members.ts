@@ -5,7 +5,7 @@ const live = 'test/walks/postgres-members-live.test.ts';
 const sessions = 'test/walks/postgres-members-sessions.test.ts';
 const membership = 'src/storage/postgres/membership.ts';
 const rules = 'test/walks/postgres-members-rules.test.ts';
-const lookValues = 'src/domain/notifications/look-values.ts';
+const lookValues = 'src/domain/notifications/evaluated-values.ts';
 const sharedFeed = 'src/feed/shared-feed.ts';
 const logReading = 'src/feed/log-reading.ts';
 
@@ -97,7 +97,11 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'a rule knows what it came to at another process',
     ...{ file: rules, test: 'remember what any of them was pushed', says: /it fired at the other/ },
     patches: [
-      patch('src/domain/notifications/look-making.ts', 'states.refresh(deviceId, remembered);', ''),
+      patch(
+        'src/domain/notifications/evaluation-runner.ts',
+        'states.refresh(deviceId, remembered);',
+        '',
+      ),
     ],
   },
   {
@@ -105,7 +109,7 @@ export const plantsOfMembers: readonly Plant[] = [
     ...{ file: rules, test: 'wait for no process that stands still', says: /waited for another/ },
     patches: [
       patch(
-        'src/domain/notifications/look-turns.ts',
+        'src/domain/notifications/device-queues.ts',
         'if (first.isLeft || (isLate && inTurnOf(deviceId, first) !== undefined)) {',
         'if (first.isLeft) {',
       ),
@@ -114,12 +118,12 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'whoever lost its turn at a device keeps nothing of its look',
     ...{
-      file: 'src/storage/postgres/looks.test.ts',
+      file: 'src/storage/postgres/evaluations.test.ts',
       test: 'are taken once',
       says: /ended|fired/,
     },
     patches: [
-      patch('src/storage/postgres/looks.ts', 'ends.filter(isOurs)', 'ends'),
+      patch('src/storage/postgres/evaluations.ts', 'ends.filter(isOurs)', 'ends'),
       patch('src/storage/sql/firing.ts', "if (!found.is_ours) return { kind: 'taken' };", ''),
     ],
   },

@@ -72,12 +72,12 @@ export const plantsOfMqtt: readonly Plant[] = [
           '        { perAccount: 2 ** 28, perAddress: 2 ** 28, guests: 2 ** 28, floor: 0 }) }',
       ),
       patch(
-        'src/mqtt/broker/queue-room.ts',
+        'src/mqtt/broker/queue-budget.ts',
         'const partOfAbsent = 0.75;',
         'const partOfAbsent = 1;',
       ),
       patch(
-        'src/mqtt/broker/queue-room.ts',
+        'src/mqtt/broker/queue-budget.ts',
         '(entries?.size ?? 0) === 0 &&',
         '(entries?.size ?? 0) < 0 &&',
       ),

@@ -2,7 +2,7 @@ import { limit, type Plant, patch } from './plant.ts';
 
 const filters = { file: 'test/neighbours/reads-filters.test.ts', test: 'costly patterns' };
 const quota = 'test/neighbours/reads-quota.test.ts';
-const room = 'src/domain/budgets/storage-room.ts';
+const room = 'src/domain/budgets/storage-quotas.ts';
 const died = /the program died|other side closed|socket hang up|ECONN|honest client's/;
 
 /** Searches, lists, values, and room on the disk. */
@@ -59,13 +59,13 @@ export const plantsOfReads: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/datapoints/corrections/correction-book.ts',
-        'createFairTurns({ turnMs: limits.turnMs })',
-        'createFairTurns({ turnMs: 60_000 })',
+        'createFairSlices({ turnMs: limits.turnMs })',
+        'createFairSlices({ turnMs: 60_000 })',
       ),
       patch(
         'src/domain/datapoints/corrections/corrected-datapoints.ts',
-        'const turns = createFairTurns({ turnMs: limits.turnMs });\n  const paceFor',
-        'const turns = createFairTurns({ turnMs: 60_000 });\n  const paceFor',
+        'const turns = createFairSlices({ turnMs: limits.turnMs });\n  const paceFor',
+        'const turns = createFairSlices({ turnMs: 60_000 });\n  const paceFor',
       ),
     ],
   },
@@ -137,7 +137,7 @@ export const plantsOfReads: readonly Plant[] = [
     says: died,
     patches: [
       patch(
-        'src/http/answer-room.ts',
+        'src/http/answer-budget.ts',
         '  const source = chunks[Symbol.asyncIterator]();\n',
         '  const all = Array.fromAsync(chunks);\n' +
           '  const source = (async function* () { yield* await all; })();\n',
@@ -184,7 +184,7 @@ export const plantsOfReads: readonly Plant[] = [
     ...{ file: 'test/neighbours/reads-strangers.test.ts', test: 'a quarter', says: /507/ },
     patches: [
       patch(
-        'src/domain/budgets/stranger-room.ts',
+        'src/domain/budgets/stranger-quotas.ts',
         'const partOfQuota = 4;',
         'const partOfQuota = 1;',
       ),

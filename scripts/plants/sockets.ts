@@ -2,7 +2,7 @@ import { limit, type Plant, patch } from './plant.ts';
 
 const silent = { file: 'test/neighbours/sockets-silent.test.ts', test: 'said nothing for 10.6 s' };
 const largePushes = 'test/neighbours/sockets-large-pushes.test.ts';
-const connectionRoom = 'src/app/connection-room.ts';
+const connectionRoom = 'src/app/connection-quotas.ts';
 const unread = 'test/neighbours/reads-unread.test.ts';
 const appender = 'src/domain/datapoints/appender.ts';
 const died = /the program died|other side closed|ECONN/;
@@ -68,7 +68,7 @@ export const plantsOfSockets: readonly Plant[] = [
   },
   {
     name: 'an account has its share of connections',
-    ...{ file: 'src/app/connection-room.test.ts', test: 'an account has its share' },
+    ...{ file: 'src/app/connection-quotas.test.ts', test: 'an account has its share' },
     says: /25 !== 20/,
     patches: [patch(connectionRoom, 'if (own >= perAccount) return false;', '')],
   },

@@ -24,12 +24,12 @@ import type { Storage } from '../storage/storage.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createMetricsReporter } from '../telemetry/reporter.ts';
 import { openChannelServices } from './channels.ts';
-import { connectionsOfMachine } from './connection-room.ts';
+import { connectionsOfMachine } from './connection-quotas.ts';
 import { openServers, type ServerTimeouts } from './servers.ts';
 import { openServiceClock } from './service-clock.ts';
 import { createServiceStorage } from './service-storage.ts';
 import { createServices } from './services.ts';
-import { openStorageRoom } from './storage-count.ts';
+import { openStorageQuotas } from './storage-count.ts';
 import { readVersion } from './version.ts';
 
 export interface AppOptions {
@@ -114,7 +114,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     opened.push(() => feed.stop?.());
     followOthers(engine, feed);
     const served = createServiceStorage(engine, feed);
-    const { storage, room } = await openStorageRoom({
+    const { storage, room } = await openStorageQuotas({
       ...{ config, storage: served, changes: feed, log },
     });
     meters.metrics.watchStorage(room.metrics);

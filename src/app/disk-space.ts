@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import type { Disk } from '../domain/budgets/storage-room.ts';
+import type { Disk } from '../domain/budgets/storage-quotas.ts';
 import type { Log } from '../lib/log.ts';
 
 const lookMs = 1_000;

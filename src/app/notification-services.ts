@@ -13,14 +13,14 @@ import { createEvaluations } from '../domain/notifications/evaluations.ts';
 import { followRules } from '../domain/notifications/follow-rules.ts';
 import { createNotifications } from '../domain/notifications/notifications.ts';
 import { createNotifier } from '../domain/notifications/notifier.ts';
-import {
-  createNotifierInTurn,
-  type NotifierInTurn,
-} from '../domain/notifications/notifier-in-turn.ts';
 import type { DailyMax } from '../domain/notifications/outbox-store.ts';
 import { createPreview } from '../domain/notifications/preview.ts';
 import { createReach } from '../domain/notifications/recipients.ts';
 import { createRuleBook } from '../domain/notifications/rule-book.ts';
+import {
+  createSharedNotifier,
+  type SharedNotifier,
+} from '../domain/notifications/shared-notifier.ts';
 import { createSilences, type Silences } from '../domain/notifications/silences.ts';
 import { createStateBook } from '../domain/notifications/state-book.ts';
 import { createTestMessages } from '../domain/notifications/test-messages.ts';
@@ -35,7 +35,7 @@ export interface BuiltNotifications extends NotificationServices {
   /** The hook of the ingest path. */
   readonly consequences: Consequences;
   /** The look that is filed with a push; absent: this process looks alone. */
-  readonly newLook?: NotifierInTurn['newLook'];
+  readonly newEvaluation?: SharedNotifier['newEvaluation'];
   /** Something was filed in the outbox. */
   readonly wake: () => void;
   /** Pushes of devices could not be stored, for no fault of theirs. */
@@ -83,7 +83,7 @@ export function createNotificationServices(parts: {
   };
   const { looks } = storage;
   const { pushOf = () => undefined } = parts.feed;
-  const inTurn = looks && createNotifierInTurn({ ...ofNotifier, looks, pushOf });
+  const inTurn = looks && createSharedNotifier({ ...ofNotifier, looks, pushOf });
   const notifier = inTurn ?? createNotifier(ofNotifier);
   const timers: NodeJS.Timeout[] = [];
   const repeat = (task: () => Promise<void>, pauseMs: number) => {
@@ -108,7 +108,7 @@ export function createNotificationServices(parts: {
   });
   if (inTurn !== undefined) followSensors(parts.feed, watch);
   return {
-    ...(inTurn !== undefined && { newLook: inTurn.newLook }),
+    ...(inTurn !== undefined && { newEvaluation: inTurn.newEvaluation }),
     notifications: createNotifications({
       ...{ store, users, devices, access, book, evaluations, notifier, clock, budgets },
       ...{ grants: storage.grants, longWork: parts.longWork },

@@ -18,7 +18,7 @@ import type { SteadyClock } from '../lib/steady-clock.ts';
 import { createMqttServer, type MqttServer } from '../mqtt/mqtt-server.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Metrics, metricsContentType } from '../telemetry/metrics.ts';
-import { createConnectionRoom } from './connection-room.ts';
+import { createConnectionQuotas } from './connection-quotas.ts';
 import type { BuiltServices } from './services.ts';
 import { watchTlsFiles } from './tls-files.ts';
 import { readVersion } from './version.ts';
@@ -65,8 +65,8 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   const { host, mqttPort, mqttsPort } = config.listen;
   const { isTrustedProxy } = config.listen;
   const connections = createConnectionGuard({
-    room: createConnectionRoom(budgets.of('connections'), isTrustedProxy),
-    handshakes: createConnectionRoom(budgets.of('tls_handshakes'), isTrustedProxy),
+    room: createConnectionQuotas(budgets.of('connections'), isTrustedProxy),
+    handshakes: createConnectionQuotas(budgets.of('tls_handshakes'), isTrustedProxy),
     isTrustedProxy,
     onRefused: (why) => reporter.connectionRefused(why),
   });
@@ -113,7 +113,7 @@ function httpSettings({ accounts, dashboard, listen, publicPush }: Config) {
     tokenLifeSeconds: accounts.tokenLifeMs / 1_000,
     v1TokenLifeSeconds: accounts.v1TokenLifeMs / 1_000,
     ...(listen.publicUrl !== undefined && { publicUrl: listen.publicUrl }),
-    hasShortWay: listen.shortWay === 'on',
+    hasShortWay: listen.fastPath === 'on',
     version: readVersion(),
     dashboard: {
       ...{ ...dashboard, publicPush },

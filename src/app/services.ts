@@ -10,7 +10,7 @@ import {
 } from '../domain/administration/service-state.ts';
 import type { Budgets } from '../domain/budgets/budgets.ts';
 import { createLongWork, type LongWork } from '../domain/budgets/long-work.ts';
-import type { StorageRoom } from '../domain/budgets/storage-room.ts';
+import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
 import { createUsage } from '../domain/budgets/usage.ts';
 import { type Appender, createAppender } from '../domain/datapoints/appender.ts';
 import { createCorrections } from '../domain/datapoints/corrections/corrections.ts';
@@ -81,7 +81,7 @@ export interface ServiceParts {
   /** The secret with which only this installation can sign. */
   readonly installationSecret: string;
   /** The space on the disk that owners may fill. */
-  readonly room: StorageRoom;
+  readonly room: StorageQuotas;
   /** The channels that are configured. */
   readonly channels: ReadonlyMap<string, Channel>;
   readonly webhookSecretOf: Services['webhookSecretOf'];

@@ -11,7 +11,7 @@ import {
 import { openServiceStorage } from '../../test/service-storage.ts';
 import { loadConfig } from '../config/config.ts';
 import { silentLog } from '../lib/log.ts';
-import { openStorageRoom } from './storage-count.ts';
+import { openStorageQuotas } from './storage-count.ts';
 
 const d = deviceId('d');
 
@@ -21,7 +21,7 @@ test('changes of one device at the same time are counted once each', async () =>
   // Of a database elsewhere no disk is watched.
   const { config } = loadConfig({ KIPIMO_DATABASE_URL: 'postgres://database/kipimo' });
   const { storage, feed: changes } = await openServiceStorage();
-  const { storage: counted, room } = await openStorageRoom({
+  const { storage: counted, room } = await openStorageQuotas({
     config,
     storage,
     changes,

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { createStorageRoom, type StorageRoom } from '../domain/budgets/storage-room.ts';
+import { createStorageQuotas, type StorageQuotas } from '../domain/budgets/storage-quotas.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
 import type { AppendOutcome, Push } from '../domain/datapoints/datapoint-store.ts';
 import { bytesPerWeight } from '../domain/datapoints/weight.ts';
@@ -14,16 +14,16 @@ import type { ServiceStorage } from './service-storage.ts';
 import { createStrangerCount, type StrangerCount } from './stranger-count.ts';
 
 /** The storage with its quotas, and with what is there already counted. */
-export async function openStorageRoom(options: {
+export async function openStorageQuotas(options: {
   readonly config: Config;
   readonly storage: ServiceStorage;
   readonly changes: Pick<ChangeFeed, 'onChange'>;
   readonly log: Log;
-}): Promise<{ readonly storage: ServiceStorage; readonly room: StorageRoom }> {
+}): Promise<{ readonly storage: ServiceStorage; readonly room: StorageQuotas }> {
   const { config, storage, changes, log } = options;
   const { engine, directory, ...limits } = config.storage;
   const disk = engine !== 'sqlite' ? noDisk : watchDisk(directory, log);
-  const room = createStorageRoom({ ...limits, disk });
+  const room = createStorageQuotas({ ...limits, disk });
   const followSignUps = async () => {
     for (const username of await storage.users.signUps()) room.setSignUp(username, true);
   };
@@ -46,7 +46,7 @@ export async function openStorageRoom(options: {
  */
 function createStorageCount(
   storage: ServiceStorage,
-  room: StorageRoom,
+  room: StorageQuotas,
   strangers: StrangerCount,
 ): ServiceStorage {
   const { users, gateways, projects, notifications, socials, datapoints } = storage;
@@ -140,7 +140,7 @@ function createStorageCount(
 
 function countedDevices(
   devices: DeviceDirectory,
-  room: StorageRoom,
+  room: StorageQuotas,
   strangers: StrangerCount,
 ): DeviceDirectory {
   /** Changes of one device: each is counted by what was there before and is there afterwards. */

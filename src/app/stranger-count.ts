@@ -1,4 +1,4 @@
-import type { StorageRoom } from '../domain/budgets/storage-room.ts';
+import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
 import type { Push } from '../domain/datapoints/datapoint-store.ts';
 import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/weight.ts';
 import type { DeviceStore } from '../domain/devices/device-store.ts';
@@ -27,7 +27,7 @@ export function createStrangerCount(
     DeviceStore,
     'strangerBytes' | 'strangersByOwner' | 'addStrangerBytes' | 'storedBytes'
   >,
-  room: Pick<StorageRoom, 'strangers'>,
+  room: Pick<StorageQuotas, 'strangers'>,
 ): StrangerCount {
   /** Bytes to give back with the next batch. */
   let surplus = new Map<DeviceId, number>();

@@ -14,7 +14,7 @@ import {
   withStorage,
 } from './data-directory.ts';
 import { readExport, writeExport } from './export/export-file.ts';
-import { countLine, countsText, type ExportLine } from './export/export-format.ts';
+import { countLine, countsText, type ExportRecord } from './export/export-format.ts';
 import { exportLines } from './export/exporter.ts';
 import { importLines } from './export/importer.ts';
 import { abortAtStopSignal } from './stop-signal.ts';
@@ -66,9 +66,9 @@ async function exportTo(
 }
 
 async function* counted(
-  lines: AsyncIterable<ExportLine>,
+  lines: AsyncIterable<ExportRecord>,
   counts: Map<string, number>,
-): AsyncGenerator<ExportLine> {
+): AsyncGenerator<ExportRecord> {
   for await (const line of lines) {
     countLine(counts, line);
     yield line;
@@ -96,9 +96,9 @@ async function importFrom(file: string, options: DirectoryOption): Promise<void>
 const stopSignal = () => abortAtStopSignal(new Error('stopped: nothing was changed'));
 
 async function* whileWanted(
-  lines: AsyncIterable<ExportLine>,
+  lines: AsyncIterable<ExportRecord>,
   signal: AbortSignal,
-): AsyncGenerator<ExportLine> {
+): AsyncGenerator<ExportRecord> {
   for await (const line of lines) {
     signal.throwIfAborted();
     yield line;

@@ -27,7 +27,7 @@ test('an empty environment gives the defaults of the contract', () => {
       httpPort: 8080,
       mqttPort: 1883,
       mqttsPort: 8883,
-      shortWay: 'on',
+      fastPath: 'on',
       isTrustedProxy: trustsNobody,
     },
     storage: {

@@ -16,7 +16,7 @@ export interface ListenConfig {
   /** Where people reach the service; absent: as they did. */
   readonly publicUrl?: string;
   /** Whether plain requests of devices skip most of the HTTP server. */
-  readonly shortWay: 'on' | 'off';
+  readonly fastPath: 'on' | 'off';
   /** Used only with `tls`. */
   readonly mqttsPort: number;
   /** PEM files. */
@@ -187,7 +187,7 @@ function toConfig(values: Values): Config {
       httpPort: given(values, 'KIPIMO_HTTP_PORT'),
       mqttPort: given(values, 'KIPIMO_MQTT_PORT'),
       mqttsPort: given(values, 'KIPIMO_MQTTS_PORT'),
-      shortWay: given(values, 'KIPIMO_SHORT_WAY'),
+      fastPath: given(values, 'KIPIMO_SHORT_WAY'),
       isTrustedProxy: values.KIPIMO_TRUSTED_PROXIES ?? trustsNobody,
       ...(values.KIPIMO_PUBLIC_URL !== undefined && { publicUrl: values.KIPIMO_PUBLIC_URL }),
       ...tls,

@@ -6,13 +6,13 @@ import { payerAt } from '../domain/budgets/payer.ts';
 import { DomainError } from '../domain/errors.ts';
 import { currentPayer, keepPayers } from '../lib/paid-work.ts';
 import { type Answer, jsonType, send, written } from './answer.ts';
-import type { AnswerRoom, Chunks } from './answer-room.ts';
+import type { AnswerBudget, Chunks } from './answer-budget.ts';
 import { createCompressor } from './compression.ts';
 
 keepPayers();
 
 /** Has room for so many bytes of each answer. */
-const roomFor = (bytesMax: number): AnswerRoom => ({
+const roomFor = (bytesMax: number): AnswerBudget => ({
   askedBy: () => undefined,
   written: () => undefined,
   reserve: () => () => undefined,

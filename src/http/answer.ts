@@ -7,8 +7,8 @@ import { type LongText, writeLongJson } from '../lib/long-json.ts';
 import { stepsPaidBy } from '../lib/paid-work.ts';
 import { stepsOf } from '../lib/steps.ts';
 import { prefersJson } from './accept.ts';
+import { type AnswerBudget, type Chunks, inSlices } from './answer-budget.ts';
 import { emptyAnswerHeaders, textHeaders } from './answer-headers.ts';
-import { type AnswerRoom, type Chunks, inSlices } from './answer-room.ts';
 import { type Encoding, isCompressible } from './compression.ts';
 import { jsonArray, type NestedMessage, nestedArray, nestedObject } from './json-pieces.ts';
 import { isKnownToClient, type ReadOptions, revalidateHeader, varyHeader } from './read-answers.ts';
@@ -161,7 +161,7 @@ export const written = (
 
 export interface SendOptions {
   /** Charges the payer for bytes that the client does not read. */
-  readonly room: AnswerRoom;
+  readonly room: AnswerBudget;
   /** The answer may be compressed, and one that the client has is not sent again. */
   readonly read?: ReadOptions | undefined;
 }
@@ -253,7 +253,7 @@ async function sendCompressed(
     encoding,
     compressor,
     room,
-  }: ReadOptions & { readonly encoding: Encoding; readonly room: AnswerRoom },
+  }: ReadOptions & { readonly encoding: Encoding; readonly room: AnswerBudget },
 ): Promise<void> {
   const source = readUntilClose(reply.raw, chunks, room);
   const first: (string | Uint8Array | LongText)[] = [];
@@ -282,7 +282,7 @@ async function sendCompressed(
 function readUntilClose<Item>(
   answer: ServerResponse,
   chunks: AsyncIterable<Item>,
-  room: AnswerRoom,
+  room: AnswerBudget,
 ): AsyncIterator<Item> {
   // The `close` of the answer was emitted: nothing would let go of the chunks.
   if (answer.req.socket.destroyed) throw new DomainError('unavailable', 'nobody is there to read');
@@ -375,7 +375,7 @@ function writeText(
   reply: FastifyReply,
   about: string[],
   body: string,
-  room: AnswerRoom,
+  room: AnswerBudget,
   status: number,
 ): void {
   const bytes = Buffer.byteLength(body);

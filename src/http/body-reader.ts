@@ -88,7 +88,7 @@ function readBody(
   const bytesMax = request.routeOptions.bodyLimit ?? limits.bodyBytesMax;
   const announced = Number(request.headers['content-length']);
   const gathered = gatherBytes();
-  let held: HeldRoom | undefined;
+  let held: HeldBudget | undefined;
 
   function stop(): void {
     payload.off('data', add);
@@ -145,7 +145,7 @@ export function createBodyCount(
   // Asked for now: when the pieces are read, the next request may have come.
   const answer = answerUnderWay(payload.socket);
   let received = 0;
-  let held: HeldRoom | undefined;
+  let held: HeldBudget | undefined;
   let refusal: Error | undefined;
   const refuse = (error: Error): void => {
     refusal = error;
@@ -162,7 +162,7 @@ export function createBodyCount(
 
 const bulkBytesHeldMax = 2 * limits.bulkBytesPerStep + limits.bulkLineBytesMax;
 
-interface HeldRoom {
+interface HeldBudget {
   /** Holds room for so many bytes in all, or refuses the body. */
   grow(bytes: number): void;
 }
@@ -173,7 +173,7 @@ function holdRoom(
   { room, authenticate, clients }: BodyReaderParts,
   refuse: (error: Error) => void,
   answer = answerUnderWay(payload.socket),
-): HeldRoom {
+): HeldBudget {
   let payer: Payer | undefined;
   let wanted = 0;
   let held = 0;

@@ -1,4 +1,4 @@
-import type { BulkLine, BulkStep } from '../domain/datapoints/bulk-step.ts';
+import type { BulkRow, BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
@@ -26,7 +26,7 @@ export function createBulkElementReader(
   };
 }
 
-function readElement(element: BodyElement, line: number, spelling: Spelling): BulkLine {
+function readElement(element: BodyElement, line: number, spelling: Spelling): BulkRow {
   const text = textOfElement(element);
   return typeof text === 'string'
     ? readBulkLine(withoutPadding(text), line, spelling)

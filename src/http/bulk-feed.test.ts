@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BulkLine, BulkStep } from '../domain/datapoints/bulk-step.ts';
+import type { BulkRow, BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { limits } from '../domain/limits.ts';
 import { v2Spelling } from '../wire/spelling.ts';
 import { createLineSplitter } from './body-elements.ts';
@@ -71,5 +71,5 @@ test('a byte order mark before a body is no part of its first line, however cut'
   assert.match(refusalOf(lines[0]) ?? '', /not valid UTF-8/);
 });
 
-const refusalOf = (line: BulkLine | undefined): string | undefined =>
+const refusalOf = (line: BulkRow | undefined): string | undefined =>
   line !== undefined && 'refusal' in line ? line.refusal.message : undefined;

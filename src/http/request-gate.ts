@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isPayer, type Payer, payerAt } from '../domain/budgets/payer.ts';
-import type { WaitingPlace, WaitingRoom } from '../domain/budgets/waiting-room.ts';
+import type { WaitingBudget, WaitingPlace } from '../domain/budgets/waiting-budget.ts';
 import { limits } from '../domain/limits.ts';
 import { payerOfConnection } from '../lib/connection-guard.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';
@@ -51,7 +51,7 @@ function takeListeners(socket: Socket, listen: () => void): NodeListeners {
 export interface GateParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
-  readonly room: WaitingRoom;
+  readonly room: WaitingBudget;
 }
 
 /** The payer of bytes that wait on a connection: an account as soon as it has logged in. */
@@ -104,7 +104,7 @@ class Waiting {
   readonly #end: () => void;
 
   /** `end` makes room for others. */
-  constructor(room: WaitingRoom, socket: Socket, end: () => void) {
+  constructor(room: WaitingBudget, socket: Socket, end: () => void) {
     this.#socket = socket;
     this.#place = room.place({ payerOf: () => payerOfSocket(socket), end });
     this.#end = end;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { DomainError, invalid } from '../domain/errors.ts';
-import { createFairTurns } from '../lib/fair-turns.ts';
+import { createFairSlices } from '../lib/fair-slices.ts';
 import { currentPayer, keepPayers } from '../lib/paid-work.ts';
 import { createReader } from '../wire/validation.ts';
 import { bare, done, json, list } from './answer.ts';
@@ -81,7 +81,7 @@ test('a read is paid for by who asks, and what others set off is the service’s
     authenticate: async () => guest,
     clients: { of: () => ({ guest, address: guest.address }) },
     room: { askedBy: () => undefined },
-    turns: createFairTurns({ turnMs: 5 }),
+    turns: createFairSlices({ turnMs: 5 }),
   } as unknown as Edge;
   const payerOf = async (method: 'GET' | 'PUT') => {
     const route = defineRoute({

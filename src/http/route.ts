@@ -9,7 +9,7 @@ import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import { holdForLogin } from '../lib/connection-guard.ts';
 import { yieldToEventLoop } from '../lib/event-loop.ts';
-import type { FairTurns } from '../lib/fair-turns.ts';
+import type { FairSlices } from '../lib/fair-slices.ts';
 import { paidBy } from '../lib/paid-work.ts';
 import type { Wire } from '../wire/fields.ts';
 import { type Spelling, v2Spelling } from '../wire/spelling.ts';
@@ -23,7 +23,7 @@ import {
   send,
   type TextAnswer,
 } from './answer.ts';
-import type { AnswerRoom } from './answer-room.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 import { type Authenticate, importing } from './authentication.ts';
 import type { Client, Clients, RequestSource } from './clients.ts';
 import type { Compressor } from './compression.ts';
@@ -167,8 +167,8 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export interface Edge {
   readonly authenticate: Authenticate;
   readonly clients: Clients;
-  readonly room: AnswerRoom;
-  readonly turns: FairTurns;
+  readonly room: AnswerBudget;
+  readonly turns: FairSlices;
   readonly reporter: Reporter;
   readonly compressor: Compressor;
 }

@@ -6,13 +6,13 @@ import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';
-import { createFairTurns } from '../lib/fair-turns.ts';
+import { createFairSlices } from '../lib/fair-slices.ts';
 import type { Log } from '../lib/log.ts';
 import type { SteadyClock } from '../lib/steady-clock.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { jsonType } from './answer.ts';
+import { createAnswerBudget } from './answer-budget.ts';
 import { commonHeaders } from './answer-headers.ts';
-import { createAnswerRoom } from './answer-room.ts';
 import { createAuthenticate } from './authentication.ts';
 import { readBodiesAsBytes } from './body-reader.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
@@ -23,6 +23,7 @@ import { createCompressor } from './compression.ts';
 import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { answerErrors, type OnRefused, refuseAsUsual } from './error-handler.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
+import { createFastPath, type FastPathOptions } from './fast-path/fast-path.ts';
 import { nothingAt } from './lost-paths.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
@@ -30,7 +31,6 @@ import { createNoteRefusal } from './refused-pushes.ts';
 import { requestLimits } from './request-limits.ts';
 import { createResponder, type Edge, mountRoutes, type Route } from './route.ts';
 import { type ProtocolHandler, sharePort } from './shared-port.ts';
-import { createShortWay, type ShortWayOptions } from './short-way/short-way.ts';
 import { createSite } from './site.ts';
 import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
@@ -109,8 +109,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const fastify = createFastify(options, createV1Paths(routes.v1));
   const partialBytes = options.budgets.of('partial_bytes');
   readBodiesAsBytes(fastify, { room: partialBytes, authenticate, clients });
-  const turns = createFairTurns({ turnMs: limits.turnMs });
-  const room = createAnswerRoom(fastify, {
+  const turns = createFairSlices({ turnMs: limits.turnMs });
+  const room = createAnswerBudget(fastify, {
     budget: options.budgets.of('answer_bytes'),
     ...{ clients, turns, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
@@ -171,7 +171,7 @@ function acceptConnections(
       { prefix: '/api/v2', routes: edge.routes.v2 },
       { prefix: '/api/v1', routes: edge.routes.v1 },
     ];
-    const shortWay: ShortWayOptions = {
+    const fastPath: FastPathOptions = {
       ...{
         mounted,
         ...edge,
@@ -193,7 +193,7 @@ function acceptConnections(
         clients: edge.clients,
         waiting,
       },
-      ...(hasShortWay && { openShortWay: (node) => createShortWay(shortWay, node) }),
+      ...(hasShortWay && { openShortWay: (node) => createFastPath(fastPath, node) }),
     });
     fastify.addHook('preClose', async () => port.close());
   }

@@ -2,12 +2,12 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
-import type { WaitingRoom } from '../domain/budgets/waiting-room.ts';
+import type { WaitingBudget } from '../domain/budgets/waiting-budget.ts';
 import type { Clients } from './clients.ts';
+import type { FastPath } from './fast-path/fast-path.ts';
+import { createNodeHttp, type NodeHttp } from './fast-path/hand-over.ts';
 import { gateOf } from './request-gate.ts';
 import { requestLimits } from './request-limits.ts';
-import { createNodeHttp, type NodeHttp } from './short-way/hand-over.ts';
-import type { ShortWay } from './short-way/short-way.ts';
 
 /** Another protocol on the port of HTTP: gateways dial that port with MQTT [contract 8]. */
 export interface ProtocolHandler {
@@ -45,13 +45,13 @@ export function sharePort(
     openShortWay,
   }: {
     /** Room for heads that are not whole, and for requests that wait. */
-    readonly waiting: WaitingRoom;
+    readonly waiting: WaitingBudget;
     readonly protocolHandler: ProtocolHandler;
     readonly headersMs: number;
     readonly checkMs: number;
     readonly clients: Clients;
     /** Absent: all requests take the ordinary way. */
-    readonly openShortWay?: (node: NodeHttp) => ShortWay;
+    readonly openShortWay?: (node: NodeHttp) => FastPath;
   },
 ): SharedPort {
   // With TLS the event that HTTP listens to comes after the handshake.
@@ -63,7 +63,7 @@ export function sharePort(
     checkMs,
     room: waiting,
   });
-  const shortWay = openShortWay?.(node);
+  const fastPath = openShortWay?.(node);
   const silent = new Set<Socket>();
   let isClosing = false;
 
@@ -80,7 +80,7 @@ export function sharePort(
       arrived: (first) => {
         if (first[0] === protocolHandler.firstByte) {
           protocolHandler.takeOver(socket, first);
-        } else if (shortWay?.take(socket, first) !== true) {
+        } else if (fastPath?.take(socket, first) !== true) {
           node.takeOver(socket, first, false);
         }
       },
@@ -92,7 +92,7 @@ export function sharePort(
     close() {
       isClosing = true;
       for (const socket of silent) socket.destroy();
-      shortWay?.close();
+      fastPath?.close();
       node.close();
     },
   };

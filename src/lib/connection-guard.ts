@@ -23,7 +23,7 @@ export interface ConnectionGuard {
 }
 
 /** How many connections there may be. */
-export interface ConnectionRoom {
+export interface ConnectionQuotas {
   /** A slot for a connection from an IP address; undefined: there is none. */
   enter(address: string, connection: SeatedConnection): ConnectionSlot | undefined;
 }
@@ -106,9 +106,9 @@ export function createConnectionGuard({
   isTrustedProxy = () => false,
   onRefused,
 }: {
-  readonly room: ConnectionRoom;
+  readonly room: ConnectionQuotas;
   /** Room for TLS handshakes under way, beside that of their connections. */
-  readonly handshakes: ConnectionRoom;
+  readonly handshakes: ConnectionQuotas;
   /** Whether the peer may name its client by the PROXY protocol; absent: none may. */
   readonly isTrustedProxy?: (address: string) => boolean;
   /** A connection was ended: there was no room for it, or a balancer said what is wrong. */

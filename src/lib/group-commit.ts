@@ -43,7 +43,7 @@ interface Waiting<Item, Outcome> extends Caller<Outcome> {
 }
 
 /** The waiting items of a payer. */
-interface PayerLine<Item, Outcome> {
+interface PayerQueue<Item, Outcome> {
   readonly waiting: Waiting<Item, Outcome>[];
   /** Index of the first item that still waits. */
   next: number;
@@ -72,7 +72,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
   const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor, settle } = options;
   const creditPerTurn = Math.max(1, Math.floor(batchWeightMax / turnsPerBatch));
   /** In the order of their turns; a payer is here while something of it waits. */
-  const lines = new Map<string, PayerLine<Item, Outcome>>();
+  const lines = new Map<string, PayerQueue<Item, Outcome>>();
   /** By payer: what waits elsewhere. */
   const held = new Map<string, number>();
   /** Weight of all items that wait, here and elsewhere. */
@@ -83,7 +83,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
   /** The refusal of so much more of a payer, whose line this is; undefined: there is room. */
   function refusalOf(
     name: string,
-    line: PayerLine<Item, Outcome> | undefined,
+    line: PayerQueue<Item, Outcome> | undefined,
     weight: number,
   ): Error | undefined {
     // Mostly nothing waits elsewhere: that is no reason to look for it.
@@ -169,7 +169,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
 
   /** Takes what the payer's credit allows; answers whether the batch had no room for more of it. */
   function takeFrom(
-    line: PayerLine<Item, Outcome>,
+    line: PayerQueue<Item, Outcome>,
     batch: Waiting<Item, Outcome>[],
     room: number,
   ): boolean {
@@ -218,7 +218,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
 const takenMax = 1_024;
 
 /** Lets go of what has left, now and then: each time would move all that waits. */
-function dropTaken<Item, Outcome>(line: PayerLine<Item, Outcome>): void {
+function dropTaken<Item, Outcome>(line: PayerQueue<Item, Outcome>): void {
   if (line.next < takenMax || line.next * 2 < line.waiting.length) return;
   line.waiting.splice(0, line.next);
   line.next = 0;

@@ -4,7 +4,7 @@ import type { Watch } from '../domain/datapoints/watch.ts';
 import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/weight.ts';
 import { limits } from '../domain/limits.ts';
 import type { Message } from '../domain/messaging/message.ts';
-import { createFairTurns, type FairTurns } from '../lib/fair-turns.ts';
+import { createFairSlices, type FairSlices } from '../lib/fair-slices.ts';
 import { createTextBytes } from '../lib/text-bytes.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { pushedText } from '../wire/datapoint.ts';
@@ -39,7 +39,7 @@ export function deliverLive(watch: Watch, broker: Broker): () => void {
 }
 
 type Receivers = Pick<Broker, 'deliver' | 'hasSubscribers' | 'renewRetained'>;
-type TakingTurns = Receivers & Pick<Broker, 'isBehind' | 'turnOf'>;
+type PacedReceivers = Receivers & Pick<Broker, 'isBehind' | 'turnOf'>;
 type DatapointsEvent = Extract<FeedEvent, { readonly kind: 'datapoints' }>;
 /** An event with its datapoints in columns. */
 type LongEvent = DatapointsEvent & { readonly batch: ColumnBatch };
@@ -61,7 +61,7 @@ type SettingEvent = Extract<FeedEvent, { readonly kind: 'actuator' }>;
  * Hands settings of actuators on, those behind whose payer others come first in its turn, and each
  * topic in order. Of too many that wait for one topic the oldest are left out: a newer one holds.
  */
-function createSettingLine(broker: TakingTurns): (event: SettingEvent) => void {
+function createSettingLine(broker: PacedReceivers): (event: SettingEvent) => void {
   const lines = new Map<string, SettingEvent[]>();
   let waiting = 0;
 
@@ -108,8 +108,8 @@ const bytesOf = (batch: ColumnBatch, { publishContext }: DatapointsEvent): numbe
 const paidFor = ({ payer }: DatapointsEvent, message: Message): Message =>
   payer === undefined || message.payer !== undefined ? message : { ...message, payer };
 
-function createDeliveryLine(broker: TakingTurns): (event: DatapointsEvent) => void {
-  const turns = createFairTurns({ turnMs: limits.turnMs });
+function createDeliveryLine(broker: PacedReceivers): (event: DatapointsEvent) => void {
+  const turns = createFairSlices({ turnMs: limits.turnMs });
   /** By topic: when the last of those that are not handed on yet will have been, and how many. */
   const lines = new Map<string, { readonly over: Promise<void>; readonly count: number }>();
 
@@ -155,7 +155,11 @@ function createDeliveryLine(broker: TakingTurns): (event: DatapointsEvent) => vo
 const isHeard = (broker: Receivers, event: DatapointsEvent): boolean =>
   broker.hasSubscribers(valueTopic(event)) || broker.hasSubscribers(valuesTopic(event), 'named');
 
-async function handOnInTurns(broker: Receivers, event: LongEvent, turns: FairTurns): Promise<void> {
+async function handOnInTurns(
+  broker: Receivers,
+  event: LongEvent,
+  turns: FairSlices,
+): Promise<void> {
   const pace = turns.paceOf(event.payer ?? event.deviceId);
   for (const _ of handOn(broker, event)) if (pace.isOver()) await pace.rest();
 }

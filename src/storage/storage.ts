@@ -11,7 +11,7 @@ import type { MemberStore } from '../domain/members/member-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { ThreadMemory } from '../domain/metrics.ts';
 import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
-import type { LookStore } from '../domain/notifications/look-store.ts';
+import type { EvaluationStore } from '../domain/notifications/evaluation-store.ts';
 import type { NotificationStore } from '../domain/notifications/notification-store.ts';
 import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
 import type { ProjectStore } from '../domain/projects/project-store.ts';
@@ -53,7 +53,7 @@ export interface Storage {
   /** The processes that serve the same data; absent where this one does alone. */
   readonly members?: MemberStore;
   /** Looks of rules in turn over these processes; there where they are. */
-  readonly looks?: LookStore;
+  readonly looks?: EvaluationStore;
   /** When the last datapoint was received, of those up to `atMost`; undefined: there is none. */
   newestReceived(atMost: Instant): Promise<Instant | undefined>;
   /** Throws when the engine cannot answer; for GET /readyz. */

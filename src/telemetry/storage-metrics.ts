@@ -1,7 +1,7 @@
-import type { StorageRoom } from '../domain/budgets/storage-room.ts';
+import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
 import type { Meters } from './meters.ts';
 
-export type StorageMetrics = ReturnType<StorageRoom['metrics']>;
+export type StorageMetrics = ReturnType<StorageQuotas['metrics']>;
 
 /** Adds what is stored, as quotas count it, and how often there was no room. */
 export function addStorageMetrics({ watched }: Meters, read: () => StorageMetrics): void {

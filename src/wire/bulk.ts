@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { BulkLine } from '../domain/datapoints/bulk-step.ts';
+import type { BulkRow } from '../domain/datapoints/bulk-step.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { BulkReport } from '../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
@@ -45,7 +45,7 @@ export function readBulkLine(
   text: string,
   line: number,
   { deviceId, sensorId }: Spelling = v2Spelling,
-): BulkLine {
+): BulkRow {
   let sensor: SensorRef | undefined;
   try {
     const body = parseLine(text);

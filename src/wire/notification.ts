@@ -2,8 +2,8 @@ import Type, { type Static } from 'typebox';
 import { invalid } from '../domain/errors.ts';
 import { parseActuatorId, parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
+import { evaluationLimits } from '../domain/notifications/evaluation-limits.ts';
 import { listsIn, problemOf } from '../domain/notifications/expression.ts';
-import { lookLimits } from '../domain/notifications/look-limits.ts';
 import {
   type Action,
   type Condition,
@@ -49,7 +49,7 @@ export const ConditionMessage = Type.Object(
     ),
     max_age: Type.Optional(
       Type.Union(
-        [Type.Integer({ minimum: 1, maximum: lookLimits.maxAgeSecondsMax }), Type.Null()],
+        [Type.Integer({ minimum: 1, maximum: evaluationLimits.maxAgeSecondsMax }), Type.Null()],
         {
           description:
             'Datapoints that were measured more than so many seconds before they came are passed ' +

@@ -4,7 +4,7 @@ import type {
   SettingsChange,
 } from '../domain/administration/installation-settings.ts';
 import type { ServiceReport } from '../domain/administration/service-state.ts';
-import type { StorageReport } from '../domain/budgets/storage-room.ts';
+import type { StorageReport } from '../domain/budgets/storage-quotas.ts';
 import { createReader } from './validation.ts';
 
 const Moment = Type.String({ format: 'date-time' });

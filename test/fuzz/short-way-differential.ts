@@ -67,10 +67,10 @@ interface OpenSide extends AsyncDisposable {
   readonly token: string;
 }
 
-async function openSide(shortWay: 'on' | 'off'): Promise<OpenSide> {
+async function openSide(fastPath: 'on' | 'off'): Promise<OpenSide> {
   const service = await startService({
     clock: createManualClock(startedAt),
-    environment: { KIPIMO_SHORT_WAY: shortWay },
+    environment: { KIPIMO_SHORT_WAY: fastPath },
     timeouts,
   });
   const token = await service.tokenOf('ama');

@@ -4,7 +4,14 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findPostgres, onServer, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
 import { type MemberProcess, membersOf } from './member-processes.ts';
-import { createNumbers, firingsOf, keepLooks, makeField, modelled, until } from './rule-model.ts';
+import {
+  createNumbers,
+  firingsOf,
+  keepEvaluations,
+  makeField,
+  modelled,
+  until,
+} from './rule-model.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
 const patienceMs = 30_000;
@@ -62,7 +69,7 @@ describe('alarms of processes that share a database', {
       await using one = await start();
       await using other = await start();
       const { tryPush, firings } = await makeField(one, ['a', 'b'], modelled);
-      const looks = await keepLooks(server.url, schema);
+      const looks = await keepEvaluations(server.url, schema);
       const next = createNumbers(11);
       let acknowledged = 0;
       let isOver = false;

@@ -10,7 +10,14 @@ import {
   startPostgres,
 } from '../postgres-server.ts';
 import { type MemberProcess, membersOf } from './member-processes.ts';
-import { createNumbers, firingsOf, keepLooks, makeField, modelled, until } from './rule-model.ts';
+import {
+  createNumbers,
+  firingsOf,
+  keepEvaluations,
+  makeField,
+  modelled,
+  until,
+} from './rule-model.ts';
 
 /** Less than it takes until a process counts as ended. */
 const servedMsMax = 3_000;
@@ -64,7 +71,7 @@ describe('rules of processes that share a database', {
     await using one = await start();
     await using other = await start();
     const { push, firings } = await makeField(one, ['a', 'b'], modelled);
-    const looks = await keepLooks(server.url, schema);
+    const looks = await keepEvaluations(server.url, schema);
     const next = createNumbers(7);
     const load = async (at: MemberProcess): Promise<void> => {
       for (let n = 0; n < 40; n += 1) await push(at, next(2) === 0 ? 'a' : 'b', next(100));

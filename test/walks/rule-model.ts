@@ -88,7 +88,7 @@ export function firingsOf(pushes: readonly { sensor: string; value: number }[]):
 }
 
 /** The looks of a schema from now on, in the order of the commits that filed them. */
-export async function keepLooks(serverUrl: string, schema: string) {
+export async function keepEvaluations(serverUrl: string, schema: string) {
   await onServer(
     serverUrl,
     `set search_path to ${schema};

@@ -5,13 +5,13 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { invalid } from '../../domain/errors.ts';
 import { isJsonObject, JsonError, parseJson } from '../../lib/json.ts';
-import type { ExportLine } from './export-format.ts';
+import type { ExportRecord } from './export-format.ts';
 
 /** Values may be as deep as they were taken, inside of a line. */
 const depthMax = 520;
 
 /** Writes lines as gzip of JSON lines, for its owner alone; the file is there when it is whole. */
-export async function writeExport(file: string, lines: AsyncIterable<ExportLine>): Promise<void> {
+export async function writeExport(file: string, lines: AsyncIterable<ExportRecord>): Promise<void> {
   const partial = `${file}.partial`;
   async function* texts(): AsyncGenerator<string> {
     for await (const line of lines) yield `${JSON.stringify(line)}\n`;
@@ -59,7 +59,7 @@ async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 /** The lines of such a file, one at a time. Throws invalid for what is none. */
-export async function* readExport(file: string): AsyncGenerator<ExportLine> {
+export async function* readExport(file: string): AsyncGenerator<ExportRecord> {
   const source = createReadStream(file);
   const inflated = createGunzip();
   const flow = pipeline(source, inflated);
@@ -72,7 +72,7 @@ export async function* readExport(file: string): AsyncGenerator<ExportLine> {
     for await (const text of linesOf(inflated)) {
       const line = parseJson(text, depthMax);
       if (!isJsonObject(line)) throw new JsonError('an object is expected', 0);
-      yield line as unknown as ExportLine;
+      yield line as unknown as ExportRecord;
     }
     await flow;
   } catch (cause) {

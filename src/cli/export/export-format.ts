@@ -46,7 +46,7 @@ export type ExportedHour = readonly [
 ];
 
 /** A line of an export; the things that it names stand in lines before it. */
-export type ExportLine =
+export type ExportRecord =
   | { readonly kind: 'kipimo-export'; readonly version: number; readonly account: Username | null }
   | { readonly kind: 'settings'; readonly settings: KeptSettings }
   | { readonly kind: 'user'; readonly user: User; readonly passwordHash: string }
@@ -92,10 +92,13 @@ export type ExportLine =
   | { readonly kind: 'end'; readonly lines: number };
 
 /** Counts a line; values count as datapoints. */
-export function countLine(counts: Map<string, number>, line: ExportLine): void {
+export function countLine(counts: Map<string, number>, line: ExportRecord): void {
   const many =
     line.kind === 'values' ? line.values.length : line.kind === 'hours' ? line.hours.length : 1;
-  const names: Partial<Record<ExportLine['kind'], string>> = { values: 'datapoint', hours: 'hour' };
+  const names: Partial<Record<ExportRecord['kind'], string>> = {
+    values: 'datapoint',
+    hours: 'hour',
+  };
   const name = names[line.kind] ?? line.kind;
   counts.set(name, (counts.get(name) ?? 0) + many);
 }

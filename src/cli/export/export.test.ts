@@ -35,7 +35,7 @@ import type { InvitationTarget } from '../../domain/sharing/invitation.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { readExport, writeExport } from './export-file.ts';
-import { type ExportLine, exportVersion } from './export-format.ts';
+import { type ExportRecord, exportVersion } from './export-format.ts';
 import { exportLines } from './exporter.ts';
 import { importLines } from './importer.ts';
 
@@ -172,7 +172,7 @@ async function fillMessages({ notifications, socials }: Storage): Promise<void> 
   await socials.insert([{ ...said, channel: 'none', status: 'sent' }]);
 }
 
-async function linesOf(storage: Storage, account?: Username): Promise<readonly ExportLine[]> {
+async function linesOf(storage: Storage, account?: Username): Promise<readonly ExportRecord[]> {
   return Array.fromAsync(exportLines(storage, account));
 }
 
@@ -249,6 +249,6 @@ test('an export without its end, of another kind, or of what is there is refused
     await assert.rejects(importLines(other, some([newer])), /needs a newer kipimo/);
   }));
 
-async function* some(lines: readonly ExportLine[]): AsyncGenerator<ExportLine> {
+async function* some(lines: readonly ExportRecord[]): AsyncGenerator<ExportRecord> {
   yield* lines;
 }

@@ -13,7 +13,7 @@ import type { Storage } from '../../storage/storage.ts';
 import {
   type ExportedDatapoint,
   type ExportedHour,
-  type ExportLine,
+  type ExportRecord,
   exportVersion,
 } from './export-format.ts';
 
@@ -34,7 +34,7 @@ const everything: VisibleTo = { who: 'everything' };
 export async function* exportLines(
   storage: Storage,
   account: Username | null = null,
-): AsyncGenerator<ExportLine> {
+): AsyncGenerator<ExportRecord> {
   const isWanted = (owner: Username): boolean => account === null || owner === account;
   let lines = 0;
   for await (const line of allLines(storage, isWanted, account)) {
@@ -50,7 +50,7 @@ async function* allLines(
   storage: Storage,
   isWanted: IsWanted,
   account: Username | null,
-): AsyncGenerator<ExportLine> {
+): AsyncGenerator<ExportRecord> {
   yield { kind: 'kipimo-export', version: exportVersion, account };
   const settings = account === null ? await storage.installation.settings() : {};
   if (Object.keys(settings).length > 0) yield { kind: 'settings', settings };
@@ -67,7 +67,7 @@ async function* allLines(
   yield* socialLines(storage, account);
 }
 
-async function* userLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+async function* userLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportRecord> {
   const { users, credentials } = storage;
   for await (const { id, username } of pages(async (page) => (await users.list(page)).users)) {
     const login = isWanted(username) ? await users.findLogin(username) : undefined;
@@ -81,13 +81,13 @@ async function* userLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<
 async function* groupLines(
   { groups }: Storage,
   account: Username | null,
-): AsyncGenerator<ExportLine> {
+): AsyncGenerator<ExportRecord> {
   const owned = account === null ? {} : { owner: account };
   const all = pages(async (page) => (await groups.list({ ...owned, ...page })).groups);
   for await (const group of all) yield { kind: 'group', group };
 }
 
-async function* deviceLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+async function* deviceLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportRecord> {
   const { devices } = storage;
   for (let offset = 0; ; offset += pageSize) {
     const page = { visibleTo: everything, limit: pageSize, offset };
@@ -102,7 +102,7 @@ async function* deviceLines(storage: Storage, isWanted: IsWanted): AsyncGenerato
   }
 }
 
-async function* linesOfDevice(storage: Storage, device: Device): AsyncGenerator<ExportLine> {
+async function* linesOfDevice(storage: Storage, device: Device): AsyncGenerator<ExportRecord> {
   yield { kind: 'device', device };
   yield* retentionLines(storage, { kind: 'device', deviceId: device.id });
   yield* grantLines(storage, 'device', device.id);
@@ -120,13 +120,13 @@ async function* linesOfDevice(storage: Storage, device: Device): AsyncGenerator<
 async function* retentionLines(
   { retentions }: Storage,
   scope: RetentionScope,
-): AsyncGenerator<ExportLine> {
+): AsyncGenerator<ExportRecord> {
   const retention = await retentions.find(scope);
   if (retention !== undefined) yield { kind: 'retention', scope, retention };
 }
 
 /** Exports the tallies of hours whose values retention removed. */
-async function* hourLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportLine> {
+async function* hourLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportRecord> {
   const state = await storage.retaining.state(sensor);
   if (state === undefined) return;
   const { deviceId: device, sensorId } = sensor;
@@ -157,10 +157,10 @@ function listsBehind({ kinds, edges }: HourTally) {
 }
 
 /** The values of a sensor as they were pushed, oldest first; its last value stands last, alone. */
-async function* valueLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportLine> {
+async function* valueLines(storage: Storage, sensor: SensorRef): AsyncGenerator<ExportRecord> {
   const { pushedDatapoints: datapoints } = storage;
   const { deviceId: device, sensorId } = sensor;
-  const line = (values: readonly ExportedDatapoint[]): ExportLine => ({
+  const line = (values: readonly ExportedDatapoint[]): ExportRecord => ({
     kind: 'values',
     device,
     sensor: sensorId,
@@ -202,7 +202,7 @@ const isSame = (one: Datapoint, other: Datapoint): boolean =>
   one.receivedAt === other.receivedAt &&
   sameJson(one.value, other.value);
 
-async function* gatewayLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+async function* gatewayLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportRecord> {
   const { gateways } = storage;
   const all = pages(
     async (page) => (await gateways.list({ visibleTo: everything, ...page })).gateways,
@@ -214,7 +214,7 @@ async function* gatewayLines(storage: Storage, isWanted: IsWanted): AsyncGenerat
   }
 }
 
-async function* projectLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+async function* projectLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportRecord> {
   const { projects } = storage;
   const all = pages(
     async (page) => (await projects.list({ visibleTo: everything, ...page })).projects,
@@ -230,7 +230,7 @@ async function* grantLines(
   { grants }: Storage,
   kind: ResourceKind,
   resource: string,
-): AsyncGenerator<ExportLine> {
+): AsyncGenerator<ExportRecord> {
   for (const grant of await grants.listOn(kind, resource)) yield { kind: 'grant', grant };
   for (const { groupId, scopes } of await grants.listGroupsOn(kind, resource)) {
     yield { kind: 'group-grant', grant: { kind, resource, groupId, scopes } };
@@ -238,7 +238,10 @@ async function* grantLines(
 }
 
 /** Exports invitations that were not revoked, each giver's oldest first. */
-async function* invitationLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportLine> {
+async function* invitationLines(
+  storage: Storage,
+  isWanted: IsWanted,
+): AsyncGenerator<ExportRecord> {
   const { users, invitations } = storage;
   for await (const { id, username } of pages(async (page) => (await users.list(page)).users)) {
     if (!isWanted(username)) continue;
@@ -252,7 +255,7 @@ async function* invitationLines(storage: Storage, isWanted: IsWanted): AsyncGene
 async function* socialLines(
   { socials }: Storage,
   account: Username | null,
-): AsyncGenerator<ExportLine> {
+): AsyncGenerator<ExportRecord> {
   const whose = account === null ? {} : { ofUser: account };
   const all = pages(async (page) => (await socials.list({ ...whose, ...page })).socials);
   for await (const social of all) yield { kind: 'social', social: completed(social) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aDevice, aGateway, aSensor, aUser } from '../../../test/contract/storage/builders.ts';
-import type { ExportLine } from './export-format.ts';
+import type { ExportRecord } from './export-format.ts';
 import { requireTakeable } from './import-checks.ts';
 
 const tag = 'A'.repeat(43);
@@ -11,7 +11,7 @@ const user = (changes: object, passwordHash: unknown = hash): unknown => ({
 });
 const refusal = (line: unknown): string => {
   try {
-    requireTakeable(line as ExportLine, 7);
+    requireTakeable(line as ExportRecord, 7);
     return '';
   } catch (error) {
     return error instanceof Error ? error.message : `${error}`;

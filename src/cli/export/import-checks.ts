@@ -18,7 +18,7 @@ import {
 } from '../../domain/ids.ts';
 import type { InvitationTarget, TakenUse } from '../../domain/sharing/invitation.ts';
 import { isTakeableHash } from '../../lib/password-hash.ts';
-import type { ExportLine } from './export-format.ts';
+import type { ExportRecord } from './export-format.ts';
 
 /** A field of a line, by its path, and what reads it as the API does. */
 type Check = readonly [field: string, value: unknown, read: (value: never) => unknown];
@@ -27,7 +27,7 @@ type Check = readonly [field: string, value: unknown, read: (value: never) => un
  * Refuses a line whose names, ids or rights the API would refuse. Throws invalid that names the
  * line, the field and what to change.
  */
-export function requireTakeable(line: ExportLine, number: number): void {
+export function requireTakeable(line: ExportRecord, number: number): void {
   for (const [field, value, read] of checksOf(line)) {
     try {
       // Reading is what checks it.
@@ -45,7 +45,7 @@ const named = (value: unknown): readonly Check[] => [['username', value, parseUs
 const each = (field: string, values: unknown, read: (value: never) => unknown): readonly Check[] =>
   Array.isArray(values) ? values.map((value) => [field, value, read] as const) : [];
 
-function checksOf(line: ExportLine): readonly Check[] {
+function checksOf(line: ExportRecord): readonly Check[] {
   switch (line.kind) {
     case 'user':
       return [
@@ -109,7 +109,7 @@ function checksOf(line: ExportLine): readonly Check[] {
 }
 
 function checksOfInvitation(
-  line: Extract<ExportLine, { readonly kind: 'invitation' }>,
+  line: Extract<ExportRecord, { readonly kind: 'invitation' }>,
 ): readonly Check[] {
   const { id, giver, hash, targets, createdAt, expiresAt, usesLeft } = line.invitation ?? {};
   const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : [list]);

@@ -13,7 +13,7 @@ import {
 } from '../../domain/ids.ts';
 import { createSigningKey } from '../../lib/secret-token.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { countLine, type ExportedHour, type ExportLine, exportVersion } from './export-format.ts';
+import { countLine, type ExportedHour, type ExportRecord, exportVersion } from './export-format.ts';
 import { requireTakeable } from './import-checks.ts';
 
 /** Counts of what an import took in and left out. */
@@ -30,7 +30,7 @@ export interface ImportOutcome {
  */
 export async function importLines(
   storage: Storage,
-  lines: AsyncIterable<ExportLine>,
+  lines: AsyncIterable<ExportRecord>,
 ): Promise<ImportOutcome> {
   const counts = new Map<string, number>();
   let leftOut = 0;
@@ -48,7 +48,7 @@ export async function importLines(
   return { counts, leftOut };
 }
 
-function requireVersion(line: ExportLine): void {
+function requireVersion(line: ExportRecord): void {
   if (line.kind !== 'kipimo-export') throw invalid('this is no export of kipimo');
   if (!Number.isSafeInteger(line.version) || line.version < 1) {
     throw invalid(`line 1, version: ${JSON.stringify(line.version)} must be a whole number from 1`);
@@ -59,7 +59,7 @@ function requireVersion(line: ExportLine): void {
 }
 
 /** Answers how much of the line was left out. */
-async function take(storage: Storage, line: ExportLine): Promise<number> {
+async function take(storage: Storage, line: ExportRecord): Promise<number> {
   switch (line.kind) {
     case 'kipimo-export':
     case 'end':
@@ -104,7 +104,7 @@ async function take(storage: Storage, line: ExportLine): Promise<number> {
   }
 }
 
-type LineOf<Kind extends ExportLine['kind']> = Extract<ExportLine, { readonly kind: Kind }>;
+type LineOf<Kind extends ExportRecord['kind']> = Extract<ExportRecord, { readonly kind: Kind }>;
 
 const kindOf = (line: unknown): unknown =>
   typeof line === 'object' && line !== null && 'kind' in line ? line.kind : undefined;

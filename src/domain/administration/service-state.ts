@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Actor } from '../actor.ts';
-import type { StorageReport, StorageRoom } from '../budgets/storage-room.ts';
+import type { StorageQuotas, StorageReport } from '../budgets/storage-quotas.ts';
 import { forbidden } from '../errors.ts';
 import type { InstallationStore } from '../installation-store.ts';
 import type { Reporter } from '../reporter.ts';
@@ -34,7 +34,7 @@ export function createServiceState(options: {
   readonly facts: ServiceFacts;
   readonly installation: Pick<InstallationStore, 'lastBackupAt'>;
   readonly settings: Pick<InstallationSettings, 'current'>;
-  readonly room: Pick<StorageRoom, 'report'>;
+  readonly room: Pick<StorageQuotas, 'report'>;
   readonly failedMessages: ReadonlyMap<string, number>;
 }): ServiceState {
   const { facts, installation, settings, room, failedMessages } = options;

@@ -1,6 +1,6 @@
 import { Budget, type BudgetRule, type PayerUsage } from './budget.ts';
 import { type BudgetName, budgetTable } from './budget-table.ts';
-import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts';
+import { createWaitingBudget, type WaitingBudget } from './waiting-budget.ts';
 
 /** Usage of one budget, and its largest payers. */
 export interface BudgetUsage {
@@ -17,7 +17,7 @@ export interface BudgetUsage {
 export interface Budgets {
   of(name: BudgetName): Budget;
   /** The waiting room of `request_bytes`, over all protocols. */
-  readonly waiting: WaitingRoom;
+  readonly waiting: WaitingBudget;
   /** Usage of every budget, with the `payers` largest payers of each. */
   usage(payers: number): readonly BudgetUsage[];
 }
@@ -43,7 +43,7 @@ export function createBudgets(totals: BudgetTotals = {}): Budgets {
   };
   return {
     of,
-    waiting: createWaitingRoom(of('request_bytes')),
+    waiting: createWaitingBudget(of('request_bytes')),
     usage: (payers) =>
       [...budgets].map(([name, budget]) => ({
         name,

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import { type Payer, payerOf } from './payer.ts';
 
 /** Amount of one kind that all guests use, and its limit. */
-export interface GuestsRoom {
+export interface GuestsQuota {
   readonly used: number;
   readonly max: number;
 }
@@ -20,7 +20,7 @@ export interface GuestShares {
    * Whether the actor's payer took its half. As long as all guests together have less than that,
    * what it took was removed again, and it may go on.
    */
-  isUsedUp(actor: Actor, room: GuestsRoom): boolean;
+  isUsedUp(actor: Actor, room: GuestsQuota): boolean;
   /** Counts what the actor took; a negative amount gives back. */
   add(actor: Actor, amount: number): void;
 }
@@ -47,7 +47,7 @@ export function createGuestShares(): GuestShares {
 export async function makeAsGuest<Outcome extends string>(
   shares: GuestShares,
   actor: Actor,
-  { what, used, max }: GuestsRoom & { readonly what: string },
+  { what, used, max }: GuestsQuota & { readonly what: string },
   make: () => Promise<Outcome>,
 ): Promise<Outcome> {
   if (used >= max) {

@@ -1,4 +1,4 @@
-import { createFairTurns, type Pace } from '../../lib/fair-turns.ts';
+import { createFairSlices, type Pace } from '../../lib/fair-slices.ts';
 import { stepsOf } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
 import { invalid } from '../errors.ts';
@@ -42,7 +42,7 @@ export type Hold = (bytes: number) => void;
 export function createLongWork(budgets: Budgets): LongWork {
   const budget = budgets.of('long_reads');
   const answerBytes = budgets.of('answer_bytes');
-  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const turns = createFairSlices({ turnMs: limits.turnMs });
   const limit = { workMsMax: limits.longWorkMsMax, onTooMuch: tooMuchWork };
 
   function holdFor(payer: Payer): Hold {

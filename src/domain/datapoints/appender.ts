@@ -14,7 +14,7 @@ import type { Datapoint, SensorRef } from './datapoint.ts';
 import type {
   AppendOutcome,
   DatapointStore,
-  NewLook,
+  NewEvaluation,
   Note,
   NotesOf,
   Push,
@@ -50,7 +50,7 @@ export function createAppender(options: {
   /** Told before those who watch. */
   readonly consequences?: Consequences;
   /** The look that is filed with a push, where several processes serve the same data. */
-  readonly newLook?: ((push: SensorRef) => NewLook | undefined) | undefined;
+  readonly newEvaluation?: ((push: SensorRef) => NewEvaluation | undefined) | undefined;
   /** The store failed, or had no room. */
   readonly onUnstored?: () => void;
 }): Appender {
@@ -59,8 +59,8 @@ export function createAppender(options: {
   async function commit(batch: readonly QueuedPush[]): Promise<readonly Appended[]> {
     const startedAt = clock.now();
     try {
-      const lookIds = new Map<Push, string>();
-      const noting = { feed, newLook: options.newLook, lookIds };
+      const evaluationIds = new Map<Push, string>();
+      const noting = { feed, newEvaluation: options.newEvaluation, evaluationIds };
       const outcomes = await appendApart(store, batch, noting);
       let datapoints = 0;
       let fresh = 0;
@@ -80,7 +80,7 @@ export function createAppender(options: {
           }
           return;
         }
-        const event = new StoredEvent(push, outcome.fresh, lookIds.get(push));
+        const event = new StoredEvent(push, outcome.fresh, evaluationIds.get(push));
         places.push(index);
         events.push(event);
         told.push(event);
@@ -232,24 +232,24 @@ async function appendApart(
 /** Sources of the notes for other processes, and ids of the evaluations filed with pushes. */
 interface Noting {
   readonly feed: Pick<Feed, 'notesOf'>;
-  readonly newLook: ((push: SensorRef) => NewLook | undefined) | undefined;
-  readonly lookIds: Map<Push, string>;
+  readonly newEvaluation: ((push: SensorRef) => NewEvaluation | undefined) | undefined;
+  readonly evaluationIds: Map<Push, string>;
 }
 
 /** Of each push what those who watch are told: what is new, or all of one that is sent again. */
 async function notesOf(
   batch: readonly Push[],
   outcomes: readonly AppendOutcome[],
-  { feed, newLook, lookIds, areOthers }: Noting & { readonly areOthers: boolean },
+  { feed, newEvaluation, evaluationIds, areOthers }: Noting & { readonly areOthers: boolean },
 ): Promise<readonly Note[]> {
   const told: Push[] = [];
-  const looks: (NewLook | undefined)[] = [];
+  const looks: (NewEvaluation | undefined)[] = [];
   batch.forEach((push, index) => {
     const outcome = outcomes[index];
     if (outcome?.kind !== 'stored') return;
     if (outcome.fresh.count > 0) {
-      const look = push.publishContext?.isImport === true ? undefined : newLook?.(push);
-      if (look !== undefined) lookIds.set(push, look.id);
+      const look = push.publishContext?.isImport === true ? undefined : newEvaluation?.(push);
+      if (look !== undefined) evaluationIds.set(push, look.id);
       looks.push(look);
       told.push({ ...push, batch: outcome.fresh });
     } else if (push.publishContext?.isRepetition === true) {
@@ -303,7 +303,7 @@ class StoredEvent implements DatapointsEvent {
   readonly sensorId: SensorId;
   readonly #payer: Payer;
   declare readonly publishContext?: PublishContext;
-  declare readonly lookId?: string;
+  declare readonly evaluationId?: string;
   readonly #batch: ColumnBatch;
   #handedOn: Promise<void> | undefined;
   #datapoints: readonly Datapoint[] | undefined;
@@ -311,13 +311,13 @@ class StoredEvent implements DatapointsEvent {
   constructor(
     { deviceId, sensorId, publishContext, payer }: QueuedPush,
     batch: ColumnBatch,
-    lookId?: string | undefined,
+    evaluationId?: string | undefined,
   ) {
     this.deviceId = deviceId;
     this.sensorId = sensorId;
     this.#payer = payer;
     if (publishContext !== undefined) this.publishContext = publishContext;
-    if (lookId !== undefined) this.lookId = lookId;
+    if (evaluationId !== undefined) this.evaluationId = evaluationId;
     this.#batch = batch;
   }
 

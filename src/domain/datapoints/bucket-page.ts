@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-turns.ts';
+import type { Pace } from '../../lib/fair-slices.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { createMerge } from '../../lib/merge.ts';
 import type { Hold } from '../budgets/long-work.ts';
@@ -32,16 +32,16 @@ export interface BucketColumnsPage extends Omit<BucketPage, 'buckets'> {
 }
 
 /** Limits of what is read of a sensor at once. */
-export interface StepRoom {
+export interface StepBudget {
   readonly rowsMax: number;
   readonly charactersMax: number;
 }
 
 /** The aggregation of one sensor, from its beginning. */
-type ReadBuckets = (source: Source, room: StepRoom) => AsyncGenerator<AggregationStep>;
+type ReadBuckets = (source: Source, room: StepBudget) => AsyncGenerator<AggregationStep>;
 
 /** Limits of a step where one sensor is read alone. */
-export const wholeStep: StepRoom = {
+export const wholeStep: StepBudget = {
   rowsMax: limits.datapointsPerScan,
   charactersMax: limits.datapointCharactersPerStep,
 };
@@ -60,7 +60,7 @@ export async function readBucketPage(options: {
 }): Promise<BucketPage> {
   const { sources, read, page, pace, hold } = options;
   const isAll = page.limit === Number.POSITIVE_INFINITY;
-  const room = createBucketRoom(hold);
+  const room = createBucketBudget(hold);
   let kept: Bucket[][] | undefined = [];
   let [total, skipped] = [0, 0];
   for (const source of sources) {
@@ -79,7 +79,7 @@ export async function readBucketPage(options: {
     if (pace.isOver()) await pace.rest();
   }
   // The page's buckets are among the kept ones, which are counted already.
-  const ofPage = createBucketRoom(kept === undefined ? hold : () => undefined);
+  const ofPage = createBucketBudget(kept === undefined ? hold : () => undefined);
   const answer = { sources, page, total, pace, room: ofPage };
   const buckets =
     kept === undefined
@@ -112,7 +112,7 @@ interface PageToTake {
   readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
   readonly total: number;
   readonly pace: Pace;
-  readonly room: BucketRoom;
+  readonly room: BucketBudget;
 }
 
 /** The first bucket of the page, oldest first, and how many it has. */
@@ -202,7 +202,7 @@ async function takePage(
   return page.order === 'asc' ? buckets : buckets.reverse();
 }
 
-type BucketRoom = ReturnType<typeof createBucketRoom>;
+type BucketBudget = ReturnType<typeof createBucketBudget>;
 
 /**
  * All buckets of one sensor as columns, in the order of the page. Throws invalid when they are too
@@ -227,7 +227,7 @@ export async function readBucketColumns(options: {
 }
 
 /** Counts what is kept of buckets until they are answered. */
-function createBucketRoom(hold: Hold) {
+function createBucketBudget(hold: Hold) {
   let count = 0;
   let textCharacters = 0;
   return {

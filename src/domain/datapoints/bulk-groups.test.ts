@@ -5,7 +5,7 @@ import { DomainError } from '../errors.ts';
 import { guestUsername, parseDeviceId, parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Gate, groupStep } from './bulk-groups.ts';
-import { type BulkLine, BulkSensor, BulkStep, bulkStepOf } from './bulk-step.ts';
+import { type BulkRow, BulkSensor, BulkStep, bulkStepOf } from './bulk-step.ts';
 import { toDatapoints } from './column-batch.ts';
 
 const now = Date.UTC(2026, 2, 20);
@@ -44,7 +44,7 @@ const datapoint = fc.oneof(
   fc.record({ value, timestamp }),
   value.map((one) => ({ value: one })),
 );
-const line: fc.Arbitrary<BulkLine> = fc.oneof(
+const line: fc.Arbitrary<BulkRow> = fc.oneof(
   { weight: 9, arbitrary: fc.record({ line: fc.constant(0), sensor, datapoint }) },
   { weight: 1, arbitrary: fc.constant({ line: 0, refusal: new DomainError('invalid', 'odd') }) },
 );
@@ -69,11 +69,11 @@ test('lines in columns have the outcome of lines that are objects, in any mixtur
   const mixed = fc.array(fc.tuple(line, fc.boolean(), fc.boolean()), { maxLength: 200 });
   fc.assert(
     fc.property(mixed, (all) => {
-      const lines = all.map(([one], index): BulkLine => ({ ...one, line: index + 1 }));
+      const lines = all.map(([one], index): BulkRow => ({ ...one, line: index + 1 }));
       const known = new Map<string, BulkSensor>();
       const step = new BulkStep();
       all.forEach(([, inColumns, isNew], index) => {
-        const one = lines[index] as BulkLine;
+        const one = lines[index] as BulkRow;
         if ('refusal' in one || !inColumns || typeof one.datapoint.value !== 'number') {
           step.put(one);
           return;

@@ -4,7 +4,7 @@ import { noSensor } from '../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import type { DomainError } from '../errors.ts';
 import type { DeviceId, SensorId, Username } from '../ids.ts';
-import type { BulkLine, BulkStep } from './bulk-step.ts';
+import type { BulkRow, BulkStep } from './bulk-step.ts';
 import { type BatchBuilder, createBatchBuilder } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
 import { aheadOfClock, isAhead, latestTaken } from './ingest.ts';
@@ -130,7 +130,7 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
   return groupOfRow;
 }
 
-function groupOfLine(line: BulkLine, places: Places, rules: StepRules): number {
+function groupOfLine(line: BulkRow, places: Places, rules: StepRules): number {
   if ('refusal' in line) {
     rules.refuse(line.line, line.refusal, line.sensor);
     return refused;
@@ -146,7 +146,7 @@ function groupOfLine(line: BulkLine, places: Places, rules: StepRules): number {
 }
 
 function refusalOf(
-  datapoint: Extract<BulkLine, { datapoint: unknown }>['datapoint'],
+  datapoint: Extract<BulkRow, { datapoint: unknown }>['datapoint'],
   { now, actor, valueBytesMax }: StepRules,
 ): DomainError | undefined {
   if (isAhead(datapoint, now)) return aheadOfClock(now, '', datapoint.timestamp);

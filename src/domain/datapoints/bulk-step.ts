@@ -5,7 +5,7 @@ import type { SensorRef } from './datapoint.ts';
 import type { NewDatapoint } from './new-datapoint.ts';
 
 /** A line of a bulk request: a datapoint with its sensor, or why it is none. */
-export type BulkLine =
+export type BulkRow =
   | { readonly line: number; readonly sensor: SensorRef; readonly datapoint: NewDatapoint }
   | { readonly line: number; readonly refusal: DomainError; readonly sensor?: SensorRef };
 
@@ -35,7 +35,7 @@ export class BulkStep {
   /** The sensors of what is in columns; one may be here more than once. */
   readonly sensors: BulkSensor[] = [];
   /** The lines that are not in columns. */
-  readonly others: BulkLine[] = [];
+  readonly others: BulkRow[] = [];
   #places = new Int32Array(roomAtFirst);
   #lines = new Float64Array(roomAtFirst);
   #numbers = new Float64Array(roomAtFirst);
@@ -56,7 +56,7 @@ export class BulkStep {
     this.#texts.push(text);
   }
 
-  put(line: BulkLine): void {
+  put(line: BulkRow): void {
     const row = this.#next();
     this.#places[row] = -this.others.push(line);
     this.#lines[row] = line.line;
@@ -127,7 +127,7 @@ function moved(from: Float64Array<ArrayBuffer>, room: number): Float64Array<Arra
 }
 
 /** A step of these lines. */
-export function bulkStepOf(lines: Iterable<BulkLine>): BulkStep {
+export function bulkStepOf(lines: Iterable<BulkRow>): BulkStep {
   const step = new BulkStep();
   for (const line of lines) step.put(line);
   return step;

@@ -28,7 +28,7 @@ export type AppendOutcome =
   | { readonly kind: 'failed'; readonly reason: unknown };
 
 /** A look of rules that is filed, for its turn over all processes that serve the same data. */
-export interface NewLook {
+export interface NewEvaluation {
   readonly id: string;
   /** The process that makes it. */
   readonly member: number;
@@ -38,7 +38,7 @@ export interface NewLook {
 /** Note on a push for other processes, and the rule evaluation that is filed with it. */
 export interface Note {
   readonly text: string;
-  readonly look?: NewLook;
+  readonly look?: NewEvaluation;
 }
 
 /** Makes the notes on a batch for other processes. */

@@ -19,7 +19,7 @@ export interface StoredPush extends SensorRef {
   /** Payer of the push. Absent: another process stored it. */
   readonly payer?: Payer;
   /** The look of rules that was filed with it. */
-  readonly lookId?: string;
+  readonly evaluationId?: string;
   /** A part of a long push of another process: those behind it are told next, the newest last. */
   readonly isPart?: boolean;
   /** How many datapoints the push had of which these are the last; absent: these. */

@@ -9,7 +9,7 @@ import { createLongWork, type LongWork } from '../budgets/long-work.ts';
 import type { Device } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
 import { guestUsername, parseDeviceId, parseSensorId, type SensorId } from '../ids.ts';
-import { type BulkLine, bulkStepOf } from './bulk-step.ts';
+import { type BulkRow, bulkStepOf } from './bulk-step.ts';
 import { emptyBatch } from './column-batch.ts';
 import type { AppendOutcome, Push } from './datapoint-store.ts';
 import { createIngestMany } from './ingest-many.ts';
@@ -67,7 +67,7 @@ function openReadPath(longWork: Pick<LongWork, 'arriving'> = createLongWork(crea
   return { bulk: ingestMany({ kind: 'guest' }), commits, endAll, makeSensor, finds: () => finds };
 }
 
-const lineOf = (line: number, sensorId = first, id = deviceId): BulkLine => ({
+const lineOf = (line: number, sensorId = first, id = deviceId): BulkRow => ({
   line,
   sensor: { deviceId: id, sensorId },
   datapoint: { value: line },

@@ -1,8 +1,8 @@
-import type { Pace } from '../../lib/fair-turns.ts';
+import type { Pace } from '../../lib/fair-slices.ts';
 import type { Actor } from '../actor.ts';
 import type { ArrivingWork, LongWork } from '../budgets/long-work.ts';
 import { payerOf } from '../budgets/payer.ts';
-import type { StorageRoom } from '../budgets/storage-room.ts';
+import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { deviceResource, noSensor } from '../devices/devices.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId, Username } from '../ids.ts';
@@ -17,7 +17,7 @@ import {
   requirePushable,
 } from './ingest.ts';
 
-export interface RefusedLine {
+export interface RefusedRow {
   readonly line: number;
   readonly refusal: DomainError;
 }
@@ -26,7 +26,7 @@ export interface BulkReport {
   /** Lines that are on disk, those that had been there before included. */
   readonly stored: number;
   /** The first of them, in the order of lines. */
-  readonly refused: readonly RefusedLine[];
+  readonly refused: readonly RefusedRow[];
   readonly refusedCount: number;
 }
 
@@ -192,7 +192,7 @@ function createGates(
 }
 
 /** Closes the gates of owners who have no room left: asked in each step. */
-function withRoom(gates: Gates, room: StorageRoom, actor: Actor): Gates {
+function withRoom(gates: Gates, room: StorageQuotas, actor: Actor): Gates {
   const full = new Map<Username, DomainError | undefined>();
   const asked = new Map<DeviceId, Gate>();
   for (const [deviceId, gate] of gates) {
@@ -205,7 +205,7 @@ function withRoom(gates: Gates, room: StorageRoom, actor: Actor): Gates {
   return asked;
 }
 
-function fullnessOf(owner: Username, room: StorageRoom, actor: Actor): DomainError | undefined {
+function fullnessOf(owner: Username, room: StorageQuotas, actor: Actor): DomainError | undefined {
   try {
     room.require(actor, owner);
     return undefined;
@@ -223,7 +223,7 @@ interface Refusals {
 }
 
 function createRefusals(onRefused: (sensor: SensorRef, refusal: DomainError) => void): Refusals {
-  const refused: RefusedLine[] = [];
+  const refused: RefusedRow[] = [];
   let refusedCount = 0;
   const addOne: Refusals['addOne'] = (line, refusal, sensor) => {
     if (sensor !== undefined) onRefused(sensor, refusal);

@@ -6,7 +6,7 @@ import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import { payerOf } from '../budgets/payer.ts';
-import type { StorageRoom } from '../budgets/storage-room.ts';
+import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource, noDevice, noSensor } from '../devices/devices.ts';
@@ -26,7 +26,7 @@ import type { SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
 import { NewColumns } from './new-columns.ts';
 import type { NewDatapoint, NewDatapoints } from './new-datapoint.ts';
-import { createPushLine } from './push-line.ts';
+import { createPushQueue } from './push-queue.ts';
 import type { RefusedElements } from './refused-elements.ts';
 import { bytesPerWeight, weightOfBatch } from './weight.ts';
 
@@ -51,12 +51,12 @@ export interface IngestOptions {
   readonly clock: Clock;
   /** Maximum bytes of a value as JSON text. */
   readonly valueBytesMax: number;
-  readonly room: StorageRoom;
+  readonly room: StorageQuotas;
 }
 
 export function createIngest(options: IngestOptions): Ingest {
   const { appender, clock, valueBytesMax, room } = options;
-  const line = createPushLine();
+  const line = createPushQueue();
 
   /** Whether there is anything to store. Throws not_found and storage_full. */
   function requireStorable(push: NewPush, device: Device): boolean {
@@ -166,7 +166,7 @@ export async function appendOfStranger(
 
 /** Counts what a guest's push took for the share of the guest's address. */
 export function countForAddress(
-  room: StorageRoom,
+  room: StorageQuotas,
   actor: Actor,
   owner: Username,
   outcome: AppendOutcome,

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-turns.ts';
+import type { Pace } from '../../lib/fair-slices.ts';
 import { createMerge } from '../../lib/merge.ts';
 import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';

@@ -2,9 +2,9 @@ import type { Instant } from '../../lib/clock.ts';
 import type { BucketOf, TimeBucket } from '../../lib/time-bucket.ts';
 import {
   type Calibration,
-  type CalibrationLine,
   calibrate,
   isApplied,
+  type LinearCalibration,
   lineOf,
 } from '../devices/calibration.ts';
 import { type Aggregate, numeric } from './bucket-tally.ts';
@@ -87,14 +87,14 @@ function goesUp(stretches: Stretches, at: number, calibration: Calibration | und
 }
 
 /** The line through what both raw values really were. */
-function lineBetween(calibration: Calibration, min: number, max: number): CalibrationLine {
+function lineBetween(calibration: Calibration, min: number, max: number): LinearCalibration {
   const realValue = Number(calibrate(calibration, min));
   const slope = max > min ? (Number(calibrate(calibration, max)) - realValue) / (max - min) : 0;
   return { sensorValue: min, realValue, slope };
 }
 
 /** The sum of so many numbers on a line, whose raw values have this sum. */
-const sumOn = (line: CalibrationLine, count: number, sum: number): number =>
+const sumOn = (line: LinearCalibration, count: number, sum: number): number =>
   count * line.realValue + (sum - count * line.sensorValue) * line.slope;
 
 /** The stretches of a run as a calibration shows them: of each it draws one line. */
@@ -145,7 +145,7 @@ const figuresOf = ({ min, max, sum, rise, fall }: Stretches, at: number): KindFi
  * No store lets a stretch stand through whose numbers goes no line; hours of which retention took
  * the datapoints may: they are shown as if one went from their least to their greatest number.
  */
-const lineThrough = (calibration: Calibration, { min, max }: KindFigures): CalibrationLine =>
+const lineThrough = (calibration: Calibration, { min, max }: KindFigures): LinearCalibration =>
   lineOf(calibration, min, max) ?? lineBetween(calibration, min, max);
 
 /** Figures of so many numbers after calibration along one line. */

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-turns.ts';
+import type { Pace } from '../../lib/fair-slices.ts';
 import { createMerge } from '../../lib/merge.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
@@ -14,7 +14,7 @@ import {
   type BucketPage,
   readBucketColumns,
   readBucketPage,
-  type StepRoom,
+  type StepBudget,
   wholeStep,
 } from './bucket-page.ts';
 import { readColumnSteps } from './column-steps.ts';
@@ -154,7 +154,7 @@ export function createSummaries(options: {
     aggregate: (actor, selection, query, plan) =>
       onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
         const on = createReader({ stores: options, query, plan, pace });
-        const read = (source: Source, room: StepRoom) =>
+        const read = (source: Source, room: StepBudget) =>
           on({ source, room }, (parts, growth) => aggregate(parts, plan, growth));
         return readBucketPage({ sources, read, page: query, pace, hold });
       }),

@@ -1,8 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-turns.ts';
+import type { Pace } from '../../lib/fair-slices.ts';
 import { limits } from '../limits.ts';
 import type { AggregationPlan } from './aggregation.ts';
-import { type StepRoom, wholeStep } from './bucket-page.ts';
+import { type StepBudget, wholeStep } from './bucket-page.ts';
 import { readColumnSteps } from './column-steps.ts';
 import { type CounterReads, counterParts, growthBefore } from './counter-parts.ts';
 import { orderTime } from './datapoint.ts';
@@ -20,7 +20,7 @@ export interface SourceRead {
   readonly page: Page;
   readonly query: HistoryQuery;
   readonly pace: Pace;
-  readonly room: StepRoom;
+  readonly room: StepBudget;
 }
 
 /** Summarises a page, in stretches where the store knows them. */
@@ -68,7 +68,7 @@ export function createReader(options: {
   const chosen = async ({ ref }: Source): Promise<Page> =>
     pageOf(all, query.lastN === undefined ? 0 : await datapoints.count(ref, query));
 
-  async function* pageParts(source: Source, room: StepRoom, known?: Page) {
+  async function* pageParts(source: Source, room: StepBudget, known?: Page) {
     const page = known ?? (await chosen(source));
     const calibration = query.isCalibrated ? source.sensor.calibration : undefined;
     const mayStand = mayStandFor(plan, calibration);
@@ -76,7 +76,7 @@ export function createReader(options: {
     return undefined;
   }
 
-  async function* grown<Step>(source: Source, room: StepRoom, work: Work<Step>) {
+  async function* grown<Step>(source: Source, room: StepBudget, work: Work<Step>) {
     const page = await chosen(source);
     const reads = {
       page: () => pageParts(source, room, page),
@@ -88,7 +88,7 @@ export function createReader(options: {
   }
 
   return <Step>(
-    { source, room }: { readonly source: Source; readonly room: StepRoom },
+    { source, room }: { readonly source: Source; readonly room: StepBudget },
     work: Work<Step>,
   ): AsyncGenerator<Step, undefined> =>
     plan.aggregates.includes('increase')
@@ -103,7 +103,7 @@ const growthPlan = {
 } as const;
 
 /** Datapoints of a step that looks for one number. */
-const roomForOne: StepRoom = { ...wholeStep, rowsMax: limits.mergedDatapointsPerStepMin };
+const roomForOne: StepBudget = { ...wholeStep, rowsMax: limits.mergedDatapointsPerStepMin };
 
 /** Reads of a counter besides the page itself. */
 async function readsAround(read: SourceRead): Promise<Omit<CounterReads, 'page'>> {

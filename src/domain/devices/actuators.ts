@@ -5,7 +5,7 @@ import type { Access } from '../access/access.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
 import { type Payer, payerOf } from '../budgets/payer.ts';
-import type { StorageRoom } from '../budgets/storage-room.ts';
+import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { invalid, notFound } from '../errors.ts';
 import { type ActuatorId, type DeviceId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -72,7 +72,7 @@ export function createActuators(options: {
   /** Maximum bytes of a value as JSON text. */
   readonly valueBytesMax: number;
   readonly timedSettings: TimedSettings;
-  readonly room: StorageRoom;
+  readonly room: StorageQuotas;
 }): Actuators {
   const { store, access, clock, publish, valueBytesMax, timedSettings, room } = options;
   const { told } = options;

@@ -21,7 +21,7 @@ export const isApplied = (calibration: Calibration | undefined): calibration is 
   calibration !== undefined && calibration.isEnabled !== false;
 
 /** A line through a calibration point: sensor values and what they really were. */
-export interface CalibrationLine extends CalibrationPoint {
+export interface LinearCalibration extends CalibrationPoint {
   readonly slope: number;
 }
 
@@ -30,7 +30,7 @@ export function lineOf(
   { points }: Calibration,
   least: number,
   greatest: number,
-): CalibrationLine | undefined {
+): LinearCalibration | undefined {
   const index = segmentOf(points, least);
   return segmentOf(points, greatest) === index ? lineAt(points, index) : undefined;
 }
@@ -42,7 +42,7 @@ function segmentOf(points: readonly CalibrationPoint[], value: number): number {
   return index;
 }
 
-function lineAt(points: readonly CalibrationPoint[], index: number): CalibrationLine | undefined {
+function lineAt(points: readonly CalibrationPoint[], index: number): LinearCalibration | undefined {
   const [low, high] = [points[index - 1], points[index]];
   if (low === undefined || high === undefined) return undefined;
   const slope = (high.realValue - low.realValue) / (high.sensorValue - low.sensorValue);

@@ -7,7 +7,7 @@ import type { Resource } from '../access/policy.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
-import type { StorageRoom } from '../budgets/storage-room.ts';
+import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { type DeviceId, guestUsername, type SensorId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -73,7 +73,7 @@ export function createDevices(options: {
   readonly grants: Pick<GrantStore, 'find' | 'put' | 'remove'>;
   readonly access: Access;
   readonly clock: Clock;
-  readonly room: StorageRoom;
+  readonly room: StorageQuotas;
 }): Devices {
   const { store, access, clock, room } = options;
   const shares = createGuestShares();

@@ -82,9 +82,9 @@ export interface Firing {
   /** The notification's state for the device from now on. */
   readonly state: DeviceState;
   /** The look that it came of, where several processes serve the same data. */
-  readonly lookId?: string;
+  readonly evaluationId?: string;
   /** The firing may be stored after that evaluation ended: no push waits for it. */
-  readonly isAfterLook?: true;
+  readonly isAfterEvaluation?: true;
 }
 
 /**

@@ -11,7 +11,7 @@ import type { User, UserStore } from '../users/user-store.ts';
 import type { Actuate } from './actuate.ts';
 import type { Channel, Outcome } from './channel.ts';
 import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts';
-import { createHostTurns, createNetworkShares, type HostTurns, hostOf } from './host-turns.ts';
+import { createHostQueues, createNetworkShares, type HostQueues, hostOf } from './host-queues.ts';
 import { channelNames } from './notification.ts';
 import { type DailyMax, type OutboxStore, unpaidReason } from './outbox-store.ts';
 import { recipientOf } from './recipient.ts';
@@ -49,7 +49,7 @@ const targets: readonly DeliveryTarget[] = [...channelNames, 'actuation'];
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, clock, reporter, log } = options;
-  const turns = createHostTurns({
+  const turns = createHostQueues({
     underWayMax: limits.deliveriesUnderWayPerHostMax,
     waitingMax: limits.deliveriesWaitingForHostsMax,
     waitMs: limits.deliveryHostWaitMs,
@@ -180,7 +180,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 }
 
 /** Tries a delivery once; never throws. */
-function createTry(options: DispatcherOptions, turns: HostTurns) {
+function createTry(options: DispatcherOptions, turns: HostQueues) {
   const { users, channels, actuate, log, mustBeProven = false } = options;
   const networks = createNetworkShares(limits.deliveriesUnderWayPerNetworkMax);
   return async (delivery: ClaimedDelivery, stop: AbortSignal): Promise<Outcome> => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createFairTurns } from '../../lib/fair-turns.ts';
+import { createFairSlices } from '../../lib/fair-slices.ts';
 import { createGroupCommit, tellAsIs } from '../../lib/group-commit.ts';
 import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Log } from '../../lib/log.ts';
@@ -62,7 +62,7 @@ export function createFire(parts: FireParts): Fire {
   const held = createHeld();
   const underWay = new Set<Promise<unknown>>();
   const inOrder = createKeyedSequence();
-  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const turns = createFairSlices({ turnMs: limits.turnMs });
 
   /** Answers whether it was stored, or there was nothing to store. */
   async function attempt(planned: PlannedFiring): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
-import { lookLimits } from './look-limits.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 
 /** Counts datapoints, in the order of their times, that rules passed over when they came. */
 export interface LateCount {
@@ -34,8 +34,8 @@ export function createLateCount(maxAgeMs: number): LateCount {
       if (last?.at === at) last.count += 1;
       else received.push({ at, count: 1 });
       // Of a backlog that came later than so many newer ones, the first are not counted.
-      if (received.length > 2 * lookLimits.lateCountMax)
-        received.splice(0, lookLimits.lateCountMax);
+      if (received.length > 2 * evaluationLimits.lateCountMax)
+        received.splice(0, evaluationLimits.lateCountMax);
     },
     count: () => count,
   };

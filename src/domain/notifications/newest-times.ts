@@ -6,7 +6,7 @@ import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { lookLimits } from './look-limits.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 
 /** Tells by sensor the newest time that was measured before a push: what is older is history. */
 export interface NewestTimes {
@@ -54,12 +54,12 @@ export async function newestWhere(
 ): Promise<Datapoint | undefined> {
   let limit = 20;
   const breathe = createBreather();
-  for (let skip = 0; skip < lookLimits.newestSearchedMax; ) {
+  for (let skip = 0; skip < evaluationLimits.newestSearchedMax; ) {
     const page = { order: 'desc', skip, limit } as const;
     const part = await datapoints.readPart(
       { deviceId, sensorId },
       page,
-      lookLimits.newestSearchCharactersMax,
+      evaluationLimits.newestSearchCharactersMax,
     );
     const found = part.datapoints.find(isWanted);
     const isOver = part.datapoints.length < limit && !part.isCut;

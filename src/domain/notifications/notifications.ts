@@ -32,7 +32,7 @@ import { createReadable, isInCharge } from './readable.ts';
 import { bound, createAccountOf, type Reach, type Unreachable } from './recipients.ts';
 import { createRule, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { createRuleRoom, limitReached } from './rule-room.ts';
+import { createRuleQuota, limitReached } from './rule-quota.ts';
 
 interface Page {
   readonly limit: number;
@@ -95,7 +95,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
   const { store, book, notifier, clock } = parts;
   const { requireRights, goneDevices } = createNamedDevices(parts);
   const readable = createReadable({ ...parts, index: book.index });
-  const room = createRuleRoom(parts);
+  const room = createRuleQuota(parts);
   /** Changes of one owner's notifications: what one looked at, another must not have changed. */
   const inTurn = createKeyedSequence();
 

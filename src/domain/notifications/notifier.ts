@@ -7,16 +7,22 @@ import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { createNote } from './evaluations.ts';
 import { createFire, type FireParts } from './fire.ts';
-import { type Look, type LookParts, lookOnce, planFiring, readingAt } from './look.ts';
 import { createNewestTimes } from './newest-times.ts';
-import { createPushLooks, handled } from './push-looks.ts';
+import { createPushEvaluations, handled } from './push-evaluations.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
+import {
+  type EvaluationParts,
+  evaluateOnce,
+  planFiring,
+  type RuleEvaluation,
+  readingAt,
+} from './rule-evaluation.ts';
 import { createSensorValues, setInOrder, type ValueReads } from './sensor-values.ts';
 import type { Silent } from './silences.ts';
-import { lookAgainAt } from './step.ts';
+import { evaluateAgainAt } from './step.ts';
 
-export interface NotifierParts extends LookParts, Omit<FireParts, 'onGone'> {
+export interface NotifierParts extends EvaluationParts, Omit<FireParts, 'onGone'> {
   readonly book: RuleBook;
   readonly datapoints: ValueReads;
   /** The device, if that can be said at once. */
@@ -53,7 +59,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const known = createSensorValues(parts.datapoints);
   const times = createNewestTimes(parts.datapoints);
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
-  const lookAtPushes = createPushLooks({ ...parts, fire });
+  const evaluatePushes = createPushEvaluations({ ...parts, fire });
   const sequence = createDeviceSequence();
 
   /** Sets values of sensors back to those before the datapoints that were missed. */
@@ -68,13 +74,13 @@ export function createNotifier(parts: NotifierParts): Notifier {
   }
 
   /** A look that no push calls for; a firing is on its way when it resolves. */
-  async function lookNow(look: Look, options: { readonly isRepeatedByCaller: boolean }) {
-    const result = lookOnce(parts, look);
+  async function lookNow(look: RuleEvaluation, options: { readonly isRepeatedByCaller: boolean }) {
+    const result = evaluateOnce(parts, look);
     const planned = result.firing && (await planFiring(parts, { ...look, ...result.firing }));
     return { result, stored: planned && handled(fire(planned, options)) };
   }
 
-  async function lookAtSilence({ rule, deviceId, sensorId, seenAt }: Silent) {
+  async function evaluateSilence({ rule, deviceId, sensorId, seenAt }: Silent) {
     const device = await devices.find(deviceId);
     if (device === undefined || sensorOf(device, sensorId) === undefined) return {};
     const values = await known.fetch(device);
@@ -89,7 +95,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     const reading = readingAt(values, at, { sensorId, silentSince: seenAt });
     const look = { rule, device, reading, note };
     const { result, stored } = await lookNow(look, { isRepeatedByCaller: true });
-    return { nextAt: lookAgainAt(rule, result), stored };
+    return { nextAt: evaluateAgainAt(rule, result), stored };
   }
 
   const forgetValues = (deviceId: DeviceId): Promise<void> =>
@@ -115,7 +121,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       const startedAt = performance.now();
       const isLate = () => performance.now() - startedAt > limits.turnMs;
       for (const [deviceId, some] of byDevice(concerned)) {
-        const looks = lookAtPushes(some, { isAgain: false, isLate, known, times });
+        const looks = evaluatePushes(some, { isAgain: false, isLate, known, times });
         const looked = sequence.run(deviceId, looks.run);
         if (looks.isOverWithNothing()) continue;
         for (const push of some) waits.set(push, handled(looked.then(() => looks.firingsOf(push))));
@@ -138,13 +144,13 @@ export function createNotifier(parts: NotifierParts): Notifier {
     async catchUp({ before, pushes }) {
       // Nothing is pushed yet.
       await goBackTo(before);
-      const looks = lookAtPushes(pushes, { isAgain: true, isLate: () => false, known, times });
+      const looks = evaluatePushes(pushes, { isAgain: true, isLate: () => false, known, times });
       await looks.run();
       known.clear();
       await Promise.all(pushes.map(looks.firingsOf));
     },
     async silenceOf(silent) {
-      const { nextAt, stored } = await sequence.run(silent.deviceId, () => lookAtSilence(silent));
+      const { nextAt, stored } = await sequence.run(silent.deviceId, () => evaluateSilence(silent));
       await stored;
       return nextAt;
     },

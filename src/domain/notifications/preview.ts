@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { ownPace } from '../../lib/fair-turns.ts';
+import { ownPace } from '../../lib/fair-slices.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
@@ -21,13 +21,13 @@ import { compacted } from './compact-value.ts';
 import { parseExpression } from './expression.ts';
 import { messageAt } from './firing.ts';
 import { createLateCount } from './late-count.ts';
-import { readingAt } from './look.ts';
 import type { DeviceState, NotificationDraft } from './notification.ts';
 import { requireSound } from './notifications.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
+import { readingAt } from './rule-evaluation.ts';
 import { SeenValues } from './sensor-values.ts';
-import { freshState, lookAgainAt, type Reading, type RuleState, step } from './step.ts';
+import { evaluateAgainAt, freshState, type Reading, type RuleState, step } from './step.ts';
 
 /** A moment at which a draft would have fired. */
 export interface PreviewedFiring {
@@ -247,7 +247,7 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
     const { state, outcome, firing } = result;
     known.state = (firing?.state ?? state).device;
     if (outcome === 'throttled') counts.throttled += 1;
-    const nextAt = lookAgainAt(rule, result);
+    const nextAt = evaluateAgainAt(rule, result);
     if (nextAt !== undefined) silence?.lookAgain(nextAt);
     if (firing === undefined) continue;
     counts.fired += 1;

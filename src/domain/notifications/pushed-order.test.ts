@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFairTurns } from '../../lib/fair-turns.ts';
+import { createFairSlices } from '../../lib/fair-slices.ts';
 import { toColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
@@ -45,7 +45,7 @@ test('of a long push in any order, others have their turn and rules see the same
     },
   };
   const long = longBatchOf(push) ?? assert.fail('it is a short one');
-  const order = await longOrder(long, createFairTurns({ turnMs: 1 }).paceOf('ann'));
+  const order = await longOrder(long, createFairSlices({ turnMs: 1 }).paceOf('ann'));
   const seen = Array.from({ length: order.count }, (_, place) => order.at(place));
   assert.deepEqual(seen, inOrderOfTime(toDatapoints(batch)));
 });

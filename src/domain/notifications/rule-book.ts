@@ -17,7 +17,7 @@ import { createRuleDevices, type RuleDevices, type WatchedDevices } from './rule
 import { createSensorIndex, type SensorIndex } from './sensor-index.ts';
 import type { Silences } from './silences.ts';
 import type { StateBook } from './state-book.ts';
-import { isSilenceTold, noLookBefore } from './step.ts';
+import { isSilenceTold, noEvaluationBefore } from './step.ts';
 
 /** All rules of this process, ready for evaluation. */
 export interface RuleBook extends RuleDevices {
@@ -107,7 +107,7 @@ export function createRuleBook(options: {
         { rule, deviceId: device.id, sensorId, seenAt },
         {
           isTold: isSilenceTold(state.device, sensorId, seenAt),
-          notBefore: noLookBefore(rule, state),
+          notBefore: noEvaluationBefore(rule, state),
         },
       );
     }

@@ -11,7 +11,7 @@ import type { Sensor } from '../devices/sensor.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { charactersOf, compacted } from './compact-value.ts';
-import { lookLimits } from './look-limits.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 
 /** A value, calibrated as people see it, and how long before its receipt it was measured. */
 export interface Aged {
@@ -134,7 +134,7 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
     const readNewest = async (limit: number): Promise<readonly Datapoint[]> => {
       const ref = { deviceId, sensorId: sensor.id };
       const page = { order: 'desc', skip: 0, limit } as const;
-      const part = await datapoints.readPart(ref, page, lookLimits.newestSearchCharactersMax);
+      const part = await datapoints.readPart(ref, page, evaluationLimits.newestSearchCharactersMax);
       return part.datapoints;
     };
     const isLate = orderTime(last) < last.receivedAt;
@@ -143,7 +143,7 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
     const isOlder = newest.timestamp === undefined || orderTime(newest) <= orderTime(last);
     const isNewest = !isLate && hasNumber(seen.value) && isOlder;
     if (isNewest) values.set(sensor.id, seen);
-    else setInOrder(values, sensor, await readNewest(lookLimits.lastNumberSearchedMax));
+    else setInOrder(values, sensor, await readNewest(evaluationLimits.lastNumberSearchedMax));
     values.heard(sensor.id, last.receivedAt);
   }
 

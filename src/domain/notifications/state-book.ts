@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
-import type { StoredState } from './look-store.ts';
+import type { StoredState } from './evaluation-store.ts';
 import type { DeviceState } from './notification.ts';
 import type { NotificationStore, StateChange } from './notification-store.ts';
 import { freshState, type RuleState } from './step.ts';

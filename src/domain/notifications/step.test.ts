@@ -7,10 +7,10 @@ import { limits } from '../limits.ts';
 import type { DeviceState } from './notification.ts';
 import { createRule, type Rule } from './rule.ts';
 import {
+  evaluateAgainAt,
   freshState,
   hadItsTurn,
   isSilenceTold,
-  lookAgainAt,
   type Reading,
   type RuleState,
   type Step,
@@ -215,12 +215,12 @@ test('a look that time has to repeat says when', () => {
   const { datapoint: _, ...reading } = { ...readingOf(1), now: noon + 120 * minute };
   const silent = { ...reading, time: reading.now, silentSince: noon };
   const waiting = step(rule, freshState, silent);
-  assert.equal(lookAgainAt(rule, waiting), silent.now + minute);
+  assert.equal(evaluateAgainAt(rule, waiting), silent.now + minute);
   const later = { ...silent, now: silent.now + minute, time: silent.now + minute };
   const throttled = step(rule, { ...waiting.state, lastFiredAt: noon + 115 * minute }, later);
   assert.equal(throttled.outcome, 'throttled');
-  assert.equal(lookAgainAt(rule, throttled), noon + 125 * minute);
-  assert.equal(lookAgainAt(rule, step(rule, waiting.state, later)), undefined);
+  assert.equal(evaluateAgainAt(rule, throttled), noon + 125 * minute);
+  assert.equal(evaluateAgainAt(rule, step(rule, waiting.state, later)), undefined);
 });
 
 test('what was heard meanwhile breaks the hold of a silence', () => {
@@ -235,7 +235,7 @@ test('what was heard meanwhile breaks the hold of a silence', () => {
   const heardAt = noon + 150 * minute;
   const again = step(rule, waiting.state, silentAt(4.5, heardAt));
   assert.equal(again.outcome, 'waiting');
-  assert.equal(lookAgainAt(rule, again), noon + 330 * minute);
+  assert.equal(evaluateAgainAt(rule, again), noon + 330 * minute);
   // The service did not hear what came in the meantime.
   const restarted = { ...silentAt(3.5), listensSince: noon + 90 * minute };
   assert.equal(step(rule, waiting.state, restarted).outcome, 'waiting');

@@ -130,7 +130,7 @@ function isThrottled({ throttlingMs }: Rule, { lastFiredAt }: RuleState, now: In
 }
 
 /** When time alone may change what the look at a silence came to; undefined: it is told. */
-export function lookAgainAt(
+export function evaluateAgainAt(
   { throttlingMs, expression }: Rule,
   { outcome, state: { device, lastFiredAt } }: Step,
 ): Instant | undefined {
@@ -143,7 +143,7 @@ export function lookAgainAt(
  * The same of a state alone, as at a start: no look at a silence is of use before. Where `for` has
  * not begun, the look at which it begins is of use, whatever throttles the firing.
  */
-export function noLookBefore(
+export function noEvaluationBefore(
   { throttlingMs, expression }: Rule,
   { device: { holdsSince }, lastFiredAt }: RuleState,
 ): Instant {

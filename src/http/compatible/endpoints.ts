@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Budget } from '../../domain/budgets/budget.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Reporter } from '../../domain/reporter.ts';
-import type { FairTurns } from '../../lib/fair-turns.ts';
+import type { FairSlices } from '../../lib/fair-slices.ts';
 import type { Log } from '../../lib/log.ts';
 import { jsonType, textType } from '../answer.ts';
-import type { AnswerRoom } from '../answer-room.ts';
+import type { AnswerBudget } from '../answer-budget.ts';
 import type { Authenticate } from '../authentication.ts';
 import type { Clients } from '../clients.ts';
 import { answerErrors, type Refuse, refuseAsUsual } from '../error-handler.ts';
@@ -32,9 +32,9 @@ export function mountCompatibilityEndpoints(
     readonly services: EndpointServices;
     readonly authenticate: Authenticate;
     readonly clients: Clients;
-    readonly room: AnswerRoom;
+    readonly room: AnswerBudget;
     readonly partialBytes: Budget;
-    readonly turns: FairTurns;
+    readonly turns: FairSlices;
     readonly reporter: Reporter;
     readonly log: Log;
   },

@@ -1,12 +1,12 @@
 import type { Actor } from '../../domain/actor.ts';
-import { type BulkLine, type BulkStep, bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
+import { type BulkRow, type BulkStep, bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
 import type { BulkIngest, BulkReport, IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { MissingSensors, SensorMaker, Unmade } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { createBreather } from '../../lib/event-loop.ts';
-import type { Pace } from '../../lib/fair-turns.ts';
+import type { Pace } from '../../lib/fair-slices.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
 import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
 import { readLinePoint } from '../../wire/line-protocol.ts';
@@ -91,7 +91,7 @@ export async function readableLines(
   })();
 }
 
-const noLines: readonly BulkLine[] = [];
+const noLines: readonly BulkRow[] = [];
 
 /** The datapoints of a line, or why it has none: that of thousands costs little. */
 const linesOf = (element: BodyElement, line: number, precision: LineWrite['precision']) =>
@@ -101,7 +101,7 @@ function readLine(
   element: BodyElement,
   line: number,
   precision: LineWrite['precision'],
-): readonly BulkLine[] {
+): readonly BulkRow[] {
   if ('bytes' in element && element.start === element.end) return noLines;
   try {
     const text = textOfElement(element);
@@ -143,7 +143,7 @@ export async function withSensors(
     if (pace.isOver()) await pace.rest();
   }
   if (unmade.size === 0) return step;
-  const made = lines.map((line): BulkLine => {
+  const made = lines.map((line): BulkRow => {
     if ('refusal' in line) return line;
     const refusal = unmade.get(line.sensor.deviceId)?.get(line.sensor.sensorId);
     return refusal === undefined ? line : { line: line.line, sensor: line.sensor, refusal };

@@ -6,7 +6,7 @@ import { type DeviceId, parseProjectId } from '../../domain/ids.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { csvType, type StreamAnswer, stream } from '../answer.ts';
-import { type Chunks, inSlices } from '../answer-room.ts';
+import { type Chunks, inSlices } from '../answer-budget.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { type ZipEntry, zipped } from '../zip.ts';
 import { headersOf, listText, standingHeader } from './datapoint-answer.ts';

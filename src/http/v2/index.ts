@@ -1,6 +1,6 @@
 import type { InstallationSettings } from '../../domain/administration/installation-settings.ts';
 import type { ServiceState } from '../../domain/administration/service-state.ts';
-import type { StorageRoom } from '../../domain/budgets/storage-room.ts';
+import type { StorageQuotas } from '../../domain/budgets/storage-quotas.ts';
 import type { Usage } from '../../domain/budgets/usage.ts';
 import type { Corrections } from '../../domain/datapoints/corrections/corrections.ts';
 import type { ReadHistory } from '../../domain/datapoints/history.ts';
@@ -98,7 +98,7 @@ export interface Services extends NotificationServices {
   readonly usage: Usage;
   readonly serviceState: ServiceState;
   readonly settings: InstallationSettings;
-  readonly room: StorageRoom;
+  readonly room: StorageQuotas;
   readonly clock: Clock;
 }
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
-import type { StorageRoom } from '../../domain/budgets/storage-room.ts';
+import type { StorageQuotas } from '../../domain/budgets/storage-quotas.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { ImportAccounts } from '../../domain/groups/account-import.ts';
 import { parseUserId, type UserId } from '../../domain/ids.ts';
@@ -87,7 +87,7 @@ export function userRoutes(
   addressProving: AddressProving,
   sessions: Sessions,
   webhookSecretOf: (user: User) => string,
-  useOf: StorageRoom['useOf'],
+  useOf: StorageQuotas['useOf'],
   importAccounts: ImportAccounts,
 ): readonly Route[] {
   return [

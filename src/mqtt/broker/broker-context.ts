@@ -1,6 +1,6 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { WaitingRoom } from '../../domain/budgets/waiting-room.ts';
+import type { WaitingBudget } from '../../domain/budgets/waiting-budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { BrokerHooks, Client } from '../broker-hooks.ts';
@@ -15,9 +15,9 @@ import type { PublishCompletion } from './publish-completion.ts';
 import type { RetainedDelivery } from './retained-backlog.ts';
 import type { SessionRegistry } from './session-registry.ts';
 import type { Shares } from './shares.ts';
-import type { Turns } from './turns.ts';
+import type { Slices } from './turns.ts';
 import type { Wills } from './wills.ts';
-import type { ReadingTurn, WorkShares } from './work-shares.ts';
+import type { ReadingSlice, WorkShares } from './work-shares.ts';
 
 /** The parts of one broker that its connections share. */
 export interface BrokerContext {
@@ -37,12 +37,12 @@ export interface BrokerContext {
   readonly frameLimits: FrameLimits;
   readonly partialBytes: Budget;
   /** Room for those whose CONNECT has begun and is not whole. */
-  readonly waiting: WaitingRoom;
+  readonly waiting: WaitingBudget;
   readonly publishBytes: Budget;
   readonly workShares: WorkShares;
   readonly handOnShares: HandOnShares;
   /** Connections with packets that wait because their payer has had its share. */
-  readonly readers: Turns<ReadingTurn>;
+  readonly readers: Slices<ReadingSlice>;
   readonly flusher: Flusher;
   /**
    * Time that the broker was awake, as of the last sweep: exact enough for keep alive, and free of

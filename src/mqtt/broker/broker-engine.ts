@@ -21,16 +21,16 @@ import { listenToOthers, retainedNotes } from './others.ts';
 import { createOutbound } from './outbound.ts';
 import { createOwnership } from './ownership.ts';
 import { createPublishCompletion } from './publish-completion.ts';
-import { createQueueRoom } from './queue-room.ts';
+import { createQueueBudget } from './queue-budget.ts';
 import { createRetainedMessages, type RetainedMessages } from './retained.ts';
 import { createRetainedDelivery } from './retained-backlog.ts';
 import { createRouter, type Router } from './router.ts';
+import { createSessionQuotas } from './session-quotas.ts';
 import { createSessionRegistry } from './session-registry.ts';
-import { createSessionRoom } from './session-room.ts';
 import { createShares } from './shares.ts';
 import { createSubscriptionTree, type SubscriptionTree } from './subscription-tree.ts';
 import { writeTalk } from './talk.ts';
-import { createTurns } from './turns.ts';
+import { createSlices } from './turns.ts';
 import { createWills, type PendingWill, type Publication } from './wills.ts';
 import { createWorkShares } from './work-shares.ts';
 
@@ -162,7 +162,7 @@ function buildEngine(options: BrokerOptions): Engine {
   const claims = openShares(options, tree);
   const queue = createMessageQueue({
     ...{ journal, counters, clock, shares: claims },
-    room: createQueueRoom(budgets.of('mqtt_queued_bytes')),
+    room: createQueueBudget(budgets.of('mqtt_queued_bytes')),
   });
   const outbound = createOutbound({ authority, queue, journal, counters, claims });
   const handOnShares = createHandOnShares();
@@ -183,7 +183,7 @@ function buildEngine(options: BrokerOptions): Engine {
   });
   const registry = createSessionRegistry({
     ...{ tree, queue, journal, clock },
-    room: createSessionRoom(budgets),
+    room: createSessionQuotas(budgets),
   });
   const ownership =
     shared === undefined || others === undefined || claims === undefined
@@ -217,7 +217,7 @@ function buildEngine(options: BrokerOptions): Engine {
     publishBytes: budgets.of('mqtt_publish_bytes'),
     workShares: createWorkShares(),
     handOnShares,
-    readers: createTurns((reading) => {
+    readers: createSlices((reading) => {
       reading.goOn();
       return false;
     }),

@@ -5,7 +5,7 @@ import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import type { Journal } from './journal.ts';
 import type { Match, PayerRecipients, Recipient } from './subscription-tree.ts';
-import { createTurns } from './turns.ts';
+import { createSlices } from './turns.ts';
 
 /**
  * Hands one message to many sessions without keeping others waiting: the first sessions of each
@@ -52,7 +52,7 @@ export function createFanOut(options: {
 }): FanOut {
   const { offer, journal, counters } = options;
   const queues = new Map<Payer, PayerQueue>();
-  const turns = createTurns(goOn);
+  const turns = createSlices(goOn);
   let waitingBytes = 0;
 
   function handOut(delivery: Delivery, match: Match): void {

@@ -1,6 +1,6 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
-import { createFairTurns } from '../../lib/fair-turns.ts';
+import { createFairSlices } from '../../lib/fair-slices.ts';
 import { createTurnShares } from './turn-shares.ts';
 
 /** A message that waits to be handed on. */
@@ -45,7 +45,7 @@ export const placesOfRecipient = (bytes: number): number =>
 export function createHandOnShares(): HandOnShares {
   const shares = createTurnShares({ own: placesPerTurn, ofAll: placesOfAllPerTurn, least: 100 });
   const waits = new Set<Waiting>();
-  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const turns = createFairSlices({ turnMs: limits.turnMs });
 
   function begin(waiting: Waiting): void {
     waits.delete(waiting);

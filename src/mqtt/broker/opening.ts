@@ -1,5 +1,5 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { WaitingPlace } from '../../domain/budgets/waiting-room.ts';
+import type { WaitingPlace } from '../../domain/budgets/waiting-budget.ts';
 import { mqttLimits } from '../limits.ts';
 import { reason } from '../packets/reason-codes.ts';
 import type { BrokerContext } from './broker-context.ts';

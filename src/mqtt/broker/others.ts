@@ -22,17 +22,17 @@ export const retainedNotes =
   };
 
 /** Reads the log for groups when something that was claimed for them may be claimed again. */
-export type LookAgain = () => void;
+export type ReadAgain = () => void;
 
 /** Reads the log once at a time, and once more if asked meanwhile. */
-function createLookAgain({
+function createReadAgain({
   context,
   peers,
   shared,
   deliverEvent,
   router,
   tree,
-}: Listening & { readonly peers: Peers }): LookAgain {
+}: Listening & { readonly peers: Peers }): ReadAgain {
   let looking: Promise<void> | undefined;
   let isAskedAgain = false;
 
@@ -78,12 +78,12 @@ interface Listening {
  * Acts on what the brokers of other processes tell, and says when that is done. Answers what looks
  * again for messages of groups.
  */
-export function listenToOthers(peers: Peers, listening: Listening): LookAgain {
+export function listenToOthers(peers: Peers, listening: Listening): ReadAgain {
   const { context, shared, retained, router, tree } = listening;
   const { ownership, journal } = context;
   /** Topics whose retained message only the store knows. */
   const doubtful = new Set<string>();
-  const lookAgain = createLookAgain({ ...listening, peers });
+  const lookAgain = createReadAgain({ ...listening, peers });
   context.claims?.onGivenBack(lookAgain);
   // Claims for a session that another process took were given back.
   shared.onFenced(() => {

@@ -1,11 +1,11 @@
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
 import { requireConnect } from '../packets/connect-decoder.ts';
-import { FrameReader, type PartialRoom } from '../packets/frame-reader.ts';
+import { FrameReader, type PartialBudget } from '../packets/frame-reader.ts';
 import { bufferOf } from '../packets/publish-encoder.ts';
 import type { Transport } from '../transport.ts';
 import type { BrokerContext } from './broker-context.ts';
 import { ByteHold } from './byte-hold.ts';
-import { ReadingTurn, type Source } from './work-shares.ts';
+import { ReadingSlice, type Source } from './work-shares.ts';
 
 /** A sensor's value comes through however much of large packets is under way. */
 const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
@@ -16,8 +16,8 @@ export class PacketInput implements Source {
   readonly #guard: (work: () => void) => void;
   readonly #reader: FrameReader;
   readonly #hold: ByteHold;
-  readonly #carried: PartialRoom;
-  readonly #turn: ReadingTurn;
+  readonly #carried: PartialBudget;
+  readonly #turn: ReadingSlice;
   /** The payer of the connection: the address, until its client has logged in. */
   payer: Payer;
   #isFirst = true;
@@ -39,7 +39,7 @@ export class PacketInput implements Source {
     this.#transport = options.transport;
     this.#guard = options.guard;
     this.payer = payerAt(options.address);
-    this.#turn = new ReadingTurn(context.workShares, context.readers, this);
+    this.#turn = new ReadingSlice(context.workShares, context.readers, this);
     this.#hold = new ByteHold(context.partialBytes, this.payer, partialRoom);
     this.#carried = this.#hold.part();
     this.#reader = new FrameReader(context.frameLimits, this.#hold.part(), (header, body) => {

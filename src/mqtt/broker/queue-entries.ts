@@ -6,7 +6,7 @@ import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import type { Journal } from './journal.ts';
 import { Parcel } from './parcel.ts';
-import type { QueueRoom } from './queue-room.ts';
+import type { QueueBudget } from './queue-budget.ts';
 import type { Entry, QueuedTerms, Session } from './session.ts';
 import type { Shares } from './shares.ts';
 
@@ -15,7 +15,7 @@ export interface QueueContext {
   readonly journal: Journal;
   readonly counters: Counters;
   readonly clock: Clock;
-  readonly room: QueueRoom;
+  readonly room: QueueBudget;
   /** Of groups with members at other processes. Absent: there are none. */
   readonly shares?: Pick<Shares, 'settle' | 'giveBack'> | undefined;
 }

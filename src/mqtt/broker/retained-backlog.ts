@@ -7,7 +7,7 @@ import type { Outbound } from './outbound.ts';
 import type { RetainedMessages } from './retained.ts';
 import { lower } from './router.ts';
 import type { Session } from './session.ts';
-import { createTurns } from './turns.ts';
+import { createSlices } from './turns.ts';
 
 /** Hands retained messages to new subscriptions, as fast as the client reads. */
 export interface RetainedDelivery {
@@ -30,7 +30,7 @@ export function createRetainedDelivery(options: {
   readonly heard?: (() => Promise<void>) | undefined;
 }): RetainedDelivery {
   const { retained, outbound, clock, heard } = options;
-  const turns = createTurns(handSome);
+  const turns = createSlices(handSome);
   /** Subscriptions that wait until the others are heard: of each session those of its filters. */
   const waiting = new Map<Session, Map<string, Subscription>>();
 

@@ -43,7 +43,7 @@ export function createRetainedMessages(options: {
   readonly clock: Clock;
 }): RetainedMessages {
   const { journal, clock } = options;
-  const room = createRetainedRoom(options.budgets);
+  const room = createRetainedQuota(options.budgets);
   const root: Node = { children: undefined, message: undefined };
   /** Expiry of the messages that have one, by topic. */
   const mortal = new Map<string, Instant>();
@@ -190,7 +190,7 @@ function sizeOf({ topic, payload, properties }: Message): number {
 }
 
 /** The room for retained messages, shared out to those who publish them. */
-function createRetainedRoom(budgets: Budgets) {
+function createRetainedQuota(budgets: Budgets) {
   const entries = budgets.of('mqtt_retained');
   const bytes = budgets.of('mqtt_retained_bytes');
   return {

@@ -8,7 +8,7 @@ import { createAbsentSessions } from './absent-sessions.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
 import { Session } from './session.ts';
-import type { SessionRoom } from './session-room.ts';
+import type { SessionQuotas } from './session-quotas.ts';
 import type { SubscriptionTree } from './subscription-tree.ts';
 
 /** All sessions, with and without a connection; what outlives one is kept in the store. */
@@ -52,7 +52,7 @@ const evictedMax = 10;
 
 export function createSessionRegistry(options: {
   readonly tree: SubscriptionTree;
-  readonly room: SessionRoom;
+  readonly room: SessionQuotas;
   readonly queue: MessageQueue;
   readonly journal: Journal;
   readonly clock: Clock;

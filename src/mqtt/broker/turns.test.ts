@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { payerAt } from '../../domain/budgets/payer.ts';
-import { createTurns } from './turns.ts';
+import { createSlices } from './turns.ts';
 
 test('what is added for a payer while a piece of his work is done has its turn too', async () => {
   const [ann, ben] = [payerAt('192.0.2.1'), payerAt('192.0.2.2')];
   const done: string[] = [];
-  const turns = createTurns<string>((item) => {
+  const turns = createSlices<string>((item) => {
     done.push(item);
     // As connections do that wait again while they are read from.
     if (item !== 'other' && done.length <= 4) turns.add(ann, item);

@@ -1,7 +1,7 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 
 /** Work that is done in small pieces: payers take turns, and so do the pieces of each. */
-export interface Turns<Item> {
+export interface Slices<Item> {
   /** Waits for its turn; one that waits already keeps its place. */
   add(payer: Payer, item: Item): void;
 }
@@ -10,7 +10,7 @@ export interface Turns<Item> {
 const turnMs = 5;
 
 /** `work` does one piece, well below a millisecond, and answers whether there is another one. */
-export function createTurns<Item>(work: (item: Item) => boolean): Turns<Item> {
+export function createSlices<Item>(work: (item: Item) => boolean): Slices<Item> {
   const waiting = new Map<Payer, Set<Item>>();
   let isScheduled = false;
 

@@ -1,6 +1,6 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 import { createTurnShares, type TurnShares } from './turn-shares.ts';
-import type { Turns } from './turns.ts';
+import type { Slices } from './turns.ts';
 
 /** Milliseconds that packets have kept others waiting in this turn of the event loop. */
 export type WorkShares = Pick<TurnShares, 'isSpent' | 'spend'>;
@@ -23,16 +23,16 @@ const packetsPerLook = 64;
 const untimedBytesMax = 512;
 
 /** The packets of one connection: those beyond the share of its payer wait for the next turn. */
-export class ReadingTurn {
+export class ReadingSlice {
   readonly #shares: WorkShares;
-  readonly #turns: Turns<ReadingTurn>;
+  readonly #turns: Slices<ReadingSlice>;
   readonly #source: Source;
   #packets = 0;
   #endsAt = 0;
   #isTimed = false;
   #isWaiting = false;
 
-  constructor(shares: WorkShares, turns: Turns<ReadingTurn>, source: Source) {
+  constructor(shares: WorkShares, turns: Slices<ReadingSlice>, source: Source) {
     this.#shares = shares;
     this.#turns = turns;
     this.#source = source;

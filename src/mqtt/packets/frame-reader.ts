@@ -9,7 +9,7 @@ import {
 import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
 
 /** The room for what has arrived of a connection and cannot be handed on yet. */
-export interface PartialRoom {
+export interface PartialBudget {
   /** So many bytes are held from now on, instead of those before; false: they may not be. */
   hold(bytes: number): boolean;
 }
@@ -24,12 +24,12 @@ const waitingBytesMax = 1_048_576;
 export class FrameReader {
   readonly #onFrame: FrameHandler;
   readonly #limits: FrameLimits;
-  readonly #room: PartialRoom;
+  readonly #room: PartialBudget;
   readonly #partial: PartialPacket;
   #waiting: Buffer | undefined;
   #state: 'reading' | 'stopped' | 'disposed' = 'reading';
 
-  constructor(limits: FrameLimits, room: PartialRoom, onFrame: FrameHandler) {
+  constructor(limits: FrameLimits, room: PartialBudget, onFrame: FrameHandler) {
     this.#limits = limits;
     this.#room = room;
     this.#onFrame = onFrame;

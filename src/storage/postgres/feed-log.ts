@@ -1,7 +1,7 @@
 import type { Note } from '../../domain/datapoints/datapoint-store.ts';
 import type { FeedLog, LogEntry } from '../../domain/members/feed-log.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
-import { fileLooks } from './looks.ts';
+import { fileEvaluations } from './evaluations.ts';
 import { type MemberConnection, notify } from './member-connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { dropHereOfEnded, dropShares } from './shares.ts';
@@ -58,7 +58,7 @@ const selectLast = 'select coalesce(max(place), 0) as place from feed_log';
 
 /** Files looks in this commit, and writes entries where others serve. */
 export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
-  fileLooks(
+  fileEvaluations(
     tx,
     notes.flatMap(({ look, text }) => (look === undefined ? [] : { look, text })),
   );

@@ -16,8 +16,12 @@ export const createNotificationEngine = (member: number | undefined): Notificati
 
 const createClusterSteps = (member: number): ClusterSteps => ({
   ...{ member, isOurs },
-  isOursValues: ({ lookId = null, isAfterLook = false }) => [lookId, member, isAfterLook],
-  noteFired({ send }, { lookId, notificationId }) {
-    if (lookId !== undefined) send(markFired, lookId, notificationId);
+  isOursValues: ({ evaluationId = null, isAfterEvaluation = false }) => [
+    evaluationId,
+    member,
+    isAfterEvaluation,
+  ],
+  noteFired({ send }, { evaluationId, notificationId }) {
+    if (evaluationId !== undefined) send(markFired, evaluationId, notificationId);
   },
 });

@@ -4,10 +4,10 @@ import { createDamagedRows } from '../damaged-rows.ts';
 import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
 import { retentionTables, storedDatapoints } from './datapoint-tables.ts';
+import { createEvaluationStore } from './evaluations.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createDeviceLoading } from './loading-devices.ts';
-import { createLookStore } from './looks.ts';
 import { createMemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -84,7 +84,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   return {
     ...stores,
     mqttSessions: createSessionStore(context, members?.own),
-    ...(members !== undefined && { members, looks: createLookStore(claiming) }),
+    ...(members !== undefined && { members, looks: createEvaluationStore(claiming) }),
     // A commit of its own number: proves that a change can be made durable.
     ping: () => writer.call(async () => undefined),
     close: () => open.disposeAsync(),

@@ -1,7 +1,7 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import { createFairTurns, type Pace } from '../../lib/fair-turns.ts';
+import { createFairSlices, type Pace } from '../../lib/fair-slices.ts';
 import type { ReachedRow, ReadReach } from '../sql/reaching-grants.ts';
 import type { SqlReader } from '../sql/session.ts';
 
@@ -31,7 +31,7 @@ const membersOf = (kind: 'device' | 'gateway'): string => `
  * thousand projects that all hold the same thousand devices with anybody.
  */
 export function createReachWalk(reader: SqlReader): ReadReach {
-  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const turns = createFairSlices({ turnMs: limits.turnMs });
 
   /** Adds all grants to one user or group, page by page. */
   async function addPages(

@@ -12,10 +12,14 @@ type Call = NonNullable<WriterRequest>;
 export type RunBatch = (calls: readonly Call[]) => Promise<WriterAnswer[]>;
 
 /** Whether the disk has room for a commit; asked after one has failed. */
-export type HasRoom = () => boolean;
+export type HasCapacity = () => boolean;
 
 /** Runs many calls in one commit, in which a failing call undoes only itself. */
-export function createRunBatch(database: DatabaseSync, writes: Writes, hasRoom: HasRoom): RunBatch {
+export function createRunBatch(
+  database: DatabaseSync,
+  writes: Writes,
+  hasRoom: HasCapacity,
+): RunBatch {
   const statements = prepare(database);
   const context: BatchContext = { database, writes, statements, hasRoom };
 
@@ -38,7 +42,7 @@ interface BatchContext {
   readonly database: DatabaseSync;
   readonly writes: Writes;
   readonly statements: Statements;
-  readonly hasRoom: HasRoom;
+  readonly hasRoom: HasCapacity;
 }
 
 async function runCall(
@@ -63,7 +67,7 @@ async function runCall(
   }
 }
 
-function failed(call: Call, error: unknown, hasRoom: HasRoom): WriterAnswer {
+function failed(call: Call, error: unknown, hasRoom: HasCapacity): WriterAnswer {
   const refusal = refusalOfWrite(error, hasRoom);
   if (refusal !== undefined) return { id: call.id, kind: 'refused', refusal };
   return error instanceof Error

@@ -1,4 +1,4 @@
-import { createFairTurns, type Pace } from '../../../lib/fair-turns.ts';
+import { createFairSlices, type Pace } from '../../../lib/fair-slices.ts';
 import { isJsonWithin } from '../../../lib/json-size.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
@@ -28,7 +28,7 @@ export function createCorrectedDatapoints(
 ): DatapointStore {
   const pages = createPages(pushed);
   const last = createCorrectedLast(pages);
-  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const turns = createFairSlices({ turnMs: limits.turnMs });
   const paceFor = ({ deviceId }: SensorRef): Pace => turns.paceOf(deviceId);
 
   /** `values` with what corrections make of them. */
@@ -176,7 +176,7 @@ export function createPushedDatapoints(
   pushed: DatapointStore,
   book: Pick<CorrectionBook, 'overlayOf'>,
 ): DatapointStore {
-  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const turns = createFairSlices({ turnMs: limits.turnMs });
 
   async function marked(
     sensor: SensorRef,

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../lib/clock.ts';
-import { createFairTurns } from '../../../lib/fair-turns.ts';
+import { createFairSlices } from '../../../lib/fair-slices.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
 import type { CorrectionId, DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
@@ -106,7 +106,7 @@ export function createCorrectionBook(
     max: limits.overlayBytesMax,
     weigh: ({ bytes }) => bytes,
   });
-  const turns = createFairTurns({ turnMs: limits.turnMs });
+  const turns = createFairSlices({ turnMs: limits.turnMs });
   const underWay = new Set<Promise<unknown>>();
 
   for (const sensor of initial) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { Pace } from '../../../lib/fair-turns.ts';
+import type { Pace } from '../../../lib/fair-slices.ts';
 import type { JsonValue } from '../../../lib/json.ts';
 import { createKeyedSequence } from '../../../lib/keyed-sequence.ts';
 import { createHexId } from '../../../lib/secret-token.ts';
@@ -7,7 +7,7 @@ import { formatTimestamp } from '../../../lib/timestamp.ts';
 import type { Access } from '../../access/access.ts';
 import type { Actor } from '../../actor.ts';
 import type { LongWork } from '../../budgets/long-work.ts';
-import type { StorageRoom } from '../../budgets/storage-room.ts';
+import type { StorageQuotas } from '../../budgets/storage-quotas.ts';
 import { sensorOf } from '../../devices/device.ts';
 import type { DeviceStore } from '../../devices/device-store.ts';
 import { deviceResource, noSensor, requireDevice } from '../../devices/devices.ts';
@@ -66,7 +66,7 @@ export interface CorrectionOptions {
   readonly book: CorrectionBook;
   readonly longWork: LongWork;
   readonly clock: Clock;
-  readonly room: StorageRoom;
+  readonly room: StorageQuotas;
   readonly valueBytesMax: number;
 }
 

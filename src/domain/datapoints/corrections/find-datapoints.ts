@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../../../lib/clock.ts';
-import type { Pace } from '../../../lib/fair-turns.ts';
+import type { Pace } from '../../../lib/fair-slices.ts';
 import type { JsonValue } from '../../../lib/json.ts';
 import { sameJson } from '../../../lib/long-json.ts';
 import { limits } from '../../limits.ts';

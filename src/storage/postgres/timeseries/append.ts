@@ -68,7 +68,7 @@ export interface Appended {
 export async function appendPushes(
   session: WriteSession,
   batch: readonly Push[],
-  looking: Looking,
+  looking: AppendReads,
 ): Promise<Appended> {
   const { limits } = looking;
   const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
@@ -99,14 +99,14 @@ export async function appendPushes(
 }
 
 /** How an append looks at what is stored. */
-export interface Looking extends Pick<PartsLoading, 'loadSeveral'> {
+export interface AppendReads extends Pick<PartsLoading, 'loadSeveral'> {
   readonly view: ViewSeries;
   readonly limits: HotLimits;
   /** The process, where several serve. */
   readonly own: number | undefined;
 }
 
-interface Stage extends Looking {
+interface Stage extends AppendReads {
   readonly session: WriteSession;
   readonly state: SeriesState;
   readonly parts: SeriesParts | undefined;

@@ -4,11 +4,11 @@ import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { storedJson } from '../../../lib/long-json.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
+import { createBatchedQueries } from '../batched-queries.ts';
 import type { Reader } from '../reader.ts';
-import { createSharedLooks } from '../shared-looks.ts';
 
 /** So many devices in one statement, of as many reads, and statements under way at once. */
-const sharedLookLimits = { keysMax: 16, underWayMax: 4 };
+const batchedQueryLimits = { keysMax: 16, underWayMax: 4 };
 
 /** A last value whose JSON text has more bytes is large. */
 const smallBytesMax = 512;
@@ -60,7 +60,7 @@ export function createLastValues(reader: Reader, damaged: DamagedRows) {
     byDevice(await reader.all<Row>(selectBrief, devices), (row) =>
       row.last_value === null ? 'large' : datapointOf(row),
     );
-  const readBriefOf = createSharedLooks(readBrief, sharedLookLimits);
+  const readBriefOf = createBatchedQueries(readBrief, batchedQueryLimits);
 
   return {
     whole: async (devices: readonly DeviceId[]): Promise<LastValues> =>

@@ -299,8 +299,8 @@ function createAppendQueue(options: {
   const makeRoom = async (): Promise<void> => {
     while (memtable.bytes > limits.memtableBytesRefused) await flusher.makeRoom();
   };
-  const inTurn = createTurns(limits.appendsWaitingMax);
-  const longInTurn = createTurns(limits.appendsWaitingMax);
+  const inTurn = createSlices(limits.appendsWaitingMax);
+  const longInTurn = createSlices(limits.appendsWaitingMax);
   let long: { readonly deviceId: DeviceId; readonly isOver: Promise<void> } | undefined;
 
   async function append(batch: readonly Push[]): Promise<readonly AppendOutcome[]> {
@@ -345,7 +345,7 @@ function createAppendQueue(options: {
 }
 
 /** Runs one piece of work at a time, in the order they came; at most `waitingMax` wait. */
-function createTurns(waitingMax: number) {
+function createSlices(waitingMax: number) {
   let waiting = 0;
   const turns = createSequence();
 

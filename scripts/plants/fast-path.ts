@@ -1,0 +1,54 @@
+import { type Plant, patch } from './plant.ts';
+
+const floods = 'test/neighbours/sockets-short-way.test.ts';
+const reader = 'src/http/fast-path/reader.ts';
+/** The test sends the same seed each time, and tells it when the two ways differ. */
+const differential = {
+  file: 'test/fast-path.test.ts',
+  test: 'answers, stores and ends connections as the ordinary way does',
+  says: /seed \d+/,
+};
+
+/** What the short way may not understand by itself, beside node:http. */
+export const plantsOfShortWay: readonly Plant[] = [
+  {
+    name: 'many pushes at once take turns on the short way',
+    ...{ file: floods, test: '400 connections that push 64 at a time' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/http/fast-path/request-intake.ts',
+        'chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;',
+        'undefined as Promise<void> | undefined;',
+      ),
+    ],
+  },
+  {
+    name: 'many pushes at once take turns on the ordinary way',
+    ...{ file: floods, test: '400 connections that push 64 at a time' },
+    ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
+    patches: [
+      patch(
+        'src/http/answer-budget.ts',
+        'turnOf: (request) => turns.enter(payerAt(clients.of(request).address)),',
+        'turnOf: () => undefined,',
+      ),
+    ],
+  },
+  {
+    name: 'the short way reads no body but of one Content-Length',
+    ...differential,
+    patches: [patch(reader, "  'traceparent',\n", "  'traceparent',\n  'transfer-encoding',\n")],
+  },
+  {
+    name: 'a header field that is there twice is not for the short way',
+    ...differential,
+    patches: [patch(reader, '!harmless.has(key) || headers.has(key)', '!harmless.has(key)')],
+  },
+  {
+    name: 'a connection that is to be closed is not for the short way',
+    ...{ file: 'test/fast-path.test.ts', test: 'the last one on its connection' },
+    says: /./,
+    patches: [patch(reader, "connection.toLowerCase() !== 'keep-alive'", 'connection.length > 99')],
+  },
+];

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Budget } from './budget.ts';
+import { type Payer, payerAt, payerOfAccount } from './payer.ts';
+import { createWaitingBudget } from './waiting-budget.ts';
+
+/** Room for 100 bytes: 20 at an address, 40 of all guests, 50 of an account. */
+function open() {
+  const budget = new Budget('request_bytes', {
+    ...{ what: 'heads', unit: 'bytes', total: 100, perAccount: 50, perAddress: 20, guests: 40 },
+    ...{ floor: 10, answer: 'rate', refused: '' },
+  });
+  const room = createWaitingBudget(budget);
+  const ended: string[] = [];
+  const place = (name: string, payer: Payer) =>
+    room.place({ payerOf: () => payer, end: () => ended.push(name) });
+  return { budget, ended, place };
+}
+
+test('who waits for longest at an address makes room for who comes there', () => {
+  const { budget, ended, place } = open();
+  const [first, second, third] = ['1', '2', '3'].map((name) => place(name, payerAt('192.0.2.1')));
+  const other = place('other', payerAt('192.0.2.2'));
+  assert.ok(other.hold(20));
+  assert.ok(first?.hold(8));
+  assert.ok(second?.hold(8));
+  // What drips stays where it stood.
+  assert.ok(first?.hold(9));
+  assert.ok(third?.hold(8));
+  assert.deepEqual(ended, ['1']);
+  // Who begins anew is the newest.
+  assert.ok(second?.hold(0));
+  assert.ok(second?.hold(8));
+  assert.ok(first?.hold(8));
+  assert.deepEqual(ended, ['1', '3']);
+  assert.equal(budget.used, 36);
+  for (const one of [first, second, third, other]) assert.ok(one?.hold(0));
+  assert.equal(budget.used, 0);
+});
+
+test('where all guests have no more, the guest that waits for longest ends', () => {
+  const { budget, ended, place } = open();
+  const guests = Array.from({ length: 6 }, (_, at) => place(`${at}`, payerAt(`192.0.2.${at}`)));
+  const owner = place('owner', payerOfAccount('ann'));
+  assert.ok(owner.hold(50));
+  for (const guest of guests) assert.ok(guest.hold(10));
+  assert.deepEqual(ended, ['0', '1']);
+  assert.equal(budget.usedByGuests, 40);
+  // An account that needs more than its floor takes it from guests first.
+  assert.ok(place('other', payerOfAccount('bob')).hold(20));
+  assert.deepEqual(ended, ['0', '1', '2']);
+});
+
+test('what is larger than its share has no room, and is not counted', () => {
+  const { budget, ended, place } = open();
+  const one = place('one', payerAt('192.0.2.1'));
+  assert.ok(one.hold(15));
+  assert.equal(one.hold(21), false);
+  assert.deepEqual([budget.used, ended], [0, []]);
+});

@@ -1,0 +1,180 @@
+import { createSemaphore } from '../../lib/semaphore.ts';
+import type { DeviceId } from '../ids.ts';
+import { memberLimits } from '../members/member-limits.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
+import type { EndOutcome, EvaluationStore, Line, WaitingEvaluation } from './evaluation-store.ts';
+import type { EvaluationRunner, NextPush } from './evaluation-task.ts';
+import type { OwnEvaluations } from './own-evaluations.ts';
+import type { RefusedEvaluations } from './refused-evaluations.ts';
+
+export interface DeviceQueueParts {
+  readonly store: EvaluationStore;
+  readonly making: EvaluationRunner;
+  readonly own: OwnEvaluations;
+  readonly unmade: RefusedEvaluations;
+}
+
+/** The line of a device, from the point of view of this process. */
+export interface DeviceQueues {
+  /**
+   * Makes looks at the device while it is the turn of this process, until none of its own waits;
+   * `late`: looks of its own that nobody makes any more, until they and what others left first are
+   * over as well. Throws what the database refuses.
+   */
+  workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void>;
+}
+
+/** Waits: the first in line is for somebody else, or not known here yet. */
+type MadeOutcome = EndOutcome | 'waits' | 'over';
+
+const over: PromiseSettledResult<void> = { status: 'fulfilled', value: undefined };
+
+/** State of one device's queue while it is worked off. */
+interface Progress {
+  readonly late: ReadonlySet<string> | undefined;
+  readonly taken: Set<string>;
+  /** When something of it was over. */
+  since: number;
+  /** How long another process that lives may take for the first look. */
+  patienceMs: number;
+  waitsFor: { readonly id: string; readonly since: number } | undefined;
+}
+
+export function createDeviceQueues({ store, making, own, unmade }: DeviceQueueParts): DeviceQueues {
+  const atOnce = createSemaphore({
+    parallelMax: evaluationLimits.looksAtOnceMax,
+    waitingMax: evaluationLimits.looksWaitingMax,
+  });
+
+  async function workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
+    const now = performance.now();
+    const progress: Progress = {
+      ...{ late, taken: new Set<string>(), since: now },
+      ...{ patienceMs: evaluationLimits.patienceMs, waitsFor: undefined },
+    };
+    let pauseMs: number = evaluationLimits.pauseMsMin;
+    while (late !== undefined || own.has(deviceId)) {
+      const outcome = await goOn(deviceId, progress);
+      if (outcome === 'over') return;
+      if (outcome === 'waits') {
+        await pause(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, evaluationLimits.pauseMsMax);
+        continue;
+      }
+      if (outcome === 'taken') progress.patienceMs *= evaluationLimits.patienceFactor;
+      progress.since = performance.now();
+      pauseMs = evaluationLimits.pauseMsMin;
+    }
+  }
+
+  async function goOn(deviceId: DeviceId, progress: Progress): Promise<MadeOutcome> {
+    const before = own.idsOf(deviceId);
+    const read = await store.line(deviceId, making.rulesOn(deviceId, own.pushesTo(deviceId)));
+    const { looks: line, states: remembered } = read;
+    endThoseGone(deviceId, before, line);
+    const [first] = line;
+    if (first !== undefined && first.member !== store.member) {
+      return waitOrTake(deviceId, first, progress);
+    }
+    const left = firstOf(line, (look) => isLeftNow(deviceId, look, progress));
+    if (left.length > 0) {
+      const turn = { rest: line.slice(left.length), remembered };
+      return atOnce.run(() => making.makeAgain(deviceId, left, turn));
+    }
+    return own.has(deviceId) ? makeOwn(deviceId, read) : 'over';
+  }
+
+  /** The first look of a process that ended is ours at once; of one that lives, after a while. */
+  async function waitOrTake(
+    deviceId: DeviceId,
+    first: WaitingEvaluation,
+    progress: Progress,
+  ): Promise<MadeOutcome> {
+    if (progress.waitsFor?.id !== first.id) {
+      progress.waitsFor = { id: first.id, since: performance.now() };
+    }
+    const isLate = performance.now() - progress.waitsFor.since > progress.patienceMs;
+    if (first.isLeft || (isLate && inTurnOf(deviceId, first) !== undefined)) {
+      await store.take(first.id, first.member);
+      progress.taken.add(first.id);
+      return 'ended';
+    }
+    return own.has(deviceId) ? 'waits' : 'over';
+  }
+
+  function isLeftNow(deviceId: DeviceId, look: WaitingEvaluation, progress: Progress): boolean {
+    const { id, member, isLeft } = look;
+    if (isLeft) return true;
+    if (member !== store.member || own.find(deviceId, id) !== undefined) return false;
+    const { late, taken, since } = progress;
+    if (late?.has(id) === true || taken.has(id) || unmade.has(deviceId, id)) return true;
+    // A moment after a commit, its looks are not among our own yet.
+    return performance.now() - since > evaluationLimits.lateMs;
+  }
+
+  /** Another process made them. */
+  function endThoseGone(
+    deviceId: DeviceId,
+    before: readonly string[],
+    line: readonly WaitingEvaluation[],
+  ): void {
+    if (line.length >= evaluationLimits.looksInLineMax) return;
+    const waiting = new Set(line.map(({ id }) => id));
+    for (const id of before) if (!waiting.has(id)) own.settle(deviceId, id, over);
+  }
+
+  /** Where the first in line is one of ours, and with it pushes at others right behind it. */
+  async function makeOwn(deviceId: DeviceId, read: Line): Promise<MadeOutcome> {
+    const { looks: line, states: remembered } = read;
+    const [first] = line;
+    const found = first && own.find(deviceId, first.id);
+    if (first === undefined || found === undefined) return 'waits';
+    const { task } = found;
+    if (task !== undefined) {
+      const ended = await atOnce.run(() => task(line.slice(1)));
+      if (ended === 'ended') own.settle(deviceId, first.id, over);
+      return ended;
+    }
+    const some: NextPush[] = [];
+    let charactersOfOthers = 0;
+    for (const look of line) {
+      if (look.member !== store.member) charactersOfOthers += look.text.length;
+      if (charactersOfOthers > evaluationLimits.charactersOfOthersMax) break;
+      const inTurn = inTurnOf(deviceId, look);
+      if (inTurn === undefined) break;
+      some.push(inTurn);
+    }
+    const ids = some.map(({ look }) => look.id);
+    const onMade = (outcomes: readonly PromiseSettledResult<void>[]): void => {
+      ids.forEach((id, at) => {
+        own.settle(deviceId, id, outcomes[at] ?? over);
+      });
+    };
+    try {
+      const turn = { rest: line.slice(some.length), remembered, onMade };
+      return await atOnce.run(() => making.makePushes(deviceId, some, turn));
+    } catch (error) {
+      unmade.add(deviceId, ids);
+      throw error;
+    }
+  }
+
+  function inTurnOf(deviceId: DeviceId, look: WaitingEvaluation): NextPush | undefined {
+    const push = own.find(deviceId, look.id)?.push;
+    if (push !== undefined) return { look, push };
+    if (look.member === store.member) return undefined;
+    const told = making.inTurnOf(look);
+    // Other processes are told only a part of a longer push.
+    const isWhole = (told?.push.datapoints.length ?? 0) < memberLimits.datapointsPerEntryMax;
+    return isWhole ? told : undefined;
+  }
+
+  return { workOff };
+}
+
+function firstOf<Item>(items: readonly Item[], isOne: (item: Item) => boolean): readonly Item[] {
+  const end = items.findIndex((item) => !isOne(item));
+  return end < 0 ? items : items.slice(0, end);
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,187 @@
+import type { Instant } from '../../lib/clock.ts';
+import { writeJson } from '../../lib/long-json.ts';
+import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import type { DatapointStore } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
+import { type Device, sensorOf } from '../devices/device.ts';
+import type { SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
+import type { EvaluatedValue, EvaluationStore, WaitingEvaluation } from './evaluation-store.ts';
+import type { NextPush } from './evaluation-task.ts';
+import { type NewestTimes, newestWhere } from './newest-times.ts';
+import type { Rule } from './rule.ts';
+import {
+  createSensorValues,
+  type SeenValues,
+  type SensorValues,
+  setInOrder,
+  type ValueReads,
+} from './sensor-values.ts';
+
+export interface EvaluatedValueParts {
+  readonly looks: Pick<EvaluationStore, 'line' | 'valuesOf'>;
+  readonly datapoints: ValueReads & Pick<DatapointStore, 'read'>;
+  /** The pushes that looks wait for; those that time or a client calls for have none. */
+  readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
+}
+
+/** Pushes that are stored, and not evaluated yet when an evaluation is run. */
+export interface Ahead {
+  /** In the same step. */
+  readonly behind: readonly StoredPush[];
+  readonly rest: readonly WaitingEvaluation[];
+  /** Whether it matters to the look. */
+  readonly isOther: (push: StoredPush) => boolean;
+}
+
+/** Last values for looks in turn: the store is ahead of a look by all that waits behind it. */
+export interface EvaluatedValues {
+  /** As they were before what is `ahead` of the looks that are made. */
+  before(device: Device, made: readonly string[], ahead: Ahead): Promise<SeenValues>;
+  /** For looks at pushes, as they were before the first of them. */
+  forPushes(
+    device: Device,
+    rules: ReadonlySet<Rule>,
+    some: readonly NextPush[],
+    rest: readonly WaitingEvaluation[],
+  ): Promise<SensorValues>;
+  /** The newest times of the sensors as they were before these looks. */
+  timesBefore(
+    some: readonly NextPush[],
+    rest: readonly WaitingEvaluation[],
+  ): Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'>;
+}
+
+export function createEvaluatedValues(parts: EvaluatedValueParts): EvaluatedValues {
+  const { looks } = parts;
+  const values = createSensorValues(parts.datapoints);
+
+  /**
+   * Last values as they were before looks that are still to be made: those `behind` one that is
+   * made now, and those that wait. What is committed meanwhile shows in the line: then anew.
+   */
+  async function before(
+    device: Device,
+    made: readonly string[],
+    { behind, rest, isOther }: Ahead,
+  ): Promise<SeenValues> {
+    let waiting = rest;
+    for (let tries = 1; ; tries += 1) {
+      const ahead = [...behind, ...parts.pushesOf(waiting)].filter(isOther);
+      const found = await valuesWithout(device, ahead);
+      const line = await looks.line(device.id);
+      const now = line.looks.filter(({ id }) => !made.includes(id));
+      if (isSame(now, waiting) || tries >= evaluationLimits.valuesTriesMax) return found;
+      waiting = now;
+    }
+  }
+
+  async function valuesWithout(device: Device, ahead: readonly StoredPush[]): Promise<SeenValues> {
+    const found = await values.fetch(device);
+    values.drop(device.id);
+    const bySensor = Map.groupBy(ahead, (push) => push.sensorId);
+    if (bySensor.size === 0) return found;
+    const looked = await looks.valuesOf(device.id, [...bySensor.keys()]);
+    for (const [sensorId, some] of bySensor) {
+      const sensor = sensorOf(device, sensorId);
+      if (sensor === undefined) continue;
+      const count = some.reduce((sum, { datapoints }) => sum + datapoints.length, 0);
+      const limit =
+        Math.min(count, limits.catchUpDatapointsMax) + evaluationLimits.lastNumberSearchedMax;
+      const page = { order: 'desc', skip: 0, limit } as const;
+      const read = await parts.datapoints.read({ deviceId: device.id, sensorId }, page);
+      setInOrder(found, sensor, withLooked(looked.get(sensorId), read.filter(isBefore(some))));
+    }
+    return found;
+  }
+
+  /** Where a rule asks for more than the value that is pushed. */
+  async function forPushes(
+    device: Device,
+    rules: ReadonlySet<Rule>,
+    some: readonly NextPush[],
+    rest: readonly WaitingEvaluation[],
+  ): Promise<SensorValues> {
+    const [first, ...behind] = some.map(({ push }) => push);
+    const named = new Set<string>([...rules].flatMap((rule) => rule.named));
+    if (first === undefined || named.size === 0) return asKnown(undefined);
+    if (behind.length === 0 && [...named].every((name) => name === first.sensorId)) {
+      return asKnown(undefined);
+    }
+    const made = some.map(({ look }) => look.id);
+    // The first one says itself what its sensor was pushed.
+    const isOther = ({ sensorId }: StoredPush): boolean =>
+      sensorId !== first.sensorId && named.has(sensorId);
+    return asKnown(await before(device, made, { behind, rest, isOther }));
+  }
+
+  function timesBefore(
+    some: readonly NextPush[],
+    rest: readonly WaitingEvaluation[],
+  ): Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'> {
+    const known = new Map<SensorId, Instant>();
+    return {
+      mayReorder: true,
+      peek: ({ sensorId }) => known.get(sensorId),
+      async before(push) {
+        const own = some.map((one) => one.push);
+        const ahead = [...own, ...parts.pushesOf(rest)].filter(
+          ({ sensorId }) => sensorId === push.sensorId,
+        );
+        const receivedAt = push.datapoints[0]?.receivedAt;
+        const newest = await newestWhere(parts.datapoints, push, isBefore(ahead, receivedAt));
+        return newest === undefined ? Number.NEGATIVE_INFINITY : orderTime(newest);
+      },
+      keep: ({ sensorId }, time) => void known.set(sensorId, time),
+    };
+  }
+
+  return { before, forPushes, timesBefore };
+}
+
+const isSame = (
+  some: readonly WaitingEvaluation[],
+  others: readonly WaitingEvaluation[],
+): boolean =>
+  some.length === others.length && some.every(({ id }, place) => id === others[place]?.id);
+
+/** Gives evaluations of one device the values that were read before them. */
+function asKnown(found: SeenValues | undefined): SensorValues {
+  return {
+    has: () => found !== undefined,
+    peek: () => found,
+    fetch: async () => {
+      throw new Error('values are read before the looks');
+    },
+    keep: () => undefined,
+    drop: () => undefined,
+    clear: () => undefined,
+  };
+}
+
+/**
+ * Puts the value that was evaluated last before datapoints that were received at about its time:
+ * processes receive in another order than they commit. What clients timed is in order anyway.
+ */
+function withLooked(
+  looked: EvaluatedValue | undefined,
+  newestFirst: readonly Datapoint[],
+): readonly Datapoint[] {
+  const [newest] = newestFirst;
+  if (looked === undefined || newest?.timestamp !== undefined) return newestFirst;
+  const isAfter = newest && newest.receivedAt > looked.receivedAt + evaluationLimits.reorderMsMax;
+  return isAfter ? newestFirst : [looked, ...newestFirst];
+}
+
+/** Whether a datapoint is none of these pushes, and was not received after them. */
+function isBefore(
+  ahead: readonly StoredPush[],
+  receivedAt = Number.POSITIVE_INFINITY,
+): (datapoint: Datapoint) => boolean {
+  const keys = new Set(ahead.flatMap((push) => push.datapoints.map(keyOf)));
+  return (datapoint) => datapoint.receivedAt <= receivedAt && !keys.has(keyOf(datapoint));
+}
+
+const keyOf = ({ timestamp, receivedAt, value }: Datapoint): string =>
+  `${receivedAt} ${timestamp ?? ''} ${writeJson(value)}`;

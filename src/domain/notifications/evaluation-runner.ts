@@ -1,0 +1,164 @@
+import type { Log } from '../../lib/log.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
+import { DomainError } from '../errors.ts';
+import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { compacted } from './compact-value.ts';
+import type { EvaluatedValues } from './evaluated-values.ts';
+import type {
+  EndOutcome,
+  EvaluatedValue,
+  EvaluationStore,
+  WaitingEvaluation,
+} from './evaluation-store.ts';
+import type { DeviceEvaluations, EvaluationRunner, NextPush } from './evaluation-task.ts';
+import { inOrderOfTime, type NewestTimes } from './newest-times.ts';
+import { createPushEvaluations, ownerFor, type PushEvaluationParts } from './push-evaluations.ts';
+import type { Rule } from './rule.ts';
+import { countHad } from './rule-evaluation.ts';
+import type { StateBook } from './state-book.ts';
+
+export interface EvaluationRunnerParts extends PushEvaluationParts {
+  readonly looks: Pick<EvaluationStore, 'finish'>;
+  readonly values: EvaluatedValues;
+  /** Reads what the rules remember of the device: nobody else changes that before the end. */
+  readonly refresh: (deviceId: DeviceId, rules: Iterable<Rule>) => Promise<void>;
+  readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
+  readonly log: Log;
+}
+
+/** Looks at pushes when it is their turn, and ends them with what they left to remember. */
+export function createEvaluationRunner(parts: EvaluationRunnerParts): EvaluationRunner {
+  const { book, devices, states, looks, values, refresh, pushesOf } = parts;
+  const evaluatePushes = createPushEvaluations(parts);
+
+  /** Makes these looks, one after the other, tells what became of them, and ends them. */
+  async function makePushes(
+    deviceId: DeviceId,
+    some: readonly NextPush[],
+    { rest, remembered, onMade }: DeviceEvaluations,
+  ): Promise<EndOutcome> {
+    const pushes = some.map(({ push }) => push);
+    const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
+    let outcomes: readonly PromiseSettledResult<void>[] = [];
+    let looked: ReadonlyMap<SensorId, EvaluatedValue> | undefined;
+    if (device !== undefined && pushes.length > 0) {
+      const rules = new Set(
+        pushes.flatMap(({ sensorId }) => book.index.rulesOn(deviceId, sensorId, ownerFor(device))),
+      );
+      const isKnown = ({ notification }: Rule) => remembered.has(notification.id);
+      states.refresh(deviceId, remembered);
+      await refresh(
+        deviceId,
+        [...rules].filter((rule) => !isKnown(rule)),
+      );
+      const known = await values.forPushes(device, rules, some, rest);
+      const times = values.timesBefore(some, rest);
+      const looking = evaluatePushes(pushes, {
+        isAgain: false,
+        isLate: () => false,
+        isRepeatedByCaller: true,
+        known,
+        times,
+        had: hadBefore(states, some, rest),
+      });
+      await looking.run();
+      if (known.has(deviceId)) looked = lastOf(pushes, times);
+      outcomes = await Promise.allSettled(pushes.map(looking.firingsOf));
+      const unstored = outcomes.find(isUnstored);
+      if (unstored !== undefined) throw unstored.reason;
+    }
+    // Until it is ended it waits in the database, for whoever makes it: pushes need not wait.
+    onMade?.(outcomes);
+    const ids = some.map(({ look }) => look.id);
+    const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
+    return looks.finish(looked === undefined ? left : { ...left, values: looked });
+  }
+
+  /** Rules on what was pushed, as far as that can be said at once. */
+  function rulesOn(deviceId: DeviceId, pushes: Iterable<StoredPush>): readonly NotificationId[] {
+    const device = parts.peekDevice(deviceId);
+    if (device === undefined) return [];
+    const sensors = new Set([...pushes].map(({ sensorId }) => sensorId));
+    const owner = ownerFor(device);
+    const rules = [...sensors].flatMap((id) => book.index.rulesOn(deviceId, id, owner));
+    return [...new Set(rules.map(({ notification }) => notification.id))];
+  }
+
+  function inTurnOf(look: WaitingEvaluation): NextPush | undefined {
+    const [push] = pushesOf([look]);
+    return push && { look, push: { ...push, evaluationId: look.id } };
+  }
+
+  /** Looks that whoever filed them did not make: what their rules fired for is not done twice. */
+  async function makeAgain(
+    deviceId: DeviceId,
+    left: readonly WaitingEvaluation[],
+    turn: DeviceEvaluations,
+  ): Promise<EndOutcome> {
+    const some = left.flatMap((look) => inTurnOf(look) ?? []);
+    const kept = new Set(some.map(({ look }) => look));
+    const others = left.filter((look) => !kept.has(look));
+    if (others.length > 0) {
+      const ended = await looks.finish({ ids: idsOf(others), deviceId, states: [] });
+      if (some.length === 0 || ended === 'taken') return ended;
+      // The process that has the first in the queue now runs the others.
+      if (others[0] === left[0]) return 'ended';
+    }
+    try {
+      return await makePushes(deviceId, some, turn);
+    } catch (error) {
+      if (error instanceof DomainError) throw error;
+      // An evaluation that cannot be understood must not block the device's queue.
+      parts.log.error({ err: error, deviceId }, 'a look that a process left cannot be made');
+      return looks.finish({ ids: idsOf(left), deviceId, states: [] });
+    }
+  }
+
+  return { makePushes, makeAgain, inTurnOf, rulesOn };
+}
+
+/**
+ * A firing that is stored came after the looks before it: none of these is made again, also where
+ * the look that it came of is still behind them. That a look fired its mark says alone: processes
+ * receive in another order than they commit, so times do not.
+ */
+function hadBefore(
+  states: StateBook,
+  some: readonly NextPush[],
+  rest: readonly WaitingEvaluation[],
+) {
+  const places = new Map(some.map(({ push }, place) => [push, place]));
+  return (rule: Rule, push: StoredPush): number => {
+    const { id } = rule.notification;
+    if (rest.some(({ fired }) => fired.has(id))) return push.datapoints.length;
+    const lastFired = some.findLastIndex(({ look }) => look.fired.has(id));
+    const place = places.get(push) ?? 0;
+    if (place > lastFired) return 0;
+    return place < lastFired ? push.datapoints.length : Math.max(1, countHad(states, rule, push));
+  };
+}
+
+/** Finds each sensor's value that was evaluated last; values that came as history do not count. */
+function lastOf(
+  pushes: readonly StoredPush[],
+  times: Pick<NewestTimes, 'peek'>,
+): ReadonlyMap<SensorId, EvaluatedValue> {
+  const found = new Map<SensorId, EvaluatedValue>();
+  for (const push of pushes) {
+    const newest = times.peek(push) ?? Number.NEGATIVE_INFINITY;
+    const last = inOrderOfTime(push.datapoints).at(-1);
+    if (last === undefined || (last.timestamp ?? newest) < newest) continue;
+    const value = compacted(last.value, limits.otherValueCharactersMax);
+    found.set(push.sensorId, { value, receivedAt: last.receivedAt });
+  }
+  return found;
+}
+
+const idsOf = (some: readonly WaitingEvaluation[]): readonly string[] => some.map(({ id }) => id);
+
+/** Whether the firing may be stored later: then the evaluation is not over. */
+const isUnstored = (outcome: PromiseSettledResult<void>): outcome is PromiseRejectedResult =>
+  outcome.status === 'rejected' &&
+  outcome.reason instanceof DomainError &&
+  (outcome.reason.code === 'unavailable' || outcome.reason.code === 'storage_full');

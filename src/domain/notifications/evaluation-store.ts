@@ -1,0 +1,82 @@
+import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
+import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
+import type { DeviceState } from './notification.ts';
+import type { StateChange } from './notification-store.ts';
+
+/** A look that was filed and is not over. */
+export interface WaitingEvaluation {
+  readonly id: string;
+  /** The process that filed it, or took it since, and looks while it serves. */
+  readonly member: number;
+  /** Whether that process has ended. */
+  readonly isLeft: boolean;
+  /** The push as others were told of it; empty: time or a client calls for the look. */
+  readonly text: string;
+  /** Rules whose firing at this look was stored. */
+  readonly fired: ReadonlySet<string>;
+}
+
+/** The queue of a device, with the rule states that were asked for. */
+export interface Line {
+  readonly looks: readonly WaitingEvaluation[];
+  readonly states: ReadonlyMap<NotificationId, StoredState>;
+}
+
+/** A rule's state for one device, as it is stored. */
+export interface StoredState {
+  readonly state: DeviceState | undefined;
+  readonly lastFiredAt: Instant | undefined;
+}
+
+/** A sensor's value that was evaluated last, as it was pushed, shortened to what rules evaluate. */
+export interface EvaluatedValue {
+  readonly value: JsonValue;
+  readonly receivedAt: Instant;
+}
+
+/** Taken: the first in line is another process's now, and nothing was kept of this end. */
+export type EndOutcome = 'ended' | 'taken';
+
+/** States and values that ended evaluations leave. */
+export interface EvaluationEnd {
+  readonly ids: readonly string[];
+  readonly states: readonly StateChange[];
+  readonly deviceId: DeviceId;
+  /** Where rules ask for other values than the one that is pushed. */
+  readonly values?: ReadonlyMap<SensorId, EvaluatedValue>;
+}
+
+/**
+ * Looks of all processes that serve the same data: those at one device wait in the order of their
+ * commits, and whoever has the first of them makes it, and those behind it. Every method throws
+ * DomainError unavailable when the database is away.
+ */
+export interface EvaluationStore {
+  /** The number of this process. */
+  readonly member: number;
+  /** Files a look that no push calls for. */
+  file(look: NewEvaluation): Promise<void>;
+  /**
+   * Looks that wait on the device, as many as `looksInLineMax`: the first is the next. With what
+   * these rules remember of it at that moment, as `statesOf` answers.
+   */
+  line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<Line>;
+  /** Reads the states of these rules for the device; rules that went are absent. */
+  statesOf(
+    deviceId: DeviceId,
+    ids: readonly NotificationId[],
+  ): Promise<ReadonlyMap<NotificationId, StoredState>>;
+  /** Reads the values evaluated last; sensors that never were evaluated are absent. */
+  valuesOf(
+    deviceId: DeviceId,
+    sensorIds: readonly SensorId[],
+  ): Promise<ReadonlyMap<SensorId, EvaluatedValue>>;
+  /** Ends looks while this process has the first in line, and keeps what they leave: one commit. */
+  finish(end: EvaluationEnd): Promise<EndOutcome>;
+  /** Makes a look of that process this one's, if it is. */
+  take(id: string, from: number): Promise<void>;
+  /** Looks of this process, and of those that ended, with their devices. */
+  left(): Promise<readonly (WaitingEvaluation & { readonly deviceId: DeviceId })[]>;
+}

@@ -1,0 +1,130 @@
+/** Work for hosts that users name: few at a time for each host, in turn by who pays for it. */
+export interface HostQueues {
+  /**
+   * Does the work when the host has a place for it. Answers `busy` without having begun when that
+   * takes longer than `waitMs`, when too many wait already, and after `close`.
+   */
+  run<Result>(
+    place: { readonly host: string; readonly payer: string },
+    work: () => Promise<Result>,
+  ): Promise<Result | 'busy'>;
+  /** How many wait for a place. */
+  waiting(): number;
+  /** Ends all waits; nobody waits any more. */
+  close(): void;
+}
+
+export interface HostQueuesOptions {
+  readonly underWayMax: number;
+  /** Over all hosts. */
+  readonly waitingMax: number;
+  readonly waitMs: number;
+  /** Called when one more waits: its room in the channel is free for others. */
+  readonly onWait: () => void;
+}
+
+/** Ends a wait: with a place, or without. */
+type EndOfWait = (hasPlace: boolean) => void;
+
+interface Host {
+  underWay: number;
+  /** By payer; whose turn it is comes first. */
+  readonly queues: Map<string, Set<EndOfWait>>;
+}
+
+/** Shares out what one host may hold up. Somebody waits only while all places are taken. */
+export function createHostQueues(options: HostQueuesOptions): HostQueues {
+  const { underWayMax, waitingMax, waitMs, onWait } = options;
+  const hosts = new Map<string, Host>();
+  const waiting = new Set<EndOfWait>();
+  let isClosed = false;
+
+  function wait(host: Host, payer: string): Promise<boolean> {
+    const own = host.queues.get(payer) ?? new Set();
+    host.queues.set(payer, own);
+    return new Promise((resolve) => {
+      const giveUp = () => end(false);
+      const timer = setTimeout(giveUp, waitMs);
+      function end(hasPlace: boolean): void {
+        clearTimeout(timer);
+        own.delete(end);
+        if (own.size === 0) host.queues.delete(payer);
+        waiting.delete(end);
+        resolve(hasPlace);
+      }
+      own.add(end);
+      waiting.add(end);
+      onWait();
+    });
+  }
+
+  /** Hands the place on without giving it up in between. */
+  function leave(name: string, host: Host): void {
+    const [first] = host.queues;
+    if (first === undefined) {
+      host.underWay -= 1;
+      if (host.underWay === 0) hosts.delete(name);
+      return;
+    }
+    const [payer, own] = first;
+    host.queues.delete(payer);
+    host.queues.set(payer, own);
+    const [end] = own;
+    end?.(true);
+  }
+
+  return {
+    async run({ host: name, payer }, work) {
+      const host = hosts.get(name) ?? { underWay: 0, queues: new Map() };
+      if (host.underWay < underWayMax) {
+        hosts.set(name, host);
+        host.underWay += 1;
+      } else {
+        if (isClosed || waiting.size >= waitingMax) return 'busy';
+        if (!(await wait(host, payer))) return 'busy';
+      }
+      try {
+        return await work();
+      } finally {
+        leave(name, host);
+      }
+    },
+    waiting: () => waiting.size,
+    close() {
+      isClosed = true;
+      for (const end of [...waiting]) end(false);
+    },
+  };
+}
+
+/** Work for networks that many names may lead to: so much at a time for each. */
+export interface NetworkShares {
+  /** Does the work, or answers `busy` at once. */
+  run<Result>(network: string | undefined, work: () => Promise<Result>): Promise<Result | 'busy'>;
+}
+
+export function createNetworkShares(underWayMax: number): NetworkShares {
+  const underWay = new Map<string, number>();
+  return {
+    async run(network, work) {
+      if (network === undefined) return work();
+      const before = underWay.get(network) ?? 0;
+      if (before >= underWayMax) return 'busy';
+      underWay.set(network, before + 1);
+      try {
+        return await work();
+      } finally {
+        const left = (underWay.get(network) ?? 1) - 1;
+        if (left > 0) underWay.set(network, left);
+        else underWay.delete(network);
+      }
+    },
+  };
+}
+
+/** The host and port that a URL leads to, in one spelling; undefined when it leads nowhere. */
+export function hostOf(url: string | undefined): string | undefined {
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { hostname, port } = new URL(url);
+  return hostname === '' ? undefined : `${hostname.replace(/\.$/, '')}:${port}`;
+}

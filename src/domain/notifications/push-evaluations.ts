@@ -1,0 +1,241 @@
+import { createFairSlices } from '../../lib/fair-slices.ts';
+import type { Payer } from '../budgets/payer.ts';
+import { orderTime } from '../datapoints/datapoint.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
+import { type Device, sensorOf } from '../devices/device.ts';
+import { type DeviceId, type SensorId, sameUsername, type Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import type { Fire } from './fire.ts';
+import { mayFire } from './firing.ts';
+import type { NewestTimes } from './newest-times.ts';
+import { longBatchOf, longOrder, shortOrder } from './pushed-order.ts';
+import type { Rule } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
+import {
+  countHad,
+  type EvaluationParts,
+  evaluateDatapoint,
+  type FiringEvaluation,
+  planFiring,
+  proposeFiring,
+} from './rule-evaluation.ts';
+import type { SensorValues } from './sensor-values.ts';
+
+export interface PushEvaluationParts extends EvaluationParts {
+  readonly book: Pick<RuleBook, 'index'>;
+  readonly fire: Fire;
+  /** The device, if that can be said at once. */
+  readonly peekDevice: (id: DeviceId) => Device | undefined;
+}
+
+/** A look at some pushes, to be run once. */
+export interface PushEvaluations {
+  /** Waits only where something is fetched, a rule fires, or others have to have a turn. */
+  readonly run: () => Promise<void>;
+  /** Whether all was looked at and nothing fired: mostly so when the work has only just begun. */
+  isOverWithNothing(): boolean;
+  /** After the run: when the push may be answered. Throws as `Fire` does. */
+  readonly firingsOf: (push: StoredPush) => Promise<void> | undefined;
+}
+
+export interface EvaluationOptions {
+  /** Whether the pushes may have been evaluated before the service was started anew. */
+  readonly isAgain: boolean;
+  /** Whether those that came with them have held the event loop for long enough. */
+  readonly isLate: () => boolean;
+  /** How many datapoints of a push had their turn for a rule; absent: none, or `isAgain` says. */
+  readonly had?: (rule: Rule, push: StoredPush) => number;
+  readonly known: SensorValues;
+  readonly times: Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'>;
+  /** Whether looks whose firing cannot be stored are made again. */
+  readonly isRepeatedByCaller?: boolean;
+}
+
+/** Makes looks at pushes: long ones take turns, by the owners of the devices. */
+export function createPushEvaluations(parts: PushEvaluationParts) {
+  const { book, devices, states, silences } = parts;
+  const turns = createFairSlices({ turnMs: limits.turnMs });
+
+  const countHadBefore = (rule: Rule, push: StoredPush) => countHad(states, rule, push);
+
+  /** Whether some rule may ask for a value beside the one that was pushed, or did before. */
+  function needsValues(
+    known: SensorValues,
+    rules: readonly Rule[],
+    { id }: Device,
+    sensorId: SensorId,
+  ): boolean {
+    return known.has(id) || rules.some(({ named }) => named.some((name) => name !== sensorId));
+  }
+
+  return (pushes: readonly StoredPush[], options: EvaluationOptions): PushEvaluations => {
+    const { isAgain, isLate, known, times, isRepeatedByCaller = false } = options;
+    const hadOf = options.had ?? (isAgain ? countHadBefore : undefined);
+    const firings = new Map<StoredPush, Promise<void>>();
+    let isOver = false;
+
+    async function run(): Promise<void> {
+      for (const push of pushes) {
+        try {
+          const { deviceId, sensorId } = push;
+          const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
+          const sensor = device && sensorOf(device, sensorId);
+          if (device === undefined || sensor === undefined) continue;
+          const pace = turns.paceOf(device.owner.toLowerCase());
+          if (isLate()) await pace.rest();
+          const long = longBatchOf(push);
+          const order = long === undefined ? shortOrder(push) : await longOrder(long, pace);
+          const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
+          const values = needsValues(known, rules, device, sensorId)
+            ? (known.peek(device) ?? (await known.fetch(device)))
+            : undefined;
+          const had = hadOf === undefined ? [] : rules.map((rule) => hadOf(rule, push));
+          const look = { push, device, sensor, rules, values, had };
+          const fired = createFired(parts, device, isRepeatedByCaller);
+          let newest = times.peek(push) ?? (await times.before(push));
+          for (let place = 0; place < order.count; place += 1) {
+            const datapoint = order.at(place);
+            const time = orderTime(datapoint);
+            const isOrdered = datapoint.timestamp !== undefined || times.mayReorder !== true;
+            const isHistory = isOrdered && time < newest;
+            newest = Math.max(newest, time);
+            times.keep(push, newest);
+            // Where no rule looks, what is known of the sensor is its last one.
+            if (rules.length === 0 && place < order.count - 1) {
+              if (pace.isOver()) await pace.rest();
+              continue;
+            }
+            if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
+            for (const firing of evaluateDatapoint(parts, look, datapoint, { place, isHistory })) {
+              const planned = fired.add(firing);
+              if (planned !== undefined) await planned;
+              if (pace.isOver()) await pace.rest();
+            }
+            if (pace.isOver()) await pace.rest();
+          }
+          if (values !== undefined) known.keep(device, values);
+          const stored = fired.stored();
+          if (stored !== undefined) firings.set(push, handled(stored));
+        } catch (error) {
+          // The sender of the push is told; the other pushes are evaluated all the same.
+          firings.set(push, handled(Promise.reject(error)));
+        }
+      }
+      isOver = true;
+    }
+
+    return {
+      run,
+      isOverWithNothing: () => isOver && firings.size === 0,
+      firingsOf: (push) => firings.get(push),
+    };
+  };
+}
+
+/** Firings that follow from one push to the device. */
+interface Fired {
+  /** Waits for nothing where the rule is somebody else's. */
+  add(look: FiringEvaluation): Promise<void> | undefined;
+  /**
+   * Resolves when what the push has to wait for is stored: the firings of the device's owner, and
+   * for a while those of others, however many there are. Throws for the owner's alone.
+   */
+  stored(): Promise<void> | undefined;
+}
+
+function createFired(
+  parts: PushEvaluationParts,
+  device: Device,
+  isRepeatedByCaller: boolean,
+): Fired {
+  const { fire } = parts;
+  let own: Commits | undefined;
+  let ofOthers: Commits | undefined;
+  /** Had too many that wait: what else they would fire for this push is given up. */
+  let refused: Set<Payer> | undefined;
+
+  function fireForStranger(look: FiringEvaluation): void {
+    const { rule } = look;
+    if (refused?.has(rule.payer) === true) {
+      look.note(rule.notification.id, 'not_stored');
+      return;
+    }
+    const planned = proposeFiring(parts, look, { isAfterEvaluation: true });
+    const stored = fire.forStranger(planned, () => mayFire(parts, rule, device));
+    ofOthers ??= createCommits();
+    if (stored !== undefined) {
+      ofOthers.add(stored);
+      return;
+    }
+    refused ??= new Set();
+    refused.add(rule.payer);
+  }
+
+  async function fireOwn(look: FiringEvaluation): Promise<void> {
+    if (own?.isFailed() === true) {
+      look.note(look.rule.notification.id, 'not_stored');
+      return;
+    }
+    const planned = await planFiring(parts, look);
+    if (planned === undefined) return;
+    own ??= createCommits();
+    own.add(fire(planned, { isRepeatedByCaller }));
+  }
+
+  return {
+    add(look) {
+      if (sameUsername(look.rule.notification.owner, device.owner)) return fireOwn(look);
+      fireForStranger(look);
+      return undefined;
+    },
+    stored() {
+      if (own === undefined && ofOthers === undefined) return undefined;
+      const others = ofOthers && atMost(limits.firingsOfOthersMs, ofOthers.over());
+      return Promise.all([own?.over(), others]).then(() => own?.check());
+    },
+  };
+}
+
+/** Commits that are waited for: not all of them are kept in memory until the last one is over. */
+function createCommits() {
+  const waiting = new Set<Promise<void>>();
+  let failure: unknown;
+  return {
+    add(commit: Promise<void>): void {
+      const fail = (reason: unknown): void => {
+        failure ??= reason;
+      };
+      const over = commit.catch(fail).finally(() => waiting.delete(over));
+      waiting.add(over);
+    },
+    isFailed: () => failure !== undefined,
+    /** Resolves when those that were added so far are over, whatever became of them. */
+    over: (): Promise<unknown> => Promise.all(waiting),
+    /** Throws what went wrong first. */
+    check(): void {
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+type Commits = ReturnType<typeof createCommits>;
+
+/** Resolves when the work is over, or after so long. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, patience]);
+  clearTimeout(timer);
+}
+
+/** Owner whose rules for all devices watch it; undefined until it was accepted [contract 14]. */
+export const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
+  isPending === true ? undefined : owner;
+
+/** Keeps a failure that nobody waits for from being unhandled; callers that wait still get it. */
+export function handled<Result>(work: Promise<Result>): Promise<Result> {
+  work.catch(() => undefined);
+  return work;
+}

@@ -1,0 +1,162 @@
+import type { Instant } from '../../lib/clock.ts';
+import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
+import type { Device } from '../devices/device.ts';
+import type { Sensor } from '../devices/sensor.ts';
+import type { SensorId } from '../ids.ts';
+import type { Firing } from './delivery.ts';
+import { createNote, type Evaluations, type Note } from './evaluations.ts';
+import type { PlannedFiring } from './fire.ts';
+import { type FiringParts, firingAt, mayFire } from './firing.ts';
+import { inOrderOfTime } from './newest-times.ts';
+import type { Rule } from './rule.ts';
+import { type SeenValues, seenOf, viewOf } from './sensor-values.ts';
+import type { Silences } from './silences.ts';
+import type { StateBook } from './state-book.ts';
+import {
+  evaluateAgainAt,
+  hadItsTurn,
+  type Reading,
+  type RuleState,
+  type Step,
+  step,
+} from './step.ts';
+
+export interface EvaluationParts extends FiringParts {
+  readonly states: StateBook;
+  readonly evaluations: Evaluations;
+  readonly silences: () => Silences;
+}
+
+/** A push, with the inputs of its evaluation. */
+export interface PushEvaluation {
+  readonly push: StoredPush;
+  readonly device: Device;
+  readonly sensor: Sensor;
+  /** In order of creation. */
+  readonly rules: readonly Rule[];
+  /** Of the other sensors; undefined: no rule asks for them. */
+  readonly values: SeenValues | undefined;
+  /** Of each rule, how many datapoints had their turn before the service was started anew. */
+  readonly had: readonly number[];
+}
+
+/** A look at which the rule fires, if its owner has the rights. */
+export interface FiringEvaluation extends RuleEvaluation {
+  readonly state: RuleState;
+}
+
+/** All rules look at one datapoint of the push, at once. */
+export function evaluateDatapoint(
+  parts: EvaluationParts,
+  { push: { evaluationId }, device, sensor, rules, values, had }: PushEvaluation,
+  datapoint: Datapoint,
+  { place, isHistory }: { readonly place: number; readonly isHistory: boolean },
+): readonly FiringEvaluation[] {
+  const seen = seenOf(sensor, datapoint);
+  const { value, at: now, ageMs } = seen;
+  if (isHistory) values?.heard(sensor.id, now);
+  else values?.set(sensor.id, seen);
+  const reading: Reading = {
+    ...{ now, sensorId: sensor.id, datapoint, time: orderTime(datapoint) },
+    ...viewOf((sensorId) => (sensorId === sensor.id ? seen : values?.get(sensorId))),
+  };
+  const about = { at: now, deviceId: device.id, sensorId: sensor.id, value };
+  const note = createNote(parts.evaluations, about);
+  let firing = none;
+  for (const [index, rule] of rules.entries()) {
+    if (place < (had[index] ?? 0)) continue;
+    if (isHistory || ageMs > rule.maxAgeMs) {
+      note(rule.notification.id, 'late');
+      continue;
+    }
+    const look = { rule, device, reading, note, evaluationId };
+    const { firing: found } = evaluateOnce(parts, look);
+    if (found !== undefined) firing = [...firing, { ...look, ...found }];
+  }
+  return firing;
+}
+
+const none: readonly FiringEvaluation[] = [];
+
+/** An evaluation of one rule. */
+export interface RuleEvaluation {
+  readonly rule: Rule;
+  readonly device: Device;
+  readonly reading: Reading;
+  readonly note: Note;
+  /** As it was filed. */
+  readonly evaluationId?: string | undefined;
+}
+
+/** Makes the reading of a device at a moment that no push calls for. */
+export function readingAt(
+  values: SeenValues,
+  at: Instant,
+  about: { readonly sensorId: SensorId; readonly silentSince?: Instant },
+): Reading {
+  return {
+    ...about,
+    now: at,
+    time: at,
+    ...viewOf((sensorId) => values.get(sensorId)),
+  };
+}
+
+/** Lets a rule look, and takes what it remembers from now on. */
+export function evaluateOnce(
+  { states, silences }: EvaluationParts,
+  { rule, device, reading, note }: RuleEvaluation,
+): Step {
+  const { id } = rule.notification;
+  const before = states.peek(id, device.id);
+  const { silences: waited } = rule.expression;
+  const heard =
+    waited.length === 0 ? reading : { ...reading, listensSince: silences().listensSince() };
+  const result = step(rule, before, heard);
+  const { state, outcome, firing } = result;
+  if (state !== before) states.set(id, device.id, state.device);
+  // A datapoint that came late may tell that it has held for longer.
+  const nextAt = state === before ? undefined : evaluateAgainAt(rule, result);
+  if (nextAt !== undefined) silences().lookAgain(rule, device.id, nextAt);
+  if (firing === undefined && outcome !== 'skipped') note(id, outcome);
+  return result;
+}
+
+/** Makes the firing, on its way to the store from now on; undefined: its owner has no right. */
+export async function planFiring(
+  parts: EvaluationParts,
+  look: FiringEvaluation,
+): Promise<PlannedFiring | undefined> {
+  const { rule, device, note } = look;
+  if (await mayFire(parts, rule, device)) return proposeFiring(parts, look);
+  note(rule.notification.id, 'no_right');
+  return undefined;
+}
+
+/** Makes the firing without a look at the rights of its owner: those are to be asked for. */
+export function proposeFiring(
+  parts: Pick<EvaluationParts, 'states' | 'channels'>,
+  { rule, device, reading, note, state, evaluationId }: FiringEvaluation,
+  more: Pick<Firing, 'isAfterEvaluation'> = {},
+): PlannedFiring {
+  const { id } = rule.notification;
+  const firing = firingAt(rule, device, reading, { state, channels: parts.channels });
+  const proposal = parts.states.propose(id, device.id, state);
+  const filed = evaluationId === undefined ? firing : { ...firing, ...more, evaluationId };
+  return { rule, firing: filed, proposal, evaluation: note(id, 'sent') };
+}
+
+/** How many datapoints of a push, in order of time, went into the state before the start. */
+export function countHad(
+  states: StateBook,
+  { notification }: Rule,
+  { deviceId, sensorId, datapoints }: StoredPush,
+): number {
+  const { device } = states.peek(notification.id, deviceId);
+  const last = inOrderOfTime(datapoints).findLastIndex(
+    (datapoint) =>
+      datapoint.receivedAt <= notification.modifiedAt || hadItsTurn(device, sensorId, datapoint),
+  );
+  return last + 1;
+}

@@ -1,0 +1,324 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Actor } from '../domain/actor.ts';
+import { type Budget, budgetError } from '../domain/budgets/budget.ts';
+import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
+import { DomainError } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { countFor, payerOfConnection } from '../lib/connection-guard.ts';
+import { createBreather } from '../lib/event-loop.ts';
+import type { FairSlices } from '../lib/fair-slices.ts';
+import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
+import { stepsPaidBy } from '../lib/paid-work.ts';
+import { stepsOf } from '../lib/steps.ts';
+import type { Clients, RequestSource } from './clients.ts';
+import { nextAnswer } from './latest-answer.ts';
+import { gateOf } from './request-gate.ts';
+import { refuseTinyChunks } from './tiny-chunks.ts';
+
+/**
+ * Room for answers that wait to be read. A reader may be slow or read nothing at all: what is held
+ * for it counts for who asked, and one that takes nothing for `unreadMs` is cut off.
+ */
+export interface AnswerBudget {
+  /** Says who asked, and pays for the connection; without it the client's address pays. */
+  askedBy(request: RequestSource, actor: Actor): void;
+  /**
+   * Holds room for so many bytes of an answer in all, unless it is small, until it has left or its
+   * connection is gone. Throws rate_limited.
+   */
+  hold(answer: ServerResponse, bytes: number): void;
+  /** Counts the unsent rest of a written small answer; cuts off a client without budget for it. */
+  written(answer: ServerResponse): void;
+  /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
+  stream(answer: ServerResponse, chunks: Chunks): Readable;
+  /**
+   * Holds room for bytes that wait on a connection, until what it answers is called; undefined:
+   * there is none.
+   */
+  reserve(socket: Socket, payer: Payer, bytes: number): (() => void) | undefined;
+  /** The payer of the answer to a request. */
+  payerOf(request: RequestSource): Payer;
+}
+
+export type Chunks = AsyncIterable<string | Uint8Array | LongText>;
+
+/** A claim on the budget: for an answer, or for bytes that wait on a connection. */
+interface Held {
+  readonly socket: Socket;
+  readonly payer: Payer;
+  bytes: number;
+  /** Bytes that the connection had taken when it was seen to take some. */
+  taken: number;
+  takenAt: number;
+}
+
+const paidBy = Symbol('paidBy');
+/** A connection that counts for the account of this actor: mostly all its requests are of one. */
+interface PaidSocket extends Socket {
+  [paidBy]?: Actor;
+}
+
+/** Where a request says who asked. */
+export const asker = Symbol('asker');
+interface AskedRequest extends RequestSource {
+  [asker]?: Actor;
+}
+
+export function createAnswerBudget(
+  fastify: FastifyInstance,
+  {
+    budget,
+    clients,
+    turns,
+    unreadMs,
+  }: {
+    readonly budget: Budget;
+    readonly clients: Clients;
+    readonly turns: FairSlices;
+    readonly unreadMs: number;
+  },
+): AnswerBudget {
+  const open = new Map<object, Held>();
+
+  function payerFor(request: AskedRequest): Payer {
+    const actor = request[asker];
+    return actor === undefined ? payerAt(clients.of(request).address) : payerOf(actor);
+  }
+
+  function hold(answer: ServerResponse, bytes: number): void {
+    if (bytes > limits.freeAnswerBytes) holdInAll(answer, bytes);
+  }
+
+  function holdInAll(answer: ServerResponse, bytes: number): void {
+    const held = open.get(answer) ?? begin(answer);
+    const more = bytes - held.bytes;
+    if (more <= 0) return;
+    const refusal = budget.take(held.payer, more);
+    if (refusal !== undefined) throw budgetError(budget, refusal);
+    held.bytes = bytes;
+  }
+
+  function begin(answer: ServerResponse): Held {
+    const { req: request } = answer;
+    // The `close` of the answer was emitted, or is at once: nothing would release the budget.
+    if (request.socket.destroyed) throw new DomainError('unavailable', 'nobody is there to read');
+    const held = heldOn(request.socket, payerFor(request));
+    open.set(answer, held);
+    answer.once('close', () => {
+      open.delete(answer);
+      if (held.bytes > 0) budget.release(held.payer, held.bytes);
+    });
+    return held;
+  }
+
+  const sweep = setInterval(
+    () => {
+      const now = performance.now();
+      for (const held of open.values()) {
+        const { socket } = held;
+        const taken = takenBy(socket);
+        if (taken !== held.taken || socket.writableLength === 0) {
+          held.taken = taken;
+          held.takenAt = now;
+        } else if (now - held.takenAt > unreadMs) {
+          socket.destroy();
+        }
+      }
+    },
+    Math.min(limits.connectionsCheckMs, unreadMs),
+  );
+  sweep.unref();
+  fastify.addHook('onClose', async () => clearInterval(sweep));
+  // Pages, files and refusals, which Fastify sends by itself.
+  fastify.addHook('onSend', (_request, { raw }, payload, done) => {
+    try {
+      hold(raw, payload instanceof Readable ? limits.answerWindowBytes : lengthOf(payload));
+      done();
+    } catch (error) {
+      if (payload instanceof Readable) payload.destroy();
+      done(error as Error);
+    }
+  });
+  guardPipelines(fastify.server, {
+    hold: (answer) => holdInAll(answer, limits.pipelinedAnswerBytes),
+    turnOf: (request) => turns.enter(payerAt(clients.of(request).address)),
+  });
+
+  return {
+    askedBy(request: AskedRequest, actor) {
+      request[asker] = actor;
+      if (actor.kind === 'guest') return;
+      const socket: PaidSocket = request.socket;
+      if (socket[paidBy] === actor) return;
+      const payer = payerOf(actor);
+      countFor(socket, payer);
+      if (payerOfConnection(socket) === payer) socket[paidBy] = actor;
+    },
+    hold,
+    written(answer) {
+      const left = answer.writableLength;
+      if (left === 0) return;
+      try {
+        holdInAll(answer, left);
+      } catch {
+        answer.req.socket.destroy();
+      }
+    },
+    stream(answer, chunks) {
+      hold(answer, limits.answerWindowBytes);
+      const paid = stepsPaidBy(payerFor(answer.req), chunks);
+      const pieces = piecesOf(paid, (bytes) => hold(answer, bytes));
+      return Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
+    },
+    payerOf: payerFor,
+    reserve(socket, payer, bytes) {
+      if (budget.take(payer, bytes) !== undefined) return undefined;
+      const held = { ...heldOn(socket, payer), bytes };
+      open.set(held, held);
+      return () => {
+        if (open.delete(held)) budget.release(payer, bytes);
+      };
+    },
+  };
+}
+
+const heldOn = (socket: Socket, payer: Payer): Held => ({
+  ...{ socket, payer, bytes: 0 },
+  ...{ taken: takenBy(socket), takenAt: performance.now() },
+});
+
+/** Counts the bytes that a connection has handed to the operating system so far. */
+const takenBy = (socket: Socket): number => socket.bytesWritten - socket.writableLength;
+
+/**
+ * The bytes of chunks, one after the other; of a long text one slice after the other. What a chunk
+ * takes is told before.
+ */
+function bytesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<Uint8Array> {
+  const source = chunks[Symbol.asyncIterator]();
+  const breathe = createBreather();
+  let slices: Iterator<string | Uint8Array> | undefined;
+
+  async function nextPart(): Promise<string | Uint8Array | undefined> {
+    if (slices !== undefined) {
+      // A fast reader takes one slice after the other, and nobody else would have a turn.
+      const pause = breathe();
+      if (pause !== undefined) await pause;
+      const { done, value } = slices.next();
+      if (done !== true) return value;
+      slices = undefined;
+    }
+    const { done, value } = await source.next();
+    if (done === true) return undefined;
+    if (value instanceof Uint8Array) return value;
+    if (typeof value === 'string' && value.length <= usualCharactersMax) return value;
+    hold(value.length);
+    slices =
+      typeof value === 'string' ? slicesOf(value, sliceCharacters) : value[Symbol.iterator]();
+    return '';
+  }
+
+  return stepsOf(
+    async () => {
+      while (true) {
+        const part = await nextPart();
+        if (part === undefined) return undefined;
+        const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+        hold(bytes.length);
+        if (bytes.length > 0) return bytes;
+      }
+    },
+    async () => void (await source.return?.()),
+  );
+}
+
+/** Longer texts are made bytes slice by slice. */
+const usualCharactersMax = 524_288;
+
+/** Chunks for those who take bytes. */
+export const inSlices = (chunks: Chunks): AsyncIterable<Uint8Array> =>
+  bytesOf(chunks, () => undefined);
+
+/** Each is sent and seen to leave by itself. A chunk that is larger than usual counts as well. */
+function piecesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<Uint8Array> {
+  const source = bytesOf(chunks, hold)[Symbol.asyncIterator]();
+  let left: Uint8Array = new Uint8Array();
+  return stepsOf(
+    async () => {
+      if (left.length === 0) {
+        const { done, value } = await source.next();
+        if (done === true) return undefined;
+        left = value;
+      }
+      const bytes = left;
+      left = bytes.subarray(limits.answerPieceBytes);
+      return bytes.subarray(0, limits.answerPieceBytes);
+    },
+    async () => void (await source.return?.()),
+  );
+}
+
+function lengthOf(payload: unknown): number {
+  return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
+}
+
+/**
+ * Requests that come before the last answer has left are kept, as many as the gate of a connection
+ * lets through [RFC 9112, 9.3.2]: room is held for each. Those that read begin when the answer
+ * before them has left, so that a connection has one at a time; the others take turns.
+ */
+function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
+  const listeners = server.listeners('request');
+  server.removeAllListeners('request');
+  const begin = (request: IncomingMessage, answer: ServerResponse): void => {
+    // Discards a body that came with a read: unused, it would wait in pieces of any size.
+    if (isRead(request) && hasBody(request)) request.resume();
+    for (const listener of listeners) listener.call(server, request, answer);
+  };
+  server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
+    if (request.headers['transfer-encoding'] !== undefined) refuseTinyChunks(request);
+    const last = nextAnswer(request.socket, answer);
+    if (last === undefined || last.writableFinished) begin(request, answer);
+    else if (mayWait(request, answer, hold) && !isRead(request)) beginInTurn(request, answer);
+    else {
+      if (isRead(request) && hasBody(request)) request.resume();
+      last.once('close', () => !request.socket.destroyed && begin(request, answer));
+    }
+  });
+  function beginInTurn(request: IncomingMessage, answer: ServerResponse): void {
+    const turn = turnOf(request);
+    if (turn === undefined) begin(request, answer);
+    else void turn.then(() => !request.socket.destroyed && begin(request, answer));
+  }
+}
+
+interface PipelineRules {
+  /** Holds room for the answer to a request that waits. Throws rate_limited. */
+  readonly hold: (answer: ServerResponse) => void;
+  /** When a request that came with others on its connection may begin; undefined: now. */
+  readonly turnOf: (request: IncomingMessage) => Promise<void> | undefined;
+}
+
+const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
+
+/** Without room for its answer a request waits for the one before it, and others in the socket. */
+function mayWait(
+  { socket }: IncomingMessage,
+  answer: ServerResponse,
+  hold: (answer: ServerResponse) => void,
+): boolean {
+  if (socket.destroyed) return false;
+  try {
+    hold(answer);
+    return true;
+  } catch {
+    gateOf(socket)?.narrow();
+    return false;
+  }
+}

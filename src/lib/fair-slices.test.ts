@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createFairSlices, type Pace } from './fair-slices.ts';
+
+/** Takes this many turns, writing its name down each time. */
+async function work(name: string, pace: Pace, turns: number, seen: string[]): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    await pace.rest();
+    seen.push(name);
+  }
+}
+
+test('each payer has as many turns as the others, however much work it brings', async () => {
+  const turns = createFairSlices({ turnMs: 5 });
+  const seen: string[] = [];
+  const greedy = Array.from({ length: 20 }, () => work('greedy', turns.paceOf('a'), 10, seen));
+  const modest = work('modest', turns.paceOf('b'), 10, seen);
+  assert.equal(turns.waiting, 21);
+  await modest;
+  const before = seen.filter((name) => name === 'greedy').length;
+  assert.ok(before <= 11, `${before} turns of the greedy one came first`);
+  await Promise.all(greedy);
+  assert.equal(seen.length, 210);
+  assert.equal(turns.waiting, 0);
+});
+
+/** How often others have their turn until so many pieces of this length are done. */
+async function looksWhile(pieces: number, busyMs: number): Promise<number> {
+  const turns = createFairSlices({ turnMs: 5 });
+  let left = pieces;
+  const piece = async (payer: string): Promise<void> => {
+    await turns.paceOf(payer).rest();
+    const end = performance.now() + busyMs;
+    while (performance.now() < end);
+    left -= 1;
+  };
+  const all = Array.from({ length: pieces }, (_, at) => piece(`${at}`));
+  let looks = 0;
+  for (; left > 0; looks += 1) await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all(all);
+  return looks;
+}
+
+test('one long piece of work runs between two looks at the sockets', async () => {
+  const looks = await looksWhile(10, 6);
+  assert.ok(looks >= 10, `${looks} looks`);
+});
+
+test('short pieces of work share a turn, as a look for each costs more', async () => {
+  const looks = await looksWhile(500, 0);
+  assert.ok(looks < 100, `${looks} looks`);
+});
+
+test('work beyond its limit is refused at the next rest, and waiting is no work', async () => {
+  const turns = createFairSlices({ turnMs: 1 });
+  const limit = { workMsMax: 20, onTooMuch: () => new RangeError('too much') };
+  const pace = turns.paceOf('a', limit);
+  const used = () => process.threadCpuUsage().user + process.threadCpuUsage().system;
+  // By both clocks: that of the processor may move in steps of some milliseconds.
+  const busy = (ms: number) => {
+    const end = performance.now() + ms;
+    const usedEnd = used() + ms * 1_000;
+    while (used() < usedEnd || performance.now() < end);
+  };
+  busy(2);
+  assert.ok(pace.isOver());
+  await pace.rest();
+  busy(30);
+  pace.begin();
+  await pace.rest();
+  busy(30);
+  await assert.rejects(pace.rest(), RangeError);
+});
+
+test('what comes at once begins until a few turns are over, then in turn by payer', async () => {
+  const turns = createFairSlices({ turnMs: 1 });
+  const seen: string[] = [];
+  const begin = (payer: string): Promise<void> | undefined => {
+    const turn = turns.enter(payer);
+    if (turn === undefined) seen.push(payer);
+    return turn?.then(() => {
+      seen.push(payer);
+    });
+  };
+  assert.equal(begin('a'), undefined);
+  const end = performance.now() + 10;
+  while (performance.now() < end);
+  const waiting = [begin('a'), begin('a'), begin('a'), begin('b')];
+  assert.equal(turns.waiting, 4);
+  await Promise.all(waiting);
+  assert.deepEqual(seen, ['a', 'a', 'b', 'a', 'a']);
+});

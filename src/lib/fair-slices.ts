@@ -1,0 +1,135 @@
+/** How a piece of long work shares the event loop with the rest of the service. */
+export interface Pace {
+  /** Whether this turn has lasted long enough. */
+  isOver(): boolean;
+  /** Ends the turn; resolves when it is this work's turn again. Throws what `onTooMuch` makes. */
+  rest(): Promise<void>;
+  /** A new turn begins now: what was waited for meanwhile, for instance a reader, is no work. */
+  begin(): void;
+}
+
+/**
+ * The limit of processor time of a piece of work, and the error thrown when it is used up. A
+ * machine that is busy with other work refuses no more than an idle one.
+ */
+export interface WorkLimit {
+  readonly workMsMax: number;
+  readonly onTooMuch: () => Error;
+}
+
+/** Turns of the event loop for long work: one piece at a time, each payer as often as others. */
+export interface FairSlices {
+  /** The pace of one piece of work, for who pays for it. */
+  paceOf(payer: string, limit?: WorkLimit): Pace;
+  /**
+   * For work that comes all at once: undefined when it may begin, a promise of its turn when what
+   * began before it has taken a few turns already.
+   */
+  enter(payer: string): Promise<void> | undefined;
+  /** Pieces of work that wait for their turn. */
+  readonly waiting: number;
+}
+
+/** Milliseconds of a processor that this thread has used; where Node does not tell, that passed. */
+function threadMs(): number {
+  if (typeof process.threadCpuUsage !== 'function') return performance.now();
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+const turnsPerEntry = 4;
+
+/** Microtasks in which a short piece of work gets on: they are run before the next one begins. */
+const ticksPerPiece = 8;
+
+/**
+ * Hands out turns of about `turnMs`. However many pieces of work there are, they run for one turn
+ * between two looks at the sockets, so that nobody else waits for longer: one that is long, or
+ * several that are short.
+ */
+export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairSlices {
+  const lines = new Map<string, (() => void)[]>();
+  let waiting = 0;
+  let isPumping = false;
+  let enteredAt: number | undefined;
+
+  /** Lets the next payer's piece begin; answers whether there was one. */
+  function beginNext(): boolean {
+    const [first] = lines;
+    if (first === undefined) return false;
+    const [payer, line] = first;
+    const go = line.shift();
+    // To the end of the line of payers.
+    lines.delete(payer);
+    if (line.length > 0) lines.set(payer, line);
+    waiting -= 1;
+    go?.();
+    return true;
+  }
+
+  async function pump(): Promise<void> {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < turnMs) {
+      if (!beginNext()) {
+        isPumping = false;
+        return;
+      }
+      for (let tick = 0; tick < ticksPerPiece; tick += 1) await undefined;
+    }
+    setImmediate(() => void pump());
+  }
+
+  function turnOf(payer: string): Promise<void> {
+    return new Promise((resolve) => {
+      const line = lines.get(payer);
+      if (line === undefined) lines.set(payer, [resolve]);
+      else line.push(resolve);
+      waiting += 1;
+      if (isPumping) return;
+      isPumping = true;
+      setImmediate(() => void pump());
+    });
+  }
+
+  function mayEnter(): boolean {
+    if (isPumping) return false;
+    const now = performance.now();
+    if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
+    enteredAt = now;
+    setImmediate(() => {
+      enteredAt = undefined;
+    });
+    return true;
+  }
+
+  return {
+    paceOf(payer, limit) {
+      let startedAt = performance.now();
+      // To ask costs microseconds: only where it matters.
+      const usedMs = limit === undefined ? () => 0 : threadMs;
+      let usedBefore = usedMs();
+      let workedMs = 0;
+      const begin = (): void => {
+        startedAt = performance.now();
+        usedBefore = usedMs();
+      };
+      return {
+        isOver: () => performance.now() - startedAt > turnMs,
+        async rest() {
+          workedMs += usedMs() - usedBefore;
+          if (limit !== undefined && workedMs > limit.workMsMax) throw limit.onTooMuch();
+          await turnOf(payer);
+          begin();
+        },
+        begin,
+      };
+    },
+    enter: (payer) => (mayEnter() ? undefined : turnOf(payer)),
+    get waiting() {
+      return waiting;
+    },
+  };
+}
+
+/** The pace of work inside the service, which nobody pays for. */
+export const ownPace = (): Pace => createFairSlices({ turnMs: 5 }).paceOf('service');

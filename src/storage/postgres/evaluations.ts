@@ -1,0 +1,260 @@
+import type { NewEvaluation } from '../../domain/datapoints/datapoint-store.ts';
+import type { DeviceId, NotificationId, SensorId } from '../../domain/ids.ts';
+import { evaluationLimits } from '../../domain/notifications/evaluation-limits.ts';
+import type {
+  EndOutcome,
+  EvaluationEnd,
+  EvaluationStore,
+  Line,
+  StoredState,
+  WaitingEvaluation,
+} from '../../domain/notifications/evaluation-store.ts';
+import { parseJson } from '../../lib/json.ts';
+import { writeJson } from '../../lib/long-json.ts';
+import { stateFromText } from '../sql/notification-row.ts';
+import { createBatchedQueries } from './batched-queries.ts';
+import { createJoinedCalls } from './joined-calls.ts';
+import { saveNotificationStates } from './notification-states.ts';
+import type { ClaimContext } from './store-context.ts';
+import type { WriteSession } from './writer.ts';
+
+const insertAll = `
+  insert into looks (id, member, device_id, entry)
+  select id, member, device_id, entry
+  from unnest($1::text[], $2::integer[], $3::text[], $4::text[])
+    with ordinality as given (id, member, device_id, entry, place) order by place`;
+const columns = `
+  id, looks.member, device_id, coalesce(state <> 'serving', true) as is_left, entry, fired`;
+/** Reads waiting evaluations and what their rules remember: one statement sees one commit. */
+const selectLines = `
+  select line.*, null::float8 as last_fired_at, null::text as state
+  from unnest($1::integer[], $2::text[]) as asked (at, device) cross join lateral (
+    select asked.at, place, ${columns} from looks left join members using (member)
+    where device_id = asked.device order by place limit $3) as line
+  union all
+  select at, null, id, 0, asked.device, false, '', '', last_fired_at, notification_states.state
+  from unnest($4::integer[], $5::text[], $6::text[]) as asked (at, device, notification)
+  join notifications on id = asked.notification
+  left join notification_states
+    on notification_states.notification = position and device_id = asked.device
+  order by place`;
+const selectLeft = `
+  select ${columns} from looks left join members using (member)
+  where looks.member = $1 or coalesce(state <> 'serving', true) order by place limit $2`;
+const selectStates = `
+  select at, id, last_fired_at, state
+  from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, notification)
+  join notifications on id = asked.notification
+  left join notification_states
+    on notification_states.notification = position and device_id = asked.device`;
+const selectValues = `
+  select at, sensor_id, received_at, value
+  from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, sensor)
+  join looked_values on device_id = asked.device and sensor_id = asked.sensor`;
+const upsertValues = `
+  insert into looked_values (device_id, sensor_id, received_at, value)
+  select device_id, sensor_id, received_at, value
+  from unnest($1::text[], $2::text[], $3::float8[], $4::text[])
+    as given (device_id, sensor_id, received_at, value)
+  join sensors using (device_id, sensor_id)
+  on conflict (device_id, sensor_id)
+    do update set received_at = excluded.received_at, value = excluded.value`;
+/** Of looks that still wait, whose the first one on the same device is. */
+const selectFirst = `
+  select id, (select member from looks as line where line.device_id = looks.device_id
+    order by place limit 1) as member
+  from looks where id = any($1::text[])`;
+const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
+const deleteLooks = 'delete from looks where id = any($1::text[])';
+
+interface EvaluationRow {
+  readonly id: string;
+  readonly member: number;
+  readonly device_id: string;
+  readonly is_left: boolean;
+  readonly entry: string;
+  readonly fired: string;
+}
+
+interface ValueRow {
+  readonly at: number;
+  readonly sensor_id: string;
+  readonly received_at: number;
+  readonly value: string;
+}
+
+interface LineRow extends EvaluationRow, StateRow {
+  /** Null: it is what a rule remembers. */
+  readonly place: number | null;
+}
+
+interface StateRow {
+  readonly at: number;
+  readonly id: string;
+  readonly last_fired_at: number | null;
+  readonly state: string | null;
+}
+
+/** Files looks in this commit, which are pushes as others are told of them. */
+export function fileEvaluations(
+  tx: WriteSession,
+  filed: readonly { readonly look: NewEvaluation; readonly text: string }[],
+): void {
+  if (filed.length === 0) return;
+  tx.send(
+    insertAll,
+    filed.map(({ look }) => look.id),
+    filed.map(({ look }) => look.member),
+    filed.map(({ look }) => look.deviceId),
+    filed.map(({ text }) => text),
+  );
+}
+
+/** A question about one device, by the ids of its parts or of rules. */
+interface Asked<Id extends string> {
+  readonly deviceId: DeviceId;
+  readonly ids: readonly Id[];
+}
+
+/** As the columns of a table: where each id comes in the list, its device, and itself. */
+function asColumns(asked: readonly Asked<string>[]) {
+  const pairs = asked.flatMap(({ deviceId, ids }, at) => ids.map((id) => ({ at, deviceId, id })));
+  return [
+    pairs.map(({ at }) => at),
+    pairs.map(({ deviceId }) => deviceId),
+    pairs.map(({ id }) => id),
+  ] as const;
+}
+
+/** Maps each question to what was found for it, from rows that say to which they belong. */
+function byAsked<Row extends { readonly at: number }, Key, Id, Found>(
+  asked: readonly Key[],
+  rows: readonly Row[],
+  read: (row: Row, key: Key) => readonly [Id, Found],
+): ReadonlyMap<Key, ReadonlyMap<Id, Found>> {
+  const all = new Map(asked.map((key) => [key, new Map<Id, Found>()]));
+  for (const row of rows) {
+    const key = asked[row.at];
+    if (key !== undefined) all.get(key)?.set(...read(row, key));
+  }
+  return all;
+}
+
+/** Ends those looks whose device is this process's turn, with what they leave. */
+async function endEvaluations(
+  tx: WriteSession,
+  member: number,
+  ends: readonly EvaluationEnd[],
+): Promise<readonly EndOutcome[]> {
+  const ids = ends.flatMap((end) => end.ids);
+  const rows = await tx.all<{ id: string; member: number }>(selectFirst, ids);
+  const ours = new Set(rows.filter((row) => row.member === member).map(({ id }) => id));
+  const isOurs = (end: EvaluationEnd) => end.ids.every((id) => ours.has(id));
+  const ended = ends.filter(isOurs);
+  tx.send(
+    deleteLooks,
+    ended.flatMap((end) => end.ids),
+  );
+  saveNotificationStates(
+    tx,
+    ended.flatMap(({ states }) => states),
+  );
+  const values = ended.flatMap(({ deviceId, values: looked = new Map() }) =>
+    [...looked].map(([sensorId, value]) => ({ deviceId, sensorId, ...value })),
+  );
+  if (values.length > 0) {
+    tx.send(
+      upsertValues,
+      values.map(({ deviceId }) => deviceId),
+      values.map(({ sensorId }) => sensorId),
+      values.map(({ receivedAt }) => receivedAt),
+      values.map(({ value }) => writeJson(value)),
+    );
+  }
+  return ends.map((end) => (isOurs(end) ? 'ended' : 'taken'));
+}
+
+/** Looks in PostgreSQL. */
+export function createEvaluationStore({
+  reader,
+  writer,
+  damaged,
+  member,
+}: ClaimContext): EvaluationStore {
+  const readState = (
+    { id, state, last_fired_at: at }: Omit<StateRow, 'at'>,
+    deviceId: DeviceId,
+  ): StoredState => {
+    const read = () => (state === null ? undefined : stateFromText(state));
+    return {
+      state: damaged.read('notification_states', `${id} ${deviceId}`, read),
+      lastFiredAt: at ?? undefined,
+    };
+  };
+  const lineOf = createBatchedQueries(async (asked: readonly Asked<NotificationId>[]) => {
+    const rows = await reader.all<LineRow>(
+      selectLines,
+      asked.map((_, at) => at),
+      asked.map(({ deviceId }) => deviceId),
+      evaluationLimits.looksInLineMax,
+      ...asColumns(asked),
+    );
+    const byDevice = Map.groupBy(rows, ({ at }) => at);
+    return new Map(
+      asked.map((one, at) => [one, lineFrom(byDevice.get(at) ?? [], one.deviceId)] as const),
+    );
+  }, batchedQueryLimits);
+  const lineFrom = (rows: readonly LineRow[], deviceId: DeviceId): Line => ({
+    looks: rows.flatMap((row) => (row.place === null ? [] : toLook(row))),
+    states: new Map(
+      rows.flatMap((row) =>
+        row.place === null ? [[row.id as NotificationId, readState(row, deviceId)]] : [],
+      ),
+    ),
+  });
+  const statesOf = createBatchedQueries(async (asked: readonly Asked<NotificationId>[]) => {
+    const rows = await reader.all<StateRow>(selectStates, ...asColumns(asked));
+    return byAsked(asked, rows, (row, { deviceId }) => [
+      row.id as NotificationId,
+      readState(row, deviceId),
+    ]);
+  }, batchedQueryLimits);
+  const valuesOf = createBatchedQueries(async (asked: readonly Asked<SensorId>[]) => {
+    const rows = await reader.all<ValueRow>(selectValues, ...asColumns(asked));
+    return byAsked(asked, rows, ({ sensor_id, value, received_at: receivedAt }) => [
+      sensor_id as SensorId,
+      { value: parseJson(value), receivedAt },
+    ]);
+  }, batchedQueryLimits);
+
+  return {
+    member,
+    file: (look) => writer.call(async (tx) => fileEvaluations(tx, [{ look, text: '' }])),
+    line: async (deviceId, ids = []) =>
+      (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
+    statesOf: async (deviceId, ids) => (await statesOf({ deviceId, ids })) ?? new Map(),
+    valuesOf: async (deviceId, ids) => (await valuesOf({ deviceId, ids })) ?? new Map(),
+    finish: createJoinedCalls<EvaluationEnd, EndOutcome>(
+      writer,
+      (tx, ends) => endEvaluations(tx, member, ends),
+      batchedQueryLimits.keysMax,
+    ),
+    take: (id, from) => writer.call(async (tx) => tx.send(takeLook, member, id, from)),
+    async left() {
+      const rows = await reader.all<EvaluationRow>(
+        selectLeft,
+        member,
+        evaluationLimits.looksPerSweep,
+      );
+      return rows.map((row) => ({ ...toLook(row), deviceId: row.device_id as DeviceId }));
+    },
+  };
+}
+
+/** Looks of many devices read and end together. */
+const batchedQueryLimits = { keysMax: 100, underWayMax: 2 } as const;
+
+const toLook = ({ id, member, is_left, entry, fired }: EvaluationRow): WaitingEvaluation => ({
+  ...{ id, member, isLeft: is_left, text: entry },
+  fired: new Set(fired.split(' ').filter((text) => text !== '')),
+});
