@@ -80,6 +80,7 @@ function RefusalLine(props: { readonly refusal: Refusal; readonly device: Device
             <a href={screenPaths.devicePart(device.id, 'new-sensor')}>{t('refused.addSensor')}</a>
           </p>
         )}
+        {refusal.excerpt !== undefined && <p class="small number">{refusal.excerpt}</p>}
         {refusal.elements !== undefined && <RefusedElements elements={refusal.elements} />}
         <p class="quiet small">{words.join(' · ')}</p>
       </div>

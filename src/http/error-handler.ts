@@ -22,6 +22,8 @@ export interface RefusedRequest {
   readonly params: unknown;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** The body as it arrived, where it is at hand. */
+  readonly body?: unknown;
   readonly raw: RequestSource;
 }
 

@@ -28,6 +28,7 @@ export function createNoteRefusal(
       address,
       path,
       description: body.description,
+      sent: request.body instanceof Uint8Array ? request.body : undefined,
       ...sender,
       ...ids,
     });

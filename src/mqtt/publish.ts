@@ -181,7 +181,8 @@ export function createPublish(options: PublishOptions): Publish {
     }
     const target = readTopic(message.topic);
     if (target.kind === 'datapoints') {
-      const about = { code: error.code, path: message.topic, error, actor, ...target.sensor };
+      const { topic: path, payload: sent } = message;
+      const about = { code: error.code, path, sent, error, actor, ...target.sensor };
       void refusedPushes.note({ via: 'mqtt', ...about });
     }
     const reason = refusalOf[error.code];

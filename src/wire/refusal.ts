@@ -36,6 +36,9 @@ export const RefusalMessage = Type.Object(
     description: Type.Optional(
       Type.String({ description: 'What was wrong the last time, and what to change.' }),
     ),
+    excerpt: Type.Optional(
+      Type.String({ description: 'How the body or payload began the last time.' }),
+    ),
     elements: Type.Optional(
       Type.Array(
         Type.Object({
@@ -51,7 +54,8 @@ export const RefusalMessage = Type.Object(
 );
 
 export const refusalToWire = (refusal: RefusedPush) => {
-  const { at, problem, via, count, deviceId, sensorId, path, description, elements } = refusal;
+  const { at, problem, via, count, deviceId, sensorId, path, description } = refusal;
+  const { excerpt, elements } = refusal;
   return {
     date: new Date(at).toISOString(),
     ...{ problem, via, count },
@@ -59,6 +63,7 @@ export const refusalToWire = (refusal: RefusedPush) => {
     ...(sensorId !== undefined && { sensor_id: sensorId }),
     ...(path !== undefined && { path }),
     ...(description !== undefined && { description }),
+    ...(excerpt !== undefined && { excerpt }),
     ...(elements !== undefined && { elements }),
   };
 };

@@ -14,6 +14,7 @@ interface Refusal {
   readonly sensor_id?: string;
   readonly path?: string;
   readonly description?: string;
+  readonly excerpt?: string;
 }
 
 let service: Service;
@@ -68,7 +69,17 @@ test('what a push over HTTP was refused for is told to the owner, newest first',
   const told = await list();
   assert.equal(told.find(({ problem }) => problem === 'unknown_sensor')?.sensor_id, 'TD');
   const text = JSON.stringify(told);
-  for (const hidden of [secret, token, '21,5', 'xxx']) assert.ok(!text.includes(hidden), hidden);
+  for (const hidden of [secret, token]) assert.ok(!text.includes(hidden), hidden);
+  const excerpts = told.flatMap(({ problem, excerpt }) => (excerpt ? [[problem, excerpt]] : []));
+  assert.deepEqual(
+    excerpts,
+    [
+      ['too_large', `{"value":"${'x'.repeat(70)}`.slice(0, 80)],
+      ['clock_ahead', JSON.stringify({ value: 1, timestamp: ahead })],
+      ['unreadable', '{"value": 21,5}'],
+    ],
+    'an excerpt of what was wrong, and nothing of those who may not push',
+  );
 });
 
 test('a refusal says where it was sent, what was read and what to change', async () => {
@@ -146,6 +157,8 @@ test('what a publish over MQTT was refused for is told to the owner', async () =
     await wait(5);
   }
   assert.deepEqual((await problems()).toSorted(), expected);
+  const excerpts = (await list()).flatMap(({ excerpt }) => excerpt ?? []);
+  assert.deepEqual(excerpts, ['{"value":'], 'of what could not be read, and of nothing else');
   const dates = (await list()).map(({ date }) => date);
   assert.deepEqual(dates, dates.toSorted().toReversed());
 });

@@ -30,6 +30,8 @@ export interface RefusedPush {
   /** Where it was sent the last time, by path or topic, and the sentence of its refusal. */
   readonly path?: string;
   readonly description?: string;
+  /** How the refused body or payload began the last time. */
+  readonly excerpt?: string;
   /** Of an array whose other elements may have been stored: the first that were refused. */
   readonly elements?: readonly RefusedElement[];
 }
@@ -240,10 +242,13 @@ export const isAlike = (one: RefusedPush, other: NewRefusal): boolean =>
 /** Two bytes for each character, and what objects take around them. */
 function sizeOf(name: string, refusals: readonly RefusedPush[]): number {
   const texts = refusals.reduce(
-    (sum, { deviceId = '', sensorId = '', path = '', description: sentence = '', elements = [] }) =>
+    (sum, { deviceId, sensorId, path, description: sentence, excerpt: shown, elements = [] }) =>
       elements.reduce(
-        (shown, { description, excerpt }) => shown + 50 + description.length + excerpt.length,
-        sum + deviceId.length + sensorId.length + path.length + sentence.length,
+        (bytes, { description, excerpt }) => bytes + 50 + description.length + excerpt.length,
+        [deviceId, sensorId, path, sentence, shown].reduce(
+          (length, text) => length + (text?.length ?? 0),
+          sum,
+        ),
       ),
     name.length,
   );

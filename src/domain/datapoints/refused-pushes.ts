@@ -35,6 +35,8 @@ export interface SeenRefusal {
   readonly description?: string;
   /** Where it was sent, by path or topic. */
   readonly path?: string | undefined;
+  /** The body or payload as it was sent, where it is at hand. */
+  readonly sent?: Uint8Array | undefined;
   /** Elements of an array that were refused, while others may have been stored. */
   readonly refused?: RefusedElements;
   /** Username given by a client that was not let in. */
@@ -74,7 +76,7 @@ export function createRefusedPushes(options: {
   async function write(
     seen: SeenRefusal,
     problem: PushProblem,
-    what: Pick<NewRefusal, 'description' | 'elements' | 'count'>,
+    what: Pick<NewRefusal, 'description' | 'excerpt' | 'elements' | 'count'>,
   ): Promise<void> {
     const { via, actor, deviceId, sensorId, username } = seen;
     const path = seen.path?.slice(0, shownMax);
@@ -111,7 +113,9 @@ export function createRefusedPushes(options: {
       const problem = problemOf(seen);
       if (problem === undefined) return;
       try {
-        if (refused === undefined) return await write(seen, problem, sentenceOf(seen));
+        if (refused === undefined) {
+          return await write(seen, problem, { ...sentenceOf(seen), ...excerptOf(seen, problem) });
+        }
         for (const { refusal, elements, count } of refused.kinds()) {
           const kind = problemOf({ ...seen, code: refusal.code, error: refusal }) ?? problem;
           await write(seen, kind, { elements, count });
@@ -146,6 +150,21 @@ const shownMax = 4 * limits.refusedExcerptMax;
 function sentenceOf({ description, error }: SeenRefusal): Pick<NewRefusal, 'description'> {
   const sentence = description ?? (error instanceof DomainError ? error.message : undefined);
   return sentence === undefined ? {} : { description: sentence.slice(0, shownMax) };
+}
+
+/** Problems of the content. A sender without the right shows the owner nothing of theirs. */
+const problemsOfContent: ReadonlySet<PushProblem> = new Set([
+  'unreadable',
+  'clock_ahead',
+  'too_large',
+]);
+
+/** The first characters of a body or payload whose content was refused. */
+function excerptOf({ sent }: SeenRefusal, problem: PushProblem): Pick<NewRefusal, 'excerpt'> {
+  if (sent === undefined || sent.length === 0 || !problemsOfContent.has(problem)) return {};
+  const most = limits.refusedExcerptMax;
+  const text = new TextDecoder().decode(sent.subarray(0, 4 * most), { stream: true });
+  return { excerpt: text.trim().slice(0, most) };
 }
 
 /** An account, a guest's address, or the address of somebody whose key is wrong. */

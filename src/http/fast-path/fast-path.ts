@@ -126,8 +126,8 @@ function hotTarget(
         return written.bytes;
       } catch (error) {
         const durationMs = performance.now() - startedAt;
-        const { params, url, headers, raw } = call;
-        const asked = { params, url, headers, raw };
+        const { params, url, headers, body, raw } = call;
+        const asked = { params, url, headers, body, raw };
         const refused = { ...{ method, is404: false, routeOptions }, ...asked };
         return writer.refusal(refusalOf(error, refused, durationMs, refusal)).bytes;
       }
