@@ -8,10 +8,11 @@ export const send = {
   way: 'With',
   public: 'This device is public: anybody who knows its id may send values to it.',
   private:
-    'This device is private: sending needs a key. It does not expire, and may do nothing else.',
+    'This device is private: sending needs a key. It does not expire, and is good for this ' +
+    'device alone.',
   granted:
-    'Everybody sees this device, but sending needs a key. It does not expire, and may do ' +
-    'nothing else.',
+    'Everybody sees this device, but sending needs a key. It does not expire, and is good for ' +
+    'this device alone.',
   makeKey: 'Make a key for this device',
   keyName: 'device {name}',
   keyMade: 'The key is in the lines below. It is shown only this once: copy them now.',

@@ -12,10 +12,10 @@ export const send: Translation<'send'> = {
     'Cet appareil est public : quiconque connaît son identifiant peut lui envoyer des valeurs.',
   private:
     'Cet appareil est privé : pour envoyer, il faut une clé. Elle n’expire pas et ne ' +
-    'permet rien d’autre.',
+    'sert qu’à cet appareil.',
   granted:
     'Tout le monde voit cet appareil, mais pour envoyer, il faut une clé. Elle n’expire pas ' +
-    'et ne permet rien d’autre.',
+    'et ne sert qu’à cet appareil.',
   makeKey: 'Créer une clé pour cet appareil',
   keyName: 'appareil {name}',
   keyMade:

@@ -10,11 +10,11 @@ export const send: Translation<'send'> = {
   way: 'Com',
   public: 'Este dispositivo é público: quem souber o id pode enviar-lhe valores.',
   private:
-    'Este dispositivo é privado: para enviar é preciso uma chave. Não expira, e não ' +
-    'permite mais nada.',
+    'Este dispositivo é privado: para enviar é preciso uma chave. Não expira, e só ' +
+    'serve para este dispositivo.',
   granted:
-    'Todos veem este dispositivo, mas para enviar é preciso uma chave. Não expira, e não ' +
-    'permite mais nada.',
+    'Todos veem este dispositivo, mas para enviar é preciso uma chave. Não expira, e só ' +
+    'serve para este dispositivo.',
   makeKey: 'Criar uma chave para este dispositivo',
   keyName: 'dispositivo {name}',
   keyMade: 'A chave está nas linhas abaixo. Só é mostrada uma vez: copie-as agora.',

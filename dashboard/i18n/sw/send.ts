@@ -10,11 +10,11 @@ export const send: Translation<'send'> = {
   way: 'Kwa',
   public: 'Kifaa hiki ni cha wote: yeyote anayejua kitambulisho chake anaweza kukitumia thamani.',
   private:
-    'Kifaa hiki ni cha faragha: kutuma kunahitaji ufunguo. Hauishi muda, na hauruhusu ' +
-    'kingine chochote.',
+    'Kifaa hiki ni cha faragha: kutuma kunahitaji ufunguo. Hauishi muda, na ni wa ' +
+    'kifaa hiki tu.',
   granted:
-    'Wote wanakiona kifaa hiki, lakini kutuma kunahitaji ufunguo. Hauishi muda, na hauruhusu ' +
-    'kingine chochote.',
+    'Wote wanakiona kifaa hiki, lakini kutuma kunahitaji ufunguo. Hauishi muda, na ni wa ' +
+    'kifaa hiki tu.',
   makeKey: 'Tengeneza ufunguo wa kifaa hiki',
   keyName: 'kifaa {name}',
   keyMade: 'Ufunguo uko kwenye mistari iliyo hapa chini. Unaonyeshwa mara hii tu: inakili sasa.',
