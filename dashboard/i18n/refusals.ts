@@ -14,6 +14,8 @@ const tables: Readonly<Record<Language, () => Promise<{ readonly refusals: Refus
 };
 
 const loaded = signal<Loaded>();
+/** The language whose sentences could not be fetched. */
+const missing = signal<Language>();
 
 /** Sentences in the language shown; undefined before they are fetched. */
 const present = (): Loaded | undefined =>
@@ -31,7 +33,18 @@ export async function loadRefusals(): Promise<void> {
     loaded.value = { ...sentences.createRefusalSentences(refusals), language: wanted };
   } catch {
     // The words of the service are shown.
+    missing.value = wanted;
   }
+}
+
+/**
+ * Whether `ofService` says sentences as it will go on to say them, which it fetches the words for:
+ * a screen that shows some waits for that, or its lines would change their lengths.
+ */
+export function areRefusalsSettled(): boolean {
+  if (present() !== undefined || missing.value === language.value) return true;
+  void loadRefusals();
+  return false;
 }
 
 /** A refusal in the language shown; undefined where its words are not there. */

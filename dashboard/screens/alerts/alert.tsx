@@ -27,7 +27,7 @@ import { PreviewChart } from './alert-preview.tsx';
 import { AlertSwitch, Failure, historyWords } from './alerts.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Evaluations } from './evaluations.tsx';
-import { Lacks } from './lacks.tsx';
+import { hasItsWords, Lacks } from './lacks.tsx';
 
 /** Devices that are asked for by their ids, besides the own ones. */
 const namedMax = 20;
@@ -50,7 +50,7 @@ export function AlertScreen({ params }: ScreenProps): JSX.Element {
         {t('alerts.all')}
       </a>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      {value !== undefined && devices !== undefined && !isGone ? (
+      {value !== undefined && hasItsWords(value) && devices !== undefined && !isGone ? (
         <Known key={value.id} alert={value} devices={devices} onChange={set} />
       ) : (
         error === undefined && <Skeleton height={320} />

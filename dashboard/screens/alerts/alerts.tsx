@@ -15,16 +15,18 @@ import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Remembered } from '../../ui/remembered.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Lacks } from './lacks.tsx';
+import { hasItsWords, Lacks } from './lacks.tsx';
 
 /** What is watched, and what came of it. */
 export function Alerts(): JSX.Element {
   const alerts = useAlerts();
-  const { value, error, reload, set } = alerts;
+  const { error, reload, set } = alerts;
+  // Sentences of the service wait for the reader's words.
+  const value = alerts.value?.every(hasItsWords) === false ? undefined : alerts.value;
   const devices = useAlertDevices(devicesOf(value ?? []));
   const naming = useNaming(devices.value);
   const put = (changed: Notification): void =>
-    set((value ?? []).map((alert) => (alert.id === changed.id ? changed : alert)));
+    set((alerts.value ?? []).map((alert) => (alert.id === changed.id ? changed : alert)));
   return (
     <div class="stack">
       <header class="screen-head">

@@ -4,7 +4,7 @@ import type { Delivery, Notification } from '../../api/alert-types.ts';
 import { apiPaths } from '../../api/paths.ts';
 import { formatDate } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
-import { ofService } from '../../i18n/refusals.ts';
+import { areRefusalsSettled, ofService } from '../../i18n/refusals.ts';
 import { useResource } from '../../state/resource.ts';
 import { api } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -14,13 +14,16 @@ const deliveriesShown = 50;
 
 /** What an alert sent to whom, and how far it came. */
 export function Deliveries({ alert }: { readonly alert: Notification }): JSX.Element {
-  const { value, error, reload } = useResource(`deliveries ${alert.id}`, (signal) =>
+  const found = useResource(`deliveries ${alert.id}`, (signal) =>
     api.getPage<Delivery>({
       path: `${apiPaths.alert(alert.id)}/deliveries`,
       query: { limit: deliveriesShown },
       signal,
     }),
   );
+  const { error, reload } = found;
+  const isQuoting = found.value?.items.some(({ reason }) => reason !== undefined) === true;
+  const value = isQuoting && !areRefusalsSettled() ? undefined : found.value;
   return (
     <section class="stack-tight" aria-labelledby="deliveries">
       <div class="row row-apart">

@@ -2,10 +2,18 @@ import type { JSX } from 'preact';
 import { channelWord } from '../../alerts/words.ts';
 import type { Notification } from '../../api/alert-types.ts';
 import { t } from '../../i18n/i18n.ts';
-import { ofService } from '../../i18n/refusals.ts';
+import { areRefusalsSettled, ofService } from '../../i18n/refusals.ts';
 import { username } from '../../state/session.ts';
 
 const shownMax = 10;
+
+/** Whether all words of an alert are there, with those for the sentences of the service in it. */
+export function hasItsWords(alert: Notification): boolean {
+  const { expression_problem, last_failure_reason, unreachable = [] } = alert;
+  const isQuoting =
+    expression_problem !== undefined || last_failure_reason !== undefined || unreachable.length > 0;
+  return !isQuoting || areRefusalsSettled();
+}
 
 /** People an alert cannot reach, with how to mend it, and devices that are gone. */
 export function Lacks({
