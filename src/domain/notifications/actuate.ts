@@ -24,7 +24,7 @@ export type Actuate = (message: string, by: Username, firedAt: Instant) => Promi
 export function createActuate(parts: {
   readonly devices: Pick<DeviceStore, 'find' | 'stepActuator'>;
   readonly publish: (actuation: Actuation) => void;
-  /** Resolves when all who watch will hear of it; absent: they did. */
+  /** Resolves when every watch will receive it; absent: they did. */
   readonly told?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
 }): Actuate {

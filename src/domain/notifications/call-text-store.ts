@@ -4,7 +4,7 @@ import type { Instant } from '../../lib/clock.ts';
 export interface CallText {
   readonly callId: string;
   readonly text: string;
-  /** Nobody is told afterwards. */
+  /** The text is given to no provider afterwards. */
   readonly until: Instant;
 }
 

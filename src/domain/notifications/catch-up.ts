@@ -9,7 +9,7 @@ import type { Notifier } from './notifier.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { ValueReads } from './sensor-values.ts';
 
-/** Devices whose last values are looked at together: more than are remembered after such a read. */
+/** Devices whose last values are evaluated together: more than are remembered after such a read. */
 const devicesPerStep = 20;
 
 /**

@@ -27,7 +27,7 @@ export function beginningOf(text: string, charactersMax: number): string {
   return Buffer.from(text.slice(0, charactersMax), 'utf16le').toString('utf16le');
 }
 
-/** The value, or what of it rules look at where it has more characters: it stays of its kind. */
+/** The value, or where it has more characters what rules evaluate: it stays of its kind. */
 export function compacted(value: JsonValue, charactersMax: number): JsonValue {
   if (charactersOf(value) <= charactersMax) return value;
   if (typeof value !== 'object' || value === null || isBigNumber(value) || isLongText(value)) {

@@ -32,7 +32,7 @@ export interface NewDelivery {
   /** The text, or what the actuator is set to as JSON. */
   readonly message: string;
   readonly progress: DeliveryProgress;
-  /** The process that files the delivery tries it at once; others may from `dueAt` on. */
+  /** The process that files the delivery tries it at once; other processes may from `dueAt` on. */
   readonly isUnderWay?: true;
 }
 
@@ -42,17 +42,17 @@ export interface FiledDelivery extends Omit<NewDelivery, 'isUnderWay' | 'account
   readonly createdAt: Instant;
 }
 
-/** A delivery that this process has to try now; nobody else does before the lease ends. */
+/** A delivery that this process has to try now; no other process does before the lease ends. */
 export interface ClaimedDelivery {
   readonly id: string;
   readonly source: DeliverySource;
   readonly username: string;
-  /** The account that it is for, whoever has the name now; absent: filed by an earlier version. */
+  /** The account it is for, even if another has its name; absent: filed by an earlier version. */
   readonly accountId?: UserId;
   readonly channel: DeliveryTarget;
   readonly message: string;
   readonly createdAt: Instant;
-  /** Tries so far, with this one; also tells two claims of the same delivery apart. */
+  /** Tries so far, with this one; also distinguishes two claims of the same delivery. */
   readonly attempts: number;
   /** The payer of the delivery; due deliveries are sent in rotation between payers. */
   readonly payer: string;
@@ -81,7 +81,7 @@ export interface Firing {
   readonly deliveries: readonly NewDelivery[];
   /** The notification's state for the device from now on. */
   readonly state: DeviceState;
-  /** The look that it came of, where several processes serve the same data. */
+  /** The evaluation that it came of, where several processes serve the same data. */
   readonly evaluationId?: string;
   /** The firing may be stored after that evaluation ended: no push waits for it. */
   readonly isAfterEvaluation?: true;

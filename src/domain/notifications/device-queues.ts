@@ -14,17 +14,17 @@ export interface DeviceQueueParts {
   readonly unmade: RefusedEvaluations;
 }
 
-/** The line of a device, from the point of view of this process. */
+/** The queue of a device, as this process sees it. */
 export interface DeviceQueues {
   /**
-   * Makes looks at the device while it is the turn of this process, until none of its own waits;
-   * `late`: looks of its own that nobody makes any more, until they and what others left first are
-   * over as well. Throws what the database refuses.
+   * Runs evaluations of the device while the first in its queue is this process's, until none of
+   * its own waits; `late`: abandoned own evaluations, until they and those that other processes
+   * left before them are over as well. Throws what the database refuses.
    */
   workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void>;
 }
 
-/** Waits: the first in line is for somebody else, or not known here yet. */
+/** Waits: the first in the queue is another process's, or not known here yet. */
 type MadeOutcome = EndOutcome | 'waits' | 'over';
 
 const over: PromiseSettledResult<void> = { status: 'fulfilled', value: undefined };
@@ -35,7 +35,7 @@ interface Progress {
   readonly taken: Set<string>;
   /** When something of it was over. */
   since: number;
-  /** How long another process that lives may take for the first look. */
+  /** How long another process that lives may take for the first evaluation. */
   patienceMs: number;
   waitsFor: { readonly id: string; readonly since: number } | undefined;
 }
@@ -84,7 +84,7 @@ export function createDeviceQueues({ store, making, own, unmade }: DeviceQueuePa
     return own.has(deviceId) ? makeOwn(deviceId, read) : 'over';
   }
 
-  /** The first look of a process that ended is ours at once; of one that lives, after a while. */
+  /** Takes the first evaluation of an ended process at once, of a living one after a while. */
   async function waitOrTake(
     deviceId: DeviceId,
     first: WaitingEvaluation,
@@ -108,11 +108,11 @@ export function createDeviceQueues({ store, making, own, unmade }: DeviceQueuePa
     if (member !== store.member || own.find(deviceId, id) !== undefined) return false;
     const { late, taken, since } = progress;
     if (late?.has(id) === true || taken.has(id) || unmade.has(deviceId, id)) return true;
-    // A moment after a commit, its looks are not among our own yet.
+    // A moment after a commit, its evaluations are not among our own yet.
     return performance.now() - since > evaluationLimits.lateMs;
   }
 
-  /** Another process made them. */
+  /** Settles own evaluations that another process ran. */
   function endThoseGone(
     deviceId: DeviceId,
     before: readonly string[],
@@ -123,7 +123,7 @@ export function createDeviceQueues({ store, making, own, unmade }: DeviceQueuePa
     for (const id of before) if (!waiting.has(id)) own.settle(deviceId, id, over);
   }
 
-  /** Where the first in line is one of ours, and with it pushes at others right behind it. */
+  /** Runs the first in the queue where it is our own, with pushes of any process behind it. */
   async function makeOwn(deviceId: DeviceId, read: Line): Promise<MadeOutcome> {
     const { looks: line, states: remembered } = read;
     const [first] = line;
@@ -164,7 +164,7 @@ export function createDeviceQueues({ store, making, own, unmade }: DeviceQueuePa
     if (push !== undefined) return { look, push };
     if (look.member === store.member) return undefined;
     const told = making.inTurnOf(look);
-    // Other processes are told only a part of a longer push.
+    // Other processes receive only a part of a longer push.
     const isWhole = (told?.push.datapoints.length ?? 0) < memberLimits.datapointsPerEntryMax;
     return isWhole ? told : undefined;
   }

@@ -31,7 +31,7 @@ async function aStore(count: number) {
 /** The machine may be busy. */
 const patienceMs = 60_000;
 
-/** A pump on the store, whose channel answers as told and keeps the messages. */
+/** A pump on the store, whose channel answers as the test says and keeps the messages. */
 function aPump(storage: Awaited<ReturnType<typeof aStore>>) {
   const clock = createManualClock(noon);
   const sent: string[] = [];

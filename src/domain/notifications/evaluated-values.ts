@@ -22,7 +22,7 @@ import {
 export interface EvaluatedValueParts {
   readonly looks: Pick<EvaluationStore, 'line' | 'valuesOf'>;
   readonly datapoints: ValueReads & Pick<DatapointStore, 'read'>;
-  /** The pushes that looks wait for; those that time or a client calls for have none. */
+  /** The pushes that evaluations wait for; those that time or a client calls for have none. */
   readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
 }
 
@@ -31,22 +31,22 @@ export interface Ahead {
   /** In the same step. */
   readonly behind: readonly StoredPush[];
   readonly rest: readonly WaitingEvaluation[];
-  /** Whether it matters to the look. */
+  /** Whether it matters to the evaluation. */
   readonly isOther: (push: StoredPush) => boolean;
 }
 
-/** Last values for looks in turn: the store is ahead of a look by all that waits behind it. */
+/** Last values for queued evaluations: the store is ahead of one by all that waits behind it. */
 export interface EvaluatedValues {
-  /** As they were before what is `ahead` of the looks that are made. */
+  /** Reads values as they were before what is `ahead` of the evaluations that are run. */
   before(device: Device, made: readonly string[], ahead: Ahead): Promise<SeenValues>;
-  /** For looks at pushes, as they were before the first of them. */
+  /** Reads values for evaluations of pushes, as they were before the first of them. */
   forPushes(
     device: Device,
     rules: ReadonlySet<Rule>,
     some: readonly NextPush[],
     rest: readonly WaitingEvaluation[],
   ): Promise<SensorValues>;
-  /** The newest times of the sensors as they were before these looks. */
+  /** The newest times of the sensors as they were before these evaluations. */
   timesBefore(
     some: readonly NextPush[],
     rest: readonly WaitingEvaluation[],
@@ -58,8 +58,8 @@ export function createEvaluatedValues(parts: EvaluatedValueParts): EvaluatedValu
   const values = createSensorValues(parts.datapoints);
 
   /**
-   * Last values as they were before looks that are still to be made: those `behind` one that is
-   * made now, and those that wait. What is committed meanwhile shows in the line: then anew.
+   * Last values as they were before evaluations that are still to be run: those `behind` one that
+   * is run now, and those that wait. Commits meanwhile show in the queue: then anew.
    */
   async function before(
     device: Device,

@@ -8,14 +8,14 @@ import type { EvaluationRunner, EvaluationTask } from './evaluation-task.ts';
 import { createOwnEvaluations, type OwnEvaluation } from './own-evaluations.ts';
 import { createRefusedEvaluations } from './refused-evaluations.ts';
 
-/** Looks of this process among those of all others: each waits until it is the first in line. */
+/** Evaluations of this process in the queues of all processes: each waits until it is the first. */
 export interface EvaluationQueue {
   newEvaluation(deviceId: DeviceId): NewEvaluation;
-  /** Resolves when the look that was filed with the push is over; throws what it came to. */
+  /** Resolves when the evaluation that was filed with the push is over; throws its error. */
   push(push: StoredPush, evaluationId: string): Promise<void>;
-  /** Files the look; resolves when it is over. */
+  /** Files the evaluation; resolves when it is over. */
   task(deviceId: DeviceId, make: (look: NewEvaluation) => EvaluationTask): Promise<void>;
-  /** Makes what ended processes left, and what this one could not make before. */
+  /** Runs what ended processes left, and what this one could not run before. */
   sweep(): Promise<void>;
   /** Resolves when nothing is under way. */
   drain(): Promise<void>;
@@ -27,12 +27,12 @@ export function createEvaluationQueue(
 ): EvaluationQueue {
   const own = createOwnEvaluations();
   const running = new Map<DeviceId, Promise<void>>();
-  /** Looks of this process that nothing was under way for at the last sweep. */
+  /** Evaluations of this process that nothing was under way for at the last sweep. */
   let suspects: ReadonlySet<string> = new Set();
   const unmade = createRefusedEvaluations((deviceId) => void start(deviceId, none));
   const turns = createDeviceQueues({ store, making, own, unmade });
 
-  /** Works off a device's queue once at a time; `late`: own evaluations nobody runs any more. */
+  /** Works off a device's queue once at a time; `late`: abandoned own evaluations. */
   function start(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
     const known = running.get(deviceId);
     if (known !== undefined) return known;

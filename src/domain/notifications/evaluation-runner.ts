@@ -21,18 +21,18 @@ import type { StateBook } from './state-book.ts';
 export interface EvaluationRunnerParts extends PushEvaluationParts {
   readonly looks: Pick<EvaluationStore, 'finish'>;
   readonly values: EvaluatedValues;
-  /** Reads what the rules remember of the device: nobody else changes that before the end. */
+  /** Reads what the rules remember of the device: no other process changes that before the end. */
   readonly refresh: (deviceId: DeviceId, rules: Iterable<Rule>) => Promise<void>;
   readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
   readonly log: Log;
 }
 
-/** Looks at pushes when it is their turn, and ends them with what they left to remember. */
+/** Runs evaluations of pushes that are first in the queue, and ends them with what they leave. */
 export function createEvaluationRunner(parts: EvaluationRunnerParts): EvaluationRunner {
   const { book, devices, states, looks, values, refresh, pushesOf } = parts;
   const evaluatePushes = createPushEvaluations(parts);
 
-  /** Makes these looks, one after the other, tells what became of them, and ends them. */
+  /** Runs these evaluations, one after the other, reports their outcomes, and ends them. */
   async function makePushes(
     deviceId: DeviceId,
     some: readonly NextPush[],
@@ -68,7 +68,7 @@ export function createEvaluationRunner(parts: EvaluationRunnerParts): Evaluation
       const unstored = outcomes.find(isUnstored);
       if (unstored !== undefined) throw unstored.reason;
     }
-    // Until it is ended it waits in the database, for whoever makes it: pushes need not wait.
+    // Until it is ended it waits in the database, for any process: pushes need not wait.
     onMade?.(outcomes);
     const ids = some.map(({ look }) => look.id);
     const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
@@ -90,7 +90,7 @@ export function createEvaluationRunner(parts: EvaluationRunnerParts): Evaluation
     return push && { look, push: { ...push, evaluationId: look.id } };
   }
 
-  /** Looks that whoever filed them did not make: what their rules fired for is not done twice. */
+  /** Runs evaluations that their process did not run: what rules fired for is not done twice. */
   async function makeAgain(
     deviceId: DeviceId,
     left: readonly WaitingEvaluation[],
@@ -119,9 +119,9 @@ export function createEvaluationRunner(parts: EvaluationRunnerParts): Evaluation
 }
 
 /**
- * A firing that is stored came after the looks before it: none of these is made again, also where
- * the look that it came of is still behind them. That a look fired its mark says alone: processes
- * receive in another order than they commit, so times do not.
+ * A firing that is stored came after the evaluations before it: none of these is run again, also
+ * where the evaluation that it came of is still behind them. Only its mark says that an evaluation
+ * fired: processes receive in another order than they commit, so times do not.
  */
 function hadBefore(
   states: StateBook,

@@ -5,16 +5,16 @@ import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import type { DeviceState } from './notification.ts';
 import type { StateChange } from './notification-store.ts';
 
-/** A look that was filed and is not over. */
+/** An evaluation that was filed and is not over. */
 export interface WaitingEvaluation {
   readonly id: string;
-  /** The process that filed it, or took it since, and looks while it serves. */
+  /** The process that filed it, or took it since, and runs it while it serves. */
   readonly member: number;
   /** Whether that process has ended. */
   readonly isLeft: boolean;
-  /** The push as others were told of it; empty: time or a client calls for the look. */
+  /** The push as published to other processes; empty: time or a client calls for the evaluation. */
   readonly text: string;
-  /** Rules whose firing at this look was stored. */
+  /** Rules whose firing at this evaluation was stored. */
   readonly fired: ReadonlySet<string>;
 }
 
@@ -36,7 +36,7 @@ export interface EvaluatedValue {
   readonly receivedAt: Instant;
 }
 
-/** Taken: the first in line is another process's now, and nothing was kept of this end. */
+/** Taken: the first in the queue is another process's now, and nothing was kept of this end. */
 export type EndOutcome = 'ended' | 'taken';
 
 /** States and values that ended evaluations leave. */
@@ -49,18 +49,18 @@ export interface EvaluationEnd {
 }
 
 /**
- * Looks of all processes that serve the same data: those at one device wait in the order of their
- * commits, and whoever has the first of them makes it, and those behind it. Every method throws
- * DomainError unavailable when the database is away.
+ * Evaluations of all processes that serve the same data: those of one device wait in the order of
+ * their commits, and the process that has the first of them runs it, and those behind it. Every
+ * method throws DomainError unavailable when the database is away.
  */
 export interface EvaluationStore {
   /** The number of this process. */
   readonly member: number;
-  /** Files a look that no push calls for. */
+  /** Files an evaluation that no push calls for. */
   file(look: NewEvaluation): Promise<void>;
   /**
-   * Looks that wait on the device, as many as `looksInLineMax`: the first is the next. With what
-   * these rules remember of it at that moment, as `statesOf` answers.
+   * Reads evaluations that wait on the device, `looksInLineMax` at most: the first is the next.
+   * With what these rules remember of it at that moment, as `statesOf` answers.
    */
   line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<Line>;
   /** Reads the states of these rules for the device; rules that went are absent. */
@@ -73,10 +73,10 @@ export interface EvaluationStore {
     deviceId: DeviceId,
     sensorIds: readonly SensorId[],
   ): Promise<ReadonlyMap<SensorId, EvaluatedValue>>;
-  /** Ends looks while this process has the first in line, and keeps what they leave: one commit. */
+  /** Ends evaluations while this process has the first; keeps what they leave: one commit. */
   finish(end: EvaluationEnd): Promise<EndOutcome>;
-  /** Makes a look of that process this one's, if it is. */
+  /** Makes an evaluation of that process this one's, if it still is that one's. */
   take(id: string, from: number): Promise<void>;
-  /** Looks of this process, and of those that ended, with their devices. */
+  /** Reads evaluations of this process, and of those that ended, with their devices. */
   left(): Promise<readonly (WaitingEvaluation & { readonly deviceId: DeviceId })[]>;
 }

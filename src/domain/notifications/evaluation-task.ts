@@ -2,7 +2,7 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
 import type { EndOutcome, Line, WaitingEvaluation } from './evaluation-store.ts';
 
-/** A look that is the next on its device, and its push. */
+/** An evaluation that is the next on its device, and its push. */
 export interface NextPush {
   readonly look: WaitingEvaluation;
   readonly push: StoredPush;
@@ -14,13 +14,13 @@ export interface DeviceEvaluations {
   readonly rest: readonly WaitingEvaluation[];
   /** States of rules for the device. */
   readonly remembered: Line['states'];
-  /** Hears what became of each look, before they end. */
+  /** Receives the outcome of each evaluation, before they end. */
   readonly onMade?: (outcomes: readonly PromiseSettledResult<void>[]) => void;
 }
 
 /** Runs evaluations when they are first in the queue. */
 export interface EvaluationRunner {
-  /** Makes them one after the other, tells what became of each, and ends them. */
+  /** Runs them one after the other, reports the outcome of each, and ends them. */
   makePushes(
     deviceId: DeviceId,
     some: readonly NextPush[],
@@ -28,9 +28,9 @@ export interface EvaluationRunner {
   ): Promise<EndOutcome>;
   /** Rules on what was pushed, as far as that can be said at once. */
   rulesOn(deviceId: DeviceId, pushes: Iterable<StoredPush>): readonly NotificationId[];
-  /** The look with its push as others were told of it; undefined: no push calls for it. */
+  /** The evaluation with its push as other processes got it; undefined: no push calls for it. */
   inTurnOf(look: WaitingEvaluation): NextPush | undefined;
-  /** Makes what other processes left by what is stored of it, and ends it. */
+  /** Runs what other processes left by what is stored of it, and ends it. */
   makeAgain(
     deviceId: DeviceId,
     left: readonly WaitingEvaluation[],
@@ -38,5 +38,5 @@ export interface EvaluationRunner {
   ): Promise<EndOutcome>;
 }
 
-/** A look that no push calls for: makes it, and ends it. */
+/** An evaluation that no push calls for: runs it, and ends it. */
 export type EvaluationTask = (rest: readonly WaitingEvaluation[]) => Promise<EndOutcome>;

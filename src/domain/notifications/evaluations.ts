@@ -34,7 +34,7 @@ export interface Evaluation {
 
 /** The last evaluations of each rule, in memory. */
 export interface Evaluations {
-  /** Makes room for a rule; of others nothing is kept. */
+  /** Begins to keep evaluations of a rule; of other rules nothing is kept. */
   open(id: NotificationId): void;
   /** Keeps one, in the place of the rule's oldest when there are many. */
   note(id: NotificationId, evaluation: Evaluation): void;
@@ -64,10 +64,10 @@ export function createEvaluations(): Evaluations {
   };
 }
 
-/** Notes what rules come to when they look at the same datapoint. */
+/** Records the outcomes of rules at the same datapoint. */
 export type Note = (id: NotificationId, outcome: EvaluationOutcome) => Evaluation;
 
-/** Rules that come to the same share one evaluation, as a thousand of them may look at it. */
+/** Gives rules of the same outcome one evaluation, as a thousand of them may have the datapoint. */
 export function createNote(evaluations: Evaluations, look: Omit<Evaluation, 'outcome'>): Note {
   const { value } = look;
   // A rule keeps many of them, and a value may be a file.
@@ -75,7 +75,7 @@ export function createNote(evaluations: Evaluations, look: Omit<Evaluation, 'out
     value === undefined ? look : { ...look, value: shortened(value, limits.variableCharactersMax) };
   let quiet: Evaluation | undefined;
   return (id, outcome) => {
-    // An evaluation noted as sent may turn out throttled, so it is never shared.
+    // An evaluation recorded as sent may become throttled, so no two rules have it in common.
     const known = outcome !== 'sent' && quiet?.outcome === outcome ? quiet : undefined;
     const evaluation = known ?? { ...about, outcome };
     if (outcome !== 'sent') quiet = evaluation;

@@ -31,7 +31,7 @@ export interface DeviceView {
   number(sensorId: string, maxAgeMs?: number): JsonValue | undefined;
   /** When the sensor was last heard of. */
   seenAt(sensorId: string): Instant | undefined;
-  /** Since when the service hears what comes; absent: always. */
+  /** Since when the service receives what comes; absent: always. */
   readonly listensSince?: Instant;
 }
 

@@ -43,9 +43,9 @@ export interface Fire {
    */
   (planned: PlannedFiring, options?: { readonly isRepeatedByCaller: boolean }): Promise<void>;
   /**
-   * Stores the firing of a rule on somebody else's device, when `mayFire` says that its owner has
-   * the rights: behind others of that owner, as many as have room. Resolves when it is stored or
-   * was given up. Answers undefined when there is no room: it is given up.
+   * Stores the firing of a rule on another account's device, when `mayFire` says that its owner has
+   * the rights: behind other firings of that owner, within the owner's budget. Resolves when it is
+   * stored or was given up. Answers undefined when the budget is used up: it is given up.
    */
   forStranger(planned: PlannedFiring, mayFire: () => Promise<boolean>): Promise<void> | undefined;
   /** Tries again what could not be stored; the repetition of a push is nothing new. */
@@ -54,7 +54,7 @@ export interface Fire {
   drain(): Promise<void>;
 }
 
-/** Firings that come while others are being stored share the next commit, in their order. */
+/** Firings that come while others are being stored go with the next commit, in their order. */
 export function createFire(parts: FireParts): Fire {
   const { outbox, reporter, log } = parts;
   const room = parts.budgets.of('firings_of_others');
@@ -125,7 +125,7 @@ export function createFire(parts: FireParts): Fire {
     return track(fireOne(planned, isRepeatedByCaller));
   }
 
-  /** Turns of those who have rules on devices of others; what they wait for counts meanwhile. */
+  /** Queues firings on devices of others by payer; the budget counts what waits. */
   function forStranger(planned: PlannedFiring, mayFire: () => Promise<boolean>) {
     const { payer } = planned.rule;
     const bytes = bytesOfFiring(planned);
@@ -141,7 +141,7 @@ export function createFire(parts: FireParts): Fire {
       planned.evaluation.outcome = 'no_right';
       return undefined;
     });
-    // The firing is tried again, or given up, whoever pushed.
+    // The firing is tried again, or given up, whichever client pushed.
     const over = stored.catch(() => undefined).finally(() => room.release(payer, bytes));
     return track(over);
   }
@@ -198,7 +198,7 @@ const unfired = {
   throttled: 'throttled',
   inactive: 'inactive',
   gone: 'inactive',
-  // The process that runs the evaluation now tells more.
+  // The process that runs the evaluation now reports more.
   taken: 'not_stored',
 } as const;
 

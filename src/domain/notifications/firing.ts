@@ -26,7 +26,7 @@ export interface FiringParts {
 }
 
 /**
- * Whether the rule may tell of this device: its owner may view the data, and set the actuator, at
+ * Whether the rule may fire for this device: its owner may view the data, and set the actuator, at
  * this moment [contract 4].
  */
 export async function mayFire(
@@ -41,7 +41,7 @@ export async function mayFire(
   if (isAnother(notification, device)) return false;
   if (action.kind === 'message') return true;
   const target = await devices.find(action.deviceId);
-  // The delivery tells of a target that does not exist.
+  // The delivery reports a target that does not exist.
   if (target === undefined) return true;
   if (isAnotherTarget(notification, target)) return false;
   return access.allowsSetting(owner, deviceResource(target));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHostQueues, createNetworkShares, hostOf } from './host-queues.ts';
 
-/** Turns with tasks that end when the test says, and what began of them. */
+/** Queues with tasks that end when the test says, and what began of them. */
 function setUp(options: { underWayMax?: number; waitingMax?: number; waitMs?: number } = {}) {
   const began: string[] = [];
   const ends = new Map<string, () => void>();

@@ -1,4 +1,4 @@
-/** Work for hosts that users name: few at a time for each host, in turn by who pays for it. */
+/** Work for hosts that users name: few at a time for each host, one payer after the other. */
 export interface HostQueues {
   /**
    * Does the work when the host has a place for it. Answers `busy` without having begun when that
@@ -10,7 +10,7 @@ export interface HostQueues {
   ): Promise<Result | 'busy'>;
   /** How many wait for a place. */
   waiting(): number;
-  /** Ends all waits; nobody waits any more. */
+  /** Ends all waits; no work waits any more. */
   close(): void;
 }
 
@@ -19,7 +19,7 @@ export interface HostQueuesOptions {
   /** Over all hosts. */
   readonly waitingMax: number;
   readonly waitMs: number;
-  /** Called when one more waits: its room in the channel is free for others. */
+  /** Called when one more waits: its slot in the channel is free for others. */
   readonly onWait: () => void;
 }
 
@@ -28,11 +28,11 @@ type EndOfWait = (hasPlace: boolean) => void;
 
 interface Host {
   underWay: number;
-  /** By payer; whose turn it is comes first. */
+  /** By payer, the next one first. */
   readonly queues: Map<string, Set<EndOfWait>>;
 }
 
-/** Shares out what one host may hold up. Somebody waits only while all places are taken. */
+/** Bounds what one host may delay. Work waits only while all places are taken. */
 export function createHostQueues(options: HostQueuesOptions): HostQueues {
   const { underWayMax, waitingMax, waitMs, onWait } = options;
   const hosts = new Map<string, Host>();

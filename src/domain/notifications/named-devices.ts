@@ -8,7 +8,7 @@ import { deviceResource } from '../devices/devices.ts';
 import { type DeviceId, sameUsername, type Username } from '../ids.ts';
 import type { Action, BoundDevice, Notification, NotificationDraft } from './notification.ts';
 
-/** Devices that are asked for before others have their turn. */
+/** Devices that are asked for in one slice of the event loop. */
 const devicesPerTurn = 50;
 
 /** Whether the device took the id of one that is named, which is gone or was never there. */
@@ -28,7 +28,7 @@ export function isAnotherTarget({ action, owner }: Notification, device: Device)
 const isOther = (madeAt: Instant | null, device: Device, owner: Username): boolean =>
   madeAt === null ? !sameUsername(device.owner, owner) : madeAt !== device.createdAt;
 
-/** Looks at the devices that notifications name. */
+/** Checks the devices that notifications name. */
 export function createNamedDevices({
   devices,
   access,
@@ -37,7 +37,7 @@ export function createNamedDevices({
   readonly access: Access;
 }) {
   /**
-   * Nobody may watch data that is not theirs to see, or set what is not theirs to set. Answers the
+   * Refuses to watch data that the actor may not view, or to set what it may not set. Answers the
    * named devices that are there, and the action bound to its device.
    */
   async function requireRights(
@@ -48,7 +48,7 @@ export function createNamedDevices({
     for (const [index, id] of draft.condition.devices.entries()) {
       if (index % devicesPerTurn === devicesPerTurn - 1) await yieldToEventLoop();
       const device = await devices.find(id);
-      // A device that does not exist hinders nobody [contract 4].
+      // A device that does not exist is no hindrance [contract 4].
       if (device === undefined) continue;
       await access.require(actor, 'devices-data:view', deviceResource(device));
       bound.push({ id, createdAt: device.createdAt });
@@ -60,7 +60,7 @@ export function createNamedDevices({
     return { found: bound, action: { ...action, deviceMadeAt: target?.createdAt ?? null } };
   }
 
-  /** Of the devices that it names, those that are gone, whoever has their ids since. */
+  /** Finds devices that it names and that are gone, also where another device has the id since. */
   async function goneDevices(notification: Notification): Promise<readonly DeviceId[]> {
     const { condition, action } = notification;
     const gone: DeviceId[] = [];

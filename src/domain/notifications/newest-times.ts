@@ -8,7 +8,7 @@ import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 
-/** Tells by sensor the newest time that was measured before a push: what is older is history. */
+/** Finds by sensor the newest time that was measured before a push: what is older is history. */
 export interface NewestTimes {
   /** Undefined: it has to be fetched. */
   peek(sensor: SensorRef): Instant | undefined;

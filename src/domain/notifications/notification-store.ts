@@ -45,7 +45,7 @@ export interface NotificationStore {
   saveStates(changes: readonly StateChange[]): Promise<void>;
   /**
    * Claims the throttling window of each firing and files its deliveries, in one commit and in
-   * order: of those that share a window one gets through. Counts their messages. When too many
+   * order: of those with the same window one gets through. Counts their messages. When too many
    * deliveries of a notification wait, further ones are filed as failed.
    */
   fire(firings: readonly Firing[]): Promise<readonly FiringOutcome[]>;

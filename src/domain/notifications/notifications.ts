@@ -47,7 +47,7 @@ export type NotificationPatch = Omit<NotificationChanges, 'condition'> & {
 /** Notifications, with the rights of [contract 4]: they belong to who made them. */
 export interface Notifications {
   create(actor: Actor, draft: NotificationDraft): Promise<NotificationId>;
-  /** For its owner, admins, and whoever may view all devices it names. */
+  /** For its owner, admins, and accounts that may view all devices it names. */
   get(actor: Actor, id: NotificationId): Promise<TalliedNotification>;
   /** Lists notifications that the actor may read, in order of creation. */
   list(
@@ -62,7 +62,7 @@ export interface Notifications {
     id: NotificationId,
     page: Page,
   ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }>;
-  /** Tells what each notification lacks, to its owner and admins alone. */
+  /** Lists what each notification lacks, to its owner and admins alone. */
   lacks(actor: Actor, some: readonly TalliedNotification[]): Promise<readonly Lacks[]>;
   /** The last evaluations, newest first; for its owner and admins. */
   why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]>;
@@ -71,7 +71,7 @@ export interface Notifications {
 /** Recipients and devices whose lack keeps a notification from doing what it says. */
 export interface Lacks {
   readonly unreachable: readonly Unreachable[];
-  /** Devices that it names and that are gone, whoever has their ids since. */
+  /** Devices that it names and that are gone, also where another device has the id since. */
   readonly goneDevices: readonly DeviceId[];
 }
 
@@ -96,7 +96,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
   const { requireRights, goneDevices } = createNamedDevices(parts);
   const readable = createReadable({ ...parts, index: book.index });
   const room = createRuleQuota(parts);
-  /** Changes of one owner's notifications: what one looked at, another must not have changed. */
+  /** Changes of one owner's notifications: what one checked, another must not have changed. */
   const inTurn = createKeyedSequence();
 
   async function require(id: NotificationId): Promise<TalliedNotification> {
@@ -146,7 +146,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
     const action = others.action && (await bound(createAccountOf(parts.users), others.action));
     const asked = { ...notification.condition, ...condition };
     const { expression } = asked;
-    // A stored expression keeps its meaning until somebody changes it.
+    // A stored expression keeps its meaning until it is changed.
     if (expression !== notification.condition.expression) {
       parseExpression(expression, { isStrict: true });
     }

@@ -30,17 +30,17 @@ export interface NotifierParts extends EvaluationParts, Omit<FireParts, 'onGone'
   readonly clock: Clock;
 }
 
-/** Looks at rules when their sensors are pushed to, in push order, and lets them fire. */
+/** Evaluates rules when their sensors are pushed to, in push order, and lets them fire. */
 export interface Notifier {
   /** The hook of the ingest path. */
   readonly consequences: Consequences;
-  /** Looks at one sensor's last value now, whether it was looked at before or not. */
+  /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
   evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
   /** The last values of the device are not what they were; nothing fires for it. */
   forgetValues(deviceId: DeviceId): Promise<void>;
-  /** Looks again at datapoints from before the start; what was fired for does not fire again. */
+  /** Evaluates datapoints from before the start again; what was fired for does not fire again. */
   catchUp(missed: Missed): Promise<void>;
-  /** Looks at a silence; answers when to look again, undefined: when the sensor was heard. */
+  /** Evaluates a silence; answers when to evaluate again, undefined: when the sensor was heard. */
   silenceOf(silent: Silent): Promise<Instant | undefined>;
   /** Tries again to store firings that could not be stored. */
   retry(): Promise<void>;
@@ -48,7 +48,7 @@ export interface Notifier {
   drain(): Promise<void>;
 }
 
-/** Datapoints that may not have been looked at, and the last ones before them, in order. */
+/** Datapoints that may not have been evaluated, and the last ones before them, in order. */
 export interface Missed {
   readonly before: readonly StoredPush[];
   readonly pushes: readonly StoredPush[];
@@ -73,7 +73,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     }
   }
 
-  /** A look that no push calls for; a firing is on its way when it resolves. */
+  /** Runs an evaluation that no push calls for; a firing is on its way when it resolves. */
   async function lookNow(look: RuleEvaluation, options: { readonly isRepeatedByCaller: boolean }) {
     const result = evaluateOnce(parts, look);
     const planned = result.firing && (await planFiring(parts, { ...look, ...result.firing }));

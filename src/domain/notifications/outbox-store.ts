@@ -4,7 +4,7 @@ import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts'
 /** A request for due deliveries. */
 export interface Claim {
   readonly now: Instant;
-  /** Until then nobody else gets what is claimed. */
+  /** Until then no other process gets what is claimed. */
   readonly leaseEndsAt: Instant;
   /** How many of each channel may be handed out. */
   readonly quotas: ReadonlyMap<DeliveryTarget, number>;
@@ -43,9 +43,9 @@ export interface OutboxStore {
    */
   claimDue(claim: Claim): Promise<ClaimOutcome>;
   /**
-   * Records what became of claimed deliveries, and what their notification or social message tells
-   * of it. A delivery that was claimed again since, or that went, is left alone. What failed for
-   * good gives its credit back.
+   * Records outcomes of claimed deliveries, also in their notification or social message. A
+   * delivery that was claimed again since, or that went, is left alone. What failed for good gives
+   * its credit back.
    */
   complete(completions: readonly Completion[]): Promise<void>;
   /** Takes one message from the payer's credit and from the day, in one step. */

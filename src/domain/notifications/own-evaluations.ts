@@ -2,20 +2,20 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId } from '../ids.ts';
 import type { EvaluationTask } from './evaluation-task.ts';
 
-/** A look that somebody waits for here. */
+/** An evaluation that a caller waits for here. */
 export interface OwnEvaluation {
   /** Absent: time or a client calls for it. */
   readonly push?: StoredPush;
   readonly task?: EvaluationTask;
 }
 
-/** Looks that this process filed, until those who wait for them were told what they came to. */
+/** Evaluations that this process filed, until their callers have the outcomes. */
 export interface OwnEvaluations {
   has(deviceId: DeviceId): boolean;
   find(deviceId: DeviceId, id: string): OwnEvaluation | undefined;
   idsOf(deviceId: DeviceId): readonly string[];
   pushesTo(deviceId: DeviceId): Iterable<StoredPush>;
-  /** Resolves when the look is settled; throws what it came to. */
+  /** Resolves when the evaluation is settled; throws its error. */
   add(deviceId: DeviceId, id: string, look: OwnEvaluation): Promise<void>;
   /** Does nothing for one that is none of these. */
   settle(deviceId: DeviceId, id: string, outcome: PromiseSettledResult<void>): void;

@@ -44,7 +44,7 @@ export interface Previewed {
   readonly firings: readonly PreviewedFiring[];
   readonly fired: number;
   readonly throttled: number;
-  /** Datapoints that were looked at. */
+  /** Datapoints that were evaluated. */
   readonly datapoints: number;
   /** Datapoints that came so late that the rule would not have been evaluated for them. */
   readonly cameLate: number;
@@ -65,12 +65,12 @@ interface Moment {
   readonly datapoint?: Datapoint;
   readonly silence?: {
     readonly silentSince: Instant;
-    /** Time alone may change what it came to: it is looked at again then. */
+    /** Asks for an evaluation at a time when time alone may change the outcome. */
     readonly lookAgain: (at: Instant) => void;
   };
 }
 
-/** Datapoints that are looked at before others have their turn. */
+/** Datapoints that are evaluated in one slice of the event loop. */
 const momentsPerTurn = 2_000;
 
 export function createPreview(parts: {
@@ -121,13 +121,13 @@ interface DeviceSource extends Source {
   readonly device: Device;
 }
 
-/** A device without what a preview never looks at: of notes there may be megabytes. */
+/** A device without what a preview never reads: `meta` may have megabytes. */
 function lookedAt(device: Device, names: ReadonlySet<string>): Device {
   const sensors = device.sensors.filter(({ id }) => names.has(id));
   return { ...device, sensors: sensors.map(({ meta: _, ...sensor }) => sensor), actuators: [] };
 }
 
-/** The sensors whose datapoints are looked at, or shown in the message. */
+/** The sensors whose datapoints are evaluated, or shown in the message. */
 function sourcesOf(rule: Rule, devices: readonly Device[]): readonly DeviceSource[] {
   const names = new Set<string>([...rule.triggers, ...rule.named]);
   const sources = devices.flatMap((device) =>

@@ -28,11 +28,11 @@ export interface PushEvaluationParts extends EvaluationParts {
   readonly peekDevice: (id: DeviceId) => Device | undefined;
 }
 
-/** A look at some pushes, to be run once. */
+/** An evaluation of some pushes, to be run once. */
 export interface PushEvaluations {
-  /** Waits only where something is fetched, a rule fires, or others have to have a turn. */
+  /** Waits only where something is fetched, a rule fires, or a slice of the event loop ends. */
   readonly run: () => Promise<void>;
-  /** Whether all was looked at and nothing fired: mostly so when the work has only just begun. */
+  /** Whether all was evaluated and nothing fired: mostly so when the work has only just begun. */
   isOverWithNothing(): boolean;
   /** After the run: when the push may be answered. Throws as `Fire` does. */
   readonly firingsOf: (push: StoredPush) => Promise<void> | undefined;
@@ -41,17 +41,17 @@ export interface PushEvaluations {
 export interface EvaluationOptions {
   /** Whether the pushes may have been evaluated before the service was started anew. */
   readonly isAgain: boolean;
-  /** Whether those that came with them have held the event loop for long enough. */
+  /** Whether pushes that came with them have kept the event loop for long enough. */
   readonly isLate: () => boolean;
-  /** How many datapoints of a push had their turn for a rule; absent: none, or `isAgain` says. */
+  /** How many datapoints of a push a rule has processed; absent: none, or `isAgain` says. */
   readonly had?: (rule: Rule, push: StoredPush) => number;
   readonly known: SensorValues;
   readonly times: Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'>;
-  /** Whether looks whose firing cannot be stored are made again. */
+  /** Whether evaluations whose firing cannot be stored are run again. */
   readonly isRepeatedByCaller?: boolean;
 }
 
-/** Makes looks at pushes: long ones take turns, by the owners of the devices. */
+/** Makes evaluations of pushes: long ones run in slices, by the owners of the devices. */
 export function createPushEvaluations(parts: PushEvaluationParts) {
   const { book, devices, states, silences } = parts;
   const turns = createFairSlices({ turnMs: limits.turnMs });
@@ -100,7 +100,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
             const isHistory = isOrdered && time < newest;
             newest = Math.max(newest, time);
             times.keep(push, newest);
-            // Where no rule looks, what is known of the sensor is its last one.
+            // Where there are no rules, what is known of the sensor is its last one.
             if (rules.length === 0 && place < order.count - 1) {
               if (pace.isOver()) await pace.rest();
               continue;
@@ -117,7 +117,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
           const stored = fired.stored();
           if (stored !== undefined) firings.set(push, handled(stored));
         } catch (error) {
-          // The sender of the push is told; the other pushes are evaluated all the same.
+          // The sender of the push gets the error; the other pushes are evaluated all the same.
           firings.set(push, handled(Promise.reject(error)));
         }
       }
@@ -134,7 +134,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
 
 /** Firings that follow from one push to the device. */
 interface Fired {
-  /** Waits for nothing where the rule is somebody else's. */
+  /** Waits for nothing where the rule is another account's. */
   add(look: FiringEvaluation): Promise<void> | undefined;
   /**
    * Resolves when what the push has to wait for is stored: the firings of the device's owner, and
@@ -234,7 +234,7 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
 export const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
   isPending === true ? undefined : owner;
 
-/** Keeps a failure that nobody waits for from being unhandled; callers that wait still get it. */
+/** Keeps a failure from being unhandled when no caller waits; callers that wait still get it. */
 export function handled<Result>(work: Promise<Result>): Promise<Result> {
   work.catch(() => undefined);
   return work;

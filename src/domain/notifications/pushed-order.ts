@@ -21,7 +21,7 @@ export function shortOrder(push: StoredPush): PushedOrder {
   return { count: datapoints.length, at: (place) => datapoints[place] as Datapoint };
 }
 
-/** The order of a long push, made row by row: others have their turn meanwhile. */
+/** The order of a long push, made row by row in slices of the event loop. */
 export async function longOrder(batch: ColumnBatch, pace: Pace): Promise<PushedOrder> {
   const steps = rowsByTime(batch.times.subarray(0, batch.count));
   let step = steps.next();
@@ -34,8 +34,8 @@ export async function longOrder(batch: ColumnBatch, pace: Pace): Promise<PushedO
 const rowsPerStep = 8_192;
 
 /**
- * The places of times in their order, equal ones as they stand; undefined: all stand so. A merge
- * sort, which can pause.
+ * The places of times in their order, equal ones in the order given; undefined: all are in order. A
+ * merge sort, which can pause.
  */
 export function* rowsByTime(times: Float64Array): Generator<void, Uint32Array | undefined> {
   const timeOf = (row: number | undefined): number => times[row ?? 0] ?? 0;

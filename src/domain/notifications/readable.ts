@@ -52,7 +52,7 @@ export function createReadable(parts: ReadableParts): Readable {
 
   /**
    * Whether a condition may be read by who sees these devices: all that it names, and one at least.
-   * Without devices it watches every one of its owner: nobody else may view them all.
+   * Without devices it watches every one of its owner: no other account may view them all.
    */
   async function isOpen(notification: Notification, seen: Unhidden): Promise<boolean> {
     const { condition } = notification;
@@ -74,7 +74,7 @@ export function createReadable(parts: ReadableParts): Readable {
       if (actor.kind === 'admin' && actor.key === undefined) return index.all();
       const isPerson = actor.kind !== 'guest' && actor.key === undefined;
       const rules = new Set<Rule>(isPerson ? index.rulesBy(actor.username) : []);
-      // Of all that is named in the installation: work that whoever asks pays for.
+      // Of all that is named in the installation: work that the actor pays for.
       const named = index.namedDevices();
       const judged = new Set<Rule>(rules);
       await longWork.run(actor, async (pace) => {

@@ -8,7 +8,7 @@ import { recipientOf } from './recipient.ts';
 
 type Users = Pick<UserStore, 'findByUsername'>;
 
-/** The account that has a name now; remembered, for actions that are looked at together. */
+/** The account that has a name now; remembered, for actions that are checked together. */
 export type AccountOf = (username: string) => Promise<User | undefined>;
 
 export function createAccountOf(users: Users): AccountOf {
@@ -20,7 +20,7 @@ export function createAccountOf(users: Users): AccountOf {
   };
 }
 
-/** Binds the names of an action to the accounts that have them now; others reach nobody, ever. */
+/** Binds names of an action to the accounts that have them now; others never reach an account. */
 export async function bound(accountOf: AccountOf, action: Action): Promise<Action> {
   if (action.kind !== 'message') return action;
   const accounts: BoundAccount[] = [];
@@ -31,7 +31,7 @@ export async function bound(accountOf: AccountOf, action: Action): Promise<Actio
   return { ...action, accounts };
 }
 
-/** The action without accounts that are gone, or that others have the name of by now. */
+/** The action without accounts that are gone, or whose name another account has by now. */
 export async function stillBound(accountOf: AccountOf, action: Action): Promise<Action> {
   if (action.kind !== 'message') return action;
   if (action.accounts === undefined) return bound(accountOf, action);
@@ -51,7 +51,7 @@ export function withoutAccount(action: Action, id: string): Action {
   const usernames = action.usernames.filter((username) => !names.has(username));
   return {
     ...action,
-    // The last one stays, as a name that reaches nobody.
+    // The last one stays, as a name that reaches no account.
     usernames: usernames.length === 0 ? action.usernames : usernames,
     accounts: action.accounts?.filter((account) => account.id !== id) ?? [],
   };
@@ -71,7 +71,7 @@ export interface Unreachable {
   readonly reason: string;
 }
 
-/** Begins to tell whom notifications cannot reach: what it finds of accounts it remembers. */
+/** Begins to list users whom notifications cannot reach; remembers the accounts that it finds. */
 export type Reach = () => (notification: Notification) => Promise<readonly Unreachable[]>;
 
 export function createReach(parts: {

@@ -1,7 +1,7 @@
 import type { DeviceId } from '../ids.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 
-/** Looks that the database refused: nobody waits for them here any more. */
+/** Evaluations that the database refused: no caller waits for them here any more. */
 export interface RefusedEvaluations {
   has(deviceId: DeviceId, id: string): boolean;
   add(deviceId: DeviceId, ids: readonly string[]): void;

@@ -87,7 +87,7 @@ export function createRuleBook(options: {
     const sensorIds = new Set(silences.map(({ sensorId }) => sensorId));
     for await (const some of devicesOf(rule)) {
       const heard = await lastHeard(some, sensorIds);
-      // Changed or removed meanwhile: whoever did that watches what there is to watch.
+      // Changed or removed meanwhile: that change watches what there is to watch.
       if (index.find(rule.notification.id)?.notification !== rule.notification) return;
       for (const device of some) watchOn(rule, device, sensorIds, heard);
     }

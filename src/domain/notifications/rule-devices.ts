@@ -17,11 +17,11 @@ export interface RuleDevices {
   countSilences(rule: Rule): Promise<number>;
 }
 
-/** Devices, with all that they have, that are in memory at once: others have their turn between. */
+/** Devices, with all that they have, that are in memory at once: other work runs between. */
 const devicesPerStep = 10;
 
 export function createRuleDevices(devices: WatchedDevices): RuleDevices {
-  /** Named ones, whoever owns them. */
+  /** Named devices, of any owner. */
   async function* devicesNamed(ids: readonly DeviceId[]): AsyncGenerator<readonly Device[]> {
     for (let at = 0; at < ids.length; at += devicesPerStep) {
       const found: Device[] = [];
@@ -34,7 +34,7 @@ export function createRuleDevices(devices: WatchedDevices): RuleDevices {
     }
   }
 
-  /** All of an owner, in order of creation; those of others are in nobody's way. */
+  /** All devices of an owner, in order of creation; those of other owners cost nothing. */
   async function* devicesOwnedBy(owner: Username): AsyncGenerator<readonly Device[]> {
     const equals = new Map([['owner', owner]]);
     const search = { visibleTo: { who: 'everything' }, equals } as const;

@@ -37,16 +37,16 @@ export interface PushEvaluation {
   readonly rules: readonly Rule[];
   /** Of the other sensors; undefined: no rule asks for them. */
   readonly values: SeenValues | undefined;
-  /** Of each rule, how many datapoints had their turn before the service was started anew. */
+  /** Of each rule, how many datapoints were processed before the service was started anew. */
   readonly had: readonly number[];
 }
 
-/** A look at which the rule fires, if its owner has the rights. */
+/** An evaluation at which the rule fires, if its owner has the rights. */
 export interface FiringEvaluation extends RuleEvaluation {
   readonly state: RuleState;
 }
 
-/** All rules look at one datapoint of the push, at once. */
+/** Evaluates all rules at one datapoint of the push, at once. */
 export function evaluateDatapoint(
   parts: EvaluationParts,
   { push: { evaluationId }, device, sensor, rules, values, had }: PushEvaluation,
@@ -103,7 +103,7 @@ export function readingAt(
   };
 }
 
-/** Lets a rule look, and takes what it remembers from now on. */
+/** Evaluates a rule, and takes what it remembers from now on. */
 export function evaluateOnce(
   { states, silences }: EvaluationParts,
   { rule, device, reading, note }: RuleEvaluation,
@@ -116,7 +116,7 @@ export function evaluateOnce(
   const result = step(rule, before, heard);
   const { state, outcome, firing } = result;
   if (state !== before) states.set(id, device.id, state.device);
-  // A datapoint that came late may tell that it has held for longer.
+  // A datapoint that came late may show that the condition has held for longer.
   const nextAt = state === before ? undefined : evaluateAgainAt(rule, result);
   if (nextAt !== undefined) silences().lookAgain(rule, device.id, nextAt);
   if (firing === undefined && outcome !== 'skipped') note(id, outcome);
@@ -134,7 +134,7 @@ export async function planFiring(
   return undefined;
 }
 
-/** Makes the firing without a look at the rights of its owner: those are to be asked for. */
+/** Makes the firing without a check of its owner's rights: the caller has to ask for them. */
 export function proposeFiring(
   parts: Pick<EvaluationParts, 'states' | 'channels'>,
   { rule, device, reading, note, state, evaluationId }: FiringEvaluation,

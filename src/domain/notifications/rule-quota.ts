@@ -41,12 +41,12 @@ export function createRuleQuota(parts: {
     throw limitReached(`${deviceId} has ${max} notifications of others than its owner already`);
   }
 
-  /** Each push to a sensor looks at all its rules, whoever made them. */
+  /** Each push to a sensor evaluates all its rules, of any owner. */
   async function requirePlaces({ triggers, notification }: Rule): Promise<void> {
     const { id, owner, condition } = notification;
     const isOwn = (other: Rule): boolean => sameUsername(other.notification.owner, owner);
     const { notificationsPerUserAndSensorMax: ownMax, notificationsPerSensorMax: allMax } = limits;
-    // Without devices it stands beside those of its owner alone.
+    // Without devices it counts beside those of its owner alone.
     const places = condition.devices.length === 0 ? [undefined] : condition.devices;
     for (const deviceId of condition.devices) await requirePlaceOn(deviceId, notification);
     for (const deviceId of places) {

@@ -10,7 +10,7 @@ import type { Notification } from './notification.ts';
 export interface Rule {
   readonly notification: Notification;
   readonly expression: Expression;
-  /** A push to one of these is looked at [spec 3.1]: the listed sensors and those it names. */
+  /** A push to one of these is evaluated [spec 3.1]: the listed sensors and those it names. */
   readonly triggers: readonly SensorId[];
   /** Sensors whose last values it may ask for. */
   readonly named: readonly string[];
@@ -18,7 +18,7 @@ export interface Rule {
   readonly throttlingMs: number;
   /** How long before its receipt a datapoint may have been measured. */
   readonly maxAgeMs: number;
-  /** Whose room it takes up: its owner's. */
+  /** The payer whose quota it uses: its owner. */
   readonly payer: Payer;
 }
 

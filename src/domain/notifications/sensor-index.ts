@@ -10,7 +10,7 @@ export interface SensorIndex {
   find(id: NotificationId): Rule | undefined;
   /** Whether any rule may concern the sensor. */
   concerns(deviceId: DeviceId, sensorId: SensorId): boolean;
-  /** The rules that a push to this sensor is looked at for, in order of creation. */
+  /** The rules that a push to this sensor is evaluated for, in order of creation. */
   rulesOn(deviceId: DeviceId, sensorId: SensorId, owner: Username | undefined): readonly Rule[];
   /** The rules that name the sensor there; undefined: those of this owner for every device. */
   rulesAt(deviceId: DeviceId | undefined, sensorId: SensorId, owner: Username): readonly Rule[];

@@ -36,7 +36,7 @@ export class SeenValues {
     return this.#values.get(sensorId);
   }
 
-  /** Takes of the value what rules look at. */
+  /** Takes the part of the value that rules evaluate. */
   set(sensorId: string, { value, at, ageMs }: Seen): void {
     const kept = compacted(value, limits.otherValueCharactersMax);
     const former = this.#values.get(sensorId);

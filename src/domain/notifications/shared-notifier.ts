@@ -19,30 +19,30 @@ import { evaluateAgainAt, isSilenceTold } from './step.ts';
 export interface SharedNotifierParts extends NotifierParts {
   readonly looks: EvaluationStore;
   readonly datapoints: ValueReads & Pick<DatapointStore, 'read'>;
-  /** The push of which others were told so; undefined: it was none. */
+  /** The push that was published to other processes as this text; undefined: it was none. */
   readonly pushOf: (text: string) => StoredPush | undefined;
 }
 
 /** A notifier of one of several processes on the same data. */
 export interface SharedNotifier extends Notifier {
-  /** The look that a push is filed with, in its commit; undefined: no rule asks for one. */
+  /** The evaluation that a push is filed with, in its commit; undefined: no rule asks for one. */
   newEvaluation(push: {
     readonly deviceId: DeviceId;
     readonly sensorId: SensorId;
   }): NewEvaluation | undefined;
 }
 
-/** The turn of a look that no push calls for. */
+/** An evaluation that no push calls for, with those behind it in the queue. */
 interface Turn {
   readonly evaluationId: string;
   readonly rest: readonly WaitingEvaluation[];
 }
 
 /**
- * Looks as the notifier of one process does, each device in the order of the commits of all
- * processes: every look waits until it is the first in line, then reads what rules remember, and
- * ends in the commit that keeps what they remember from then on. What a process did not end is made
- * by another one.
+ * Evaluates as the notifier of one process does, each device in the order of the commits of all
+ * processes: every evaluation waits until it is the first in the queue, then reads what rules
+ * remember, and ends in the commit that keeps what they remember from then on. An evaluation that a
+ * process did not end is run by another one.
  */
 export function createSharedNotifier(parts: SharedNotifierParts): SharedNotifier {
   const { book, devices, clock, evaluations, silences, states, looks } = parts;
@@ -55,13 +55,13 @@ export function createSharedNotifier(parts: SharedNotifierParts): SharedNotifier
     createEvaluationRunner({ ...parts, values, fire, refresh, pushesOf }),
   );
 
-  /** Reads what the rules remember of the device: nobody else changes that before the end. */
+  /** Reads what the rules remember of the device: no other process changes that before the end. */
   async function refresh(deviceId: DeviceId, rules: Iterable<Rule>): Promise<void> {
     const ids = [...new Set([...rules].map(({ notification }) => notification.id))];
     if (ids.length > 0) states.refresh(deviceId, await looks.statesOf(deviceId, ids));
   }
 
-  /** A look that no push calls for, in its turn; undefined: another process ended it. */
+  /** Runs an evaluation that no push calls for, when first; undefined: another process ended it. */
   async function alone<Answer>(
     deviceId: DeviceId,
     work: (turn: Turn) => Promise<Answer>,
@@ -101,7 +101,7 @@ export function createSharedNotifier(parts: SharedNotifierParts): SharedNotifier
     return evaluateAgainAt(rule, await lookNow({ rule, device, reading, note }));
   }
 
-  /** Whether there is nothing to look at: another process told the silence, or heard the sensor. */
+  /** Whether it is over: another process reported the silence, or heard the sensor. */
   async function isOver({ rule, deviceId, sensorId, seenAt }: Silent): Promise<boolean> {
     const device = await devices.find(deviceId);
     if (device === undefined || sensorOf(device, sensorId) === undefined) return true;
@@ -138,7 +138,7 @@ export function createSharedNotifier(parts: SharedNotifierParts): SharedNotifier
       if (await isOver(silent)) return undefined;
       return alone(deviceId, (turn) => evaluateSilence(silent, turn));
     },
-    // Nothing is remembered between two looks, and what is left of others is swept.
+    // Nothing is remembered between two evaluations, and what is left of others is swept.
     forgetValues: async () => undefined,
     catchUp: async () => undefined,
     async retry() {

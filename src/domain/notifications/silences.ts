@@ -19,20 +19,20 @@ export interface Silent {
 
 /** Waits until sensors have been silent for long: driven by time, one timer for all. */
 export interface Silences {
-  /** Where there is no room left, the log and the evaluations of the rule say so. */
+  /** Where the budget is used up, the log and the evaluations of the rule say so. */
   watch(silent: Silent, was: { readonly isTold: boolean; readonly notBefore?: Instant }): void;
   forget(id: NotificationId): void;
   /** Whether a rule waits for the silence of the sensor. */
   isWatched(deviceId: DeviceId, sensorId: SensorId): boolean;
   /** A datapoint was received. */
   seen(deviceId: DeviceId, sensorId: SensorId, at: Instant): void;
-  /** Time alone may change at `at` what a look of the rule came to: it is looked at then. */
+  /** Evaluates the rule again at `at`, when time alone may change its outcome. */
   lookAgain(rule: Rule, deviceId: DeviceId, at: Instant): void;
   /** Silences count from then on at the earliest. */
   listensSince(): Instant;
   /** Values that come now cannot be stored, for no fault of their devices. */
   unheard(): void;
-  /** Looks at the clock now; resolves when every silence that is due was told. */
+  /** Checks the clock now; resolves when every silence that is due was reported. */
   tick(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -41,9 +41,9 @@ export interface Silences {
 interface Watched {
   readonly rule: Rule;
   readonly durationMs: number;
-  /** How often hearing was lost before it was told last; undefined: it was not told. */
+  /** How often hearing was lost before it was reported last; undefined: it was not reported. */
   toldAfter: number | undefined;
-  /** Not looked at before. */
+  /** The time before which it is not evaluated. */
   notBefore: Instant;
 }
 
@@ -59,7 +59,7 @@ interface SilenceParts {
   readonly log: Log;
   readonly budget: Budget;
   readonly evaluations: Evaluations;
-  /** Answers when to look again; undefined: when it was heard again. */
+  /** Answers when to evaluate again; undefined: when it was heard again. */
   readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
 }
 
@@ -67,7 +67,7 @@ export function createSilences(options: SilenceParts): Silences {
   const { clock, log, budget, onSilence } = options;
   const sensors = new Map<string, Sensor>();
   const hearing = createHearing(clock);
-  /** Where each rule waits, so that one that goes is found without looking at all others. */
+  /** Where each rule waits, so that one that goes is found without a search of all others. */
   const placesOf = new Map<NotificationId, Set<string>>();
   // A bound from below: datapoints only move deadlines away, so they need not touch it.
   let nextAt = Number.POSITIVE_INFINITY;
@@ -76,7 +76,7 @@ export function createSilences(options: SilenceParts): Silences {
   let isStopped = false;
 
   function deadlineOf(sensor: Sensor, watched: Watched): Instant {
-    // After an outage the silence is another one: a look that fired nothing may fire now.
+    // After an outage the silence is another one: an evaluation that fired nothing may fire now.
     if (watched.toldAfter === hearing.timesLost()) return Number.POSITIVE_INFINITY;
     const since = Math.max(sensor.seenAt, hearing.since());
     return Math.max(since + watched.durationMs, watched.notBefore);
@@ -106,7 +106,7 @@ export function createSilences(options: SilenceParts): Silences {
   async function lookAtAll(): Promise<void> {
     let due = findDue();
     while (due.length > 0) {
-      // A few of each payer at a time: a thousand silences of one keep nobody else waiting.
+      // A few of each payer at a time: a thousand silences of one keep no other payer waiting.
       for (const [sensor, watched] of inTurns(due).slice(0, limits.silencesPerLook)) {
         // Silences that are left are due at the next start.
         if (isStopped) return;
@@ -157,7 +157,7 @@ export function createSilences(options: SilenceParts): Silences {
         const dueAt = seenAt + durationMs;
         const toldAfter = isTold ? hearing.timesLost() : undefined;
         const watched: Watched = { rule, durationMs, toldAfter, notBefore: dueAt };
-        // A silence that is due and was not told waits for something else, such as its window.
+        // A silence that is due and was not reported waits for something else, such as its window.
         if (dueAt <= clock.now()) watched.notBefore = Math.max(notBefore, dueAt);
         sensor.watched.push(watched);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
@@ -213,7 +213,7 @@ export function createSilences(options: SilenceParts): Silences {
   };
 }
 
-/** Told rather than refused: a device may get the sensor long after the rule was made. */
+/** Reported rather than refused: a device may get the sensor long after the rule was made. */
 function tellFull(parts: SilenceParts, { rule, deviceId, sensorId }: Silent): void {
   const { id } = rule.notification;
   const at = parts.clock.now();

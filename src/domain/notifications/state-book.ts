@@ -62,7 +62,7 @@ interface DeviceMemory {
 interface RuleMemory {
   lastFiredAt: Instant | undefined;
   readonly onTheirWay: Set<Change>;
-  /** When the latest of these fired; undefined: they have to be looked through. */
+  /** When the latest of these fired; undefined: they have to be searched. */
   latestOnItsWay: Instant | undefined;
   devices: Map<DeviceId, DeviceMemory>;
 }
@@ -201,7 +201,7 @@ const emptyMemory = (): RuleMemory => ({
   devices: new Map(),
 });
 
-/** Of thousands on their way, each look would look through all. */
+/** Keeps the latest of thousands on their way: else each evaluation would search them all. */
 function latestOnItsWay(rule: RuleMemory): Instant {
   if (rule.latestOnItsWay !== undefined) return rule.latestOnItsWay;
   let latest = Number.NEGATIVE_INFINITY;

@@ -236,7 +236,7 @@ test('what was heard meanwhile breaks the hold of a silence', () => {
   const again = step(rule, waiting.state, silentAt(4.5, heardAt));
   assert.equal(again.outcome, 'waiting');
   assert.equal(evaluateAgainAt(rule, again), noon + 330 * minute);
-  // The service did not hear what came in the meantime.
+  // The service did not receive what came in the meantime.
   const restarted = { ...silentAt(3.5), listensSince: noon + 90 * minute };
   assert.equal(step(rule, waiting.state, restarted).outcome, 'waiting');
   assert.equal(step(rule, again.state, silentAt(5.5, heardAt)).outcome, 'sent');

@@ -24,7 +24,7 @@ export interface Reading extends DeviceView {
   readonly time: Instant;
   /** The datapoint that was pushed; absent: time or a client calls for the evaluation. */
   readonly datapoint?: Datapoint;
-  /** The sensor has been silent since then; absent: no silence calls for the look. */
+  /** The sensor has been silent since then; absent: no silence calls for the evaluation. */
   readonly silentSince?: Instant;
 }
 
@@ -41,7 +41,7 @@ export const freshState: RuleState = { device: {} };
 export interface Step {
   /** The rule's state unless it fires; the same object when nothing changed. */
   readonly state: RuleState;
-  /** skipped: it was no look, as when a datapoint comes and only time could make it true. */
+  /** skipped: it was no evaluation, as when a datapoint comes and only time could make it true. */
   readonly outcome: EvaluationOutcome | 'skipped';
   /** The rule fires, if its owner has the rights: its state once the firing is stored. */
   readonly firing?: { readonly state: RuleState };
@@ -93,7 +93,7 @@ const youngOf = ({ maxAgeMs }: Rule, reading: Reading): Reading =>
 type Verdict = 'holds' | 'false' | 'waiting' | 'raised' | 'cleared';
 
 /**
- * Looks at the condition at one moment. What was pushed late counts as if it had come in time:
+ * Evaluates the condition at one moment. What was pushed late counts as if it had come in time:
  * `for` is measured by the time of the reading.
  */
 function judge(
@@ -129,7 +129,7 @@ function isThrottled({ throttlingMs }: Rule, { lastFiredAt }: RuleState, now: In
   return throttlingMs > 0 && lastFiredAt !== undefined && now < lastFiredAt + throttlingMs;
 }
 
-/** When time alone may change what the look at a silence came to; undefined: it is told. */
+/** When time alone may change the outcome of evaluating a silence; undefined: it is reported. */
 export function evaluateAgainAt(
   { throttlingMs, expression }: Rule,
   { outcome, state: { device, lastFiredAt } }: Step,
@@ -140,8 +140,8 @@ export function evaluateAgainAt(
 }
 
 /**
- * The same of a state alone, as at a start: no look at a silence is of use before. Where `for` has
- * not begun, the look at which it begins is of use, whatever throttles the firing.
+ * The same of a state alone, as at a start: no evaluation of a silence is of use before. Where
+ * `for` has not begun, the evaluation at which it begins is of use, whatever throttles the firing.
  */
 export function noEvaluationBefore(
   { throttlingMs, expression }: Rule,
@@ -174,7 +174,7 @@ export function isSilenceTold(
 
 /**
  * Remembers up to which datapoint of each sensor all went into the state, so that a start after a
- * crash lets none have its turn twice: a firing is not repeated, and what cleared stays cleared.
+ * crash processes none twice: a firing is not repeated, and what cleared stays cleared.
  */
 function withTurns(device: DeviceState, { triggers }: Rule, reading: Reading): DeviceState {
   const { sensorId: own, datapoint, now } = reading;
