@@ -7,7 +7,7 @@ import { gatewayResource } from '../gateways/gateways.ts';
 import type { DeviceId, GatewayId } from '../ids.ts';
 import type { TopicOwner } from './topic-owner.ts';
 
-/** Whether an actor may talk with others below a device or gateway: who may update it may. */
+/** Whether an actor may exchange messages below a device or gateway: who may update it may. */
 export interface DeviceTopics {
   may(actor: Actor, place: TopicOwner): Promise<boolean>;
   /**

@@ -2,7 +2,7 @@ import type { Actor } from '../actor.ts';
 import { type Payer, payerAt, payerOfAccount } from '../budgets/payer.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 
-/** Guests share one identity: whoever has no account has nothing to keep from others. */
+/** Guests have one identity: a client without an account has nothing to keep from others. */
 const guestIdentity = 'guest';
 
 /**

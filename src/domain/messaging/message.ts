@@ -12,13 +12,13 @@ export interface Message {
   /** Asked for by the publisher; on a delivery the subscription decides about it. */
   readonly retain: boolean;
   /**
-   * MQTT 5 properties that travel on unaltered, checked, as they stand on the wire: payload format,
+   * MQTT 5 properties that travel on unaltered, checked, as they are on the wire: payload format,
    * content type, response topic, correlation data and user properties [MQTT-3.3.2-17].
    */
   readonly properties?: Uint8Array;
-  /** From then on it reaches nobody any more [MQTT-3.3.2-5]. */
+  /** From then on it reaches no subscriber any more [MQTT-3.3.2-5]. */
   readonly expiresAt?: Instant;
-  /** Sent again by the publisher, who never heard of the first time; not kept. */
+  /** Sent again by the publisher, which received no acknowledgement of the first; not kept. */
   readonly isRepetition?: true;
   /** The session that published it, for subscriptions that want none of their own messages. */
   readonly publisher?: SessionKey;
@@ -26,11 +26,11 @@ export interface Message {
   readonly payer?: Payer;
   /** Of a QoS 2 publish of a session that is kept, for the commit that stores it; not kept. */
   readonly packetId?: number;
-  /** A last will: in which turn its client connected, of all processes; not kept. */
+  /** A last will: the term in which its client connected, of all processes; not kept. */
   readonly willTurn?: number;
-  /** Set when other processes are told of it; not kept. */
+  /** Set when it is published to other processes; not kept. */
   origin?: MessageOrigin;
-  /** When the value that it tells was received, which came by another protocol; not kept. */
+  /** When the value that it carries was received, which came by another protocol; not kept. */
   readonly receivedAt?: Instant;
 }
 
@@ -38,7 +38,7 @@ export interface Message {
 export const bytesOfMessage = ({ payload, properties }: Message): number =>
   payload.length + (properties?.length ?? 0);
 
-/** Names a message among all that processes tell each other; numbers of one process go up. */
+/** Names a message among all that processes publish to each other; numbers of one process go up. */
 export interface MessageOrigin {
   readonly writer: number;
   readonly at: number;
@@ -48,8 +48,8 @@ export interface MessageOrigin {
 export type SessionKey = string & { readonly brand: 'SessionKey' };
 
 /**
- * A client id is a name within the sessions of one identity: nobody reaches the session of somebody
- * else by taking its client id. U+0000 occurs in neither part [MQTT-1.5.4-2].
+ * A client id is a name within the sessions of one identity: no client reaches a session of another
+ * identity by taking its client id. U+0000 occurs in neither part [MQTT-1.5.4-2].
  */
 export function sessionKey(identity: string, clientId: string): SessionKey {
   return `${identity}\u0000${clientId}` as SessionKey;

@@ -9,7 +9,7 @@ import type { Message, SessionKey } from './message.ts';
 import type { SessionRecord, StoredSessions } from './session-store.ts';
 import { ownerOfTopic, partOf } from './topic-owner.ts';
 
-/** Sessions of nobody, and retained messages about nothing. */
+/** Sessions without an account or key, and retained messages without a device or gateway. */
 export interface Orphans {
   readonly sessions: ReadonlySet<SessionKey>;
   readonly topics: ReadonlySet<string>;
@@ -21,7 +21,7 @@ export interface Orphans {
  */
 export type FindOrphans = (stored: StoredSessions) => Promise<Orphans>;
 
-/** Things that are asked about before others have their turn. */
+/** Things that are asked about in one slice of the event loop. */
 const thingsPerTurn = 1_000;
 
 export function createFindOrphans(options: {

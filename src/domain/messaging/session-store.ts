@@ -12,9 +12,9 @@ export interface SessionStore {
   /** Everything that is kept; asked once, at start, before anything is changed. */
   load(): Promise<StoredSessions>;
   /**
-   * Makes the changes durable, all or none, in this order; resolves when they are synced to disk.
-   * A change to what does not exist changes nothing. `notes`: what other processes are told in the
-   * same commit, where there are any.
+   * Makes the changes durable, all or none, in this order; resolves when they are synced to disk. A
+   * change to what does not exist changes nothing. `notes`: messages to other processes in the same
+   * commit, where there are any.
    */
   apply(changes: readonly SessionChange[], notes?: readonly string[]): Promise<void>;
   /**
@@ -56,7 +56,7 @@ export type SessionChange =
   | { readonly kind: 'received'; readonly key: SessionKey; readonly packetId: number }
   /** The publisher released that id: it may be used for another message. */
   | { readonly kind: 'completed'; readonly key: SessionKey; readonly packetId: number }
-  /** The last will of this turn was published, or is not to be; of shared sessions alone. */
+  /** The last will of this term was published, or is not to be; of shared sessions alone. */
   | { readonly kind: 'will_settled'; readonly key: SessionKey; readonly turn: number }
   /** Replaces the retained message of its topic. */
   | { readonly kind: 'retained'; readonly message: Message }
@@ -134,13 +134,13 @@ export interface ClaimRequest {
   readonly payer: Payer;
   /** 0: its session ends with the connection. */
   readonly expirySeconds: number;
-  /** Whether this process has the session in memory, and need not be told what is kept of it. */
+  /** Whether this process has the session in memory, and need not read what is kept of it. */
   readonly isKnown: boolean;
   /** Whether it is taken from a process that serves. */
   readonly isForced: boolean;
   /** Last will of the client, to be published by another process if this one ends. */
   readonly will?: Omit<StoredWill, 'turn'> | undefined;
-  /** Text that others are told, in the same commit. */
+  /** Message to other processes, in the same commit. */
   readonly note: (turn: number) => string;
 }
 
@@ -162,11 +162,11 @@ export interface StoredWill {
   readonly delayMs: number;
   /** From its publication on. */
   readonly expirySeconds?: number;
-  /** In which the client connected. */
+  /** The term in which the client connected. */
   readonly turn: number;
 }
 
-/** A session that another process had, or nobody. */
+/** A session that another process had, or no process. */
 export interface ClaimedSession extends StoredSession {
   /** Where the log was when each subscription came, by filter. */
   readonly since: ReadonlyMap<string, number>;
@@ -193,12 +193,12 @@ export interface LogPage {
 export interface SharedSessions {
   /** Makes a session this process's from now on, unless a process that serves has it. */
   claim(request: ClaimRequest): Promise<Claim | Elsewhere>;
-  /** Makes some sessions of processes that ended, or of nobody, this process's. None: no more. */
+  /** Makes some sessions of ended processes, or without an owner, this process's. None: no more. */
   adopt(): Promise<readonly ClaimedSession[]>;
   /** Makes some wills that processes left which ended this process's. None: no more. */
   adoptWills(): Promise<readonly StoredWill[]>;
   /**
-   * Takes care that no process that serves takes the will of this turn any more, to publish it;
+   * Takes care that no process that serves takes the will of this term any more, to publish it;
    * false: another one has taken it. One that ends leaves it all the same.
    */
   beginWill(key: SessionKey, turn: number): Promise<boolean>;

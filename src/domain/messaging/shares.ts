@@ -11,7 +11,7 @@ export interface ShareClaim extends Share {
   readonly token: number;
   /** Whether its member is connected: those that are not wait behind all that are. */
   readonly isHere: boolean;
-  /** Whether nobody is to get the message again if the process ends. */
+  /** Whether no member is to get the message again if the process ends. */
   readonly isSettled: boolean;
   /** Only what a process had claimed that ended, or that it gave back. */
   readonly isAgain: boolean;
@@ -23,16 +23,16 @@ export interface ShareClaim extends Share {
  */
 export type ShareOutcome = 'won' | 'won_again' | 'taken' | 'left';
 
-/** Changes to shares in one commit. */
+/** Changes to claims of group messages in one commit. */
 export interface ShareStep {
-  /** Each share once. */
+  /** Claims of group messages, each message once. */
   readonly claims: readonly ShareClaim[];
   /** A member has it for good. */
   readonly settled: readonly Share[];
-  /** Nobody here can have it. */
+  /** No member here can have it. */
   readonly givenBack: readonly Share[];
   /** Groups of which a member is connected to this process, or is not any more. */
   readonly here: ReadonlyMap<string, boolean>;
-  /** Texts that others are told. */
+  /** Messages to other processes. */
   readonly notes: readonly string[];
 }

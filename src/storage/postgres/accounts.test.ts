@@ -28,7 +28,7 @@ describe('accounts beside a service', { skip: noPostgres }, () => {
     assert.equal((await storage.users.list({ limit: 1, offset: 0 })).total, 40);
     // A service that is there for itself: the number of its commits is its own.
     await storage.users.insert(aUser('last'), 'hash');
-    // Nor is it told of anything: nobody would ever read that.
+    // No entry is written for it either: no process would ever read that.
     assert.equal(await users.update(userId('id-user1'), { isDisabled: true }), 'updated');
     assert.deepEqual((await onServer(url, 'select entry from feed_log')).rows, []);
     assert.equal((await users.list({ limit: 1, offset: 0 })).total, 41);

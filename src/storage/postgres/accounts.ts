@@ -29,7 +29,7 @@ export async function openAccounts(
   url: string,
   options: {
     readonly makes: boolean;
-    /** How services are told of a change. */
+    /** The text by which a change is published to services. */
     readonly textOf: (change: Change) => string;
     readonly log?: Log;
   },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBatchedQueries } from './batched-queries.ts';
 
-/** Looks that end when they are told to. */
+/** Queries that end when the test says. */
 function createStage(limits = { keysMax: 3, underWayMax: 1 }) {
   const looks: { keys: readonly string[]; end: PromiseWithResolvers<Map<string, string>> }[] = [];
   const ask = createBatchedQueries<string, string>((keys) => {

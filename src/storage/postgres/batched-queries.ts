@@ -1,13 +1,13 @@
-/** How many looks there are at once, and how much each asks for. */
+/** How many queries run at once, and for how many keys each asks. */
 export interface BatchedQueryLimits {
   readonly keysMax: number;
   readonly underWayMax: number;
 }
 
 /**
- * Joins those who look for one thing each: while looks are under way others wait, and go together
- * in the next one. A look begins after everybody in it asked, so nobody is answered from before.
- * What it throws, all who are in it get.
+ * Batches callers that ask for one key each: while queries are under way others wait, and go
+ * together in the next one. A query begins after every caller in it asked, so no answer is from
+ * before. Its error reaches all callers in it.
  */
 export function createBatchedQueries<Key, Found>(
   look: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Found>>,

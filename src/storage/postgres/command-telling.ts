@@ -7,7 +7,7 @@ import type { Reader } from './reader.ts';
 import { isShared } from './service-lock.ts';
 import type { Work, Writer, WriteSession } from './writer.ts';
 
-/** Commands write as writer 0: their changes have their turn, and no number. */
+/** Commands write as writer 0: their changes have their place in the log, and no number. */
 const insertAll = `
   insert into feed_log (writer, entry)
   select 0, entry from unnest($1::text[]) with ordinality as given (entry, at)
@@ -16,13 +16,14 @@ const findDeaf = `
   select 1 as found from members
   where state = 'serving' and coalesce((positions::json ->> '0')::bigint, 0) < $1 limit 1`;
 
-/** A writer whose changes services are told of, by what came of them. */
+/** A writer whose changes are published to services, by what came of them. */
 export type TellingWriter = <Answer>(changesOf: (answer: Answer) => readonly Change[]) => Writer;
 
 /**
  * Changes of a command are written for the services in the commit that makes them. The call
  * resolves when all services have acted, after a second at most: one that does not answer trusts
- * nothing that it remembers. Whoever serves alone is not told, and asks for each credential anew.
+ * nothing that it remembers. A service that serves alone gets no message, and asks for each
+ * credential anew.
  */
 export function createTellingWriter(parts: {
   readonly writer: Writer;

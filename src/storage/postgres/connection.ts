@@ -54,7 +54,7 @@ export function sessionOn(client: Queryable): SqlSession {
   };
 }
 
-/** Statements that nobody waits for before the end of their transaction. */
+/** Statements that no caller waits for before the end of their transaction. */
 export interface Sender {
   /** Runs a statement behind those before; answers at once. */
   send(sql: string, ...values: readonly Value[]): void;
@@ -68,7 +68,7 @@ export function createSender(session: SqlSession): Sender {
   return {
     send(sql, ...values) {
       const running = session.run(sql, ...values);
-      // `arrived` tells it.
+      // `arrived` throws it.
       running.catch(() => undefined);
       sent.push(running);
     },

@@ -13,7 +13,7 @@ const device = deviceId('d1');
 const rule = aNotification('n1');
 const raised = { isRaised: true } as const;
 
-/** A process that shares the schema. */
+/** A process that serves the schema with others. */
 interface Process extends Pick<Storage, 'notifications' | 'close'> {
   readonly looks: EvaluationStore;
 }
@@ -85,7 +85,7 @@ describe('looks of processes that share a database', { skip: noPostgres }, () =>
     assert.deepEqual((await lineAt(one)).line, [['a', other.looks.member]]);
     assert.equal(await fireFor(one, 'a'), 'taken');
     assert.equal(await finish(one, 'a'), 'taken');
-    // It is no look of that process any more.
+    // The evaluation is not that process's any more.
     await one.looks.take('a', one.looks.member);
     assert.equal(await fireFor(other, 'a'), 'fired');
     assert.equal(await finish(other, 'a'), 'ended');

@@ -59,7 +59,7 @@ const upsertValues = `
   join sensors using (device_id, sensor_id)
   on conflict (device_id, sensor_id)
     do update set received_at = excluded.received_at, value = excluded.value`;
-/** Of looks that still wait, whose the first one on the same device is. */
+/** The process of the first evaluation on the same device, for those of these that still wait. */
 const selectFirst = `
   select id, (select member from looks as line where line.device_id = looks.device_id
     order by place limit 1) as member
@@ -95,7 +95,7 @@ interface StateRow {
   readonly state: string | null;
 }
 
-/** Files looks in this commit, which are pushes as others are told of them. */
+/** Files evaluations in this commit, with their pushes as published to other processes. */
 export function fileEvaluations(
   tx: WriteSession,
   filed: readonly { readonly look: NewEvaluation; readonly text: string }[],
@@ -140,7 +140,7 @@ function byAsked<Row extends { readonly at: number }, Key, Id, Found>(
   return all;
 }
 
-/** Ends those looks whose device is this process's turn, with what they leave. */
+/** Ends evaluations of devices whose first is this process's, with what they leave. */
 async function endEvaluations(
   tx: WriteSession,
   member: number,
@@ -174,7 +174,7 @@ async function endEvaluations(
   return ends.map((end) => (isOurs(end) ? 'ended' : 'taken'));
 }
 
-/** Looks in PostgreSQL. */
+/** The store of evaluations in PostgreSQL. */
 export function createEvaluationStore({
   reader,
   writer,
@@ -251,7 +251,7 @@ export function createEvaluationStore({
   };
 }
 
-/** Looks of many devices read and end together. */
+/** Evaluations of many devices are read and ended together. */
 const batchedQueryLimits = { keysMax: 100, underWayMax: 2 } as const;
 
 const toLook = ({ id, member, is_left, entry, fired }: EvaluationRow): WaitingEvaluation => ({

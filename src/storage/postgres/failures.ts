@@ -14,7 +14,7 @@ const endsConnection = /^(08|57P0|53300|25006|57014|25P03|57P05)/;
 /** The server does not do its part: resources, files, its own faults. */
 const isOfServer = /^(53|54|55|58|40)/;
 
-/** Whether the server has no room for one more connection, of all or of this role. */
+/** Whether the server has no capacity for one more connection, of all or of this role. */
 export const isFull = (error: unknown): boolean => sqlStateOf(error) === tooManyConnections;
 
 /** Whether the connection is lost or useless, so that a new one has to be made. */

@@ -14,7 +14,7 @@ const insertAll = `
   select $1, entry from unnest($2::text[]) with ordinality as given (entry, place) order by place`;
 /**
  * From all writers, commands too, in the order of their commits, which the places have: each was
- * given in its turn. Of a writer that joined later, everything it wrote.
+ * given under the commit lock. Of a writer that joined later, everything it wrote.
  */
 const selectNew = `
   select found.writer, found.place, found.entry as text
@@ -56,7 +56,7 @@ const dropHeard = `
 
 const selectLast = 'select coalesce(max(place), 0) as place from feed_log';
 
-/** Files looks in this commit, and writes entries where others serve. */
+/** Files evaluations in this commit, and writes entries where other processes serve. */
 export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
   fileEvaluations(
     tx,
@@ -96,9 +96,9 @@ export function createFeedLog(options: {
   return {
     append: (text, settled) =>
       writer.call(async (tx) => {
-        // Nobody joins meanwhile: that is a commit, and has its turn.
+        // No process joins meanwhile: joining is a commit, and takes the commit lock.
         await tx.first('select');
-        // Where nobody is told, its own subscribers get it first.
+        // Where no other process serves, its own subscribers get it first.
         if (tx.others() === undefined) return undefined;
         if (settled !== undefined) {
           const { key, turn } = settled;

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { createJoinedCalls } from './joined-calls.ts';
 import type { Work, WriteSession } from './writer.ts';
 
-/** Commits that begin when they are told to; the session is looked at by nobody. */
+/** Commits that begin when the test says; the session is never used. */
 function createStage(work: (items: readonly string[]) => readonly string[]) {
   const begins: (() => void)[] = [];
   const writer = {

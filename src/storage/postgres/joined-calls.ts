@@ -39,7 +39,7 @@ export function createJoinedCalls<Item, Answer>(
       });
     } catch (error) {
       if (gathering === asked) gathering = undefined;
-      // Of a database that is away, or full, each alone would hear the same.
+      // A database that is away, or full, would refuse each alone in the same way.
       if (asked.length > 1 && !(error instanceof DomainError)) {
         await Promise.all(asked.map((one) => carryOut([one])));
       } else {

@@ -123,7 +123,7 @@ describe('the connection that writes', { skip: noPostgres }, () => {
       outcomes.map(({ status }) => status),
       ['fulfilled', 'rejected', 'fulfilled'],
     );
-    // What failed is told, and not what the server refused because of it.
+    // The failed statement is reported, and not what the server refused because of it.
     assert.match(String(outcomes[1]?.status === 'rejected' && outcomes[1].reason), /no_such_table/);
     const kept = await write('next');
     assert.deepEqual(kept.map(({ name }) => name).slice(0, 4), ['first', 'last', 'next', 'sent']);

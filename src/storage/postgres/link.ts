@@ -105,7 +105,7 @@ function createLink(options: LinkOptions, first: Open): Link {
     void comeBack();
   }
 
-  // Nobody may write for hours. Whoever was replaced would answer meanwhile with what it remembers.
+  // Hours may pass without a write. A replaced process would answer from its memory meanwhile.
   async function comeBack(): Promise<void> {
     while (open === undefined && fencedBy === undefined) {
       await ready().catch(() => undefined);

@@ -2,7 +2,7 @@ import type { LoadDevices } from '../sql/device-reading.ts';
 import { type DeviceRow, deviceColumns, type PartRow } from '../sql/device-row.ts';
 import type { SqlReader } from '../sql/session.ts';
 
-// A single statement, so that all of a device belongs to one commit. The kind tells parts apart.
+// A single statement, so that all of a device belongs to one commit. The kind distinguishes parts.
 const selectDevices = `
   select 0 as kind, id as device_id, ${deviceColumns}, 0 as place
   from devices where id = any($1::text[])
@@ -16,7 +16,7 @@ const selectDevices = `
 
 type Row = (DeviceRow | PartRow) & { readonly kind: 0 | 1 | 2; readonly device_id: string };
 
-/** Loads devices in one statement: each costs a way to the database and back. */
+/** Loads devices in one statement: each costs a round trip to the database. */
 export const createDeviceLoading =
   (reader: SqlReader): LoadDevices =>
   async (ids) => {
@@ -24,7 +24,7 @@ export const createDeviceLoading =
     const byDevice = Map.groupBy(rows, ({ device_id }) => device_id);
     return ids.flatMap((id) => {
       const own = Map.groupBy(byDevice.get(id) ?? [], ({ kind }) => kind);
-      // Told by their kinds.
+      // Distinguished by their kinds.
       const [row] = (own.get(0) ?? []) as readonly DeviceRow[];
       return row ? { row, sensors: own.get(1) ?? [], actuators: own.get(2) ?? [] } : [];
     });

@@ -12,7 +12,7 @@ import { clientClass } from './primary.ts';
  * busy is none that is gone. It is made when it is first needed, and again when it was lost.
  */
 export interface MemberConnection extends SqlSession {
-  /** Calls back when others notified the channel, or may have while there was no connection. */
+  /** Calls back when other processes notified the channel, or may have without a connection. */
   onNotified(listener: () => void): () => void;
   close(): Promise<void>;
 }

@@ -28,10 +28,10 @@ const insertMember = `
   from (select writer, max(place) as place from feed_log group by writer) as written
   returning member as id`;
 const insertWriter = 'insert into writers (writer, member, seq) values ($1, $2, 0)';
-/** Nobody else serves: whoever did has ended, also one that comes back from a long sleep. */
+/** No other process serves: the others have ended, also one that comes back from a long sleep. */
 const deleteOthers = 'delete from members where member <> $1';
 const dropLog = 'delete from feed_log';
-/** A start alone looks again at what was received last. */
+/** A start alone evaluates again what was received last. */
 const dropLooks = 'delete from looks';
 const deleteOtherWriters = 'delete from writers where writer not in (0, $1)';
 /** Members that ended before any that serves began: no process asks for them any more. */
@@ -104,20 +104,20 @@ export async function takeOverFor(
   return { membership: { id, name, connection }, seq: found.seq };
 }
 
-/** Says good-bye: nobody needs to notice that this process is gone. */
+/** Says good-bye: no process needs to notice that this one is gone. */
 export async function sayGoodBye(client: pg.Client, { id }: Membership): Promise<void> {
   const session = sessionOn(client);
   await session.run(leave, id);
   await session.run(freeClaims, id);
 }
 
-/** The last place of the others, and of commands: places have the order of turns. */
+/** The last place of the others, and of commands: places have the order of commits. */
 const placeOfOthers = (id: number): string => `(
   select max(place) from writers cross join lateral (
     select max(place) as place from feed_log where feed_log.writer = writers.writer) as last
   where writers.writer <> ${id})::float8`;
 
-/** Begins a commit of this member: its turn among all processes, and its number. */
+/** Begins a commit of this member: the commit lock of all processes, and its number. */
 export const beginCommit = (
   { id, connection }: Membership,
   last: number,

@@ -2,7 +2,7 @@ import type { Message } from '../../domain/messaging/message.ts';
 import type { Value } from '../sql/session.ts';
 import { keyToText } from '../sql/session-row.ts';
 
-/** Of the columns that all tables of messages share, in the order of `messageColumns`. */
+/** Values of the columns that all tables of messages have, in the order of `messageColumns`. */
 export function messageValues(message: Message): readonly Value[] {
   const { topic, payload, qos, properties, expiresAt, publisher } = message;
   return [

@@ -24,14 +24,14 @@ export function readMigrations(
   });
 }
 
-/** Of our locks, the one of whoever changes the tables; of those of this schema. */
+/** Of our locks, the one for changing the tables; of those of this schema. */
 const lock = `
   select pg_advisory_xact_lock(hashtext('kipimo migrations'), hashtext(current_schema()))`;
 
 /**
  * Brings the tables to the newest version, all steps in one transaction; several processes that
- * start at once take turns. Throws UnusableStorageError for tables of a newer version or of another
- * program.
+ * start at once run one after the other. Throws UnusableStorageError for tables of a newer version
+ * or of another program.
  */
 export async function migrate(
   client: pg.Client,

@@ -21,14 +21,14 @@ export function clientConfig(url: string, part: string): pg.ClientConfig {
 }
 
 /**
- * Opens the connection that writes, and looks whether the server is one we can use. Throws
+ * Opens the connection that writes, and checks whether the server is one we can use. Throws
  * UnusableStorageError when a person has to mend something.
  */
 export async function connectWriter(url: string): Promise<pg.Client> {
   // A pipeline: a caller that does not wait for a statement sends the next one behind it.
   const Client = clientClass(url);
   const client = new Client({ ...clientConfig(url, 'writes'), pipeline: true });
-  // The user of the connection is told by the statement that fails.
+  // The statement that fails reports it to the user of the connection.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -86,7 +86,7 @@ describe('the outbox of processes that share a database', { skip: noPostgres }, 
       'webhook 2',
     ]);
     assert.ok(idsOf(freed).includes(third.id));
-    // What the one that is gone says of it afterwards is heard by nobody.
+    // An outcome that the ended process reports afterwards is refused.
     const late = one.outbox.complete([{ id: third.id, ...done, kind: 'sent', code: 200 }]);
     await assert.rejects(late, /another process of Kipimo serves this database/);
     assert.deepEqual(idsOf((await claimSome(other, dueAt)).claimed).includes(second.id), true);

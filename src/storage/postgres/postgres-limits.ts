@@ -3,11 +3,11 @@ const mebibyte = 1_024 * kibibyte;
 
 /** The limits inside the postgres engine, each with its unit and its reason. */
 export const postgresLimits = {
-  /** Connections that reads share; one more writes. */
+  /** Connections for all reads; one more writes. */
   readConnectionsMax: 6,
-  /** Of them, those that read for guests: whoever else reads does not wait behind them. */
+  /** Of them, those that read for guests: other reads do not wait behind them. */
   guestReadConnectionsMax: 3,
-  /** Where the server has no room for one more, when it is asked again. */
+  /** When a server without capacity for one more is asked again. */
   moreConnectionsMs: 5_000,
   /** Reads that wait for a connection, of guests, of accounts, of the service: more are refused. */
   readsWaitingMax: 2_000,
@@ -17,7 +17,7 @@ export const postgresLimits = {
   statementMs: 30_000,
   /** Calls that wait for the writing connection; beyond it they are refused. */
   callsWaitingMax: 20_000,
-  /** Calls that share one commit: an upper end to how long the first of them waits. */
+  /** Calls in one commit: an upper end to how long the first of them waits. */
   callsPerCommitMax: 256,
   /** How long a change waits for a database that is away, before it is refused. */
   awayMs: 10_000,
@@ -27,7 +27,7 @@ export const postgresLimits = {
   sessionsPerAdoption: 200,
   /** How long a heartbeat may take, by statement. */
   beatStatementMs: 3_000,
-  /** How often a command looks whether services have acted on its change. */
+  /** How often a command checks whether services have acted on its change. */
   commandLookMs: 25,
   /** A process that stands still in the middle of a commit keeps the others waiting for so long. */
   idleCommitMs: 3_000,

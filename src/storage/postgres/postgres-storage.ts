@@ -26,7 +26,7 @@ export interface PostgresOptions extends LinkOptions {
   readonly datapointLimits?: HotLimits;
 }
 
-/** The store by which processes that share the database know of each other; one alone has none. */
+/** The store by which processes on one database know of each other; one alone has none. */
 function createMembers(
   { url, log, serving }: PostgresOptions,
   given: { readonly link: Link; readonly writer: Writer; readonly opened: AsyncDisposableStack },
@@ -43,7 +43,7 @@ function createMembers(
 
 /**
  * Opens the database for a service, with tables of the newest version: one at a time, or several
- * that share it. Throws UnusableStorageError when a person has to mend something.
+ * together. Throws UnusableStorageError when a person has to mend something.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, log, datapointLimits } = options;

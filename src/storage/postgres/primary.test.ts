@@ -44,7 +44,7 @@ test('of several servers the one that takes changes is used, also after a failov
     await storage.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
     await storage.datapoints.append(push(1));
     await pair.promote();
-    // What was asked while nobody took changes may be refused; the connections are made anew.
+    // Requests while no server took changes may be refused; the connections are made anew.
     const giveUpAt = performance.now() + givenUpMs;
     for (;;) {
       const outcome = await storage.datapoints.append(push(2)).catch(() => undefined);

@@ -62,6 +62,6 @@ async function probe(config: pg.ClientConfig): Promise<Place> {
   }
 }
 
-/** As the server would say it to a change: whoever waits for a primary tries again. */
+/** As the server would say it to a change: a caller that waits for a primary tries again. */
 const readOnly = (sentence: string): Error =>
   Object.assign(new Error(sentence), { code: '25006', severity: 'ERROR' });

@@ -12,9 +12,9 @@ import { postgresLimits } from './postgres-limits.ts';
 import { clientClass } from './primary.ts';
 
 /**
- * Reads over a few connections, in turns: those of the service itself, of accounts, and of guests,
- * who have half of the connections at most, so that nobody waits behind them. Throws DomainError
- * unavailable when the database is away or too many reads wait.
+ * Reads over a few connections, in fair queues: those of the service itself, of accounts, and of
+ * guests, who have half of the connections at most, so that no other read waits behind them. Throws
+ * DomainError unavailable when the database is away or too many reads wait.
  */
 export interface Reader extends SqlSession {
   /** Runs several reads so that they see the same commit. */
@@ -104,7 +104,7 @@ function placeOf(payer = ''): QueuePlace<ReadLane> {
   return { lane: isGuestPayer(payer) ? 'guests' : 'accounts', payer };
 }
 
-/** Takes a connection; where the server has no room for more, waits for one that is there. */
+/** Takes a connection; where the server has no capacity for more, waits for one that is there. */
 function createConnecting(pool: pg.Pool, log: Log): () => Promise<pg.PoolClient> {
   let open = 0;
   let again: NodeJS.Timeout | undefined;

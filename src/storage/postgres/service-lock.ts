@@ -30,15 +30,15 @@ const findHolder = (mode: string): string => `
       and classid::bigint = hashtext('kipimo service')::bigint & 4294967295
       and objid::bigint = hashtext(current_schema())::bigint & 4294967295) as found`;
 
-/** Whether a process serves the schema alone, or shares that with others who say the same. */
+/** Whether a process serves the schema alone, or beside others that are set the same. */
 export type Serving = 'alone' | 'shared';
 
 /** The same of a command that changes what no service may use meanwhile. */
 type Holding = Serving | 'command';
 
 /**
- * Takes the lock of whoever serves this schema, for as long as the connection lasts; waits a moment
- * for a process that just ended. `before`: the connection that held it for this process. Throws
+ * Takes the lock for serving this schema, for as long as the connection lasts; waits a moment for a
+ * process that just ended. `before`: the connection that held it for this process. Throws
  * UnusableStorageError while another process has it.
  */
 export async function lockService(
@@ -79,7 +79,7 @@ export async function isServed(session: SqlSession): Promise<boolean> {
   return (await session.first<{ found: boolean }>(findHolder('%')))?.found === true;
 }
 
-/** Whether services share the schema: those hear what is written for them. */
+/** Whether several services may serve the schema: those read what is written for them. */
 export async function isShared(session: Pick<SqlSession, 'first'>): Promise<boolean> {
   return (await session.first<{ found: boolean }>(findHolder('ShareLock')))?.found === true;
 }

@@ -17,7 +17,7 @@ const insertSession = `
   insert into mqtt_sessions (key, identity, client_id, expiry_seconds, left_at, payer, owner)
   values ($1, $2, $3, $4, $5, $6, $7)`;
 const selectSession = 'select session, owner from mqtt_sessions where key = $1';
-/** Messages that nobody else waits for go with the session that waited for them. */
+/** Messages that no other session waits for go with the session that waited for them. */
 const deleteSession = `
   with gone as (delete from mqtt_queue where session =
       (select session from mqtt_sessions where key = $1) returning position, message),
@@ -215,7 +215,7 @@ async function applyToSession(
   }
 }
 
-/** Changes an entry that no longer needs its message; the message goes when nobody does. */
+/** Changes an entry that no longer needs its message; the message goes when no entry does. */
 async function letGo(
   session: SqlSession,
   sql: string,
@@ -239,7 +239,7 @@ async function queue(applying: Applying, { message, entries }: Change<'queued'>)
       applying.isGivenBack ||= number === undefined;
     }
     if (number === undefined) continue;
-    // A share is looked for by its claim.
+    // A group message is found by its claim.
     if (own !== undefined && origin !== undefined && share === undefined) {
       await session.run(upsertHeard, number, origin.writer, origin.at);
     }

@@ -154,7 +154,7 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.deepEqual(again.wills.map(turnOf), [next.turn]);
     assert.equal(await a.beginWill(key, next.turn), false, 'another one has taken it');
     await one.close();
-    // What it had begun nobody else had.
+    // A will that it had begun is no other process's.
     assert.deepEqual((await b.adoptWills()).map(turnOf), [first.turn]);
   });
 
@@ -209,7 +209,7 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.deepEqual(second.wills.map(turnOf), [first.turn], 'it is taken along');
     assert.equal(await a.beginWill(key, first.turn), false);
     await one.mqttSessions.apply([{ kind: 'will_settled', key, turn: first.turn }]);
-    // Whoever took it ends before it was published.
+    // The process that took it ends before it was published.
     await one.close();
     await two.close();
     const left = (await sharedOf(three).adoptWills()).map(turnOf);
@@ -284,7 +284,7 @@ describe('messages for groups of sessions that processes share', { skip: noPostg
     assert.deepEqual(await claim(b, again('back', 3)), ['won_again']);
     await claim(a, claimOf('found', { token: 9 }));
     await one.close();
-    // As whoever looks through the log for a session claims it.
+    // As a process claims it that goes through the log for a session.
     assert.deepEqual(await claim(b, claimOf('found', { token: 7 })), ['won_again']);
     assert.deepEqual(await claim(b, claimOf('found', { token: 7 })), ['won']);
     assert.deepEqual(await claim(b, again('open', 4), again('done', 5)), ['won_again', 'taken']);

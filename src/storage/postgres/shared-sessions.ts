@@ -93,7 +93,7 @@ export function createSharedSessions({
       });
     },
     async adopt() {
-      // At the start there may be some of nobody; later a member has ended.
+      // At the start there may be some without an owner; later a member has ended.
       if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
       const adopted = await writer.call(async (tx) => {
         const found = await tx.all<{ session: number }>(

@@ -36,7 +36,7 @@ const settle = `
   from unnest($2::text[], $3::text[]) as given (share_group, message)
   where mqtt_shares.share_group = given.share_group and mqtt_shares.message = given.message
     and owner = $1`;
-/** Of nobody. */
+/** Leaves the claim without an owner. */
 const giveBack = settle.replace('settled = true', 'owner = 0');
 const addHere = `
   insert into mqtt_groups_here (share_group, owner) select unnest($2::text[]), $1
@@ -83,7 +83,7 @@ export async function applyShares(
   });
 }
 
-/** Nobody gets them again if the process ends. */
+/** Settles claims: no member gets their messages again if the process ends. */
 export async function settleShares(
   tx: SqlSession,
   own: number,

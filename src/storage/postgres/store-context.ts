@@ -18,7 +18,7 @@ export interface ClaimContext extends StoreContext {
   readonly member: number;
 }
 
-/** The parts of stores that both engines share; a command has no number. */
+/** The parts of stores that both engines use; a command has no number. */
 export function sharedContext({
   reader,
   writer,

@@ -75,7 +75,7 @@ export async function adoptWills(
   return rows.flatMap((row) => willFrom(row, damaged) ?? []);
 }
 
-/** Keeps it from others that serve; false: one of them has taken it. */
+/** Keeps the will from other processes that serve; false: one of them has taken it. */
 export async function beginWill(
   session: SqlSession,
   { key, owner, turn }: { key: SessionKey; owner: number; turn: number },
@@ -83,7 +83,7 @@ export async function beginWill(
   return (await session.run(begin, keyOf(key), owner, turn)) > 0;
 }
 
-/** The will of this turn was published, or is not to be; one that another process took stays. */
+/** Removes the will of this term, published or not to be; one that another process took stays. */
 export async function settleWill(
   session: SqlSession,
   { key, owner, turn }: { key: SessionKey; owner: number; turn: number },

@@ -35,7 +35,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Many calls share a commit; one that fails is run again alone, and undoes only itself. */
+/** Many calls go in one commit; one that fails is run again alone, and undoes only itself. */
 export function createWriter(link: Link, log: Log): Writer {
   const queue: Waiting[] = [];
   const health = createHealth(log);
@@ -49,7 +49,7 @@ export function createWriter(link: Link, log: Log): Writer {
   function start(): void {
     running ??= run().finally(() => {
       running = undefined;
-      // A call may have come after the queue was last looked at.
+      // A call may have come after the queue was last read.
       if (queue.length > 0) start();
     });
   }
@@ -131,7 +131,7 @@ function createAttempt(calls: readonly Waiting[]): (link: Link) => Promise<reado
   };
 }
 
-// A database that is away refuses thousands of calls a second: only the turns are worth a line.
+// A database that is away refuses thousands of calls a second: only changes of state are logged.
 function createHealth(log: Log): { observe(refusal: unknown): void } {
   let isFailing = false;
   return {

@@ -22,7 +22,7 @@ export type AnswerOf<Changes, Name extends keyof Changes> = Changes[Name] extend
   ? Answer
   : never;
 
-/** Everything that a store is made of which both engines share. */
+/** Everything that a store of both engines is made of. */
 export interface SqlContext<Changes extends Readonly<Record<string, Change>>> {
   readonly reader: SqlReader;
   /** Carries a change out; resolves when its commit is synced to disk. */

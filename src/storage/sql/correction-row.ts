@@ -118,7 +118,7 @@ export function showByRows(
   return createOverlay(readable).showColumns;
 }
 
-/** The corrections of these rows, in turns; those that cannot be understood are set aside. */
+/** Reads the corrections of these rows in slices; sets aside those that cannot be understood. */
 export async function readCorrections(
   rows: readonly CorrectionRow[],
   damaged: DamagedRows,

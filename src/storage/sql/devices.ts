@@ -11,7 +11,7 @@ import { patchOf, resourcePatchOf } from './patch.ts';
 import type { Count, Value } from './session.ts';
 import { createStoredBytes, type StoredDatapoints } from './stored-bytes.ts';
 
-// A few more, such as those with the word in their meta: they are looked at one by one.
+// A few more, such as those with the word in their meta: they are checked one by one.
 const selectTimed = `
   select device_id, actuator_id as id, details from actuators where details like '%"revert":%'`;
 const selectExisting = `

@@ -11,7 +11,7 @@ const selectOn = `
   select kind, resource, username, scopes from grants
   where kind = $1 and resource = $2 order by nocase(username)`;
 const ownedColumns = 'grants.kind, grants.resource, username, scopes, owner';
-// Told where to begin: there are no statistics that could say that one has few of all grants.
+// Says where to begin: there are no statistics that could say that one has few of all grants.
 const selectGivenBy = `
   select ${ownedColumns} from owned_resources cross join grants using (kind, resource)
   where nocase(owner) = nocase($1) order by grants.kind, grants.resource, nocase(username)`;
@@ -37,8 +37,8 @@ const selectGroupsReceivedBy = `
   where nocase(username) = nocase($1)
   order by group_grants.kind, group_grants.resource, position`;
 
-// Nothing is granted on what does not exist, nor to nobody: it would come to life with the next
-// resource or account of that name.
+// Nothing is granted on what does not exist, nor to a missing account: it would come to life with
+// the next resource or account of that name.
 const isThere = 'exists (select 1 from owned_resources where kind = $1 and resource = $2)';
 const putGrant = `
   insert into grants (kind, resource, username, scopes)

@@ -15,7 +15,7 @@ export interface GroupRow {
 /** The columns of GroupRow. */
 export const groupColumns = 'id, owner, details';
 
-/** A grant of a group, with what is told of both ends. */
+/** A grant of a group, with what is shown of both ends. */
 export interface GroupGrantRow {
   readonly kind: string;
   readonly resource: string;

@@ -4,7 +4,7 @@ import { guestUsername } from '../../domain/ids.ts';
 import { reachingSql } from './reaching-grants.ts';
 import type { Value } from './session.ts';
 
-/** A condition of a where clause, in which `?` stands for each of its values in turn. */
+/** A condition of a where clause, with one `?` for each of its values, in their order. */
 export interface Condition {
   readonly sql: string;
   readonly values: readonly Value[];

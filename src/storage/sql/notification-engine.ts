@@ -10,13 +10,13 @@ export interface NotificationEngine {
   readonly cluster?: ClusterSteps;
 }
 
-/** The steps of one process of several that share a database. */
+/** The steps of one process of several that serve one database. */
 export interface ClusterSteps {
   /** The number of this process, kept as `claimed_by` with the deliveries that it tries. */
   readonly member: number;
   /** Whether this process runs the evaluation of a firing: an expression with values from `$2`. */
   readonly isOurs: string;
   isOursValues(firing: Firing): readonly Value[];
-  /** Notes in this commit that the firing is stored. */
+  /** Records in this commit that the firing is stored. */
   noteFired(session: ChangeSession, firing: Firing): void;
 }

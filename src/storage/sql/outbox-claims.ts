@@ -27,7 +27,7 @@ type DueRow = Omit<ClaimedRow, 'unpaid'> & {
 
 const isPaidChannel = new Set<string>(paidChannels);
 
-/** Hands out what is due, one of each payer in turn, and pays for what costs. */
+/** Hands out what is due, one of each payer after the other, and pays for what costs. */
 export type ClaimDeliveries = (
   session: ChangeSession,
   order: Claim,

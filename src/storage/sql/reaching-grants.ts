@@ -19,7 +19,7 @@ const isUser = (place: string): string => `nocase(username) = nocase(${place})`;
 const ofGroups = (place: string): string =>
   `from group_members cross join group_grants using (group_id) where ${isUser(place)}`;
 
-/** Projects that were granted to the user, with the scopes, by whatever way. */
+/** Projects that were granted to the user, with the scopes, directly or by a group. */
 const grantedProjects = (place: string): string => `
   select resource as project, scopes from grants indexed by grants_by_username
   where ${isUser(place)} and kind = 'project'
@@ -27,8 +27,8 @@ const grantedProjects = (place: string): string => `
 
 /**
  * Selects `resource` and `scopes` of all of this kind that any grant reaches for the user whom the
- * placeholder stands for. A project reaches what its owner listed and still owns [decision 0013].
- * What comes by several ways with the same scopes is there once: a thing may be in many projects.
+ * placeholder names. A project reaches what its owner listed and still owns [decision 0013]. What
+ * several grants reach with the same scopes is there once: a thing may be in many projects.
  */
 export function reachingSql(kind: ResourceKind, place: string): string {
   const onThings = `

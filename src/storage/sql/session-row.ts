@@ -31,7 +31,7 @@ export type PackedChange =
     })
   | { readonly kind: 'retained'; readonly message: PackedMessage };
 
-/** The columns that the tables of queued and retained messages share. */
+/** The columns that the tables of queued and of retained messages have. */
 export interface MessageRow {
   readonly topic: string;
   readonly payload: Uint8Array;

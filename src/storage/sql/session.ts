@@ -11,10 +11,10 @@ export type Value =
 
 /**
  * Runs statements that both engines understand. Parameters are `$1`, `$2`. Two functions differ by
- * engine: `nocase(name)` compares names as accounts are compared, `each($1)` stands in a from
- * clause for the elements of a list, with the columns `value` and `key` (its place); `each($1, $2)`
- * for those of several lists of one length, with `value2` and so on.
- * SQLite has no statistics: `cross join … on` and `indexed by` tell it the order and the index. It
+ * engine: `nocase(name)` compares names as accounts are compared, `each($1)` represents in a from
+ * clause the elements of a list, with the columns `value` and `key` (its place); `each($1, $2)`
+ * those of several lists of one length, with `value2` and so on.
+ * SQLite has no statistics: `cross join … on` and `indexed by` give it the order and the index. It
  * has no buckets either: a column `bucket` is left out with the comma after it; nor `collate "C"`,
  * which is how it compares texts anyway.
  */
@@ -29,7 +29,7 @@ export interface SqlSession {
 
 /** The session of a change, inside the transaction of its group commit. */
 export interface ChangeSession extends SqlSession {
-  /** Runs this before the commit, once for all calls that share it: what tidies up behind them. */
+  /** Runs this before the commit, once for all calls in it: what tidies up behind them. */
   atEnd(sql: string, ...values: readonly Value[]): void;
   /** Runs a statement without waiting for it; when it fails, nothing of the change is kept. */
   send(sql: string, ...values: readonly Value[]): void;

@@ -46,7 +46,7 @@ interface PushedStore extends DatapointStore, Pick<Storage, 'newestReceived'> {
   oldestUnflushed?(sensor: SensorRef): Instant;
 }
 
-/** What an engine gives the stores that both share. */
+/** Parts that an engine gives the stores that both engines use. */
 export interface SqlEngine {
   readonly pushed: PushedStore;
   readonly readReach: ReadReach;
@@ -58,7 +58,7 @@ export interface SqlEngine {
 /** The parts of an engine that are its own. */
 type OwnParts = 'mqttSessions' | 'members' | 'looks' | 'ping' | 'threadMemory' | 'close';
 
-/** Makes the stores that both engines share; it reads what corrections reach. */
+/** Makes the stores that both engines use; it reads what corrections reach. */
 export async function createSqlStores(
   context: SqlContext<SqlWrites>,
   { pushed, readReach, devices, retentionTables, installation }: SqlEngine,

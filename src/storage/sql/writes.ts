@@ -16,7 +16,7 @@ import { shortLivedWrites } from './short-lived.ts';
 import { socialWrites } from './socials.ts';
 import { userWrites } from './users.ts';
 
-/** Changes of all stores that both engines share, by name. */
+/** Changes of all stores that both engines use, by name. */
 export const createSqlWrites = (engine: NotificationEngine) => ({
   ...correctionWrites,
   ...credentialWrites,

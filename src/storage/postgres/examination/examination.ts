@@ -20,9 +20,9 @@ import { checkSeries } from './series-checks.ts';
 import { checkServer } from './server-checks.ts';
 
 /**
- * Looks at all that is stored in a database, beside a service or without one. It changes no table,
- * reads a few rows at a time with rests in between, and nobody waits for it. Throws
- * UnusableStorageError when there is nothing that it could look at.
+ * Examines all that is stored in a database, beside a service or without one. It changes no table,
+ * reads a few rows at a time with rests in between, and no process waits for it. Throws
+ * UnusableStorageError when there is nothing that it could examine.
  */
 export async function examine(options: {
   readonly url: string;

@@ -26,7 +26,7 @@ interface KeyRow {
   readonly others: readonly string[];
 }
 
-/** Whether rows belong to rows that are there, also where the server was told not to look. */
+/** Whether rows belong to rows that are there, also where the server was set not to check. */
 export async function checkKeys(
   session: SqlSession,
   { findings, pace }: { readonly findings: Findings; readonly pace: Pace },

@@ -145,7 +145,7 @@ function isWhole({ day, hours, summary }: HoursRow): boolean {
 
 type Tell = (check: string, sentence: string) => void;
 
-/** Tells of datapoints that belong to no sensor. */
+/** Reports datapoints that belong to no sensor. */
 async function tellLost(session: SqlSession, { series }: ChunkSizes, told: Tell): Promise<void> {
   const outside = await session.first<{ rows: number; n: number }>(countLost);
   if (outside !== undefined && outside.rows > 0) {

@@ -22,7 +22,7 @@ const countDays = `
 
 /**
  * Plans what retention would take now, beside a service or without one; it only reads. Throws
- * UnusableStorageError when there is nothing that it could look at.
+ * UnusableStorageError when there is nothing that it could read.
  */
 export async function planRetentionOf(
   { url }: DatabasePlace,

@@ -5,7 +5,7 @@ import type { SqlSession } from '../../sql/session.ts';
 import { reasonOfDamage } from './reason.ts';
 
 const seriesPerStep = 50;
-/** Longer last values are not looked at: reading them would take what a read takes. */
+/** Longer last values are not checked: reading them would take what a read takes. */
 const lastValueBytesMax = 4_096;
 const isOf = 'bucket = few.bucket and series = few.series';
 

@@ -59,7 +59,7 @@ export async function openMoveSource({ url }: DatabasePlace, log: Log): Promise<
 const isOutside = async (session: SqlSession): Promise<boolean> =>
   (await session.first<{ found: boolean }>(hasHot))?.found === true;
 
-/** Which database it is, whatever it is called and whoever asks. */
+/** Which database it is, whatever it is called and whichever role asks. */
 async function nameOf(session: SqlSession): Promise<string> {
   const row = await session.first<{ schema: string; database: string; system: string }>(selectName);
   return `postgres ${row?.system} ${row?.database} ${row?.schema}`;

@@ -98,7 +98,7 @@ export async function appendPushes(
   return { outcomes, rows };
 }
 
-/** How an append looks at what is stored. */
+/** How an append reads what is stored. */
 export interface AppendReads extends Pick<PartsLoading, 'loadSeveral'> {
   readonly view: ViewSeries;
   readonly limits: HotLimits;

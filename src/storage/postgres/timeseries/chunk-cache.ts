@@ -11,7 +11,7 @@ import { type Columns, rowAfter, rowFrom, toColumns } from '../../chunks/columns
 import { type ChunkSummary, decodeSummary } from '../../chunks/summary.ts';
 import type { HotLimits } from './hot-limits.ts';
 
-/** The part of a chunk that a look needs before it can go on. */
+/** The part of a chunk that a read attempt needs before it can go on. */
 export interface Missing {
   readonly what: 'points' | 'summary';
   readonly chunk: number;
@@ -20,7 +20,7 @@ export interface Missing {
   put(chunk: number, bytes: Uint8Array | undefined): void;
 }
 
-/** Ends a look that lacks something. */
+/** Ends a read attempt that lacks something. */
 export class MissingError extends Error {
   readonly missing: Missing;
 
@@ -71,7 +71,7 @@ export function createChunkCache(limits: HotLimits, log: Log): ChunkCache {
 
   return {
     sourceOf(heads) {
-      // Bytes that were fetched for this look stay for it, whatever the caches forget.
+      // Bytes that were fetched for this read stay for it, whatever the caches forget.
       const held = new Map<number, Uint8Array | undefined>();
       const heldSummaries = new Map<number, Summary>();
 

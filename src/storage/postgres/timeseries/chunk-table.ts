@@ -155,7 +155,7 @@ async function blocksInFront(
   const front = await session.first<ChunkRow>(findChunkBefore, key.bucket, key.series, ...at);
   if (front === undefined || !takesIn(front, blocks, limits)) return [];
   const { blocks: inFront, isDamaged } = await take(chunks, front);
-  // A damaged chunk stays where it is: nobody needs it here.
+  // A damaged chunk stays where it is: it is not needed here.
   if (isDamaged) return [];
   remove(chunks, front, undefined);
   return inFront;

@@ -31,7 +31,7 @@ export const hotLimits: HotLimits = {
   summaryDatapointsMin: 256,
   /** Of a row of "hot": a longer push becomes several rows. */
   hotRowDatapointsMax: 4_096,
-  /** A sensor that has so many datapoints or rows outside chunks: its reads look at all of them. */
+  /** A sensor that has so many datapoints or rows outside chunks: its reads scan all of them. */
   flushDatapointsMin: 2_048,
   flushRowsMin: 512,
   /** Work of one commit of flushing: pushes wait for it. */
@@ -53,7 +53,7 @@ export const hotLimits: HotLimits = {
   summariesInMemoryMax: 128,
   /** Chunks of one timestamp that are searched for a repeated datapoint. */
   crowdedChunksMax: 16,
-  /** Sensors that one journey looks at for repeats: what it brings is in memory until the next. */
+  /** Sensors that one round trip checks for repeats: what it brings is in memory until the next. */
   seriesPerLook: 64,
   /** Chunks and summaries of one round trip to the database, beside the one that is needed. */
   chunksPerFetch: 8,

@@ -51,7 +51,7 @@ export function outcomeByIdOf(
   return id.isKept ? { kind: 'stored', fresh: emptyBatch } : undefined;
 }
 
-/** Keeps the ids of what is new. Others who serve find it in their log, and hand it on. */
+/** Keeps the ids of what is new. Other processes find it in their log, and hand it on. */
 export function keepIds(
   session: WriteSession,
   batch: readonly Push[],

@@ -64,7 +64,7 @@ const selectRetained = `
   union all
   select 3, bucket, series, 0, day, day, 0, summary
   from (${daysWithHours(isDay, `${hoursPerStep}`)}) as days`;
-/** Of several sensors; in the order of each, so that each is looked for by its key. */
+/** Of several sensors; in the order of each, so that each is found by its key. */
 const selectSeveral = `
   with given as (
     select * from unnest($1::smallint[], $2::bigint[], $3::float8[], $4::float8[])

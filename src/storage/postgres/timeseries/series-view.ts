@@ -24,16 +24,16 @@ interface BytesRow {
   readonly bytes: Uint8Array | null;
 }
 
-/** Somebody else writes chunks anew all the time: this often is enough to find them all once. */
+/** Another process may write chunks anew all the time: so many attempts find them all once. */
 const attemptsMax = 20;
 
-/** The range to look at. */
+/** The range to read. */
 export interface Viewed extends LoadedRange {
   /** Parts of the range, or of more, that were loaded in the same commit already. */
   readonly parts?: SeriesParts | undefined;
 }
 
-/** Looks at a sensor in a session; what the look needs of chunks is fetched when it asks for it. */
+/** Reads a sensor in a session; what the attempt needs of chunks is fetched when it asks for it. */
 export type ViewSeries = <Result>(
   session: SqlSession,
   sensor: SensorRef,
@@ -42,9 +42,9 @@ export type ViewSeries = <Result>(
 ) => Promise<Result | undefined>;
 
 /**
- * A look is plain, synchronous code, the same as that of the embedded engine. Where it lacks a
- * chunk it is abandoned, the chunk and its neighbours are fetched, and it begins anew: chunks never
- * change, so all that it saw holds. Answers undefined when there is no such sensor.
+ * A read attempt is plain, synchronous code, the same as that of the embedded engine. Where it
+ * lacks a chunk it is abandoned, the chunk and its neighbours are fetched, and it begins anew:
+ * chunks never change, so all that it saw holds. Answers undefined when there is no such sensor.
  */
 export function createViewSeries(options: {
   readonly cache: ChunkCache;
@@ -96,7 +96,7 @@ const readable = (error: unknown): unknown =>
     ? unavailable('a part of the datapoints is damaged', error)
     : error;
 
-/** The chunk that is missing, and those that the look comes to next. */
+/** The chunk that is missing, and those that the attempt comes to next. */
 function neighbours(heads: readonly ChunkHead[], missing: Missing, max: number) {
   const at = heads.findIndex(({ id }) => id === missing.chunk);
   const ahead =
