@@ -18,7 +18,7 @@ import { recipientOf } from './recipient.ts';
 
 /** The pump: hands out what is due to the channels and records what became of it. */
 export interface Dispatcher {
-  /** Looks for what is due from now on. */
+  /** Begins to claim what is due. */
   start(): void;
   /** Something was filed. */
   wake(): void;

@@ -22,8 +22,7 @@ export type TellingWriter = <Answer>(changesOf: (answer: Answer) => readonly Cha
 /**
  * Changes of a command are written for the services in the commit that makes them. The call
  * resolves when all services have acted, after a second at most: one that does not answer trusts
- * nothing that it remembers. A service that serves alone gets no message, and asks for each
- * credential anew.
+ * nothing that it remembers. A lone service gets no message, and asks for each credential anew.
  */
 export function createTellingWriter(parts: {
   readonly writer: Writer;

@@ -82,7 +82,7 @@ export function createFeedLog(options: {
   const { own, connection, writer, before } = options;
   const positions = new Map<number, number>();
   let isBegun = false;
-  /** Younger entries are kept: what its process did not hand on is handed on by its heir. */
+  /** Younger entries are kept: what its process did not hand on another process hands on. */
   let tidyUpTo = 0;
 
   /** From where the process joined: what was committed before is in what it loaded since. */
