@@ -11,7 +11,7 @@ import { mqttLimits } from './limits.ts';
 import type { Publish } from './publish.ts';
 import { maySubscribe, type ReceiveRights } from './rights.ts';
 
-/** The services that all clients share. */
+/** The services that all clients use. */
 export interface ClientServices {
   readonly publish: Publish;
   readonly rights: ReceiveRights;
@@ -126,7 +126,7 @@ export class AuthenticatedClient implements Client {
     return this.#generation === this.#services.sessions.generation;
   }
 
-  /** Nobody looks after a connection that is over, but its last will may still come. */
+  /** Whether the login is current: a closed connection is not renewed, but its will may come. */
   #isCurrent(): boolean {
     return this.#isConnected && this.#isOfThisGeneration();
   }

@@ -52,7 +52,7 @@ export type ConnectRefusal =
 export interface Client {
   /** Whose sessions it may take up: for instance the user's id. Without U+0000. */
   readonly identity: string;
-  /** The payer of the room that its sessions take. */
+  /** The payer of the quota that its sessions use. */
   readonly payer: Payer;
   /** Takes a message, or the last will; many may be under way. Must not reject. */
   publish(message: Message): Promise<PublishOutcome>;
@@ -60,7 +60,7 @@ export interface Client {
   maySubscribe(filter: string): boolean;
   /** Asked for every delivery, at the moment of the delivery [contract 8]. Must not reject. */
   mayReceive(topic: string): Promise<boolean>;
-  /** The same at once, from what is at hand: it keeps the way of most deliveries short. */
+  /** The same at once, from cached rights: the fast path of most deliveries. */
   tryReceive(topic: string): Verdict;
   /** Asked every few seconds: true ends the connection (token expired, account gone). */
   isGone(): boolean;
@@ -81,14 +81,14 @@ export type PublishOutcome =
        */
       readonly isPassedOn: boolean;
     }
-  /** Acknowledged, and not handed on; MQTT 5 publishers are told the reason. */
+  /** Acknowledged, and not handed on; MQTT 5 publishers receive the reason. */
   | { readonly kind: 'refused'; readonly reason: PublishRefusal; readonly description?: string }
   /** Not acknowledged: the connection ends, so that the client sends it again. */
   | { readonly kind: 'unavailable' };
 
 export type PublishRefusal = 'not_authorized' | 'payload_invalid' | 'topic_invalid' | 'quota';
 
-/** The answers that are the same for everybody. */
+/** The answers that are the same for all clients. */
 export const acceptedByService: PublishOutcome = { kind: 'accepted', isPassedOn: false };
 export const acceptedToPassOn: PublishOutcome = { kind: 'accepted', isPassedOn: true };
 export const unavailableOutcome: PublishOutcome = { kind: 'unavailable' };

@@ -3,20 +3,20 @@ import type { Message } from '../domain/messaging/message.ts';
 import type { MqttMetrics } from '../domain/metrics.ts';
 import type { Receiver, Transport } from './transport.ts';
 
-/** Speaks MQTT with everybody who connects; rights and durable values are the authority's. */
+/** Speaks MQTT with clients; rights and durable values are the authority's. */
 export interface Broker {
   /** A new connection: feed what it brings into the answer. The broker closes the transport. */
   accept(transport: Transport, address: string): Receiver;
   /**
-   * Hands messages to all who subscribed and may receive them, in order. `qos` is the highest they
-   * may arrive with; `retain` is looked at for retain-as-published only. Never throws.
+   * Hands messages to all subscribers that may receive them, in order. `qos` is the highest they
+   * may arrive with; `retain` matters for retain-as-published only. Never throws.
    */
   deliver(messages: readonly Message[], reach?: Reach): void;
   /** Whether a message on this topic would be delivered to, or queued for, anybody. */
   hasSubscribers(topic: string, reach?: Reach): boolean;
   /** Whether anybody subscribed to anything at all. */
   hasAnySubscriber(): boolean;
-  /** Whether so much was handed on for the payer in this turn that others come first. */
+  /** Whether the payer used up its quota of deliveries in this slice, so that others come first. */
   isBehind(payer: Payer): boolean;
   /** Resolves when messages of the payer may be handed on. */
   turnOf(payer: Payer): Promise<void>;
@@ -30,17 +30,17 @@ export interface Broker {
   forgetRetained(topicPrefix: string): Promise<void>;
   /** Ends the connections and sessions of all identities that are gone. Durable. */
   endSessions(isGone: (identity: string) => boolean): Promise<void>;
-  /** Asks at once whether the logins of these identities hold. */
+  /** Asks at once whether the logins of these identities are valid. */
   recheck(isConcerned: (identity: string) => boolean): void;
   /**
-   * Takes over sessions of processes that ended. From then on all that others log must be told:
-   * what came before is looked for in the log.
+   * Takes over sessions of processes that ended. From then on the broker must receive all that
+   * other processes log: earlier entries are read from the log.
    */
   adoptSessions(): Promise<void>;
-  /** Looks for messages of groups that a process had claimed which ended. */
+  /** Reads the log for messages of groups whose claiming process ended. */
   lookAgain(): void;
   metrics(): BrokerMetrics;
-  /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
+  /** Disconnects all clients, and resolves when acknowledged messages are durable. */
   close(): Promise<void>;
 }
 

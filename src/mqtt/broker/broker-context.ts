@@ -19,7 +19,7 @@ import type { Slices } from './turns.ts';
 import type { Wills } from './wills.ts';
 import type { ReadingSlice, WorkShares } from './work-shares.ts';
 
-/** The parts of one broker that its connections share. */
+/** The parts of one broker that its connections use. */
 export interface BrokerContext {
   readonly authority: BrokerHooks;
   readonly clock: Clock;
@@ -36,12 +36,12 @@ export interface BrokerContext {
   readonly wills: Wills;
   readonly frameLimits: FrameLimits;
   readonly partialBytes: Budget;
-  /** Room for those whose CONNECT has begun and is not whole. */
+  /** Budget of connections whose CONNECT has begun and is not whole. */
   readonly waiting: WaitingBudget;
   readonly publishBytes: Budget;
   readonly workShares: WorkShares;
   readonly handOnShares: HandOnShares;
-  /** Connections with packets that wait because their payer has had its share. */
+  /** Connections with packets that wait because their payer has used up its quota. */
   readonly readers: Slices<ReadingSlice>;
   readonly flusher: Flusher;
   /**
@@ -49,16 +49,16 @@ export interface BrokerContext {
    * charge for each packet. A clock that is set and a pause of the process do not count as silence.
    */
   readonly awake: { ms: number };
-  /** Everybody who is connected. */
+  /** All open connections. */
   readonly members: Set<Member>;
 }
 
-/** A connection, as those see it who look after all of them. */
+/** A connection, as seen by work on all connections. */
 export interface Member {
   readonly client: Pick<Client, 'identity' | 'isGone'> | undefined;
   /** The payer of the connection is the address, until it has logged in. */
   readonly input: { readonly payer: Payer };
-  /** Looks at its clocks, which count time awake: keep alive, login, token. */
+  /** Checks its clocks, which count time awake: keep alive, login, token. */
   sweep(awakeMs: number): void;
   readonly writer: Pick<PacketWriter, 'waitingBytes' | 'bytesWritten'>;
   end(code: number, text?: string): void;

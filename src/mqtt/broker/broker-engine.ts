@@ -40,11 +40,11 @@ export interface BrokerOptions {
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly log: Log;
-  /** The brokers of other processes, where the store shares sessions with them. */
+  /** The brokers of other processes, where the store serves sessions to several. */
   readonly others?: { readonly peers: Peers; readonly deliverEvent: DeliverEvent } | undefined;
 }
 
-/** A broker whose clocks can be looked at by hand. */
+/** A broker whose clocks can be checked by hand. */
 export interface BrokerEngine extends Broker {
   /** Does the work of every second: keep alive, logins that ended, wills, expiry. */
   sweep(): void;
@@ -285,7 +285,7 @@ function publishWill(
       completion.finish(sent, settled);
       return 'over';
     },
-    // A client that is gone cannot be told, and cannot send it again.
+    // A client that is gone receives no answer, and cannot send it again.
     () => 'over',
   );
 }

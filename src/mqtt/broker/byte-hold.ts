@@ -2,15 +2,15 @@ import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
 
 /**
- * The bytes of a budget that one connection holds. Up to `freeBytes` it takes none, so that small
- * packets come through however full the budget is; beyond, it takes them in steps.
+ * The bytes of a budget that one connection reserves. Up to `freeBytes` it takes none, so that
+ * small packets come through however full the budget is; beyond, it takes them in steps.
  */
 export class ByteHold {
   readonly #budget: Budget;
   readonly #freeBytes: number;
   readonly #stepBytes: number;
   #payer: Payer;
-  /** Bytes that its parts hold. */
+  /** Bytes that its parts reserve. */
   #held = 0;
   /** Bytes taken of the budget. */
   #bytes = 0;
@@ -35,7 +35,7 @@ export class ByteHold {
     this.#payer = payer;
   }
 
-  /** Counts what one holder has beside what the others have. */
+  /** Counts the bytes of one part beside those of the other parts. */
   part(): { hold(bytes: number): boolean } {
     let own = 0;
     return {
@@ -49,7 +49,7 @@ export class ByteHold {
     };
   }
 
-  /** So many bytes are held from now on, instead of those before; false: they may not be. */
+  /** Reserves so many bytes instead of those before; false: the budget refuses. */
   hold(bytes: number): boolean {
     if (this.#bytes === 0 && bytes <= this.#freeBytes) return true;
     const step = this.#stepBytes;

@@ -46,15 +46,15 @@ export interface CatchUpContext {
   readonly log: Log;
 }
 
-/** From now on what comes for the session waits until the log was looked through for it. */
+/** Defers what comes for the session until the log was read for it. */
 export function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'heard'>): void {
   session.catchUp = { waiting: [], found: new Set(), heard };
 }
 
 /**
- * Looks through the log for sessions that are held back, until that is done: then what came
- * meanwhile goes on, and the store is told. Never rejects; a process that stops leaves it to the
- * next one. `keys`: all that were claimed, also what could not be taken up.
+ * Reads the log for sessions with deferred deliveries, until that is done: then the deliveries go
+ * on, and the store records it. Never rejects; a process that stops leaves it to the next one.
+ * `keys`: all claimed sessions, also those that could not be taken up.
  */
 export async function complete(
   context: CatchUpContext,
@@ -147,7 +147,7 @@ export async function readLog(
   } while (!page.isLast);
 }
 
-/** The way of messages to these sessions alone. */
+/** Routes messages to these sessions alone. */
 function createReplay(
   { outbound, journal, counters, clock, claims }: CatchUpContext,
   taken: readonly TakenSession[],

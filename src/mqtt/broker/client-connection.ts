@@ -40,7 +40,7 @@ export class ClientConnection implements Link, OpenConnection {
   readonly #silenceMs: number;
   #will: Will | undefined;
   #inbound: Inbound | undefined;
-  /** When its client was heard last, in time awake. */
+  /** When its client last sent a packet, in time awake. */
   #heardAt: number;
   /** Since when its client has read nothing of a full buffer. */
   #fullSince: number | undefined;
@@ -115,7 +115,7 @@ export class ClientConnection implements Link, OpenConnection {
     } else if (this.client.isGone()) {
       this.end(reason.notAuthorized, loginEnded);
     } else if (fullMs > mqttLimits.stuckMs) {
-      // A peer that does not read holds memory: it has had a while.
+      // A peer that does not read keeps memory in use: it has had a while.
       this.#carrier.abort(reason.quotaExceeded);
     }
   }

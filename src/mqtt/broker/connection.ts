@@ -66,7 +66,7 @@ export class Connection implements Receiver, Member, Carrier {
     if (this.#state === 'opening' && bytes > 0) this.#opening.begun();
     if (this.#state === 'closed' || this.input.carry(bytes)) return;
     this.end(reason.quotaExceeded, 'too many bytes of messages are under way');
-    // A goodbye would leave what it holds in memory for a while.
+    // A goodbye would leave its bytes in memory for a while.
     this.writer.transport.destroy();
   }
 
@@ -161,7 +161,7 @@ export class Connection implements Receiver, Member, Carrier {
     if (!this.#isLeft) this.#over();
   }
 
-  /** Happens once, whoever ended the connection: nothing refers to it afterwards. */
+  /** Happens once, whichever side ended the connection: nothing refers to it afterwards. */
   #over(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';

@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts';
 import { Parcel } from './parcel.ts';
 import type { DeliveryTerms, Link } from './session.ts';
 
-/** A message on its way to many: encoded once for all connections on which it is the same. */
+/** A message for many sessions: encoded once for all connections on which it is the same. */
 export class Delivery {
   readonly message: Message;
   readonly now: Instant;
@@ -48,7 +48,7 @@ export class Delivery {
     return this.#parcel;
   }
 
-  /** The same without a hold on what the socket brought, for one that waits. */
+  /** The same without a reference to the socket's bytes, for a delivery that waits. */
   detached(): Delivery {
     const { message } = this.keep();
     if (message === this.message) return this;
@@ -92,7 +92,7 @@ export function encodeFor(
 /** The first topics of a connection get a number; the others keep their name. */
 function aliasFor(link: Link, message: Message): { alias: number; isTopicKnown: boolean } {
   const { aliases, packetBytesMax } = link;
-  // A packet that may turn out too large to be sent must not be the one that tells the number.
+  // A packet that may prove too large to be sent must not introduce the number.
   if (aliases === undefined || largestSize(message) > packetBytesMax) return noAlias;
   const known = aliases.byTopic.get(message.topic);
   if (known !== undefined) return { alias: known, isTopicKnown: true };

@@ -19,7 +19,7 @@ export interface Established {
   readonly will: Will | undefined;
 }
 
-/** A client that may come in, and in which turn its session was claimed, of all processes. */
+/** A client that may come in, and the term of its session's claim, of all processes. */
 interface Entering extends Pick<ConnectRequest, 'clientId'> {
   readonly client: Client;
   readonly turn: number;

@@ -43,7 +43,7 @@ test('however many sessions one account has, others get their messages first', a
     return true;
   };
   setup.broker.deliver([aMessage('1'), aMessage('2', 0), aMessage('3')]);
-  // What is counted here happened before anybody else had a turn.
+  // Deliveries counted here happened before any other work had a slice.
   assert.equal(reachedAtOnce.filter((identity) => identity === 'ann').length, 3);
   assert.ok(reachedAtOnce.length <= 3 * mqttLimits.deliveriesAtOnceMax);
   assert.deepEqual(await payloadsOf(ann), ['1', '2', '3']);

@@ -9,7 +9,7 @@ import { createSlices } from './turns.ts';
 
 /**
  * Hands one message to many sessions without keeping others waiting: the first sessions of each
- * payer get it at once, the others when it is that payer's turn, and each in the order of messages.
+ * payer get it at once, the others in that payer's next slices, and each in the order of messages.
  * The longer a message is, the fewer get it at once, of all payers together.
  */
 export interface FanOut {
@@ -38,7 +38,7 @@ interface Room {
   left: number;
 }
 
-/** A delivery without its message: looking for the terms, and an entry of a queue. */
+/** A delivery without its message: finding the terms, and an entry of a queue. */
 const deliveryBytes = 256;
 
 const roomFor = ({ message }: Delivery): Room => ({
@@ -111,7 +111,7 @@ export function createFanOut(options: {
     const queue = queues.get(payer);
     const [job] = queue?.jobs ?? [];
     if (queue === undefined || job === undefined) return false;
-    // Wait for the store while the payer has no room in the journal, else messages are dropped.
+    // Wait for the store while the payer's journal quota is used up, else messages are dropped.
     const synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
     if (synced !== undefined) {
       void synced.then(() => turns.add(payer, payer));

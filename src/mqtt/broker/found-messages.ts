@@ -6,7 +6,7 @@ export const nameOfFound = ({ writer, at }: MessageOrigin): string => `${writer}
 
 /**
  * Whether a session that another process had has the message: from that process, or since it was
- * found in the log. What others wrote may be read here after that.
+ * found in the log. Entries of other processes may be read here after that.
  */
 export const isKnown = (
   { found, heard }: Pick<CatchUp, 'found' | 'heard'>,

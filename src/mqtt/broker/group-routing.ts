@@ -25,7 +25,7 @@ interface Round {
   readonly how: Manner;
 }
 
-/** How a message is looked at. */
+/** How a message is routed. */
 interface Manner {
   /** Only what a process had claimed that ended, or that it gave back. */
   readonly isAgain: boolean;
@@ -139,7 +139,7 @@ export function createGroupRouting(options: {
       return;
     }
     const isHere = target.session.link !== undefined;
-    // Nobody waits for what comes at most once.
+    // No session queues a QoS 0 message: it comes at most once.
     if (terms.qos === 0 && (!isHere || how.isAgain)) return;
     if (terms.qos === 0 && claims.waiting() >= mqttLimits.deliveriesWaitingMax) {
       counters.dropped.queue_full += 1;
@@ -193,7 +193,7 @@ export function createGroupRouting(options: {
   return { route };
 }
 
-/** Whether nobody will come back for it. */
+/** Whether the session has expired without a connection. */
 const isOver = ({ link, expiresAt }: Session, { now }: Delivery): boolean =>
   link === undefined && expiresAt <= now;
 

@@ -35,7 +35,7 @@ test('thousands that wait, each of another payer, are handed on a few in each tu
   const shares = createHandOnShares();
   shares.spend(guest(0), 30_000);
   let [begun, most] = [0, 0];
-  // Each look at the clock finds it 2 ms later.
+  // Each reading of the clock is 2 ms later.
   let now = performance.now();
   t.mock.method(performance, 'now', () => {
     now += 2;

@@ -10,35 +10,35 @@ export interface Waiting {
 }
 
 /**
- * How far messages, of each payer and of all, have looked for those who subscribed, and how many
- * bytes these were handed, in this turn of the event loop: with many wildcards in deep filters one
- * topic may be at tens of thousands of places, thousands of wills may be due at once, and a message
- * of 64 KiB is copied for each of hundreds of subscribers.
+ * Quotas of each slice of the event loop, of each payer and of all, for searching subscribers of
+ * messages and for bytes handed to them: with many wildcards in deep filters one topic may be at
+ * tens of thousands of places, thousands of wills may be due at once, and a message of 64 KiB is
+ * copied for each of hundreds of subscribers.
  */
 export interface HandOnShares {
-  /** A message of the payer was looked for at so many places, or took as long to hand on. */
+  /** Charges the payer for a message searched at so many places, or as long to hand on. */
   spend(payer: Payer, places: number): void;
   /**
-   * Whether the payer, or all, have had their share of this turn. Then this goes on when it is the
-   * payer's turn again; what waits already keeps its place.
+   * Whether the payer, or all, have used up the quota of this slice. Then `waiting` goes on in the
+   * payer's next slice; work that waits already keeps its place.
    */
   mustWait(waiting: Waiting): boolean;
-  /** Whether the payer, or all, have had their share of this turn. */
+  /** Whether the payer, or all, have used up the quota of this slice. */
   isSpent(payer: Payer): boolean;
-  /** Resolves when it is the payer's turn. */
+  /** Resolves in a slice in which the payer has quota left. */
   turnOf(payer: Payer): Promise<void>;
 }
 
-/** Some three milliseconds of looking. */
+/** Some three milliseconds of searching. */
 const placesPerTurn = 10_000;
-/** Of all guests together, and of all accounts: each new one would have a share of its own. */
+/** Of all guests together, and of all accounts: each new one would have a quota of its own. */
 const placesOfAllPerTurn = 3 * placesPerTurn;
-/** Handing it to one who subscribed takes as long as looking at so many places. */
+/** Handing a message to one subscriber takes as long as searching so many places. */
 const placesPerRecipient = 10;
-/** Copying so many bytes takes as long as looking at one place. */
+/** Copying so many bytes takes as long as searching one place. */
 const bytesPerPlace = 256;
 
-/** The cost of handing a message of so many bytes to one who subscribed, in places. */
+/** The cost of handing a message of so many bytes to one subscriber, in places. */
 export const placesOfRecipient = (bytes: number): number =>
   placesPerRecipient + Math.floor(bytes / bytesPerPlace);
 
@@ -49,7 +49,7 @@ export function createHandOnShares(): HandOnShares {
 
   function begin(waiting: Waiting): void {
     waits.delete(waiting);
-    // Work in fair turns is bounded by them.
+    // Work in fair slices is bounded by them.
     shares.renew(waiting.payer);
     waiting.goOn();
   }

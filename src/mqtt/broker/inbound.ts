@@ -42,9 +42,9 @@ const tooMuchUnderWay: PublishOutcome = {
 };
 /** Memory of a publish beside its payload until it is answered: objects, promises. */
 const publishBytesBeside = 4_096;
-/** A publish of so much, which is there anyway, is taken in although there is no room for it. */
+/** A publish of so many bytes, in memory already, is taken in although the budget is full. */
 const smallBytesMax = 4_096;
-/** So much of a connection is on its way without a look at the budget. */
+/** Bytes under way of a connection that take none of the budget; more takes it in steps. */
 const publishRoom = { freeBytes: 16_384, stepBytes: 16_384 };
 
 /** The publishes of one connection: asks the hooks, hands on, and answers. */
@@ -55,7 +55,7 @@ export class Inbound {
   readonly #room: ByteHold;
   #bytesUnderWay = 0;
   readonly #pause: Pause;
-  /** Whether there is no room for what is under way: nothing more is read until there is. */
+  /** Whether the budget for publishes under way is full: nothing more is read meanwhile. */
   #isOver = false;
   /** The topics of aliases that the client has set. */
   #aliases: Map<number, string> | undefined;
@@ -78,7 +78,7 @@ export class Inbound {
     });
   }
 
-  /** PUBLISH; `mayBeSo` tells whether a packet of this size may have the topic. */
+  /** PUBLISH; `mayBeSo` answers whether a packet of this size may have the topic. */
   publish(packet: PublishPacket, mayBeSo: (topic: string) => boolean): void {
     const { counters, journal, clock } = this.#context;
     counters.messagesReceived += 1;
@@ -90,7 +90,7 @@ export class Inbound {
     if (qos === 2 && this.#isRepetition(packet)) return;
     const refusal = this.#refusalOf(topic, payload.length + (properties?.length ?? 0));
     if (refusal !== undefined) {
-      // Without its payload, for which there may be no room.
+      // Without its payload, for which the budget may be full.
       this.#enter(unanswered(packet, undefined, refusal));
       return;
     }
@@ -123,7 +123,7 @@ export class Inbound {
     return topicByAlias(this.#aliases, packet);
   }
 
-  /** [MQTT-3.3.4-9]; older clients were not told the number, but nobody has so many under way. */
+  /** [MQTT-3.3.4-9]; older clients do not receive the number, but none has so many under way. */
   #requireRoom({ qos, packetId }: PublishPacket): void {
     if (qos === 2 && this.#unreleased.has(packetId)) return;
     const { version } = this.#publisher;
@@ -151,7 +151,7 @@ export class Inbound {
     return fits || this.#isOver ? undefined : tooMuchUnderWay;
   }
 
-  /** `outcome` tells how it ends, unless that is known already. */
+  /** `outcome`: how the publish ends, unless that is known already. */
   #enter(publish: UnansweredPublish, outcome?: Promise<PublishOutcome>): void {
     this.#bytesUnderWay += publish.bytes;
     this.#order.add(publish);
@@ -207,7 +207,7 @@ class Pause {
     this.#publisher = publisher;
   }
 
-  /** Until no more are under way than `endsAt`; where none is, nobody would hear of it. */
+  /** Pauses until no more are under way than `endsAt`; where none is, no answer would end it. */
   beginAt(underWay: number, endsAt: number = Math.floor(underWay / 2)): void {
     if (this.#isOn || underWay === 0) return;
     this.#isOn = true;
@@ -282,12 +282,12 @@ function acknowledge(publisher: Publisher, publish: UnansweredPublish): boolean 
   }
   if (qos === 0) return true;
   if (version !== 5 && outcome !== undefined && isForRoom(outcome)) {
-    // Nothing can tell it why: without an answer it sends again over its next connection.
+    // No code says why: without an answer the client sends again over its next connection.
     publisher.end(reason.quotaExceeded);
     return false;
   }
   const type = qos === 1 ? packetType.puback : packetType.pubrec;
-  // With QoS 2 nobody expects to be told that nobody listens, though it is allowed.
+  // With QoS 2 no client expects this code, though it is allowed.
   const reasonCode = qos === 2 && code === reason.noMatchingSubscribers ? reason.success : code;
   const reasonString =
     wantsProblemInformation && outcome?.kind === 'refused' ? outcome.description : undefined;
@@ -295,7 +295,7 @@ function acknowledge(publisher: Publisher, publish: UnansweredPublish): boolean 
   return true;
 }
 
-/** Whether there was no room for it, which may be so for a while only [contract 14]. */
+/** Whether a quota refused the publish, which may be so for a while only [contract 14]. */
 const isForRoom = (outcome: PublishOutcome): boolean =>
   outcome.kind === 'refused' && outcome.reason === 'quota';
 

@@ -10,21 +10,21 @@ export interface Journal {
   add(change: SessionChange, payer: Payer): void;
   /** Counts one more row of a change added in this step: it is paid for like a change. */
   addRow(payer: Payer): void;
-  /** Whether the payer has room for what can wait, or be left out, as one more queued message. */
+  /** Whether the payer's quota admits what can wait, or be left out, as one more queued message. */
   hasRoomFor(payer: Payer): boolean;
   /** Changes when what was added before has left for the store: an added change is then final. */
   readonly step: number;
   /**
-   * Somebody is still finding out what to add for a message of this payer: until then nothing that
-   * the payer published counts as durable.
+   * Waits for a decision on what to add for a message of this payer: until then nothing that the
+   * payer published counts as durable.
    */
   hold(decision: Promise<void>, payer: Payer | undefined): void;
   /**
-   * Resolves when all that was added is durable, and what is held for messages of the payer, if one
-   * is given: nobody waits for those of others. undefined: it is already.
+   * Resolves when all added changes are durable, and decisions for messages of the payer, if one is
+   * given: no payer waits for those of others. undefined: all is durable already.
    */
   synced(publisher?: Payer): Promise<void> | undefined;
-  /** Resolves when all that was added or is held at this moment is durable. */
+  /** Resolves when all that was added or is being decided at this moment is durable. */
   settled(): Promise<void>;
   /** Resolves when all is durable, or when the store has failed often enough to give up. */
   finish(): Promise<void>;
@@ -45,7 +45,7 @@ function* partsOf(changes: readonly SessionChange[]): Generator<readonly Session
   yield changes.slice(from);
 }
 
-/** With so few changes waiting nobody is asked to wait. */
+/** With so few changes waiting no payer has to wait. */
 const unhurriedMax = 1_000;
 
 /** A service that stops cannot wait for ever for its disk. */
@@ -61,13 +61,13 @@ export function createJournal(options: {
   readonly store: SessionStore;
   readonly room: Budget;
   readonly log: Log;
-  /** Writes the notes of changes for other processes. Absent: there are none. */
+  /** Writes messages to other processes about changes. Absent: there are none. */
   readonly notesOf?: ((changes: readonly SessionChange[]) => readonly string[]) | undefined;
 }): Journal {
   const { store, room, log, notesOf } = options;
   let collecting: Step | undefined;
   let inFlight: Step | undefined;
-  /** Decisions that are held for the messages of each payer. */
+  /** Pending decisions for the messages of each payer. */
   const held = new Map<Payer | undefined, Promise<unknown>>();
   let stepNumber = 0;
   let isFinishing = false;
@@ -104,7 +104,7 @@ export function createJournal(options: {
     leave();
   }
 
-  /** Tries until it succeeds: promised changes must not be lost, and nobody is answered before. */
+  /** Tries until it succeeds: promised changes must not be lost; no client is answered before. */
   async function writeUntilKept(changes: readonly SessionChange[]): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -13,8 +13,8 @@ interface Login {
 }
 
 /**
- * Asks whether a client may come in, and calls `admit` once: where other processes have sessions as
- * well, when that of the client is this process's, with the turn of that.
+ * Asks whether a client may come in, and calls `admitLate` once: where other processes have
+ * sessions as well, when this process has claimed that of the client, with the term of the claim.
  */
 export function letIn(
   { authority, ownership, log }: BrokerContext,

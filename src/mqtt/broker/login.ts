@@ -58,7 +58,7 @@ export function termsFor(packet: ConnectPacket, client: Client, clientId: string
   const granted = isLower ? keepAliveMax : keepAliveSeconds;
   return {
     expirySeconds,
-    // Once and a half the time [MQTT-3.1.2-22], and the second between two looks at the clock.
+    // Once and a half the time [MQTT-3.1.2-22], and the second between two sweeps.
     silenceMs: granted * 1_500 + 1_000,
     connack: {
       receiveMaximum: mqttLimits.publishesUnderWayMax,
@@ -84,18 +84,18 @@ export function encodeAcceptance(
   return encodeConnack({ version, reasonCode: reason.success, sessionPresent, properties });
 }
 
-/** Throws ProtocolError for a client that could not even be told that it is in [MQTT-3.1.2-24]. */
+/** Throws ProtocolError for a client that could not even receive CONNACK [MQTT-3.1.2-24]. */
 export function requireFitting(packet: ConnectPacket, { connack }: ConnectTerms): void {
   if (encodeAcceptance(packet.version, connack, false).length <= packet.maximumPacketSize) return;
   throw new ProtocolError(reason.packetTooLarge, 'not even CONNACK fits', { isSilent: true });
 }
 
-/** A last will, ready to be published by whoever it is of. */
+/** A last will, ready to be published by its client. */
 export interface Will {
   readonly message: Message;
   readonly delayMs: number;
   readonly expirySeconds: number | undefined;
-  /** In which its client connected, of all processes; 0: no other one knows of it. */
+  /** The term in which its client connected, of all processes; 0: no other one knows of it. */
   readonly turn: number;
 }
 

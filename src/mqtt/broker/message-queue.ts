@@ -16,9 +16,9 @@ import { hasWaiting, mayTransmit, pump, release, transmit } from './transmission
 
 /** QoS 1 and 2 messages on their way to the clients: windows, queues, repetition. */
 export interface MessageQueue {
-  /** Sends it, or keeps it until it is its turn; drops it where there is no room. */
+  /** Sends a message, or queues it until it is next; drops it where a queue or quota is full. */
   add(session: Session, delivery: Delivery, terms: QueuedTerms): void;
-  /** The same for one of which nobody could say who may have it: that is asked again. */
+  /** The same for a message whose right the store could not answer: it is asked again. */
   addUnasked(session: Session, delivery: Delivery, terms: QueuedTerms): void;
   /** Sends what is not settled again, in order, over a new connection [MQTT-4.4.0-1]. */
   resume(session: Session): void;
@@ -30,9 +30,9 @@ export interface MessageQueue {
   received(session: Session, packetId: number, reasonCode: number): void;
   /** PUBCOMP: the client forgot the packet id. */
   completed(session: Session, packetId: number): void;
-  /** Gives back the room of a session that ends. */
+  /** Gives back the quota of a session that ends. */
   forget(session: Session): void;
-  /** Puts in line what waited before the start. */
+  /** Queues what waited before the start. */
   restore(session: Session, stored: readonly StoredEntry[]): void;
 }
 

@@ -10,7 +10,7 @@ interface Opener {
   abort(code: number): void;
 }
 
-/** A connection until its CONNECT is whole: how long that may take, and what room there is. */
+/** A connection until its CONNECT is whole: how long that may take, and its budget. */
 export class Opening {
   readonly #context: BrokerContext;
   readonly #opener: Opener;
@@ -36,7 +36,7 @@ export class Opening {
     if (!this.#place.hold(mqttLimits.openingBytes)) end();
   }
 
-  /** Gives the room back: CONNECT is whole, or is not waited for any longer. */
+  /** Gives the budget back: CONNECT is whole, or is not waited for any longer. */
   over(): void {
     this.#place?.hold(0);
   }

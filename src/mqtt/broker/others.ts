@@ -8,7 +8,7 @@ import type { Router } from './router.ts';
 import type { SubscriptionTree } from './subscription-tree.ts';
 import { readTalk, writeTalk } from './talk.ts';
 
-/** Notes of changes for the brokers of other processes: topics with another retained message. */
+/** Messages to the brokers of other processes: topics whose retained message changed. */
 export const retainedNotes =
   (peers: Pick<Peers, 'entryOf'>) =>
   (changes: readonly SessionChange[]): readonly string[] => {
@@ -75,8 +75,8 @@ interface Listening {
 }
 
 /**
- * Acts on what the brokers of other processes tell, and says when that is done. Answers what looks
- * again for messages of groups.
+ * Acts on messages of the brokers of other processes, and acknowledges them when that is done.
+ * Answers the function that reads the log again for messages of groups.
  */
 export function listenToOthers(peers: Peers, listening: Listening): ReadAgain {
   const { context, shared, retained, router, tree } = listening;
@@ -105,7 +105,7 @@ export function listenToOthers(peers: Peers, listening: Listening): ReadAgain {
     }
   }
 
-  // Messages that are acknowledged to others are in the queues of the sessions here.
+  // Messages acknowledged to other processes are in the queues of the sessions here.
   peers.onActed(async () => {
     await renewRetained();
     await journal.settled();

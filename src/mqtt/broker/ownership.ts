@@ -35,7 +35,7 @@ export interface Ownership {
   adopt(): Promise<void>;
   /** Resolves when what other processes retained before is known here. */
   heard(): Promise<void>;
-  /** Acts on what another broker tells. */
+  /** Acts on a message of another broker. */
   told(talk: Extract<Talk, Claimed>): Promise<void>;
   /** Resolves when nothing is under way. */
   close(): Promise<void>;
@@ -60,7 +60,7 @@ export interface OwnershipOptions extends CatchUpContext {
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { shared, peers, registry, journal, wills, log } = options;
   const inTurn = createKeyedSequence();
-  /** Sessions that are being taken, and the last turn in which another process took them. */
+  /** Sessions that are being taken, and the last term in which another process took them. */
   const taking = new Map<SessionKey, number>();
   const behind = new Set<Promise<void>>();
   let adopting: Promise<void> | undefined;

@@ -91,7 +91,7 @@ export class PacketInput implements Source {
     this.#turn.end();
   }
 
-  /** Counts so many bytes of packets that their carrier holds; false: they may not be. */
+  /** Reserves so many bytes of packets for their carrier; false: the budget refuses. */
   carry(bytes: number): boolean {
     return this.#carried.hold(bytes);
   }
