@@ -12,8 +12,8 @@ import type { Broker } from './broker.ts';
 import { mqttLimits } from './limits.ts';
 
 /**
- * Ends what the broker holds of somebody or something that went: nobody is to come into it later.
- * At once in memory; resolves when it is durable.
+ * Ends the sessions and retained messages of a removed account, key or thing, so that no later one
+ * inherits them. At once in memory; resolves when it is durable.
  */
 export async function cleanUpAfter(
   change: Change,

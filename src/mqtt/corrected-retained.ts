@@ -8,7 +8,7 @@ import { mqttLimits } from './limits.ts';
 import { readPublishedValues } from './payload.ts';
 import { valueTopic } from './topics.ts';
 
-/** Brings the retained value of a sensor in line with its last value [contract 10]. Durable. */
+/** Aligns the retained value of a sensor with its last value [contract 10]. Durable. */
 export type CorrectRetained = (sensor: SensorRef) => Promise<void>;
 
 /**

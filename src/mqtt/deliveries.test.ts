@@ -32,7 +32,7 @@ function stored(batch: ColumnBatch, publishContext?: PublishContext) {
   return { event, held };
 }
 
-/** A broker to which everybody subscribed, that takes a while for each message. */
+/** A broker where every topic has a subscriber, and each message takes a while. */
 function openBroker(onDeliver: () => void = () => undefined) {
   const told: Message[] = [];
   const waiting: (() => void)[] = [];
@@ -66,7 +66,7 @@ const numbers = (count: number): ColumnBatch =>
 const texts = (told: readonly Message[]): string[] =>
   told.map(({ topic, payload }) => `${topic} ${Buffer.from(payload)}`);
 
-/** Uses the processor for a while, so that a turn is over at some time. */
+/** Uses the processor for a while, so that a slice is over at some time. */
 function work(): void {
   for (const end = performance.now() + 0.05; performance.now() < end; );
 }

@@ -22,10 +22,10 @@ import {
 import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
 
 /**
- * Hands what was stored to the broker, which asks for the rights of each subscriber. A push to
- * what nobody subscribed to costs a look at the tree of subscriptions. What a long push brings is
- * handed on in slices, and what comes of its sensor meanwhile waits behind it. So does what is
- * pushed by who has had so much handed on that others come first.
+ * Hands what was stored to the broker, which asks for the rights of each subscriber. A push without
+ * subscribers costs one search of the tree of subscriptions. A long push is handed on in slices,
+ * and later pushes to its sensor wait behind it. So do pushes whose payer has had so much handed on
+ * that others come first.
  */
 export function deliverLive(watch: Watch, broker: Broker): () => void {
   const line = createDeliveryLine(broker);
@@ -58,8 +58,8 @@ const isLong = (event: DatapointsEvent): event is LongEvent =>
 type SettingEvent = Extract<FeedEvent, { readonly kind: 'actuator' }>;
 
 /**
- * Hands settings of actuators on, those behind whose payer others come first in its turn, and each
- * topic in order. Of too many that wait for one topic the oldest are left out: a newer one holds.
+ * Hands settings of actuators on, each topic in order; where other payers come first, in the next
+ * slice. Of too many that wait for one topic the oldest are left out: a newer one holds.
  */
 function createSettingLine(broker: PacedReceivers): (event: SettingEvent) => void {
   const lines = new Map<string, SettingEvent[]>();
@@ -123,7 +123,7 @@ function createDeliveryLine(broker: PacedReceivers): (event: DatapointsEvent) =>
     deliverDatapoints(broker, event);
   }
 
-  /** Whether it is handed on later: it is long, or others come first. */
+  /** Whether it is handed on later: it is long, or other payers come first. */
   const isLater = (event: DatapointsEvent): boolean =>
     isLong(event) ||
     (event.payer !== undefined && broker.isBehind(event.payer) && isHeard(broker, event));
@@ -136,7 +136,7 @@ function createDeliveryLine(broker: PacedReceivers): (event: DatapointsEvent) =>
     }
     const topic = valueTopic(event);
     const line = lines.get(topic);
-    // Events of other processes hold up no sender: better out of order than without a bound.
+    // Events of other processes delay no sender: better out of order than without a bound.
     const isFull =
       event.payer === undefined && (line?.count ?? 0) >= mqttLimits.eventsBehindLongMax;
     if ((line === undefined || isFull) && !isLate) {
@@ -236,7 +236,7 @@ function deliverSetting(
   const message = settingMessage(topic, value, publishContext);
   if (origin !== undefined) message.origin = origin;
   if (broker.hasSubscribers(topic)) broker.deliver([message]);
-  // Else a gateway that comes back would obey an older setting that somebody retained.
+  // Else a gateway that comes back would obey an older setting that a client retained.
   if (!isPublished(publishContext)) broker.renewRetained({ ...message, retain: true });
 }
 

@@ -15,7 +15,7 @@ export const mqttLimits = {
   clientIdCharactersMax: 256,
   /** A home's hub subscribes to each of its things; their bytes are counted, too. */
   subscriptionsPerSessionMax: 5_000,
-  /** Filters of one SUBSCRIBE or UNSUBSCRIBE that are looked at; those behind are refused. */
+  /** Filters of one SUBSCRIBE or UNSUBSCRIBE that are read; those behind are refused. */
   filtersPerPacketMax: 1_000,
   /** From the begin of a connection to its first byte. */
   silentMs: 5 * second,
@@ -23,11 +23,11 @@ export const mqttLimits = {
   connectMs: 30 * second,
   /** Memory of a connection whose CONNECT has begun, beside the bytes of the CONNECT. */
   openingBytes: 12_288,
-  /** A login that waits for its turn for longer is refused. */
+  /** A login that is queued for longer is refused. */
   loginMs: minute,
-  /** MQTT 5 clients are told this one if they ask for more, or for none. */
+  /** MQTT 5 clients receive this one if they ask for more, or for none. */
   keepAliveSecondsMax: 600,
-  /** Older clients cannot be told: theirs is granted up to this, and none means this. */
+  /** Older clients cannot receive one: theirs is granted up to this, and none means this. */
   untoldKeepAliveSecondsMax: 3_600,
   /** Publishes of one connection that wait to be answered (receive maximum). */
   publishesUnderWayMax: 1_024,
@@ -47,18 +47,18 @@ export const mqttLimits = {
   socketBuffersBytesMax: 256 * 1_048_576,
   /** A client that reads nothing of a full buffer for so long is disconnected. */
   stuckMs: 30 * second,
-  /** A session that nobody comes back to. */
+  /** A session whose client does not come back. */
   sessionExpirySecondsMax: (30 * day) / second,
   /** Anybody can leave a guest's session behind. */
   guestSessionSecondsMax: day / second,
-  /** Sessions that nobody comes back to, and their filters, that end in one second. */
+  /** Expired sessions, and their filters, that end in one second. */
   expiredPerSweepMax: 2_000,
   willDelaySecondsMax: day / second,
   /** Rows in one step of the store: what else is to be stored waits for as long. */
   storeRowsPerStep: 5_000,
   /** The pause before a step that failed is tried again. */
   storeRetryMs: second,
-  /** Sessions of one payer that get a message at once; the others wait for their turn. */
+  /** Sessions of one payer that get a message at once; the others wait for the next slice. */
   deliveriesAtOnceMax: 64,
   /** Bytes that one message is handed on in at once, with what each delivery takes beside. */
   deliveredBytesAtOnceMax: 1_048_576,
@@ -73,11 +73,11 @@ export const mqttLimits = {
   topicCacheRecipientsMax: 200_000,
   /** Members of a group whose rights are asked for one message, until one may have it. */
   groupMembersAskedMax: 64,
-  /** Messages left to processes with a connected member of their group, and looked at again. */
+  /** Messages left to processes with a connected member of their group, and tried again. */
   sharesLeftMax: 10_000,
   /** The same in bytes. */
   sharesLeftBytesMax: 16 * 1_048_576,
-  /** Retained messages handed to a new subscription before others have their turn. */
+  /** Retained messages handed to a new subscription in one slice. */
   retainedPerTurn: 50,
   /** Topics whose retained value was removed by a correction, and comes back when it is undone. */
   emptiedTopicsMax: 10_000,
@@ -91,7 +91,7 @@ export const mqttLimits = {
   liveDatapointsAtOnceMax: 64,
   /** The same in bytes that each subscriber gets. */
   liveBytesAtOnceMax: 131_072,
-  /** Settings of one actuator, and of all, that wait for the turn of who published them. */
+  /** Settings of one actuator, and of all, that wait for a slice of their payer. */
   settingsWaitingPerTopicMax: 32,
   settingsWaitingMax: 512,
   /** Pushes to one sensor that wait until those of a longer array were handed on. */
@@ -103,6 +103,6 @@ export const mqttLimits = {
   webSocketChunksMax: 16_384,
   /** How often a connection's credential and its gateway are asked about again. */
   recheckMs: 30 * second,
-  /** How often those who watch the service's metrics get them. */
+  /** How often subscribers of the service's metrics get them. */
   systemMetricsMs: 10 * second,
 } as const;

@@ -39,7 +39,7 @@ export interface MqttListener {
   takeOver(socket: Socket, first: Uint8Array): void;
   /** Takes over a request for a WebSocket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void;
-  /** Lets nobody else in; those who are inside are the broker's to send away. */
+  /** Accepts no more connections; open ones are the broker's to end. */
   stop(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function createMqttListener(options: MqttListenerOptions): MqttListener {
   const webSockets = createWebSocketServer();
 
   function attach(socket: Socket, first?: Uint8Array): void {
-    // The port of HTTP stays open a little longer: nobody would ever send such a client away.
+    // The port of HTTP stays open a little longer: the broker would never end such a connection.
     if (isStopped) {
       socket.destroy();
       return;
@@ -122,8 +122,8 @@ function createWebSocketServer(): WebSocketServer {
     clientTracking: false,
     // A few bytes could unfold to gigabytes before anybody has logged in.
     perMessageDeflate: false,
-    // One message of a connection in each turn of the event loop: thousands of tiny frames come in
-    // one read.
+    // One message of a connection in each iteration of the event loop: thousands of tiny frames
+    // come in one read.
     allowSynchronousEvents: false,
     maxPayload: mqttLimits.webSocketMessageBytesMax,
     maxFragments: mqttLimits.webSocketFragmentsMax,

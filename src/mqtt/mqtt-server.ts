@@ -48,7 +48,7 @@ export interface MqttServices
 
 export interface MqttServerOptions {
   readonly services: MqttServices;
-  /** Tells what was removed, and who lost a login. */
+  /** Publishes what was removed, and which identities lost a login. */
   readonly changes: Pick<ChangeFeed, 'onChange'>;
   readonly store: SessionStore;
   /** Absent: no other process serves the same data. */
@@ -61,7 +61,7 @@ export interface MqttServerOptions {
   readonly connections: ConnectionGuard;
   readonly handshakeMs?: number | undefined;
   readonly metrics: MetricSource;
-  /** The room that is shared out to everybody, over all protocols. */
+  /** The budgets of all payers, over all protocols. */
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly reporter: Reporter;
@@ -73,7 +73,7 @@ export interface MqttServer extends Pick<MqttListener, 'listen' | 'port' | 'tlsP
   /** Handles MQTT on the port of HTTP. */
   readonly protocolHandler: typeof firstByteAndPaths & Pick<MqttListener, 'takeOver' | 'upgrade'>;
   readonly broker: Broker;
-  /** Says goodbye to everybody, and resolves when what was acknowledged is durable. */
+  /** Disconnects all clients, and resolves when acknowledged messages are durable. */
   close(): Promise<void>;
 }
 
@@ -116,7 +116,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     },
     broker,
     async close() {
-      // Nobody comes in any more, but sockets end only with what the broker says to them.
+      // No client comes in any more, but sockets end only with the broker's last packet to them.
       const stopped = listener.stop();
       await broker.close();
       for (const end of ends) end();

@@ -16,7 +16,7 @@ export interface PublishedValues extends PushedDatapoints {
   readonly form: 'object' | 'array' | 'bare';
 }
 
-/** Whether it is read in slices, others having their turn in between. */
+/** Whether the payload is read in slices, with other work in between. */
 export const isLongPayload = ({ length }: Uint8Array): boolean => length > limits.largePushBytesMin;
 
 /** The form of a long payload. */

@@ -41,7 +41,7 @@ export interface PublishOptions extends ValueParts {
   readonly retain: (message: Message) => Promise<void>;
   readonly reporter: Reporter;
   readonly log: Log;
-  /** Told of what is handed on without being stored. Absent: no other process serves. */
+  /** Receive what is handed on without being stored. Absent: no other process serves. */
   readonly peers?: Pick<Peers, 'tell' | 'origin' | 'heardBefore'> | undefined;
 }
 
@@ -205,7 +205,7 @@ export function createPublish(options: PublishOptions): Publish {
 
 const topicWanted = 'publish on devices/{id}/sensors/{id}/value';
 
-/** Tells other processes: an acknowledged message reaches their subscribers; QoS 0 may be lost. */
+/** Publishes to other processes: their subscribers get acknowledged messages; QoS 0 may be lost. */
 async function tellOthers(
   { tell, origin, heardBefore }: Pick<Peers, 'tell' | 'origin' | 'heardBefore'>,
   message: Message,

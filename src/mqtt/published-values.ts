@@ -15,13 +15,13 @@ import { type PublishedValues, publishedForm, readPublishedValues } from './payl
 /** Where published values go. */
 export interface ValueParts {
   readonly ingest: Ingest;
-  /** Takes long payloads in, in turn with those of HTTP. */
+  /** Takes long payloads in, alternating with those of HTTP. */
   readonly takeLargePush: TakeLargePush;
-  /** Told of what was refused, so that its owner may read why nothing arrives. */
+  /** Records what was refused, so that its owner may read why nothing arrives. */
   readonly refusedPushes: Pick<RefusedPushes, 'note'>;
 }
 
-/** Reads and stores a long payload, others having their turn in between; answers what it held. */
+/** Reads and stores a long payload, with other work in between; answers its values. */
 export async function storeLong(
   { ingest, takeLargePush }: ValueParts,
   actor: Actor,
@@ -39,7 +39,7 @@ export async function storeLong(
   return values;
 }
 
-/** Stores what a short payload holds, and answers it. */
+/** Stores the values of a short payload, and answers them. */
 export async function storeShort(
   { ingest }: ValueParts,
   actor: Actor,
@@ -52,7 +52,7 @@ export async function storeShort(
   return values;
 }
 
-/** Notes the elements of an array whose other ones were stored. */
+/** Records the refused elements of an array whose other ones were stored. */
 export function noteRefused(
   by: Pick<ValueParts, 'refusedPushes'> & { readonly actor: Actor; readonly sensor: SensorRef },
   { topic: path }: Message,

@@ -38,7 +38,7 @@ function socketTransport(socket: Socket): Transport {
       if (isEnding) return;
       isEnding = true;
       socket.end();
-      // A peer that neither reads nor closes would hold the socket open.
+      // A peer that neither reads nor closes would keep the socket open.
       const impatience = setTimeout(() => socket.destroy(), limits.goodbyeMs);
       impatience.unref();
       socket.once('close', () => clearTimeout(impatience));

@@ -8,7 +8,7 @@ import { systemPrefix } from './topics.ts';
 const topicOf = (name: string): string => `${systemPrefix}metrics/${name}`;
 
 /**
- * Delivers the metrics of the service below $SYS/metrics, every now and then, while somebody
+ * Delivers the metrics of the service below $SYS/metrics, every now and then, while a client
  * subscribes to one of them; the answer ends that.
  */
 export function publishSystemMetrics(options: {

@@ -2,7 +2,7 @@ import type { Payer } from '../domain/budgets/payer.ts';
 
 /** The byte stream to one peer, whatever carries it: a socket, TLS, a WebSocket. */
 export interface Transport {
-  /** Sends the bytes in order, now or as soon as there is room; never throws. */
+  /** Sends the bytes in order, now or as soon as the socket takes them; never throws. */
   write(bytes: Uint8Array): void;
   /** Bytes that were written and have not left yet. */
   readonly bufferedBytes: number;
@@ -23,9 +23,9 @@ export interface Transport {
 export interface Receiver {
   /** Bytes arrived; the broker may keep slices of the chunk, so it must not be written to again. */
   receive(chunk: Uint8Array): void;
-  /** So many bytes are held now that cannot be handed on yet, instead of those before. */
+  /** Bytes in memory that cannot be handed on yet, instead of those before. */
   held(bytes: number): void;
-  /** Buffered bytes have left: there is room for more. */
+  /** Buffered bytes have left: more can be written. */
   drained(): void;
   /** The connection is over, for whatever reason; called once. */
   closed(): void;

@@ -31,8 +31,8 @@ export function attachWebSocket(options: {
 }
 
 /**
- * Tells how much has arrived of a message whose end has not: it is gathered before it is handed on.
- * Of fragmented messages a little more is told, as the heads of their frames are not seen.
+ * Reports how much has arrived of an unfinished message: it is gathered before it is handed on. Of
+ * fragmented messages a little more is reported, as the heads of their frames are not seen.
  */
 function countUnfinished(
   webSocket: WebSocket,
@@ -50,7 +50,7 @@ function countUnfinished(
   webSocket.on('message', finished);
   webSocket.on('ping', finished);
   webSocket.on('pong', finished);
-  // Before it is looked into; and after, as what ends in this chunk is not held.
+  // Before the chunk is parsed; and after, as a message that ends in it is not kept.
   socket.prependListener('data', (chunk: Buffer) => {
     chunkBytes = chunk.length;
     unfinished += chunk.length;

@@ -287,7 +287,7 @@ function acknowledge(publisher: Publisher, publish: UnansweredPublish): boolean 
     return false;
   }
   const type = qos === 1 ? packetType.puback : packetType.pubrec;
-  // With QoS 2 no client expects this code, though it is allowed.
+  // With QoS 2 no client expects "no matching subscribers", though it is allowed.
   const reasonCode = qos === 2 && code === reason.noMatchingSubscribers ? reason.success : code;
   const reasonString =
     wantsProblemInformation && outcome?.kind === 'refused' ? outcome.description : undefined;

@@ -121,7 +121,7 @@ test('the receive maximum that is announced is kept to, exactly', async () => {
   const most = connack?.cmd === 'connack' ? (connack.properties?.receiveMaximum ?? 0) : 0;
   assert.equal(most, 1_024);
   peer.send(...flood(most));
-  // A repetition takes no more room, and what is released makes room.
+  // A repetition takes no more quota, and a release gives quota back.
   peer.send(publish('t', { qos: 2, messageId: 1, dup: true }));
   assert.equal((await peer.takeAll(most + 1)).length, most + 1);
   peer.send({ cmd: 'pubrel', messageId: 1 });
@@ -188,10 +188,10 @@ test('small publishes without room are left in the socket until others are answe
   }
   await settled();
   assert.ok(mallory.isPaused);
-  // Each counts for 4 KiB, and one that is there has no need of room.
+  // Each counts for 4 KiB, and one that is in memory already needs no budget.
   const most = bytes.rule.perAccount / 4_096 + 1;
   assert.ok(waiting.length > 4 && waiting.length <= most, `${waiting.length} of ${most}`);
-  // Others have room of their own, and four of each connection need none.
+  // Others have a quota of their own, and four of each connection need none.
   const ann = await connectPeer(broker, { username: 'ann', password: Buffer.from('p') });
   ann.send(publish('t', { qos: 1, messageId: 1 }));
   await settled();

@@ -21,7 +21,7 @@ const answeredKeptMax = 32;
 
 /**
  * The publishes of one connection in the order of their arrival. Each is handed on and answered in
- * its turn [MQTT-4.6.0-5], while many are under way at once.
+ * that order [MQTT-4.6.0-5], while many are under way at once.
  */
 export class PublishOrder {
   readonly #journal: Journal;
@@ -42,7 +42,7 @@ export class PublishOrder {
     steps: {
       /** The payer of what is published. */
       readonly payer: Payer;
-      /** Whether others have their turn first: `advance` is called when it is this one's. */
+      /** Whether other payers come first: `advance` is called in this one's next slice. */
       readonly mustWait: () => boolean;
       /** Hands it on: its outcome is known, and those before it have been handed on. */
       readonly finish: (publish: UnansweredPublish, outcome: PublishOutcome) => void;

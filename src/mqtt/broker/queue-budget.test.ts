@@ -36,7 +36,7 @@ test('one message for many sessions left behind takes its room once', async () =
   }
   const ann = await subscriber(setup, 'ann');
   setup.broker.deliver([aMessage(250_000)]);
-  // The first of them get it at once, the others in turns.
+  // The first of them get it at once, the others in slices.
   while (setup.broker.metrics().queuedMessages < 1_101) await settled();
   assert.ok(bytes.used < mebibyte, `${bytes.used} bytes`);
   assert.deepEqual(payloadsOf(await ann.take()), [250_000]);

@@ -3,13 +3,13 @@ import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Parcel } from './parcel.ts';
 import type { Session } from './session.ts';
 
-/** The room for messages that wait, shared out to the payers of the sessions they wait for. */
+/** The quota of queued messages, divided among the payers of their sessions. */
 export interface QueueBudget {
-  /** Takes room for an entry of the session; false: there is none. */
+  /** Takes quota for an entry of the session; false: none is left. */
   take(session: Session, parcel: Parcel): boolean;
-  /** Counts an entry of before the start, whatever room there is. */
+  /** Counts an entry of before the start, however full the quota is. */
   restore(session: Session, parcel: Parcel | undefined): void;
-  /** The entry does not hold the message any more, though it may go on. */
+  /** Releases the message of an entry, though the entry may go on. */
   letGo(payer: Payer, parcel: Parcel): void;
   /** An entry is over. */
   settle(payer: Payer): void;
@@ -32,7 +32,7 @@ export function createQueueBudget(bytes: Budget): QueueBudget {
   /** Takes the amount. */
   function mayTake({ payer, link, entries }: Session, amount: number): boolean {
     if (link === undefined) return bytes.take(payer, amount, partOfAbsent) === undefined;
-    // A client that is there and waits for nothing gets its message, whatever others have filled.
+    // A connected client with an empty queue gets its message, however full other queues are.
     const isServed = (entries?.size ?? 0) === 0 && bytes.check(payer, amount)?.scope !== 'own';
     if (!isServed) return bytes.take(payer, amount) === undefined;
     bytes.add(payer, amount);

@@ -10,17 +10,17 @@ import type { QueueBudget } from './queue-budget.ts';
 import type { Entry, QueuedTerms, Session } from './session.ts';
 import type { Shares } from './shares.ts';
 
-/** The parts that the queues of all sessions share. */
+/** The parts that the queues of all sessions use. */
 export interface QueueContext {
   readonly journal: Journal;
   readonly counters: Counters;
   readonly clock: Clock;
   readonly room: QueueBudget;
-  /** Of groups with members at other processes. Absent: there are none. */
+  /** Claims of groups with members at other processes. Absent: there are none. */
   readonly shares?: Pick<Shares, 'settle' | 'giveBack'> | undefined;
 }
 
-/** Takes the message into the session, durably if the session is; undefined: there is no room. */
+/** Queues the message, durably if the session is; undefined: a queue or quota is full. */
 export function insertEntry(
   context: QueueContext,
   session: Session,
@@ -77,13 +77,13 @@ export function freeMessage(
   counters.queuedBytes -= size;
 }
 
-/** Gives back the room of a session that ends. */
+/** Gives back the quota of a session that ends. */
 export function forgetEntries(context: QueueContext, session: Session): void {
   const { counters, room } = context;
   const handedOn: (() => void)[] = [];
   for (const entry of session.entries?.values() ?? []) {
     const { handOn, parcel, qos, wasSent } = entry;
-    // QoS 2 that was sent is for nobody else [MQTT-4.8.2-5].
+    // QoS 2 that was sent is for no other member [MQTT-4.8.2-5].
     if (handOn !== undefined && parcel !== undefined && (qos === 1 || !wasSent)) {
       handedOn.push(() => handOn(parcel.message, wasSent));
     }
@@ -102,7 +102,7 @@ export function forgetEntries(context: QueueContext, session: Session): void {
   for (const handOn of handedOn) handOn();
 }
 
-/** Puts in line what waited before the start; sessions that wait for the same message share it. */
+/** Queues what waited before the start; sessions that wait for the same message refer to one. */
 export function restoreEntries(
   { counters, room }: QueueContext,
   session: Session,

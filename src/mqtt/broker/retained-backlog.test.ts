@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 const clock = { now: () => 0 };
 const subscription = { filter: 'd/t', qos: 1, identifier: 0 } as Subscription;
 
-/** What is retained on d/t, sessions that are offered it, and others who are heard when told to. */
+/** Retained messages on d/t, a session that gets them, and a log that is read on demand. */
 function open() {
   const retained = createRetainedMessages({
     ...{ journal: { add() {} } as never, budgets: createBudgets(), clock },
@@ -27,7 +27,7 @@ function open() {
     ...{ retained, outbound: outbound as never, clock },
     heard: () => new Promise((resolve) => void looks.push(resolve)),
   });
-  // Only what the delivery looks at.
+  // Only the fields that the delivery reads.
   const session = { payer: 'p', link: { writer: { waitingBytes: 0 } } } as unknown as Session;
   const settle = async () => {
     for (let turns = 0; turns < 5; turns += 1) await turn();

@@ -18,7 +18,7 @@ export interface RetainedDelivery {
   start(session: Session, subscription: Subscription): void;
   /** The subscription has ended. */
   stop(session: Session, filter: string): void;
-  /** There is room again. */
+  /** Goes on: the client can take more again. */
   goOn(session: Session): void;
 }
 
@@ -31,7 +31,7 @@ export function createRetainedDelivery(options: {
 }): RetainedDelivery {
   const { retained, outbound, clock, heard } = options;
   const turns = createSlices(handSome);
-  /** Subscriptions that wait until the others are heard: of each session those of its filters. */
+  /** Subscriptions that wait for messages of other processes: of each session, by filter. */
   const waiting = new Map<Session, Map<string, Subscription>>();
 
   function start(session: Session, subscription: Subscription): void {
@@ -65,7 +65,7 @@ export function createRetainedDelivery(options: {
         begin(session, subscription);
       }
     }
-    // At once: the next one would be added to what nobody looks at.
+    // At once: the next one would be added to a map that is no longer read.
     waiting.delete(session);
   }
 
@@ -91,7 +91,7 @@ export function createRetainedDelivery(options: {
   function handSome(session: Session): boolean {
     for (let handed = 0; handed < mqttLimits.retainedPerTurn; handed += 1) {
       if (session.backlog === undefined || session.link === undefined) return false;
-      // Nobody calls goOn when a right was looked up.
+      // No event calls goOn when a right was looked up.
       if (!hasRoom(session)) return session.admissions !== undefined;
       handOne(session);
     }

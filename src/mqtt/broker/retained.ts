@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts';
 
 /** The last retained message of each topic. */
 export interface RetainedMessages {
-  /** Keeps or, without a payload, forgets [MQTT-3.3.1-6]; false: there is no room. */
+  /** Keeps or, without a payload, forgets [MQTT-3.3.1-6]; false: the quota is used up. */
   keep(message: Message): boolean;
   has(topic: string): boolean;
   /** The message of this topic, as it is kept. */
@@ -69,7 +69,7 @@ export function createRetainedMessages(options: {
     const { origin: _, ...kept } = ownMessage(message);
     const own = { ...kept, payer: message.payer ?? payerOf(known) };
     if (message.payer !== undefined && !room.take(own)) {
-      // Nobody is to take an older state for the last one.
+      // No client is to take an older state for the last one.
       if (known !== undefined) forgetCounted(known);
       return false;
     }
@@ -86,7 +86,7 @@ export function createRetainedMessages(options: {
     forgetCounted(known, expiredAt);
   }
 
-  /** Forgets a message whose room has been given back. */
+  /** Forgets a message whose quota has been given back. */
   function forgetCounted(message: Message, expiredAt?: Instant): void {
     const { topic } = message;
     drop(topic);
@@ -169,13 +169,13 @@ export function createRetainedMessages(options: {
 interface Place {
   readonly depth: number;
   readonly isRoot: boolean;
-  /** Nodes that the walk looked at since it found something. */
+  /** Nodes that the walk has visited. */
   readonly looked: { nodes: number };
 }
 
 const fromRoot = (): Place => ({ depth: 0, isRoot: true, looked: { nodes: 0 } });
 
-/** Others have their turn after so many that are not what is looked for. */
+/** Nodes that the walk visits before other work has a slice. */
 const nodesPerPause = 16;
 
 const payerOf = (message: Message | undefined): Payer => message?.payer ?? payerAt('unknown');
@@ -189,7 +189,7 @@ function sizeOf({ topic, payload, properties }: Message): number {
   return messageBytes + texts + payload.length + (properties?.length ?? 0);
 }
 
-/** The room for retained messages, shared out to those who publish them. */
+/** The quota of retained messages, divided among their publishers. */
 function createRetainedQuota(budgets: Budgets) {
   const entries = budgets.of('mqtt_retained');
   const bytes = budgets.of('mqtt_retained_bytes');
@@ -254,7 +254,7 @@ function* walk(
 ): Generator<Message | undefined> {
   const level = wanted[depth];
   if (level === undefined || level === '#') {
-    // A # includes its parent level [MQTT-4.7.1-2], which is where the walk stands.
+    // A # includes its parent level [MQTT-4.7.1-2], which is this node.
     if (node.message !== undefined) yield node.message;
     if (level === undefined) return;
   }

@@ -132,7 +132,7 @@ test('a session is over at the second, for its client and for messages', async (
   broker.deliver([aMessage('early')]);
   assert.equal(broker.metrics().queuedMessages, 2);
   clock.advance(1);
-  // Nobody has looked at the clock since.
+  // No sweep has run since.
   broker.deliver([aMessage('late')]);
   assert.equal(broker.metrics().queuedMessages, 2);
   const second = openPeer(broker, 5);

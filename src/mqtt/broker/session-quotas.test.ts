@@ -139,7 +139,7 @@ test('wills that wait take the room of whoever left them, until they are settled
   ann.send({ cmd: 'disconnect' });
   await ann.take();
   assert.equal(bytes.usedBy(payerOfAccount('ann')), 0);
-  // One comes back in time, and says goodbye; the others are published.
+  // One client reconnects in time, and disconnects; the wills of the others are published.
   const back = await connectPeer(broker, { ...as('mallory', 'm0'), ...willOf(1_000, 600) });
   assert.ok(bytes.used < 4 * 60_000);
   back.send({ cmd: 'disconnect' });
@@ -201,7 +201,7 @@ test('guests who are away make room for one who comes, those who left first', as
     return connack?.cmd === 'connack' && connack.sessionPresent;
   };
   assert.deepEqual([await isThere('g1'), await isThere('g0')], [true, false]);
-  // Nobody who is there has to go.
+  // No connected client has to go.
   const there = await Promise.all(
     Array.from({ length: perAddress }, (_, at) => connectPeer(broker, as('guest', `t${at}`))),
   );
@@ -225,7 +225,7 @@ test('retained messages are the room of whoever publishes them', async () => {
   }
   assert.deepEqual([codes.filter((code) => code === 0x97).length, entries.used], [5, 20]);
   assert.notEqual(await publishRetained('ann', 'devices/d/of-ann'), 0x97);
-  // One in the place of another is no more than that one; whoever publishes it pays.
+  // One in the place of another is no more than that one; its publisher pays.
   assert.notEqual(await publishRetained('guest', 'devices/d/1', 'y'), 0x97);
   assert.notEqual(await publishRetained('ann', 'devices/d/1', 'z'), 0x97);
   assert.deepEqual(

@@ -4,16 +4,16 @@ import type { Payer } from '../../domain/budgets/payer.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
 import type { Session } from './session.ts';
 
-/** The room that sessions and their subscriptions take, shared out by payer. */
+/** The quotas of sessions and their subscriptions, by payer. */
 export interface SessionQuotas {
-  /** Takes room for a new session, or answers why there is none. */
+  /** Takes quota for a new session, or answers why none is left. */
   enter(session: Session): BudgetRefusal | undefined;
-  /** Counts a session of before the start, with its subscriptions, whatever room there is. */
+  /** Counts a session of before the start, with its subscriptions, however full the quotas are. */
   restore(session: Session): void;
-  /** Takes room for one more filter, or answers why there is none. */
+  /** Takes quota for one more filter, or answers why none is left. */
   subscribe(session: Session, filter: string): BudgetRefusal | undefined;
   unsubscribe(session: Session, filter: string): void;
-  /** Another payer comes back to it; stays with the first one while there is no room for it. */
+  /** Charges another payer that comes back to it; the first one while the other's quota is full. */
   move(session: Session, payer: Payer): void;
   /** Gives everything back. */
   leave(session: Session): void;
@@ -82,6 +82,6 @@ export function createSessionQuotas(budgets: Budgets): SessionQuotas {
 
 const sizeOfSession = ({ key }: Session): number => sessionBytes + 2 * key.length;
 
-/** The size of a filter, whose text is held whole and by levels. */
+/** The size of a filter, whose text is kept whole and by levels. */
 const sizeOfFilter = (filter: string): number =>
   filterBytes + levelBytes * countLevels(filter) + 2 * Buffer.byteLength(filter);

@@ -26,7 +26,7 @@ export interface SessionRegistry {
   subscribe(session: Session, subscription: Subscription): 'new' | 'replaced' | 'full';
   unsubscribe(session: Session, filter: string): boolean;
   ofIdentities(isWanted: (identity: string) => boolean): readonly Session[];
-  /** Ends those that nobody came back to, a bounded number of them. */
+  /** Ends expired sessions, a bounded number of them. */
   expire(now: Instant): readonly Session[];
   restore(stored: StoredSession): void;
   readonly size: number;
@@ -35,7 +35,7 @@ export interface SessionRegistry {
 export interface OpenedSession {
   readonly session: Session;
   readonly isPresent: boolean;
-  /** Sessions that ended to make room for it. */
+  /** Sessions that ended to free quota for it. */
   readonly evicted: readonly Session[];
 }
 
@@ -47,7 +47,7 @@ export interface OpenRequest {
   readonly expirySeconds: number;
 }
 
-/** More sessions than this do not end for one: their filters took no more room than its own. */
+/** More sessions than this do not end for one: their filters took no more quota than its own. */
 const evictedMax = 10;
 
 export function createSessionRegistry(options: {
@@ -100,7 +100,7 @@ export function createSessionRegistry(options: {
     return { session, isPresent: false, evicted };
   }
 
-  /** Takes room for it; guests who are not there give theirs to one who is. */
+  /** Takes quota for the session; sessions of absent guests end for a connected guest. */
   function makeRoom(session: Session): readonly Session[] | undefined {
     const evicted: Session[] = [];
     for (;;) {
@@ -115,7 +115,7 @@ export function createSessionRegistry(options: {
     }
   }
 
-  /** A guest comes back from another address: groups and room go by the payer. */
+  /** A guest comes back from another address: groups and quotas go by the payer. */
   function move(session: Session, payer: Payer): void {
     if (payer === session.payer) return;
     const subscriptions = session.subscriptions ?? new Map<string, Subscription>();

@@ -32,7 +32,7 @@ export interface DeliveryTerms {
   readonly qos: Qos;
   readonly retain: boolean;
   readonly identifiers: readonly number[];
-  /** Of a group, where several processes serve: what this one claimed. */
+  /** The claim of this process on a message of a group, where several processes serve. */
   readonly share?: Share;
   /** Of a group of this process: hands it to another member, should the session end. */
   readonly handOn?: (message: Message, wasSent: boolean) => void;
@@ -48,21 +48,21 @@ export interface QueuedTerms extends DeliveryTerms {
 /** A QoS 1 or 2 message that its receiver has not settled. */
 export interface Entry extends QueuedTerms {
   readonly packetId: number;
-  /** Whose room it takes: who paid for the session when it was queued. */
+  /** The payer of its quota: that of the session when it was queued. */
   readonly payer: Payer;
-  /** Let go when the receiver has it [MQTT-4.3.3-8]. */
+  /** Released when the receiver has it [MQTT-4.3.3-8]. */
   parcel: Parcel | undefined;
   /** Whether it was under way on this connection, or on one before. */
   wasSent: boolean;
   isInFlight: boolean;
   /**
-   * Before a QoS 2 packet leaves, what it stands for is on disk: after a crash neither its id may
-   * mean another message, nor the message come with an id that was released.
+   * Before a QoS 2 packet leaves, the state that it represents is on disk: after a crash neither
+   * its id may mean another message, nor the message come with an id that was released.
    */
   isOnDisk: boolean;
 }
 
-/** The retained messages of a new subscription; the next are looked for when there is room. */
+/** The retained messages of a new subscription; the next are found when the client takes more. */
 export interface RetainedBacklog {
   readonly messages: Iterator<Message | undefined>;
   readonly subscription: Subscription;
@@ -70,7 +70,7 @@ export interface RetainedBacklog {
 
 /** Of a session that another process had, and what was found in the log for it. */
 export interface CatchUp {
-  /** Deliveries that wait until the log was looked through; undefined: it was. */
+  /** Deliveries deferred until the log was read; undefined: it was. */
   waiting: (() => void)[] | undefined;
   /** The names of messages that were found: they may come once more. */
   readonly found: Set<string>;
@@ -87,12 +87,12 @@ export class Session {
   readonly clientId: string;
   /** Whether it outlives its connection, and so is kept in the store. */
   readonly isDurable: boolean;
-  /** Whose room it takes. */
+  /** The payer of its quota. */
   payer: Payer;
   /** Bytes it takes of the payer's budget, without messages that wait for its client. */
   roomBytes = 0;
   expirySeconds: number;
-  /** From then on it is over, though it may still be looked at; never, while it has a link. */
+  /** When it is over, though it may still be read; never, while it has a link. */
   expiresAt: Instant = Number.POSITIVE_INFINITY;
   link: Link | undefined;
   isEnded = false;
@@ -114,7 +114,7 @@ export class Session {
   opening: Promise<void> | undefined;
   /** QoS 2 ids the client has not released; a promise while the hooks have not answered. */
   received: Map<number, Promise<PublishOutcome> | undefined> | undefined;
-  /** In which turn its client connected, of all processes; 0: no other one serves. */
+  /** The term in which its client connected, of all processes; 0: no other one serves. */
   claimedAt = 0;
   catchUp: CatchUp | undefined;
   #lastPacketId = 0;

@@ -7,25 +7,25 @@ import { mqttLimits } from '../limits.ts';
 import type { SharedTarget } from './subscription-tree.ts';
 
 /**
- * Of each message one member of a group gets one, of all processes that serve: whoever claims it
- * first. Many are claimed in one commit, in the order in which they were asked for.
+ * Claims of group messages: one member gets each message, at the process that claims it first of
+ * all that serve. Many are claimed in one commit, in the order in which they were asked for.
  */
 export interface Shares {
   /** Resolves in the order of claims, when it is durable; never rejects. */
   claim(claim: Omit<ShareClaim, 'token'>): Promise<ShareOutcome>;
   /** A member of this process has it for good. */
   settle(share: Share): void;
-  /** Nobody here can have it: other processes look for it again. */
+  /** No member here can have it: other processes read the log for it again. */
   giveBack(share: Share): void;
-  /** How many claims nobody has decided. */
+  /** How many claims are undecided. */
   waiting(): number;
   /** Tries again what was left to a process with a connected member, once a second. */
   later(left: Left): void;
-  /** Runs every second: tells which groups have members here, retries messages left to others. */
+  /** Runs every second: publishes groups with members here, retries messages left to others. */
   sweep(): void;
-  /** Tells the others of which groups a member is connected here. */
+  /** Publishes of which groups a member is connected here. */
   tellHere(): void;
-  /** Calls back when something was given back: others here may have it. */
+  /** Calls back when a claim was given back: other members here may have the message. */
   onGivenBack(listener: () => void): void;
   /** Resolves when all is written, or when the store has failed often enough to give up. */
   finish(): Promise<void>;
@@ -45,7 +45,7 @@ interface Step {
   readonly here: Map<string, boolean>;
 }
 
-/** How often something that was left to others is looked at, a second apart. */
+/** Attempts at a message that was left to others, a second apart. */
 const triesMax = 15;
 
 /** A service that stops cannot wait for ever for its store. */
@@ -61,7 +61,7 @@ const sizeOf = ({ claims, settled, givenBack, here }: Step): number =>
 export function createShares(options: {
   readonly shared: Pick<SharedSessions, 'share'>;
   readonly groups: () => Iterable<SharedTarget>;
-  /** The note to other processes that something is given back. */
+  /** The message to other processes that a claim is given back. */
   readonly freedNote: string;
   readonly log: Log;
 }): Shares {
@@ -102,7 +102,7 @@ export function createShares(options: {
     isLeaving = false;
   }
 
-  /** Tries until it succeeds: undecided claims must not be lost, and nobody is answered before. */
+  /** Tries until it succeeds: undecided claims must not be lost; no client is answered before. */
   async function write(step: Step): Promise<void> {
     const claims = [...step.claims.values()];
     const notes = step.givenBack.length > 0 ? [freedNote] : [];

@@ -19,7 +19,7 @@ export interface SharedTarget {
   readonly turn: Turn;
 }
 
-/** Whose turn it is in a group. */
+/** The position of the next member in a group. */
 export interface Turn {
   /** Counts on for ever. */
   next: number;
@@ -35,7 +35,7 @@ export interface PayerRecipients {
   readonly payer: Payer;
   /** There are at most so many. */
   readonly count: number;
-  /** Walks them as they are, whoever comes or goes meanwhile. */
+  /** Walks the recipients as they are, though sessions come or go meanwhile. */
   recipients(): Iterator<Recipient>;
   /** Whether a session of them is kept on disk. */
   isDurable(): boolean;
@@ -55,10 +55,10 @@ export interface SubscriptionTree {
   add(session: Session, subscription: Subscription): void;
   remove(session: Session, filter: string): void;
   match(topic: string, reach?: Reach): Match;
-  /** All groups that share a filter. */
+  /** All groups of shared subscriptions. */
   groups(): Iterable<SharedTarget>;
   readonly size: number;
-  /** At how many places topics were looked for, in all; what is remembered costs none. */
+  /** At how many places topics were searched, in all; remembered topics cost none. */
   readonly places: number;
 }
 
@@ -170,7 +170,7 @@ export function createSubscriptionTree(): SubscriptionTree {
   };
 }
 
-/** The name of the group is one of the payer's own: nobody takes its messages by that name. */
+/** The name of the group is the payer's own: no other payer gets its messages by that name. */
 function split(text: string): { readonly group: string | undefined; readonly filter: string } {
   const shared = readSharedFilter(text);
   if (shared === undefined || shared === 'invalid') return { group: undefined, filter: text };
@@ -276,7 +276,7 @@ function removeFromLeaf(
   return true;
 }
 
-/** Finds those whose filter includes the topic; answers how many places it looked at. */
+/** Finds subscriptions whose filter includes the topic; answers how many places it searched. */
 function collect(
   node: Node,
   wanted: { readonly levels: readonly string[]; readonly reach: Reach },
@@ -288,7 +288,7 @@ function collect(
   const level = levels[depth];
   if (level === undefined && node.leaf !== undefined) found.push(node.leaf);
   if (children === undefined) return 1;
-  // At the first level no wildcard stands for a name with $ [MQTT-4.7.2-1].
+  // At the first level no wildcard matches a name with $ [MQTT-4.7.2-1].
   const mayBeWild = depth > 0 || !(level?.startsWith('$') ?? false);
   if (mayBeWild && reach === 'all') {
     const rest = children.get('#')?.leaf;

@@ -1,9 +1,9 @@
 import type { Message } from '../../domain/messaging/message.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 
-/** Notes between the brokers of processes that serve the same data. */
+/** Messages between the brokers of processes that serve the same data. */
 export type Talk =
-  /** A client connected there: its connection here, if one began before that turn, is over. */
+  /** A client connected there: its connection here, if one began before that term, is over. */
   | ({ readonly kind: 'opened'; readonly turn: number } & Claimed)
   /** A client connects there: what is kept of its session is to be in the store. */
   | ({ readonly kind: 'wanted' } & Claimed)

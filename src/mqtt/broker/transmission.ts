@@ -92,7 +92,7 @@ function sendIfAllowed(
   session.isAsking = true;
   void mayReceive(session, link, message.topic).then((isAllowed) => {
     session.isAsking = false;
-    // Over a new connection everything was put in line again.
+    // Over a new connection everything was queued again.
     if (session.link === link) finish(isAllowed);
     pump(context, session);
   });

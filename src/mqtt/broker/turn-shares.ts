@@ -1,12 +1,12 @@
 import { kindOf, type Payer } from '../../domain/budgets/payer.ts';
 
 /**
- * Shares of each turn of the event loop: one of each payer, one of all guests, and one of all
- * accounts. Without the latter each new payer would have a share of its own; no account waits
+ * Quotas of each slice of the event loop: one of each payer, one of all guests, and one of all
+ * accounts. Without the latter each new payer would have a quota of its own; no account waits
  * behind guests, however many there are.
  */
 export interface TurnShares {
-  /** Whether the payer, or the crowd that it belongs to, has had its share of this turn. */
+  /** Whether the payer, or the crowd that it belongs to, has used up its quota of this slice. */
   isSpent(payer: Payer): boolean;
   spend(payer: Payer, amount: number): void;
   /** Begins the count of the payer and of its crowd anew. */

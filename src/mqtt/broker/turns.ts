@@ -1,12 +1,12 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 
-/** Work that is done in small pieces: payers take turns, and so do the pieces of each. */
+/** Work that is done in small pieces: payers alternate, and so do the pieces of each. */
 export interface Slices<Item> {
-  /** Waits for its turn; one that waits already keeps its place. */
+  /** Queues an item; an item that waits already keeps its place. */
   add(payer: Payer, item: Item): void;
 }
 
-/** How long others wait for what is done at once. */
+/** Length of a slice, for which other work waits. */
 const turnMs = 5;
 
 /** `work` does one piece, well below a millisecond, and answers whether there is another one. */

@@ -21,7 +21,7 @@ export type Heir = Pick<Client, 'payer' | 'publish'>;
 
 /** Last wills, of clients that are here and of those that left; at most one for each session. */
 export interface Wills {
-  /** Takes room for it as long as it may be published; false: there is none. */
+  /** Takes quota for a will as long as it may be published; false: none is left. */
   keep(client: Heir, message: Message): boolean;
   /** Drops a will that will not be published: its client said goodbye. */
   discard(client: Heir, will: Pick<PendingWill, 'message' | 'turn'>): void;

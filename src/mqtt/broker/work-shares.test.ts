@@ -12,7 +12,7 @@ test('packets beyond the share of their payer wait, and none is lost', async (t)
   const password = Buffer.from('p');
   const mallory = await connectPeer(broker, { username: 'mallory', password });
   const ann = await connectPeer(broker, { username: 'ann', password });
-  // Each look at the clock finds it 4 ms later.
+  // Each reading of the clock is 4 ms later.
   let now = performance.now();
   t.mock.method(performance, 'now', () => {
     now += 4;

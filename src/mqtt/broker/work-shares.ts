@@ -2,7 +2,7 @@ import type { Payer } from '../../domain/budgets/payer.ts';
 import { createTurnShares, type TurnShares } from './turn-shares.ts';
 import type { Slices } from './turns.ts';
 
-/** Milliseconds that packets have kept others waiting in this turn of the event loop. */
+/** Milliseconds that packets have kept others waiting in this slice of the event loop. */
 export type WorkShares = Pick<TurnShares, 'isSpent' | 'spend'>;
 
 /** Packets of one payer that are handled in one go. */
@@ -11,18 +11,18 @@ const shareMs = 10;
 export const createWorkShares = (): WorkShares =>
   createTurnShares({ own: shareMs, ofAll: 2 * shareMs, least: 0.5 });
 
-/** A connection that is read from, as long as it is its turn. */
+/** A connection that is read from in its slices. */
 export interface Source {
   readonly payer: Payer;
   pauseReading(): void;
   resumeReading(): void;
 }
 
-/** How many packets are handled before a look at the clock. */
+/** How many packets are handled between two readings of the clock. */
 const packetsPerLook = 64;
 const untimedBytesMax = 512;
 
-/** The packets of one connection: those beyond the share of its payer wait for the next turn. */
+/** The packets of one connection: those beyond the quota of its payer wait for the next slice. */
 export class ReadingSlice {
   readonly #shares: WorkShares;
   readonly #turns: Slices<ReadingSlice>;
@@ -38,7 +38,7 @@ export class ReadingSlice {
     this.#source = source;
   }
 
-  /** So many bytes have arrived, and are handled now; few are not worth a look at the clock. */
+  /** So many bytes have arrived, and are handled now; few are not worth reading the clock. */
   arrived(bytes: number): void {
     this.#isTimed = bytes > untimedBytesMax;
     if (!this.#isTimed) return;
@@ -77,7 +77,7 @@ export class ReadingSlice {
     this.#turns.add(this.#source.payer, this);
   }
 
-  /** Reads on when the connection's turn comes again. */
+  /** Reads on in the connection's next slice. */
   goOn(): void {
     this.#isWaiting = false;
     this.#source.resumeReading();

@@ -56,7 +56,7 @@ export class ByteReader {
     return readText(this.bytes, start, start + length);
   }
 
-  /** Passes over a text without looking at it. */
+  /** Passes over a text without reading it. */
   skipText(): void {
     this.take(this.twoBytes());
   }

@@ -11,7 +11,7 @@ const limits: FrameLimits = {
   bytesMaxOf: (topic) => (topic.endsWith('/values') ? 2_000 : 200),
 };
 
-/** Room of which what is held can be looked at. */
+/** A budget whose reserved bytes can be read. */
 function roomOf(bytesMax = 10_000) {
   const room = {
     bytes: 0,

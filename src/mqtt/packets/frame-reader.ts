@@ -8,9 +8,9 @@ import {
 } from './partial-packet.ts';
 import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
 
-/** The room for what has arrived of a connection and cannot be handed on yet. */
+/** The budget for bytes of a connection that cannot be handed on yet. */
 export interface PartialBudget {
-  /** So many bytes are held from now on, instead of those before; false: they may not be. */
+  /** Reserves so many bytes instead of those before; false: the budget refuses. */
   hold(bytes: number): boolean;
 }
 
@@ -20,7 +20,7 @@ export type FrameHandler = (header: number, body: Buffer) => void;
 /** Bytes that may arrive after stop(): chunks that were already under way. */
 const waitingBytesMax = 1_048_576;
 
-/** Cuts what arrives into packets; holds at most one unfinished packet, within the limits. */
+/** Cuts what arrives into packets; keeps at most one unfinished packet, within the limits. */
 export class FrameReader {
   readonly #onFrame: FrameHandler;
   readonly #limits: FrameLimits;
@@ -68,7 +68,7 @@ export class FrameReader {
     if (waiting !== undefined) this.read(waiting);
   }
 
-  /** Forgets what waits and what comes, and gives the room back. */
+  /** Forgets what waits and what comes, and gives the budget back. */
   dispose(): void {
     this.#state = 'disposed';
     this.#waiting = undefined;

@@ -3,7 +3,7 @@ import { packetType } from './packet.ts';
 import type { PacketWriter } from './packet-writer.ts';
 import { returnCodeOf } from './reason-codes.ts';
 
-/** PUBACK, PUBREC, PUBREL or PUBCOMP; the reason is told to MQTT 5 clients only. */
+/** PUBACK, PUBREC, PUBREL or PUBCOMP; only MQTT 5 clients receive the reason. */
 export function writeAcknowledgement(
   writer: PacketWriter,
   packet: {
@@ -51,7 +51,7 @@ export interface ConnackPacket {
   readonly reasonString?: string | undefined;
 }
 
-/** Properties that tell an MQTT 5 client about this connection. */
+/** Properties of its connection that an MQTT 5 client receives. */
 export interface ConnackProperties {
   readonly sessionExpirySeconds?: number;
   readonly receiveMaximum: number;

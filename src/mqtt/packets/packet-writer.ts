@@ -3,12 +3,12 @@ import type { Transport } from '../transport.ts';
 const firstPageBytes = 256;
 const pageBytesMax = 16_384;
 
-/** Calls flush() of every writer that was added, at the end of the turn of the event loop. */
+/** Calls flush() of every writer that was added, at the end of an iteration of the event loop. */
 export interface Flusher {
   add(writer: PacketWriter): void;
 }
 
-/** Collects what one connection is to be sent, so that a turn of the event loop is one write. */
+/** Collects what one connection is to be sent: one write in each iteration of the event loop. */
 export class PacketWriter {
   readonly transport: Transport;
   readonly #flusher: Flusher;
@@ -21,7 +21,7 @@ export class PacketWriter {
     this.#flusher = flusher;
   }
 
-  /** Room for so many bytes, at most 16 KiB: write them to page() from the answer on. */
+  /** Reserves so many bytes, at most 16 KiB: write them to page() from the answer on. */
   reserve(size: number): number {
     let page = this.#page;
     if (page === undefined) {
@@ -37,7 +37,7 @@ export class PacketWriter {
     return offset;
   }
 
-  /** Where reserve() made room. */
+  /** The page in which reserve() reserved bytes. */
   page(): Buffer {
     return this.#page ?? emptyPage;
   }

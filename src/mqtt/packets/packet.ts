@@ -78,14 +78,14 @@ export interface AcknowledgementPacket {
 export interface SubscribePacket {
   readonly packetId: number;
   readonly subscriptions: readonly Subscription[];
-  /** Filters behind these that were not looked at, because there are too many. */
+  /** Filters behind these that were not read, because there are too many. */
   readonly surplus: number;
 }
 
 export interface UnsubscribePacket {
   readonly packetId: number;
   readonly filters: readonly string[];
-  /** Filters behind these that were not looked at, because there are too many. */
+  /** Filters behind these that were not read, because there are too many. */
   readonly surplus: number;
 }
 

@@ -62,7 +62,7 @@ export class PartialPacket {
     return bytes;
   }
 
-  /** By doubling: the length that a packet announces is not yet a reason to give it room. */
+  /** Doubles the buffer: the length that a packet announces is not yet a reason to allocate it. */
   #grow(known: number): void {
     const wanted = Math.max(this.#length, 2 * this.#bytes.length, firstRoomBytes);
     const size = this.#frameLength === 0 ? headerBytesMax : Math.min(wanted, this.#frameLength);

@@ -1,7 +1,7 @@
 import { ByteReader } from './byte-reader.ts';
 import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
 
-/** Where properties stand: each place has its own list of allowed ones [MQTT5 2.2.2.2]. */
+/** Where properties occur: each place has its own list of allowed ones [MQTT5 2.2.2.2]. */
 export const place = {
   connect: 1,
   will: 2,
@@ -66,7 +66,7 @@ export interface Properties {
   topicAliasMaximum?: number;
   topicAlias?: number;
   maximumPacketSize?: number;
-  /** Properties that a message takes along unaltered, in their order, as they stand on the wire. */
+  /** Properties that a message takes along unaltered, in their order, as on the wire. */
   forwarded?: Buffer;
 }
 
@@ -115,7 +115,7 @@ export function readProperties(reader: ByteReader, where: number): Properties {
   return found;
 }
 
-/** Brokers differ in the reason they give; this is what test suites look for. */
+/** Brokers differ in the reason they give; test suites expect this one. */
 function notAllowed(id: number, where: number): ProtocolError {
   const text = `property ${id} is not allowed here`;
   const isOfList = where === place.subscribe || where === place.unsubscribe;

@@ -9,7 +9,7 @@ export interface PublishOptions {
   readonly identifiers: readonly number[];
   /** Seconds left until it expires; undefined: it does not expire. */
   readonly expirySeconds: number | undefined;
-  /** 0: none; the topic is left out when the peer has heard it under this alias. */
+  /** 0: none; the topic is left out when the peer has received it with this alias. */
   readonly alias: number;
   readonly isTopicKnown: boolean;
 }
@@ -18,7 +18,7 @@ export interface PublishOptions {
 export interface PublishFrame {
   /** All of the packet, or, when the payload is large, what comes before it. */
   readonly head: Buffer;
-  /** Where the packet id stands; 0 with QoS 0. */
+  /** Offset of the packet id; 0 with QoS 0. */
   readonly idOffset: number;
   readonly payload: Buffer | undefined;
   /** The whole packet. */

@@ -53,7 +53,7 @@ export function returnCodeOf(code: number): number {
 /** The peer broke the protocol: its connection ends with this reason. Never a bug of ours. */
 export class ProtocolError extends Error {
   readonly code: number;
-  /** The reason is not sent: there is nothing to answer to, or nobody who would understand. */
+  /** The reason is not sent: there is nothing to answer to, or no client that would understand. */
   readonly isSilent: boolean;
 
   constructor(code: number, message: string, options: { readonly isSilent?: boolean } = {}) {
