@@ -19,8 +19,8 @@ import { retry } from './outcome.ts';
 const pausesMs = [2_000, 8_000];
 
 /**
- * Messages that no delivery stands for, such as codes: they leave in seconds, or not at all. Codes
- * have half of a channel, and networks that ask for them take turns, so that neither alerts nor
+ * Messages that no delivery represents, such as codes: they leave in seconds, or not at all. Codes
+ * have half of a channel, and networks that ask for them alternate, so that neither alerts nor
  * other codes wait behind those that strangers ask for.
  */
 export function createCodeSender(parts: {
@@ -43,7 +43,7 @@ export function createCodeSender(parts: {
     ]),
   );
 
-  /** Sends it in its turn; never rejects. */
+  /** Sends it when it is next in the queue; never rejects. */
   async function sendInTurn(
     name: CodeMessage['channel'],
     askedFrom: string,

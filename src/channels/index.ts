@@ -14,7 +14,7 @@ import type { AnswerCall } from './voice/africas-talking-voice.ts';
 import { readVoiceUrl, type VoiceSettings } from './voice/voice-settings.ts';
 import type { PrivateWebhooks } from './webhook/webhook-channel.ts';
 
-/** For development: any channel may be told to write to the log only. */
+/** For development: any channel may be set to write to the log only. */
 interface LogSettings {
   readonly provider: 'log';
 }

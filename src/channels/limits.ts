@@ -19,7 +19,7 @@ export const channelLimits = {
   codesWaitingMax: 2_000,
   /** An own receiver beside us takes more; one process may have many receivers. */
   webhookParallelMax: 64,
-  /** Messages that wait for one of those places; beyond it they are told to come back. */
+  /** Messages queued for one of those slots; beyond it they are to come back later. */
   waitingMax: 1_000,
   /** The longest pause that a provider may ask for. */
   pauseMsMax: 60 * minute,
@@ -33,7 +33,7 @@ export const channelLimits = {
   voiceCharactersMax: 1_600,
   /** A call's instructions, escaped, as Twilio takes them. */
   twimlCharactersMax: 4_000,
-  /** How long the text of a call waits for somebody to pick up. */
+  /** How long the text of a call waits for an answer to the call. */
   callMs: 5 * minute,
 
   /** A direct message of X. */
@@ -42,12 +42,12 @@ export const channelLimits = {
   twitterIdsMax: 1_000,
   twitterIdMs: 24 * 60 * minute,
 
-  /** SMPP: a session that hears nothing for this long asks whether the other side lives. */
+  /** SMPP: a session that receives nothing for this long asks whether the other side lives. */
   smppEnquireMs: 30 * second,
   smppResponseMs: 10 * second,
   smppConnectMs: 10 * second,
   smppUnbindMs: 1 * second,
-  /** Answers of a message centre that nobody waits for, before it is left. */
+  /** Answers of a message centre that no request waits for, before it is left. */
   smppStraysMax: 16,
   /** Parts submitted and not yet answered. */
   smppWindowMax: 10,

@@ -3,11 +3,11 @@ import { memberLimits } from '../domain/members/member-limits.ts';
 
 /** Waits until processes that serve have acted on an entry of the log. */
 export interface Barrier {
-  /** Resolves when all have, or this one, or after a second, or at the end. */
+  /** Resolves when all have acted on it, or `by` alone, or after a second, or at the end. */
   heard(position: LogPosition, by?: number): Promise<void>;
-  /** Somebody may have acted on something. */
+  /** A process may have acted on an entry. */
   news(): void;
-  /** Nobody waits any more. */
+  /** Ends all waiting. */
   end(): void;
 }
 

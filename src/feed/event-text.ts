@@ -10,14 +10,14 @@ import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 
 /** How publish contexts travel to other processes: the server that makes them knows. */
 export interface PublishContextForm {
-  /** Names the next message that others are told of. */
+  /** Names the next message that is published to other processes. */
   origin(): MessageOrigin;
   /**
-   * Of a push with so many datapoints that are told as one, or in parts, each with its own.
-   * Undefined: nobody else needs it.
+   * The context of a push that is published as one, or in parts, each with its own. Undefined: no
+   * other process needs it.
    */
   toJson(context: PublishContext, part?: 'part'): JsonValue | undefined;
-  /** Whether the context has all of a push of so many datapoints: no parts of it are told. */
+  /** Whether the context has all of a push of so many datapoints: no parts of it are published. */
   hasWhole(context: PublishContext, count: number): boolean;
   /** Undefined: this version cannot read it. */
   fromJson(value: JsonValue): PublishContext | undefined;

@@ -4,36 +4,36 @@ import type { Log } from '../lib/log.ts';
 
 /** Work to be done here in the order of the commits of all processes. */
 export interface HeldBack extends HeldEvents {
-  /** Does it now, or when what others had written before the newest commit was acted on. */
+  /** Does it now, or when all entries of other processes before the newest commit were acted on. */
   inOrder(work: () => void): void;
   /** How many have come so far: those before what is read next. */
   count(): number;
   /** The others' entries up to the place were acted on, or all there were when so many had come. */
   actedOn(place: number, count?: number): void;
-  /** Drops work that waits, and later work that would have to; nobody waits for it. */
+  /** Drops work that waits, and later work that would have to; no caller waits for it. */
   rest(): void;
 }
 
 interface Held {
   readonly place: number;
-  /** How often this process had looked round. */
+  /** Read intervals that had passed in this process. */
   readonly since: number;
   readonly work: () => void;
-  /** Somebody who waits for those before: is told also when they are not done. */
+  /** A listener that waits for earlier work: called also when that is not done. */
   readonly isWaiter: boolean;
 }
 
 /**
- * A process sees its own commits before those of others, which it reads: what it committed behind
- * them is held back until it has read them. Not for ever: where others cannot be read for seconds
- * although commits succeed, order is given up, and a line in the log says so. Seconds are those in
- * which the process was awake, with one commit at their begin and one at their end: whoever was
- * stopped, or has lost the database, may have been given up, and hands on nothing.
+ * A process sees its own commits before those of others, which it reads: work on its own commits
+ * behind them is deferred until it has read them. Not for ever: where others cannot be read for
+ * seconds although commits succeed, order is given up, and a line in the log says so. Seconds are
+ * those in which the process was awake, with one commit at their begin and one at their end: a
+ * process that was stopped, or has lost the database, may have been given up, and hands on nothing.
  */
 export function createHeldBack(options: {
   /** The last place that others had written when the newest commit began. */
   readonly before: () => number;
-  /** Asks to read what others wrote. */
+  /** Asks for a read attempt on entries of other processes. */
   readonly look: () => void;
   readonly log: Log;
 }): HeldBack {

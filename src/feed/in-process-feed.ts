@@ -4,7 +4,7 @@ import type { Feed, FeedListener } from '../domain/datapoints/feed.ts';
 import { limits } from '../domain/limits.ts';
 import type { Log } from '../lib/log.ts';
 
-/** A feed within one process. A listener that throws is logged and harms nobody. */
+/** A feed within one process. A listener that throws is logged and harms no other listener. */
 export function createInProcessFeed({ log }: { readonly log: Log }): Feed {
   const listeners = createListeners<Parameters<FeedListener>[0], void>();
   const changeListeners = createListeners<Change, Promise<void>>();

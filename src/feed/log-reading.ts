@@ -4,13 +4,13 @@ import { createBreather } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
 import { createHeldBack, type HeldBack } from './held-back.ts';
 
-/** Reads what others wrote, one look at a time. */
+/** Reads entries of other processes, one attempt at a time. */
 export interface LogReading {
-  /** Resolves when the look under way has ended; there is one more behind it then. */
+  /** Resolves when the read attempt under way has ended; another one follows it then. */
   look(): Promise<void>;
-  /** Whether what others wrote before was acted on: false when it could not be read. */
+  /** Whether earlier entries of other processes were acted on: false when they were unreadable. */
   heard(): Promise<boolean>;
-  /** Whether the others were heard within the last second. */
+  /** Whether the log was read to its end within the last second. */
   isCurrent(): boolean;
   /** Work that is done here in the order of all commits. */
   readonly held: HeldBack;
@@ -25,7 +25,7 @@ export function createLogReading(options: {
   readonly act: (text: string) => Promise<void>;
   /** Resolves when what was acted on is done; when it rejects it is called again. */
   readonly acted: () => Promise<void>;
-  /** Before each look. */
+  /** Runs before each read attempt. */
   readonly first: () => Promise<void>;
   readonly log: Log;
 }): LogReading {
@@ -97,7 +97,7 @@ export function createLogReading(options: {
     ...{ look, held },
     async heard() {
       const askedAt = performance.now();
-      // The look under way may have asked before.
+      // The read attempt under way may have begun before.
       await look();
       await looking;
       return heardAt >= askedAt;

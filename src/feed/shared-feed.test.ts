@@ -79,7 +79,7 @@ function createLog() {
 
 type Shared = ReturnType<typeof createLog>;
 
-/** A process on the log, with what it was told of. */
+/** A process on the log, with the changes that it received. */
 async function join(context: TestContext, shared: Shared, own: number) {
   const local = createInProcessFeed({ log: silentLog });
   const feed = createSharedFeed({ local, shared: shared.open(own), log: silentLog, contexts });
@@ -130,7 +130,7 @@ describe('a feed whose changes others hear', () => {
   test('one that hears nothing is waited for a second, and trusts nothing', async (context) => {
     const shared = createLog();
     const one = await join(context, shared, 1);
-    // It never looks.
+    // This process never reads.
     const deaf = shared.open(2);
     const askedAt = performance.now();
     await one.feed.publishChange(changed('d'));
@@ -232,7 +232,7 @@ describe('what a process writes for others', () => {
     const asked = await join(context, shared, 2);
     const heard: string[] = [];
     asked.feed.peers.onTold(async (text) => void heard.push(text));
-    // It stands still.
+    // This process never reads.
     shared.open(3);
     const begunAt = performance.now();
     await one.feed.peers.ask('wanted', 2);

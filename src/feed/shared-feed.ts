@@ -21,17 +21,18 @@ import { createLogReading } from './log-reading.ts';
 export interface SharedFeed extends Feed {
   isCurrent(): boolean;
   readonly peers: Peers;
-  /** Tells a change here alone. */
+  /** Publishes a change here alone. */
   tell(change: Change): Promise<void>;
-  /** Begins to hear the others. Resolves when all that they wrote until now was told. */
+  /** Begins to read entries of other processes. Resolves when all earlier ones were published. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * A change is told here, written for the others, and counts as told when all of them have acted on
- * it, after a second at most: whoever has not heard the others for a second trusts nothing that it
- * remembers. One that cannot be written is owed: that anything may have changed, until it is.
+ * A change is published here, written for other processes, and acknowledged when all of them have
+ * acted on it, after a second at most: a process that has not read the log for a second trusts
+ * nothing that it remembers. A change that cannot be written is owed: that anything may have
+ * changed, until it is.
  */
 export function createSharedFeed(options: {
   readonly local: Feed;
@@ -63,13 +64,13 @@ export function createSharedFeed(options: {
     }
   }
 
-  /** Resolves when all have acted on it, or this one, or had time to. */
+  /** Resolves when all have acted on it, or `by` alone, or had time to. */
   async function tellAll(text: string, by?: number): Promise<void> {
     const position = await shared.append(text);
     if (position !== undefined) await barrier.heard(position, by);
   }
 
-  /** Acts on an entry; an entry that fails does not hold up those behind it. */
+  /** Acts on an entry; an entry that fails does not delay those behind it. */
   async function act(text: string): Promise<void> {
     try {
       await actOn(text);
@@ -86,7 +87,7 @@ export function createSharedFeed(options: {
     if (event !== undefined) local.publish([event]);
   }
 
-  /** Writes what is owed to the others, before their entries are read. */
+  /** Writes owed changes for other processes, before their entries are read. */
   async function writeOwed(): Promise<void> {
     await settings.write();
     if (!owes) return;
@@ -99,7 +100,7 @@ export function createSharedFeed(options: {
       for (const event of events) {
         // Datapoints were written in the commit that stored them.
         if (event.kind !== 'actuator' || settings.isFull()) continue;
-        // Before it is told here: what travels is numbered.
+        // Before it is published here: messages to other processes are numbered.
         settings.add(eventText.ofSetting(event));
         void look();
       }
@@ -175,7 +176,7 @@ async function notesOf(
   );
 }
 
-/** Settings of actuators that the others were not told of yet, in order. */
+/** Settings of actuators that were not written for other processes yet, in order. */
 function createUnwritten(shared: Pick<FeedLog, 'append'>) {
   const texts: string[] = [];
   let written = 0;

@@ -122,8 +122,8 @@ function createWebSocketServer(): WebSocketServer {
     clientTracking: false,
     // A few bytes could unfold to gigabytes before anybody has logged in.
     perMessageDeflate: false,
-    // One message of a connection in each iteration of the event loop: thousands of tiny frames
-    // come in one read.
+    // Emits one message of a connection in each iteration of the event loop: thousands of tiny
+    // frames come in one read.
     allowSynchronousEvents: false,
     maxPayload: mqttLimits.webSocketMessageBytesMax,
     maxFragments: mqttLimits.webSocketFragmentsMax,

@@ -7,8 +7,8 @@ const nanosecondsPerSecond = 1e9;
 const windowMs = 30_000;
 
 /**
- * Adds how long the event loop was held: while it is, nobody is answered. Always on; it costs one
- * look at the clock every 20 ms.
+ * Adds how long the event loop was blocked: meanwhile no client is answered. Always on; it costs
+ * one reading of the clock every 20 ms.
  */
 export function addEventLoopMetrics({ watched }: Meters): void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -17,7 +17,7 @@ export function addEventLoopMetrics({ watched }: Meters): void {
   let before = { longest: 0, high: 0 };
 
   function heldSeconds(): typeof before {
-    // The delay counts from the look before, which was due a resolution earlier.
+    // The delay counts from the reading before, which was due a resolution earlier.
     const held = (nanoseconds: number) =>
       Math.max(0, nanoseconds / nanosecondsPerSecond - resolutionMs / 1_000);
     if (delays.count === 0) return { longest: 0, high: 0 };

@@ -60,7 +60,7 @@ export function addHistogram(
 class Series implements HistogramSeries {
   readonly #bounds: readonly number[];
   readonly #labels: Readonly<Record<string, string>>;
-  /** Of each bucket alone; the last is of what no bound holds. */
+  /** Counts of each bucket alone; the last is of values above all bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
 

@@ -54,7 +54,7 @@ function generations(): Parts {
   return { main_young: young, main_old: old };
 }
 
-/** Reads the memory of this process as Linux tells it; nothing on other systems. */
+/** Reads the memory of this process as Linux reports it; nothing on other systems. */
 function systemParts(held: number): Parts {
   const status = readStatus();
   const bytesOf = (field: string): number =>

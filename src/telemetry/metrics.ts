@@ -55,7 +55,7 @@ export function createMetrics(): Metrics {
   let watchesProcess = false;
   addEventLoopMetrics(meters);
 
-  /** Watching the process costs timers and memory: only where somebody reads the metrics. */
+  /** Watching the process costs timers and memory: only where the metrics are read. */
   function watchProcess(): void {
     if (watchesProcess) return;
     watchesProcess = true;
@@ -146,7 +146,7 @@ const createCounts = ({ counter, histogram }: Meters) => ({
   ),
 });
 
-/** A value of a metric; parts of a histogram are told apart by their names. */
+/** A value of a metric; parts of a histogram differ by their names. */
 function plainValue(part: {
   readonly labels: object;
   readonly value: number;

@@ -3,7 +3,7 @@ import type { HistogramSeries } from './histogram.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Pairs of route, method and status that are told apart, each of nine lines; the rest counts as
+ * Pairs of route, method and status that are counted apart, each of nine lines; the rest counts as
  * route "other". An installation uses a few dozen.
  */
 const seriesMax = 250;

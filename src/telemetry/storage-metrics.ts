@@ -3,7 +3,7 @@ import type { Meters } from './meters.ts';
 
 export type StorageMetrics = ReturnType<StorageQuotas['metrics']>;
 
-/** Adds what is stored, as quotas count it, and how often there was no room. */
+/** Adds what is stored, as quotas count it, and how often storage was refused. */
 export function addStorageMetrics({ watched }: Meters, read: () => StorageMetrics): void {
   watched(
     'gauge',

@@ -82,7 +82,7 @@ async function startMailServer(options: {
   };
 }
 
-/** A server that says this to whoever connects, over and over when it is told to. */
+/** A server that sends this to each client, over and over if it is endless. */
 async function startTalker(words: string, isEndless: boolean) {
   const sockets = new Set<Socket>();
   let bytesTaken = 0;

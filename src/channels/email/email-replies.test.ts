@@ -10,7 +10,7 @@ import { readSmtpUrl } from './email-settings.ts';
 
 let replies: readonly string[] = [];
 
-/** Says the replies one by one, whatever it is told, and hangs up. */
+/** Sends the replies one by one, whatever it receives, and hangs up. */
 const server = createServer((socket) => {
   let next = 0;
   const say = () => {

@@ -10,7 +10,7 @@ export function openSocket(options: {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });
     const stop = () => socket.destroy();
-    // The user of the socket hears of its end; without a listener an error would be thrown.
+    // The user of the socket learns of its end; without a listener an error would be thrown.
     socket.on('error', () => undefined);
     signal.addEventListener('abort', stop, { once: true });
     socket.once('close', () => signal.removeEventListener('abort', stop));

@@ -2,8 +2,8 @@ import type { Channel } from '../../domain/notifications/channel.ts';
 import type { Log } from '../../lib/log.ts';
 
 /**
- * For development: tells in the log that a message was due, and counts it as sent. Neither the
- * text nor the address is logged, for both may be private.
+ * For development: logs that a message was due, and counts it as sent. Neither the text nor the
+ * address is logged, for both may be private.
  */
 export function createLogChannel(parts: { readonly log: Log; readonly name: string }): Channel {
   const { log, name } = parts;

@@ -20,7 +20,7 @@ interface Frame {
 
 let frames: readonly Frame[] = [];
 
-/** Binds whoever comes, and answers a submit with whatever frames are set. */
+/** Binds any client, and answers a submit with whatever frames are set. */
 const server = createServer((socket) => {
   const session = new smpp.Session({ socket });
   session.on('error', () => undefined);

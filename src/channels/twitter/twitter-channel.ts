@@ -101,7 +101,7 @@ function refusalOf({ status, headers, retryAfter, text }: Answered, now: number)
   return refused(`X refuses the message (${status})${words}`);
 }
 
-/** X tells when its window begins anew, in seconds since 1970. */
+/** Pause until X begins its next window, which it gives in seconds since 1970. */
 function pauseUntil(header: string | string[] | undefined, now: number): number | undefined {
   const reset = Number(header);
   return Number.isFinite(reset) && reset > 0 ? bounded(reset * 1_000 - now) : undefined;

@@ -8,7 +8,7 @@ import { nonsense, refused, retry, sanitized, sent } from '../outcome.ts';
 import { spoken } from './spoken-text.ts';
 
 /**
- * Answers Africa's Talking when somebody picks up: the call's own id in, what to do out. The
+ * Answers Africa's Talking when a call is picked up: the call's own id in, what to do out. The
  * answer for a call that is not ours, or was made too long ago, hangs up.
  */
 export type AnswerCall = (callId: string) => Promise<string>;
@@ -55,7 +55,7 @@ export function createAfricasTalkingVoice(
   };
 }
 
-/** Nobody can guess it, so nobody else can listen in; a second try has the same. */
+/** An id that cannot be guessed, so that no stranger can listen in; a second try has the same. */
 function callIdOf(secret: string, deliveryId: string): string {
   const name = seal(secret, `voice call ${deliveryId}`);
   return `${name}${seal(secret, `ours ${name}`)}`;

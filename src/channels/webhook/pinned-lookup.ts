@@ -30,8 +30,8 @@ export interface ResolveOptions {
 const timeoutMsUsually = 2_000;
 
 /**
- * Asks the name servers of the machine, any number of names at once. The resolver of the system
- * has two threads for all: names that nobody answers for kept the webhooks of others waiting.
+ * Asks the name servers of the machine, any number of names at once. The resolver of the system has
+ * two threads for all: names without an answer kept the webhooks of others waiting.
  */
 export function createResolve(options: ResolveOptions = {}): Resolve {
   const resolver = new Resolver({ timeout: options.timeoutMs ?? timeoutMsUsually, tries: 2 });
@@ -55,8 +55,8 @@ export function createResolve(options: ResolveOptions = {}): Resolve {
 }
 
 /**
- * A look-up for sockets: the name is resolved once, and the socket connects to what was judged.
- * One private address among public ones refuses the name: nobody honest has such a name.
+ * A look-up for sockets: the name is resolved once, and the socket connects to what was judged. One
+ * private address among public ones refuses the name: no honest receiver has such a name.
  */
 export function createPinnedLookup(
   resolve: Resolve,

@@ -73,7 +73,7 @@ test('the receiver gets the message as JSON, once', async () => {
   });
 });
 
-/** What docs/channels.md tells a receiver to do. */
+/** The check that docs/channels.md asks of a receiver. */
 function isGenuine(request: ReceivedRequest, secret: string, at: number): boolean {
   const timestamp = String(request.headers['kipimo-timestamp']);
   const given = Buffer.from(String(request.headers['kipimo-signature']));
