@@ -8,7 +8,7 @@ export interface HeldBack extends HeldEvents {
   inOrder(work: () => void): void;
   /** How many have come so far: those before what is read next. */
   count(): number;
-  /** The others' entries up to the place were acted on, or all there were when so many had come. */
+  /** Records that entries up to the place were acted on, or all when so many had come. */
   actedOn(place: number, count?: number): void;
   /** Drops work that waits, and later work that would have to; no caller waits for it. */
   rest(): void;
@@ -31,7 +31,7 @@ interface Held {
  * process that was stopped, or has lost the database, may have been given up, and hands on nothing.
  */
 export function createHeldBack(options: {
-  /** The last place that others had written when the newest commit began. */
+  /** The last place that other processes had written when the newest commit began. */
   readonly before: () => number;
   /** Asks for a read attempt on entries of other processes. */
   readonly look: () => void;

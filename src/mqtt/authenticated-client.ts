@@ -131,7 +131,7 @@ export class AuthenticatedClient implements Client {
     return this.#isConnected && this.#isOfThisGeneration();
   }
 
-  /** Asks who it is now, once at a time; never rejects. */
+  /** Checks the login again, once at a time; never rejects. */
   #ask(): Promise<void> {
     this.#asking ??= this.#askNow().finally(() => {
       this.#asking = undefined;
@@ -155,7 +155,7 @@ export class AuthenticatedClient implements Client {
       if (this.#actor !== undefined) this.#actor = await this.#admission.recheck();
       this.#generation = generation;
     } catch {
-      // The store cannot answer: who was let in stays, and is asked about again.
+      // The store cannot answer: an admitted client stays, and is asked about again.
       return;
     }
     if (this.#actor === undefined) this.#end?.();

@@ -76,8 +76,8 @@ export type PublishOutcome =
   | {
       readonly kind: 'accepted';
       /**
-       * True: the broker hands the message to those who subscribed, and keeps it if it is retained.
-       * False: the service did, through deliver() and retain().
+       * True: the broker hands the message to subscribers, and keeps it if it is retained. False:
+       * the service did, through deliver() and retain().
        */
       readonly isPassedOn: boolean;
     }

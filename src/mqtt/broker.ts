@@ -12,15 +12,15 @@ export interface Broker {
    * may arrive with; `retain` matters for retain-as-published only. Never throws.
    */
   deliver(messages: readonly Message[], reach?: Reach): void;
-  /** Whether a message on this topic would be delivered to, or queued for, anybody. */
+  /** Whether a message on this topic would be delivered to, or queued for, any session. */
   hasSubscribers(topic: string, reach?: Reach): boolean;
-  /** Whether anybody subscribed to anything at all. */
+  /** Whether any session has a subscription. */
   hasAnySubscriber(): boolean;
   /** Whether the payer used up its quota of deliveries in this slice, so that others come first. */
   isBehind(payer: Payer): boolean;
   /** Resolves when messages of the payer may be handed on. */
   turnOf(payer: Payer): Promise<void>;
-  /** Keeps the message for those who subscribe later; without a payload: forgets it. Durable. */
+  /** Keeps the message for later subscribers; without a payload: forgets it. Durable. */
   retain(message: Message): Promise<void>;
   /** The retained message of this topic. */
   findRetained(topic: string): Message | undefined;

@@ -120,7 +120,7 @@ function createWebSocketServer(): WebSocketServer {
   return new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    // A few bytes could unfold to gigabytes before anybody has logged in.
+    // A few bytes could unfold to gigabytes before the client has logged in.
     perMessageDeflate: false,
     // Emits one message of a connection in each iteration of the event loop: thousands of tiny
     // frames come in one read.

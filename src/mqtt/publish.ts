@@ -37,7 +37,7 @@ export interface PublishOptions extends ValueParts {
   readonly actuators: Actuators;
   readonly deviceTopics: DeviceTopics;
   readonly readTopic: (topic: string) => Target;
-  /** Keeps a message for those who subscribe later; without a payload: forgets it. */
+  /** Keeps a message for later subscribers; without a payload: forgets it. */
   readonly retain: (message: Message) => Promise<void>;
   readonly reporter: Reporter;
   readonly log: Log;

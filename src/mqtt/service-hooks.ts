@@ -24,7 +24,7 @@ export interface ServiceHooksOptions extends ClientServices {
   readonly log: Log;
 }
 
-/** The service as the broker asks it: who may come in, and what they may do. */
+/** The service as the broker asks it: which clients may come in, and what they may do. */
 export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
   const { admit, offlineActors, rights, sessions, refusedPushes, reporter, log } = options;
 

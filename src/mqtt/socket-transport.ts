@@ -17,7 +17,7 @@ export function attachSocket(options: {
   socket.setNoDelay(true);
   socket.on('data', (chunk: Buffer) => receiver.receive(chunk));
   socket.on('drain', () => receiver.drained());
-  // Sockets of the HTTP port stay half open by themselves: who left would count as connected.
+  // Sockets of HTTP stay half open by themselves: a client that left would count as connected.
   socket.on('end', () => transport.end());
   // Errors need no handling here: 'close' follows.
   socket.on('error', () => undefined);

@@ -13,7 +13,7 @@ export interface Transport {
   /** The peer is too fast for us: receive() is not called until resume(). */
   pause(): void;
   resume(): void;
-  /** Counts the connection for who has logged in on it. */
+  /** Counts the connection for the payer that has logged in on it. */
   countFor?(payer: Payer): void;
   /** Says that a login waits for its answer, until what it answers is called. */
   holdForLogin?(): () => void;

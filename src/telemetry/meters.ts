@@ -16,7 +16,7 @@ export interface Meters {
     help: string,
     options: { readonly buckets: readonly number[]; readonly labels?: readonly string[] },
   ): SeriesHistogram;
-  /** A gauge, or a count of others since the start, read with the metrics. */
+  /** A gauge, or a count kept elsewhere since the start, read with the metrics. */
   watched(
     kind: 'gauge' | 'count',
     name: string,

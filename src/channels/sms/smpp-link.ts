@@ -39,7 +39,7 @@ export function createSmppLink(parts: {
   const closing = new AbortController();
   const { signal } = closing;
 
-  // All who come while the session is being bound wait for the same one.
+  // Callers that come while the session is being bound wait for the same one.
   function bound(): Promise<BoundSession | SmppAnswer> {
     if (current?.isOpen() === true) return Promise.resolve(current);
     opening ??= open().finally(() => {

@@ -3,7 +3,7 @@ import { neverExpires } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Session } from './session.ts';
 
-/** Sessions whose client is not there, by who pays for them, those that left first in front. */
+/** Sessions without a connection, by payer, those that left first in front. */
 export interface AbsentSessions {
   /** Adds a session whose connection ended at `leftAt`. */
   add(session: Session, leftAt: Instant): void;
@@ -11,7 +11,7 @@ export interface AbsentSessions {
   remove(session: Session): void;
   /** The one that was left first, of those of this payer. */
   oldestOf(payer: Payer): Session | undefined;
-  /** The one that was left first, of those of the guests who left most. */
+  /** The one that was left first, of those of the guest payer with the most. */
   oldestOfGuests(): Session | undefined;
   /** Sessions whose time is over [MQTT-3.1.2-23]. */
   expired(now: Instant): readonly Session[];

@@ -20,7 +20,7 @@ test('guests have a share of each turn together, and no account waits behind the
 
 test('what is handed on counts by its bytes, for who pays for the message', async () => {
   const shares = createHandOnShares();
-  // A message of 30 KB for 200 who subscribed is copied 200 times.
+  // A message of 30 KB for 200 subscribers is copied 200 times.
   shares.spend(guest(1), 200 * placesOfRecipient(30_000));
   assert.ok(shares.isSpent(guest(1)));
   assert.equal(shares.isSpent(guest(2)), false);

@@ -55,7 +55,7 @@ export function createOutbound(options: {
   function isHeldBack(session: Session, delivery: Delivery, terms: DeliveryTerms): boolean {
     const { catchUp: state } = session;
     const waiting = state?.waiting;
-    // Of a group, what is claimed was not found by anybody else.
+    // Of a group, no other session found what is claimed.
     const mayBeKnown = terms.share === undefined && terms.qos > 0 && state !== undefined;
     if (waiting === undefined) return mayBeKnown && isKnown(state, delivery.message);
     if (waiting.length >= mqttLimits.deliveriesWaitingMax) {

@@ -13,9 +13,9 @@ import type { DeliveryTerms, Session } from './session.ts';
 import type { Shares } from './shares.ts';
 import type { Recipient, SubscriptionTree, Target } from './subscription-tree.ts';
 
-/** Hands messages to all who subscribed. */
+/** Hands messages to all subscribers. */
 export interface Router {
-  /** Answers whether anybody subscribed, whatever came of it. */
+  /** Answers whether any session subscribed, whatever came of it. */
   route(message: Message, reach?: Reach): boolean;
   /** Hands it to groups alone, as far as it may be claimed for them again. */
   routeAgain(message: Message, reach?: Reach): void;

@@ -46,7 +46,7 @@ export interface Match {
   readonly count: number;
   /** All of them, when they are few. */
   readonly few: readonly Recipient[] | undefined;
-  /** The same, by who pays for the sessions. */
+  /** The same, by the payer of the sessions. */
   byPayer(): readonly PayerRecipients[];
 }
 

@@ -92,7 +92,7 @@ export function readText(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('latin1', start, end);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused
 const unwanted = /[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/;
 function readWideText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw malformed('a text is not UTF-8');
