@@ -7,13 +7,13 @@ export interface KeyLimits {
   readonly keyId: AccessKeyId;
   readonly scopes?: ReadonlySet<Scope>;
   readonly devices?: ReadonlySet<DeviceId>;
-  /** When it was made: a device made later by somebody else is not one it names [contract 15]. */
+  /** When it was made: a device made later by another account is not one it names [contract 15]. */
   readonly createdAt?: Instant;
 }
 
 /** Caller of an operation. A key acts as its owner, within its limits. */
 export type Actor =
-  /** `address` tells guests apart where they share out room; it gives no right. */
+  /** `address` distinguishes guests where budgets are divided; it gives no right. */
   | { readonly kind: 'guest'; readonly address?: string }
   | {
       readonly kind: 'user' | 'admin';

@@ -13,7 +13,7 @@ import type {
 
 /**
  * A change that others may remember the state before of: caches, and the broker. Plain data, so
- * that other processes can be told as well. It says what may be different, never how.
+ * that other processes can receive it as well. It says what may be different, never how.
  */
 export type Change =
   /** The description, owner or visibility of a device, or one of its sensors or actuators. */
@@ -68,20 +68,20 @@ export type Change =
   | { readonly kind: 'rule_changed'; readonly notificationId: NotificationId }
   /** Settings that administrators made for the whole installation. */
   | { readonly kind: 'settings_changed' }
-  /** Another process made changes, and nobody can say which. */
+  /** Another process made changes, and it is unknown which. */
   | { readonly kind: 'anything' };
 
 /** Acts on a change: at once in memory, and resolves when the rest is durable. */
 export type ChangeListener = (change: Change) => Promise<void>;
 
-/** Changes, told after their commit and before whoever made them is answered. */
+/** Changes, published after their commit and before the client that made them is answered. */
 export interface ChangeFeed {
   /** Resolves when every listener has acted; never rejects. */
   publishChange(change: Change): Promise<void>;
   /** Calls the listener from now on; the answer ends that. */
   onChange(listener: ChangeListener): () => void;
   /**
-   * Whether changes that other processes made up to a moment ago have been told. While they have
+   * Whether changes that other processes made up to a moment ago were received. While they were
    * not, what is remembered counts for nothing. Absent: there are no other processes.
    */
   isCurrent?(): boolean;

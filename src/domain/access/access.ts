@@ -21,8 +21,8 @@ export interface Access {
    */
   allowsSetting(actor: Actor, resource: Resource): Promise<boolean>;
   /**
-   * Whether the actor is a stranger to this device: one who may push to it only because it is
-   * public. What belongs to nobody knows no strangers.
+   * Whether the actor is a stranger to this device: may push to it only because it is public. A
+   * device without an owner knows no strangers.
    */
   tryStranger(actor: Actor, resource: Resource): Verdict;
   isStranger(actor: Actor, resource: Resource): Promise<boolean>;

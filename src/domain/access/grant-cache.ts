@@ -84,7 +84,7 @@ export class GrantCache {
     if (oldest !== undefined) this.#drop(user, oldest);
   }
 
-  /** Users take turns in making room for one who has no other entry. */
+  /** Drops an entry of the next user, round robin, for a user who has no other entry. */
   #dropOfNext(): void {
     const [next] = this.#byUser;
     if (next === undefined) return;

@@ -7,7 +7,7 @@ import { type Scope, scopesReaching } from './scopes.ts';
 
 /** Scopes of users on things, by whatever grant, behind a read-through cache. */
 export interface GrantDirectory {
-  /** The scopes, if they are at hand now. Undefined tells nothing: ask `scopesOn`. */
+  /** The scopes, if they are at hand now. Undefined: not known, ask `scopesOn`. */
   peek(resource: Resource, username: Username): readonly Scope[] | undefined;
   /** The scopes of this kind of thing; empty: nothing reaches the user. */
   scopesOn(resource: Resource, username: Username): Promise<readonly Scope[]>;
@@ -79,7 +79,7 @@ function forgetChanged(cache: GrantCache, change: Change): void {
       return;
     case 'account_removed':
     case 'anything':
-      // The account's groups and projects went with it, whatever they reached; or nobody knows.
+      // The account's groups and projects went with it, whatever they reached; or it is unknown.
       cache.clear();
       return;
     default:

@@ -20,7 +20,7 @@ export interface GrantStore {
   /** All grants `username` holds, by kind and resource. */
   listReceivedBy(username: Username): Promise<readonly OwnedGrant[]>;
 
-  /** As `put`, for whoever is in the group. missing: the resource or the group does not exist. */
+  /** As `put`, for the members of the group. missing: the resource or the group does not exist. */
   putForGroup(grant: GroupGrant): Promise<'put' | 'missing'>;
   removeForGroup(
     kind: ResourceKind,

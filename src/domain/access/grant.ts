@@ -15,7 +15,7 @@ export interface OwnedGrant extends Grant {
   readonly owner: Username;
 }
 
-/** The record that an owner gave rights on one resource to whoever is in a group. */
+/** The record that an owner gave rights on one resource to the members of a group. */
 export interface GroupGrant {
   readonly kind: ResourceKind;
   readonly resource: string;

@@ -6,7 +6,7 @@ import type { GrantStore } from './grant-store.ts';
 import type { Resource } from './policy.ts';
 import { viewScopeOf } from './scopes.ts';
 
-/** A thing that may be offered to somebody, whose it is once that account accepts it. */
+/** A thing that may be offered to an account, which owns it once it accepts. */
 interface Offerable {
   readonly owner: Username;
   readonly offeredTo?: UserId;

@@ -83,7 +83,7 @@ function keyAllows(actor: Actor, scope: Scope, resource: Resource): boolean {
   return isNamed && isOldEnough(resource, { madeBy: createdAt, owner: actor.username });
 }
 
-/** Whether a device was there when somebody named it, or is that somebody's own. */
+/** Whether a device was there when an account named it, or belongs to that account. */
 export function isOldEnough(
   device: Pick<Resource, 'owner' | 'createdAt'>,
   { madeBy, owner }: { readonly madeBy: Instant | undefined; readonly owner: Username },

@@ -71,7 +71,7 @@ export async function createViewer(options: {
     }
     for (const [id, scopes] of given) granted.set(id, scopesReaching(kind, [...scopes]));
   }
-  // Found once: stores would look for it in each list.
+  // Found once: stores would search for it in each list.
   const reached = new Set(granted.keys());
   const scopesOn = (resource: Resource) => granted.get(resource.id) ?? [];
   return {

@@ -27,7 +27,7 @@ export interface ServiceReport extends Omit<ServiceFacts, 'changedSettings'> {
 /** Of those who have most on disk, so many are named. */
 const largestMax = 10;
 
-/** Tells how the service is. Throws forbidden unless an admin asks. */
+/** Reports how the service is. Throws forbidden unless an admin asks. */
 export type ServiceState = (actor: Actor) => Promise<ServiceReport>;
 
 export function createServiceState(options: {
@@ -53,7 +53,7 @@ export function createServiceState(options: {
   };
 }
 
-/** Counts the messages that were given up, besides telling the reporter; channels are few. */
+/** Counts the messages that were given up, besides calling the reporter; channels are few. */
 export function countFailedMessages(reporter: Reporter): {
   readonly reporter: Reporter;
   readonly failedMessages: ReadonlyMap<string, number>;

@@ -6,17 +6,17 @@ export interface BudgetRule {
   /** Name of what is counted, in words that a refusal can use: "retained messages". */
   readonly what: string;
   readonly unit: 'bytes' | 'entries';
-  /** Room for the whole service. */
+  /** Budget of the whole service. */
   readonly total: number;
-  /** The share of one account with all its keys: at most half of the total. */
+  /** The quota of one account with all its keys: at most half of the total. */
   readonly perAccount: number;
-  /** The share of the guests at one address. */
+  /** The quota of the guests at one address. */
   readonly perAddress: number;
-  /** The share of all guests together: at most half of the total. */
+  /** The quota of all guests together: at most half of the total. */
   readonly guests: number;
   /**
-   * Amount that an account may use although the total is full, so that strangers who fill it refuse
-   * nobody who needs little.
+   * Amount that an account may use although the total is full, so that no stranger who fills it
+   * keeps out an account that needs little.
    */
   readonly floor: number;
   /** How the refusal is answered [contract 14]. */
@@ -25,10 +25,10 @@ export interface BudgetRule {
   readonly refused: string;
 }
 
-/** Why there is no room. */
+/** Why the budget refuses. */
 export interface BudgetRefusal {
   readonly budget: string;
-  /** Whose share is used up: one's own, that of all guests, or the total. */
+  /** The quota that is used up: the payer's own, that of all guests, or the total. */
   readonly scope: 'own' | 'guests' | 'total';
   readonly used: number;
   readonly max: number;
@@ -40,7 +40,7 @@ export interface PayerUsage {
   readonly used: number;
 }
 
-/** Room of one kind, shared out to payers. It only counts; its callers hold what is counted. */
+/** Budget of one kind, divided among payers. It only counts; its callers keep what is counted. */
 export class Budget {
   readonly name: string;
   readonly rule: BudgetRule;
@@ -56,7 +56,7 @@ export class Budget {
 
   /**
    * Takes `amount` for the payer, in the unit of the rule, or answers why it may not. With `part`
-   * (0 to 1) only so much of each share is there for it: the rest is for what is more urgent.
+   * (0 to 1) only so much of each quota is there for it: the rest is for what is more urgent.
    */
   take(payer: Payer, amount: number, part = 1): BudgetRefusal | undefined {
     const refusal = this.check(payer, amount, part);
@@ -87,7 +87,7 @@ export class Budget {
     return undefined;
   }
 
-  /** Counts what is there already, whether there is room for it or not: at a start. */
+  /** Counts what is there already, within the budget or not: at a start. */
   add(payer: Payer, amount: number): void {
     this.#used.set(payer, (this.#used.get(payer) ?? 0) + amount);
     this.#total += amount;

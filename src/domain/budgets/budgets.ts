@@ -16,13 +16,13 @@ export interface BudgetUsage {
 /** All budgets of one service. */
 export interface Budgets {
   of(name: BudgetName): Budget;
-  /** The waiting room of `request_bytes`, over all protocols. */
+  /** The waiting budget of `request_bytes`, over all protocols. */
   readonly waiting: WaitingBudget;
   /** Usage of every budget, with the `payers` largest payers of each. */
   usage(payers: number): readonly BudgetUsage[];
 }
 
-/** Totals other than those of the table, by name; shares change in proportion. */
+/** Totals other than those of the table, by name; quotas change in proportion. */
 export type BudgetTotals = Readonly<Partial<Record<BudgetName, number>>>;
 
 const names = Object.keys(budgetTable) as readonly BudgetName[];

@@ -6,11 +6,11 @@ import { limits } from '../limits.ts';
 import type { Budgets } from './budgets.ts';
 import { type Payer, payerOf } from './payer.ts';
 
-/** Work over many things: it takes turns, so that nobody else waits for it. */
+/** Work over many things, in slices, so that no other work waits for it. */
 export interface LongWork {
   /** The pace of an answer that is written while it is read; its length is the reader's affair. */
   paceOf(actor: Actor): Pace;
-  /** The turns of work that comes piece by piece, for instance the lines of a body. */
+  /** The slices of work that comes piece by piece, for instance the lines of a body. */
   arriving(actor: Actor): ArrivingWork;
   /**
    * Runs work whose answer comes at its end: few at once for each payer, and of bounded length.
@@ -19,9 +19,9 @@ export interface LongWork {
    */
   run<Result>(actor: Actor, work: (pace: Pace, hold: Hold) => Promise<Result>): Promise<Result>;
   /**
-   * Counts an answer that holds much while it is read, from its first step until its last or its
-   * reader's end, and the bytes that it is told to hold. Throws rate_limited at the first step, and
-   * where more is held.
+   * Counts an answer that keeps much while it is read, from its first step until its last or its
+   * reader's end, and the bytes that `hold` reserves. Throws rate_limited at the first step, and
+   * where more is reserved.
    */
   during<Step>(actor: Actor, begin: (hold: Hold) => AsyncIterable<Step>): AsyncIterable<Step>;
 }
@@ -29,8 +29,8 @@ export interface LongWork {
 /** Work that waits for its next piece now and then. */
 export interface ArrivingWork {
   /**
-   * Called with each piece, before it is looked at: undefined when it may begin, a promise of its
-   * turn when other pieces that came with it have taken a few turns already.
+   * Called with each piece, before it is processed: undefined when it may begin, a promise of its
+   * slice when other pieces that came with it have taken a few slices already.
    */
   arrive(): Promise<void> | undefined;
   readonly pace: Pace;

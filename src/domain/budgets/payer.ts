@@ -40,12 +40,12 @@ export function isPayer(text: string): text is Payer {
   return text.startsWith('account/') || text.startsWith('address/');
 }
 
-/** Whether the payer is a guest: all guests together have a share of their own. */
+/** Whether the payer is a guest: all guests together have a quota of their own. */
 export function isGuestPayer(payer: Payer): boolean {
   return payer.startsWith('address/');
 }
 
-/** The crowd that a payer belongs to: all of it together has shares, too. */
+/** The crowd that a payer belongs to: all of it together has quotas, too. */
 export const kindOf = (payer: Payer): 'guests' | 'accounts' =>
   isGuestPayer(payer) ? 'guests' : 'accounts';
 
@@ -69,8 +69,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The /24 of an IPv4 address, the /48 of an IPv6 address: somebody who rents addresses has many of
- * one such network, and takes turns as one.
+ * The /24 of an IPv4 address, the /48 of an IPv6 address: a client that rents addresses has many of
+ * one such network, and counts as one payer in queues.
  */
 export function wideNetworkOf(address: string): string {
   const network = networkOf(address);

@@ -26,16 +26,16 @@ export interface StorageReport {
   readonly signUpsMax?: number;
   /** Bytes that strangers pushed to public devices of accounts. */
   readonly strangers: number;
-  /** Free space of the disk; absent: it cannot be told. */
+  /** Free space of the disk; absent: unknown. */
   readonly diskFree?: number;
-  /** Below it guests are refused, below half of it everybody. */
+  /** Below it guests are refused, below half of it every actor. */
   readonly diskFloor: number;
   readonly refusals: number;
   /** Owners of the most bytes, the largest first. */
   readonly largest: readonly { readonly username: Username; readonly used: number }[];
 }
 
-/** Room on the disk [contract 14]: what each owner may fill, and what is left for the service. */
+/** Quotas on the disk [contract 14]: what each owner may fill, and what is left for the service. */
 export interface StorageQuotas {
   /**
    * Throws storage_full when the owner has used up the quota or would with these further bytes,
@@ -44,20 +44,20 @@ export interface StorageQuotas {
    * belong to counts, not who writes them; an administrator who imports is not held to it.
    */
   require(actor: Actor, owner: Username, further?: number): void;
-  /** Keeps room for a stranger's push; the answer is told how much was stored. */
+  /** Reserves quota for a stranger's push; the answer is called with the bytes stored. */
   hold(actor: Actor, owner: Username, bytes: number): (stored: number) => void;
   /** Bytes that strangers stored. */
   readonly strangers: Pick<StrangerQuotas, 'add' | 'of' | 'recount'>;
   /** Says of an account whether it signed itself up. */
   setSignUp(username: Username, isSignUp: boolean): void;
   /**
-   * The same for what no quota counts or is to hold up: throws when the disk is nearly full for
-   * this actor, or without one for everybody.
+   * The same for what no quota counts or is to refuse: throws when the disk is nearly full for
+   * this actor, or without one for every actor.
    */
   requireDisk(actor?: Actor): void;
-  /** Counts what was stored; a negative number gives room back. */
+  /** Counts what was stored; a negative number gives quota back. */
   add(owner: Username, bytes: number): void;
-  /** Counts what a guest stored, beside `add`, for the share of the guest's address. */
+  /** Counts what a guest stored, beside `add`, for the quota of the guest's address. */
   addFor(actor: Actor, owner: Username, bytes: number): void;
   useOf(owner: Username): StorageUse;
   /** Takes over what was counted from the store. */
@@ -72,9 +72,9 @@ export interface StorageQuotas {
 
 /** The free space of the disk that holds the database, as of at most a second ago. */
 export interface Disk {
-  /** Undefined: it cannot be told. */
+  /** Undefined: unknown. */
   freeBytes(): number | undefined;
-  /** How large it is; undefined: it cannot be told. */
+  /** How large it is; undefined: unknown. */
   readonly sizeBytes: number | undefined;
 }
 
@@ -86,7 +86,7 @@ export interface StorageRoomOptions {
   readonly signUpBytesMax?: number | 'none';
   /**
    * Below this much free space guests are refused, below five eighths of it accounts that signed
-   * themselves up, below half of it everybody.
+   * themselves up, below half of it every actor.
    */
   readonly diskFloorBytes: number;
   readonly disk: Disk;
@@ -123,7 +123,7 @@ export function createStorageQuotas(options: StorageRoomOptions): StorageQuotas 
 
   const isDiskBelow = (floor: number): boolean => (disk.freeBytes() ?? floor) < floor;
 
-  /** Guests are refused first, accounts that signed themselves up next, everybody at half of it. */
+  /** Guests are refused first, accounts that signed themselves up next, all actors at half of it. */
   function floorPartOf(actor?: Actor): number {
     if (actor?.kind === 'guest') return 1;
     return actor?.kind === 'user' && isSignUp(actor.username) ? 5 / 8 : 1 / 2;

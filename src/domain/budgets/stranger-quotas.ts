@@ -7,25 +7,25 @@ import type { GuestShares } from './guest-shares.ts';
 export interface StrangerLimits {
   /** Of the owner of the device; absent: none. */
   readonly quota: number | undefined;
-  /** Bytes that belong to nobody. */
+  /** Bytes that have no owner. */
   readonly guests: number;
   /** Limit of guests and strangers together. */
   readonly guestsMax: number;
 }
 
 /**
- * Room for what strangers push to public devices: those who may only because they are public. It
+ * Quota for what strangers push to public devices: those who may only because they are public. It
  * takes at most a quarter of the owner's quota, and counts in the total of guests [contract 15].
  */
 export interface StrangerQuotas {
   /**
-   * Keeps room for a push; whoever calls says afterwards how much was stored. Throws storage_full.
+   * Reserves quota for a push; the caller says afterwards how much was stored. Throws storage_full.
    */
   hold(
     push: { readonly actor: Actor; readonly owner: Username; readonly bytes: number },
     limits: StrangerLimits,
   ): (stored: number) => void;
-  /** Counts what was stored; a negative number gives room back. */
+  /** Counts what was stored; a negative number gives quota back. */
   add(owner: Username, bytes: number): void;
   of(owner: Username): number;
   /** Bytes of all owners that are stored or about to be. */

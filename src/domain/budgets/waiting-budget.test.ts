@@ -4,7 +4,7 @@ import { Budget } from './budget.ts';
 import { type Payer, payerAt, payerOfAccount } from './payer.ts';
 import { createWaitingBudget } from './waiting-budget.ts';
 
-/** Room for 100 bytes: 20 at an address, 40 of all guests, 50 of an account. */
+/** A budget of 100 bytes: 20 at an address, 40 of all guests, 50 of an account. */
 function open() {
   const budget = new Budget('request_bytes', {
     ...{ what: 'heads', unit: 'bytes', total: 100, perAccount: 50, perAddress: 20, guests: 40 },

@@ -1,17 +1,17 @@
 import type { Budget } from './budget.ts';
 import { isGuestPayer, type Payer } from './payer.ts';
 
-/** Room for what has begun to arrive: where there is no more, who waits for longest ends. */
+/** Budget of what has begun to arrive: when it is full, the connection that waits longest ends. */
 export interface WaitingBudget {
   /** A place that takes nothing yet. `payerOf` is asked each time that it begins to. */
   place(of: { readonly payerOf: () => Payer; readonly end: () => void }): WaitingPlace;
 }
 
-/** Place of one connection in the waiting room. */
+/** Place of one connection in the waiting budget. */
 export interface WaitingPlace {
   /**
-   * So many bytes wait from now on; 0: none do, and what comes next is the newest. false: there is
-   * no room for them, and they are not counted.
+   * So many bytes wait from now on; 0: none do, and what comes next is the newest. false: the
+   * budget is full, and they are not counted.
    */
   hold(bytes: number): boolean;
 }
@@ -47,7 +47,7 @@ export function createWaitingBudget(budget: Budget): WaitingBudget {
     if (line?.size === 0) lines.delete(payer);
   }
 
-  /** Makes room as long as somebody else has waited longer. */
+  /** Frees budget as long as another connection has waited longer. */
   function take(waiting: Waiting, payer: Payer, more: number): boolean {
     for (;;) {
       const refusal = budget.take(payer, more);

@@ -49,7 +49,7 @@ export interface TallyStep {
 /**
  * Puts datapoints, oldest first, into buckets. Text that is a number counts as one [contract 6];
  * count, first and last take every datapoint. A stretch lies in one bucket. `growth` knows the
- * numbers before them, and is told the one after them before the parts end.
+ * numbers before them, and receives the one after them before the parts end.
  */
 export async function* aggregate(
   parts: AsyncIterable<SummarisedPart>,

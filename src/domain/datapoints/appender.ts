@@ -22,19 +22,19 @@ import type {
 import type { Feed, FeedEvent } from './feed.ts';
 import { weightOf } from './push-weight.ts';
 
-/** A push on its way to the store, and in whose turn it is stored. */
+/** A push on its way to the store, and in whose queue it waits. */
 export interface QueuedPush extends Push {
   readonly payer: Payer;
 }
 
 /**
- * Lets all pushes that wait share one commit, and tells those who watch; every ingest path ends
- * here.
+ * Stores all pushes that wait in one commit, and publishes them to listeners; every ingest path
+ * ends here.
  */
 export interface Appender {
   /**
-   * Resolves when the push is synced to disk with all that follows from it, and those who watch
-   * were told what is new.
+   * Resolves when the push is synced to disk with all that follows from it, and listeners have
+   * received what is new.
    * Throws unavailable: nothing was kept, retry.
    */
   append(push: QueuedPush): Promise<AppendOutcome>;
@@ -47,11 +47,11 @@ export function createAppender(options: {
   readonly feed: Feed;
   readonly clock: Clock;
   readonly reporter: Reporter;
-  /** Told before those who watch. */
+  /** Called before listeners. */
   readonly consequences?: Consequences;
-  /** The look that is filed with a push, where several processes serve the same data. */
+  /** The evaluation that is filed with a push, where several processes serve the same data. */
   readonly newEvaluation?: ((push: SensorRef) => NewEvaluation | undefined) | undefined;
-  /** The store failed, or had no room. */
+  /** The store failed, or was full. */
   readonly onUnstored?: () => void;
 }): Appender {
   const { store, feed, clock, reporter, consequences } = options;
@@ -65,7 +65,7 @@ export function createAppender(options: {
       let datapoints = 0;
       let fresh = 0;
       const events: StoredEvent[] = [];
-      /** Also what was stored before and perhaps never told, as of a crash between [contract 8]. */
+      /** Also what was stored before but maybe not published: a crash came between [contract 8]. */
       const told: FeedEvent[] = [];
       /** The places of the events in the batch. */
       const places: number[] = [];
@@ -229,14 +229,14 @@ async function appendApart(
   }
 }
 
-/** Sources of the notes for other processes, and ids of the evaluations filed with pushes. */
+/** Sources of the messages for other processes, and ids of the evaluations filed with pushes. */
 interface Noting {
   readonly feed: Pick<Feed, 'notesOf'>;
   readonly newEvaluation: ((push: SensorRef) => NewEvaluation | undefined) | undefined;
   readonly evaluationIds: Map<Push, string>;
 }
 
-/** Of each push what those who watch are told: what is new, or all of one that is sent again. */
+/** Makes the messages on each push: on what is new, or on all of a push that is sent again. */
 async function notesOf(
   batch: readonly Push[],
   outcomes: readonly AppendOutcome[],
@@ -284,7 +284,7 @@ function withWaits(
   return appended;
 }
 
-/** Tells the outcome, once all that the push has to wait for has happened. */
+/** Answers the outcome, once all that the push has to wait for has happened. */
 function settle(appended: Appended, caller: Caller<AppendOutcome>): void {
   if (appended.kind === 'failed') caller.reject(appended.reason);
   else if ('waitsFor' in appended) caller.resolve(appended.waitsFor.then(() => appended));
@@ -296,7 +296,7 @@ const whole = (appended: Appended): Promise<AppendOutcome> =>
 
 type DatapointsEvent = Extract<FeedEvent, { kind: 'datapoints' }>;
 
-/** An event whose datapoints are columns until somebody asks for them: mostly nobody does. */
+/** An event whose datapoints are columns until a listener asks for them: mostly none does. */
 class StoredEvent implements DatapointsEvent {
   readonly kind = 'datapoints';
   readonly deviceId: DeviceId;

@@ -104,7 +104,7 @@ function readAgain(
   });
 }
 
-/** Buckets between two looks at the clock. */
+/** Buckets between two checks of the clock. */
 const bucketsPerLook = 64;
 
 interface PageToTake {
@@ -135,7 +135,7 @@ async function takeKeptPage(
     return page.order === 'asc' ? buckets : buckets.reverse();
   }
   const byStart = await groupByStart(options);
-  // Sorted as numbers: a hundred thousand are in order within a turn.
+  // Sorted as numbers: a hundred thousand are in order within a slice.
   const starts = Float64Array.from(byStart.keys()).sort();
   const buckets: SensorBucket[] = [];
   let at = 0;
@@ -234,7 +234,7 @@ function createBucketBudget(hold: Hold) {
     get bytes() {
       return count * limits.summaryItemBytes + textCharacters;
     },
-    /** The refusal of these, when there is no room for them. Throws rate_limited. */
+    /** The refusal of these, when the budget is full. Throws rate_limited. */
     take(buckets: readonly Bucket[]): Error | undefined {
       count += buckets.length;
       for (const { values } of buckets) {

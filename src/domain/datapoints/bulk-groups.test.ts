@@ -49,7 +49,7 @@ const line: fc.Arbitrary<BulkRow> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ line: 0, refusal: new DomainError('invalid', 'odd') }) },
 );
 
-/** What becomes of a step: by sensor, and by refused line with who is told. */
+/** Outcome of a step: by sensor, and by refused line with the sensor it is reported for. */
 function outcomeOf(step: BulkStep) {
   const refused: unknown[] = [];
   const { groups, linesOf } = groupStep(step, {

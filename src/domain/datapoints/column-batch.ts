@@ -6,7 +6,7 @@ import { weightOfText } from './weight.ts';
 
 /**
  * Datapoints of one sensor, column by column, in the order of their arrival: how they travel from
- * the door to the disk. Nobody changes a batch that was handed over.
+ * the door to the disk. A batch that was handed over never changes.
  */
 export interface ColumnBatch {
   readonly count: number;
@@ -57,7 +57,7 @@ export function singleBatch(
   return { count: 1, times, received, timed, numbers };
 }
 
-/** Pushes of one millisecond share it: such a column takes 250 bytes, and nobody changes it. */
+/** One column for all pushes of a millisecond: it takes 250 bytes, and never changes. */
 let lastReceived = Float64Array.of(0);
 const oneTimed = Uint8Array.of(1);
 const oneUntimed = Uint8Array.of(0);
@@ -75,7 +75,7 @@ export interface BatchBuilder {
 /** Columns of so many rows lie within their objects, with no memory of their own. */
 const fewRows = 8;
 
-/** A builder with room for `capacity` datapoints at first. */
+/** A builder with a capacity of `capacity` datapoints at first. */
 export function createBatchBuilder(capacity = fewRows): BatchBuilder {
   let room = Math.max(1, capacity);
   let times = new Float64Array(room);
@@ -117,7 +117,7 @@ export function createBatchBuilder(capacity = fewRows): BatchBuilder {
     },
     putText(text, timestamp, receivedAt) {
       putTimes(timestamp, receivedAt);
-      // As long as there is room for: nothing is copied as they grow.
+      // As long as the capacity: nothing is copied as they grow.
       texts ??= new Array<string | undefined>(room).fill(undefined);
       texts[count] = text;
       count += 1;

@@ -8,7 +8,7 @@ import { following } from './pages.ts';
 
 /**
  * Reads a page column by column, as readSteps reads it datapoint by datapoint: steps of bounded
- * size, between which others have their turn.
+ * size, between which other work has its slice.
  */
 export function readColumnSteps(options: {
   readonly datapoints: Pick<DatapointStore, 'scan'>;

@@ -23,7 +23,7 @@ export interface CounterReads {
 /** Most counters have a number that is no glitch in the first of them. */
 const looksBack = [hourMs, dayMs, 16 * dayMs, 256 * dayMs, Number.POSITIVE_INFINITY];
 
-/** The growth of a counter before a range, where it stands when the range begins. */
+/** The growth of a counter before a range: its state when the range begins. */
 export async function growthBefore({ before, rows }: CounterReads): Promise<Growth> {
   let growth = createGrowth();
   for (const ms of before === undefined ? [] : looksBack) {
@@ -38,8 +38,9 @@ export async function growthBefore({ before, rows }: CounterReads): Promise<Grow
 }
 
 /**
- * The parts of a range for somebody who follows their growth with `growth`: stretches stand where
- * their ends are no glitches, whatever is in them. At the end growth knows the number behind them.
+ * The parts of a range for a reader that follows their growth with `growth`: stretches represent
+ * datapoints where their ends are no glitches, whatever is in them. At the end growth knows the
+ * number behind them.
  */
 export async function* counterParts(
   reads: CounterReads,

@@ -3,7 +3,7 @@ import { asNumber } from '../../lib/json.ts';
 import { type Calibration, calibrate, isApplied } from '../devices/calibration.ts';
 import { type Datapoint, orderTime } from './datapoint.ts';
 
-/** Datapoints column by column: who looks at numbers only needs no object for each. */
+/** Datapoints column by column: a reader of numbers only needs no object for each. */
 export interface DatapointColumns {
   readonly count: number;
   /** Order times, in the order of the page. */

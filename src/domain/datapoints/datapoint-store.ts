@@ -27,7 +27,7 @@ export type AppendOutcome =
   /** The push could not be stored by itself, though others of its batch could. */
   | { readonly kind: 'failed'; readonly reason: unknown };
 
-/** A look of rules that is filed, for its turn over all processes that serve the same data. */
+/** A filed evaluation of rules: its position is one over all processes that serve the same data. */
 export interface NewEvaluation {
   readonly id: string;
   /** The process that makes it. */
@@ -35,16 +35,16 @@ export interface NewEvaluation {
   readonly deviceId: DeviceId;
 }
 
-/** Note on a push for other processes, and the rule evaluation that is filed with it. */
+/** Message on a push for other processes, and the rule evaluation that is filed with it. */
 export interface Note {
   readonly text: string;
   readonly look?: NewEvaluation;
 }
 
-/** Makes the notes on a batch for other processes. */
+/** Makes the messages on a batch for other processes. */
 export type NotesOf = (
   outcomes: readonly AppendOutcome[],
-  /** Whether there are other processes; else looks alone are filed. */
+  /** Whether there are other processes; else evaluations alone are filed. */
   areOthers: boolean,
 ) => Promise<readonly Note[]>;
 
@@ -87,13 +87,13 @@ export interface SummariseOptions {
   readonly rowsMax: number;
   readonly charactersMax: number;
   /**
-   * Whether a stretch may stand for its datapoints; else they are wanted as they are. `before` are
-   * those of the page that come before it in this step; undefined: nobody knows how many.
+   * Whether a stretch may represent its datapoints; else they are wanted as they are. `before` are
+   * those of the page that come before it in this step; undefined: unknown how many.
    */
   readonly mayStand: (stretches: Stretches, at: number, before?: number) => boolean;
   /**
-   * Ranges whose datapoints are wanted as they are, in order of time: of a store that stands in
-   * front of another one and changes some datapoints.
+   * Ranges whose datapoints are wanted as they are, in order of time: of a store that wraps
+   * another one and changes some datapoints.
    */
   readonly exclude?: readonly Range[];
 }
@@ -116,7 +116,7 @@ export interface DatapointStore {
    * and fails where the session is of another process. Each push moves its sensor's last value to
    * its newest datapoint by timestamp, or to its last one when none has a timestamp; unless that
    * datapoint was stored already. A sensor that does not exist: 'missing', and nothing of that push
-   * is kept. `notesOf` says what other processes are told, and which looks are filed, in the same
+   * is kept. `notesOf` makes the messages for other processes, and evaluations to file, of the same
    * commit; it is asked more than once when a commit has to be tried again.
    * Throws DomainError unavailable when nothing of the batch was kept.
    */
@@ -134,14 +134,14 @@ export interface DatapointStore {
   scan(sensor: SensorRef, page: Page, charactersMax: number): Promise<ScannedPart>;
   /**
    * Summarises one step of a page, oldest first whatever its order: stretches where the store knows
-   * them and the reader lets them stand for datapoints, other datapoints as they are. Skip and
-   * limit count stored datapoints. Where retention took datapoints, the figures of hours stand for
+   * them and the reader lets them represent datapoints, other datapoints as they are. Skip and
+   * limit count stored datapoints. Where retention took datapoints, the figures of hours represent
    * them, unless the page ends after so many.
    */
   summarise(sensor: SensorRef, page: Page, options: SummariseOptions): Promise<SummarisedStep>;
   count(sensor: SensorRef, range: Range): Promise<number>;
   /**
-   * From when the datapoints in the range stand: retention took earlier ones of one of the sensors.
+   * From when the datapoints in the range are kept: retention took earlier ones of a sensor.
    * Undefined: it took none of the range.
    */
   standsFrom(sensors: readonly SensorRef[], range: Range): Promise<Instant | undefined>;

@@ -14,7 +14,7 @@ export interface DeviceSearch {
   readonly valuesWithin?: DataReach;
   readonly limit: number;
   readonly offset: number;
-  /** How long work takes its turns; absent: it lets everybody run now and then. */
+  /** The slices of long work; absent: it lets other work run now and then. */
   readonly pace?: Pace;
 }
 

@@ -27,19 +27,19 @@ export type ReadRange = (range: {
 
 /**
  * Downsamples datapoints to at most `pointsMax` of them for plotting: cut into as many stretches of
- * equally many datapoints as there is room for, it keeps the least and the greatest number of each,
+ * equally many datapoints as `pointsMax` lets it, it keeps the least and the greatest of each,
  * and the first and the last number of all. No datapoint is made up.
  */
 export interface Downsampling {
   /** Of stretches that a store knows: those that lie in one of ours may come as what they are. */
   mayStandFor(calibration: Calibration | undefined): SummariseOptions['mayStand'];
-  /** The next datapoints, oldest first where stretches stand for some. */
+  /** The next datapoints, oldest first where stretches represent some. */
   add(part: SummarisedPart): void;
-  /** After all of them; `readRange` finds datapoints for which stretches stood. */
+  /** After all of them; `readRange` finds datapoints that stretches represented. */
   finish(readRange?: ReadRange): Promise<Downsampled>;
 }
 
-/** With fewer there is no room for the ends beside the peaks. */
+/** With fewer, the ends do not fit beside the peaks. */
 const pointsWithEndsMin = 4;
 
 export function createDownsampling({ count, pointsMax }: DownsamplingPlan): Downsampling {
@@ -133,7 +133,7 @@ interface Found {
   readonly datapoint: Datapoint;
 }
 
-/** A datapoint in a stretch that stands for it; the stretch's first datapoint has the index. */
+/** A datapoint in a stretch that represents it; the stretch's first datapoint has the index. */
 interface Hidden {
   readonly index: number;
   readonly size: number;

@@ -9,7 +9,7 @@ import type { Push } from './datapoint-store.ts';
 
 /** Datapoints of one sensor that became durable together, in the order given. */
 export interface StoredPush extends SensorRef {
-  /** Made when they are first asked for: look at nothing that nobody watches. */
+  /** Made when they are first asked for: read nothing that has no listener. */
   readonly datapoints: readonly Datapoint[];
   /** The same as columns, which are there anyway. Absent: another process stored it. */
   readonly batch?: ColumnBatch;
@@ -18,9 +18,9 @@ export interface StoredPush extends SensorRef {
   readonly publishContext?: PublishContext;
   /** Payer of the push. Absent: another process stored it. */
   readonly payer?: Payer;
-  /** The look of rules that was filed with it. */
+  /** The evaluation of rules that was filed with it. */
   readonly evaluationId?: string;
-  /** A part of a long push of another process: those behind it are told next, the newest last. */
+  /** A part of a long push of another process: the others come next, the newest last. */
   readonly isPart?: boolean;
   /** How many datapoints the push had of which these are the last; absent: these. */
   readonly wholeCount?: number;
@@ -30,7 +30,7 @@ export interface StoredPush extends SensorRef {
 export type FeedEvent =
   | ({ readonly kind: 'datapoints' } & StoredPush)
   | ({ readonly kind: 'actuator' } & ActuatorChange & {
-        /** Names it where other processes are told, and its publish context does not. */
+        /** Names it where other processes receive it, and its publish context does not. */
         origin?: MessageOrigin;
       });
 
@@ -40,27 +40,27 @@ export type FeedListener = (events: readonly FeedEvent[]) => void;
 /** Events that wait until what other processes committed before them was published here. */
 export interface HeldEvents {
   areAny(): boolean;
-  /** Resolves when those that are held now were handed to the listeners. */
+  /** Resolves when those that are deferred now were handed to the listeners. */
   released(): Promise<void>;
 }
 
-/** The live stream of what was stored, for those who watch, and of changes; nothing is kept. */
+/** The live stream, to listeners, of what was stored and of changes; nothing is kept. */
 export interface Feed extends ChangeFeed {
-  /** Hands the events to every listener, in order, at once unless they are held; never throws. */
+  /** Hands the events to every listener, in order, at once unless deferred; never throws. */
   publish(events: readonly FeedEvent[]): void;
   /**
-   * Resolves when events that were published here, and no commit told of, will reach other
+   * Resolves when events that were published here, without a message in a commit, will reach other
    * processes. Throws DomainError unavailable when that is not known. Absent: there are none.
    */
   told?(): Promise<void>;
   /** Absent: none ever is. */
   readonly held?: HeldEvents;
   /**
-   * Makes the notes on each push for other processes, for the commit that stores it: its parts
-   * where there are others, and last its own note. Absent: there never are others.
+   * Makes the messages on each push for other processes, for the commit that stores it: its parts
+   * where there are others, and last its own message. Absent: there never are others.
    */
   notesOf?(pushes: readonly Push[], areOthers: boolean): Promise<readonly (readonly string[])[]>;
-  /** The push of which others were told so; undefined: it is none. Absent: there are no others. */
+  /** The push of such a message; undefined: it is of none. Absent: there are no others. */
   pushOf?(note: string): StoredPush | undefined;
   /** Calls the listener from now on; the answer ends that. */
   subscribe(listener: FeedListener): () => void;

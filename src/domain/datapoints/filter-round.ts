@@ -11,9 +11,9 @@ export type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue
 
 /** Which devices pass a filter; it sees last values as readers do, or none if it may not. */
 export interface FilterRound {
-  /** Looks at a device without its last values. */
+  /** Evaluates a device without its last values. */
   look(device: Device): 'passes' | 'fails' | 'wants values';
-  /** Looks again at a device that wanted values, with those of several devices at hand. */
+  /** Evaluates a device that wanted values again, with those of several devices at hand. */
   decide(device: Device, values: BriefLastValues): Promise<boolean>;
 }
 

@@ -32,7 +32,7 @@ export const textBits = { second: 1, penult: 2, from: 4, to: 8 } as const;
 
 export const noGrowth = (): Grown => ({ rise: 0, riseLost: 0, decimals: 0 });
 
-/** Whether a number between two others is passed over; NaN stands for a neighbour that is none. */
+/** Whether a number between two others is passed over; NaN: there is no such neighbour. */
 export const isGlitch = (before: number, number: number, next: number): boolean =>
   before <= next && (number < before || number > next);
 
@@ -103,7 +103,7 @@ export function createGrowth(): Growth {
         last = edges.penult;
         return add(final, into);
       }
-      // The stretch goes up all the time, or nobody knows what was in it.
+      // The stretch goes up all the time, or it is unknown what was in it.
       settle(Number.NaN);
       isSure = true;
       if (stretches.fall[at] === 0) take(final, into);

@@ -83,7 +83,7 @@ export function createReadAfter(options: {
     let shown: readonly Datapoint[] = [];
     let next = after;
     let hasMore = true;
-    // A page of which corrections leave nothing looks like the end.
+    // A page of which corrections leave nothing would be taken for the end.
     while (hasMore && shown.length === 0) {
       const part = await readPushed(ref, query, next);
       hasMore = part.hasMore;

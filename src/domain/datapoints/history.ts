@@ -28,7 +28,7 @@ export interface HistoryQuery extends Page {
 export interface History {
   /** All datapoints of the sensor in the range, whatever the page. */
   readonly total: number;
-  /** From when datapoints stand; undefined: retention took none of the range. */
+  /** From when datapoints are kept; undefined: retention took none of the range. */
   readonly standsFrom: Instant | undefined;
   /** The page, fetched in steps of bounded size as the reader asks for more. */
   readonly steps: AsyncIterable<readonly Datapoint[]>;
@@ -92,7 +92,7 @@ export const storeFor = (
 /** Sensors whose retention is asked for at once. */
 const sensorsPerLook = 128;
 
-/** From when the datapoints of many sensors stand, in turns. */
+/** From when the datapoints of many sensors are kept, found in slices. */
 export async function standsFromOf(
   store: Pick<DatapointStore, 'standsFrom'>,
   sensors: readonly SensorRef[],
@@ -139,7 +139,7 @@ export function readSteps(
   let hasBegun = false;
   return stepsOf(async () => {
     if (remaining <= 0) return undefined;
-    // The store answers from memory and from a mapped file: without this nobody else has a turn.
+    // The store answers from memory and from a mapped file: without this no other work has a slice.
     if (hasBegun && pace.isOver()) await pace.rest();
     hasBegun = true;
     const limit = Math.min(remaining, room.stepMax);

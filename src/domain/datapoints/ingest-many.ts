@@ -33,7 +33,7 @@ export interface BulkReport {
 /** A bulk request on the ingest path; lines are handed over in their order. */
 export interface BulkIngest {
   /**
-   * Resolves when the lines are on their way to disk and there is room for more; nothing is put
+   * Resolves when the lines are on their way to disk and more may come; nothing is put
    * into the step afterwards. Throws unavailable when a commit failed; `stored` then says what was
    * kept.
    */
@@ -42,7 +42,7 @@ export interface BulkIngest {
   finish(): Promise<BulkReport>;
   /** Lines on disk so far. */
   readonly stored: number;
-  /** How its lines, and whoever reads them, take turns with others. */
+  /** The slices of its lines and of their reader. */
   readonly work: ArrivingWork;
 }
 
@@ -54,7 +54,7 @@ export type IngestMany = (actor: Actor, options?: { readonly isImport?: boolean 
 export function createIngestMany(
   options: IngestOptions & {
     readonly longWork: Pick<LongWork, 'arriving'>;
-    /** Told of some of the lines that were refused, by their sensor. */
+    /** Called for some of the lines that were refused, by their sensor. */
     readonly onRefused?: (actor: Actor, sensor: SensorRef, refusal: DomainError) => void;
   },
 ): IngestMany {
@@ -131,7 +131,7 @@ export function createIngestMany(
   };
 }
 
-/** Devices that are looked for at once. */
+/** Devices that are searched for at once. */
 const gatesAtOnce = 32;
 
 /** Asks for the rights on each device once, as long as it remembers. */
@@ -191,7 +191,7 @@ function createGates(
   };
 }
 
-/** Closes the gates of owners who have no room left: asked in each step. */
+/** Closes the gates of owners whose quota is used up: asked in each step. */
 function withRoom(gates: Gates, room: StorageQuotas, actor: Actor): Gates {
   const full = new Map<Username, DomainError | undefined>();
   const asked = new Map<DeviceId, Gate>();
@@ -217,7 +217,7 @@ function fullnessOf(owner: Username, room: StorageQuotas, actor: Actor): DomainE
 
 interface Refusals {
   add(lines: readonly number[], refusal: DomainError): void;
-  /** Refuses one line; its sensor is told, too. */
+  /** Refuses one line, and reports it for its sensor. */
   addOne(line: number, refusal: DomainError, sensor?: SensorRef): void;
   report(): Pick<BulkReport, 'refused' | 'refusedCount'>;
 }

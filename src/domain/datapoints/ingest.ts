@@ -32,7 +32,7 @@ import { bytesPerWeight, weightOfBatch } from './weight.ts';
 
 /**
  * The one ingest path: every server hands its datapoints over here. When it resolves they are
- * synced to disk, the sensor's last value shows them, and those who watch were told. With
+ * synced to disk, the sensor's last value shows them, and listeners have received them. With
  * `refused`, what cannot be taken is put there, unless it is all that there is: the push is an
  * array then [contract 15].
  */
@@ -164,7 +164,7 @@ export async function appendOfStranger(
   }
 }
 
-/** Counts what a guest's push took for the share of the guest's address. */
+/** Counts what a guest's push took for the quota of the guest's address. */
 export function countForAddress(
   room: StorageQuotas,
   actor: Actor,
@@ -176,8 +176,8 @@ export function countForAddress(
 }
 
 /**
- * The device, where it is at hand that the actor may push to it, as for most pushes. Undefined
- * tells nothing: ask `requirePushable`.
+ * The device, where it is at hand that the actor may push to it, as for most pushes. Undefined:
+ * not known, ask `requirePushable`.
  */
 function peekPushable(
   { devices, access }: Pick<IngestOptions, 'devices' | 'access'>,
@@ -210,7 +210,7 @@ export function isAhead({ timestamp }: NewDatapoint, now: Instant): boolean {
 /** A later timestamp is refused. */
 export const latestTaken = (now: Instant): Instant => now + limits.timestampAheadMs;
 
-/** The refusal of a timestamp ahead of our clock, told apart from others by who explains them. */
+/** The refusal of a timestamp ahead of our clock, of a class of its own to be explained. */
 export class ClockAheadError extends DomainError {
   constructor(message: string) {
     super('invalid', message);
@@ -325,10 +325,10 @@ function finish(builder: BatchBuilder, { refused }: NewPush): ColumnBatch {
   return builder.finish();
 }
 
-/** Datapoints received before a look at the clock. */
+/** Datapoints received before a check of the clock. */
 const datapointsPerStep = 2_048;
 
-/** The same for an array so long that others must have their turn meanwhile. */
+/** The same for an array so long that other work must have its slice meanwhile. */
 function* receiveSteps(push: NewPush, rules: ReceiveRules): Generator<void, ColumnBatch> {
   const { length } = push.datapoints;
   if (length === 1) return receive(push, rules);

@@ -20,7 +20,7 @@ import type { CorrectionBook } from './correction-book.ts';
 
 /**
  * Datapoints as their corrections show them, on top of those that were pushed [contract 10]. A
- * sensor without corrections costs one look into a map.
+ * sensor without corrections costs one lookup in a map.
  */
 export function createCorrectedDatapoints(
   pushed: DatapointStore,
@@ -203,7 +203,7 @@ export function createPushedDatapoints(
   };
 }
 
-/** Datapoints between two looks at the clock. */
+/** Datapoints between two checks of the clock. */
 const markedPerLook = 64;
 
 const toDatapoints = (columns: DatapointColumns): readonly Datapoint[] =>

@@ -49,7 +49,7 @@ export function createCorrectedLast(pages: Pages) {
       const looking: Found = { version: noVersion, raw, shown: raw };
       cache.set(key, looking);
       const shown = read.overlay.show(raw) ?? (await newest(read));
-      // A push while it was looked for has taken this out.
+      // A push during the search has taken this out.
       if (cache.get(key) === looking) cache.set(key, { version, raw, shown });
       return shown;
     },

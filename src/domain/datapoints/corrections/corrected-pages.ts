@@ -11,7 +11,7 @@ export const rangeOf = ({ from, to }: Interval): Range => ({
   ...(to !== Infinity && { to }),
 });
 
-/** A read of a sensor with corrections: all it does shares one pace. */
+/** A read of a sensor with corrections: all it does has one pace. */
 export interface CorrectedRead {
   readonly sensor: SensorRef;
   readonly overlay: Overlay;
@@ -138,10 +138,10 @@ export function createPages(pushed: DatapointStore) {
   return { lacking, scan };
 }
 
-/** Corrections looked at for all rows of one step: some ten milliseconds. */
+/** Corrections checked for all rows of one step: some ten milliseconds. */
 const looksPerStep = 200_000;
 
-/** The more corrections there are to look through, the fewer rows in one turn. */
+/** The more corrections there are to check, the fewer rows in one slice. */
 export const rowsAtOnce = ({ corrections }: Overlay): number =>
   Math.min(
     limits.datapointsPerScan,

@@ -50,7 +50,7 @@ interface Known {
   reaches: readonly Reach[];
   /** Corrections that are being made. */
   held: readonly Reach[];
-  /** Another one with every change, and of every sensor, so that what was loaded before is told. */
+  /** New with every change, and for every sensor, so that what was loaded before is recognized. */
   version: number;
   /** The corrections of this version, while they are loaded: once for all who wait for them. */
   loading?: { readonly version: number; readonly overlay: Promise<Overlay> } | undefined;
@@ -135,8 +135,8 @@ export function createCorrectionBook(
   }
 
   /**
-   * After a change, or one of which nobody knows whether it was made. Values are read by whoever
-   * asks for them next, unless it is known what there is now.
+   * After a change, or one of which it is unknown whether it was made. The next reader reads the
+   * values, unless it is known what there is now.
    */
   async function reload(sensor: SensorRef, now?: Overlay): Promise<void> {
     const known = knownOf(sensor);
@@ -175,7 +175,7 @@ export function createCorrectionBook(
     heads: store.heads,
     list: store.list,
     insert(correction: Correction) {
-      // First: whatever becomes of the write, reads look for it from now on.
+      // First: whatever becomes of the write, reads check for it from now on.
       const known = knownOf(correction);
       known.reaches = joined([...known.reaches, correction.reach]);
       return changing(

@@ -15,7 +15,7 @@ export interface CorrectionStore {
   /** Lists corrections of a sensor in the order in which they were made, without their values. */
   heads(sensor: SensorRef): Promise<readonly CorrectionHead[]>;
   /**
-   * The same with their values, which are read in turns; without a pace this process does nothing
+   * The same with their values, which are read in slices; without a pace this process does nothing
    * else. One whose values cannot be understood is left out.
    */
   list(sensor: SensorRef, pace?: Pace): Promise<readonly Correction[]>;

@@ -29,7 +29,7 @@ export interface CorrectionHead extends SensorRef {
 }
 
 /**
- * A correction of datapoints of one sensor that somebody called wrong [contract 10]. It changes
+ * A correction of datapoints of one sensor that an account called wrong [contract 10]. It changes
  * none: it is laid over pushed datapoints whenever they are read, and undone by being dropped.
  */
 export interface Correction extends CorrectionHead {

@@ -81,7 +81,7 @@ export function createCorrections(options: CorrectionOptions): Corrections {
     task: () => Promise<Result>,
   ): Promise<Result> => inTurn(`${deviceId}/${sensorId}`, task);
 
-  /** Looks for datapoints and files the correction, while pushes are kept apart from it. */
+  /** Finds datapoints and files the correction, while pushes are kept apart from it. */
   async function make(
     actor: Actor,
     sensor: SensorRef,
@@ -112,7 +112,7 @@ export function createCorrections(options: CorrectionOptions): Corrections {
   return {
     async remove(actor, sensor, range, value) {
       await allow(actor, sensor);
-      // Not the quota: whoever has used it up may still take away, within limits of corrections.
+      // Not the quota: an owner who has used it up may still remove, within limits of corrections.
       room.requireDisk(actor);
       const what = { kind: 'removed', items: [], ...(value !== undefined && { value }) } as const;
       return longWork.run(actor, (pace) =>

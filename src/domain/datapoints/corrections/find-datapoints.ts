@@ -17,7 +17,7 @@ export interface Touched {
   readonly reach: Reach;
 }
 
-/** Where it is looked for: in what is shown of a sensor, received until `until`. */
+/** Range of a search: what is shown of a sensor, received until `until`. */
 export interface Search {
   readonly datapoints: Pick<DatapointStore, 'scan'>;
   readonly sensor: SensorRef;

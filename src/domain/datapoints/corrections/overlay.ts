@@ -80,7 +80,7 @@ function bytesOf({ items, value }: Correction): number {
 const textLength = (value: JsonValue): number =>
   typeof value === 'number' ? 0 : 2 * JSON.stringify(value).length;
 
-/** The same as `createOverlay`, in turns: there may be half a megabyte of values. */
+/** The same as `createOverlay`, in slices: there may be half a megabyte of values. */
 export async function loadOverlay(
   corrections: readonly Correction[],
   pace: Pace,
