@@ -36,14 +36,14 @@ export class DomainError extends Error {
   }
 }
 
-/** The refusal of whoever did too much and has to wait; `what` there was too much of. */
+/** The refusal of a client that did too much and has to wait; `what` there was too much of. */
 export function tooMany(what: string, waitMs: number): DomainError {
   const retryAfterSeconds = Math.ceil(waitMs / 1_000);
   const message = `too many ${what}: try again in ${retryAfterSeconds} s`;
   return new DomainError('rate_limited', message, { retryAfterSeconds });
 }
 
-/** Whether the store failed, or had no room, rather than the request being wrong. */
+/** Whether the store failed, or was full, rather than the request being wrong. */
 export const isFailureToStore = ({ code }: DomainError): boolean =>
   code === 'unavailable' || code === 'storage_full';
 

@@ -95,7 +95,7 @@ export function parseUsername(text: unknown): Username {
   return text as Username;
 }
 
-/** The username of an account that is to be made: not "me" either, which stands for the caller. */
+/** The username of an account that is to be made: not "me" either, which means the caller. */
 export function parseNewUsername(text: unknown): Username {
   const username = parseUsername(text);
   if (username.toLowerCase() !== 'me') return username;

@@ -63,9 +63,9 @@ export const limits = {
   pipelinedRequestsMax: 64,
   /** Bytes counted for such a request with its answer, whatever their size. */
   pipelinedAnswerBytes: 4_096,
-  /** A request with a longer head does not take the short way. */
+  /** A request with a longer head does not take the fast path. */
   shortHeadBytesMax: 4_096,
-  /** How often connections are looked at for those that keep us waiting too long. */
+  /** How often connections are checked for those that keep us waiting too long. */
   connectionsCheckMs: second,
   /** From the first byte of TLS to its last handshake message, as for the head of a request. */
   tlsHandshakeMs: 30 * second,
@@ -79,7 +79,7 @@ export const limits = {
   stopMs: 30 * second,
 
   // Long work: filters, aggregates, exports.
-  /** How long it holds the event loop before others have their turn. */
+  /** How long it keeps the event loop before other work has its slice. */
   turnMs: 5,
   /** Event-loop time of one request before its answer begins; the rest of the time it waits. */
   longWorkMsMax: 20 * second,
@@ -131,7 +131,7 @@ export const limits = {
   mergedCharactersMax: 4 * 1_048_576,
   /** With what the longest of these values take beyond that, and 32 bytes for each number. */
   mergedBytesMax: 16 * 1_048_576,
-  /** Datapoints that an aggregate or a downsampled read looks at before others have their turn. */
+  /** Datapoints that an aggregate or a downsampled read takes before other work has its slice. */
   datapointsPerScan: 4_096,
   /** The same of all sensors together, when their buckets are merged: 25 bytes each. */
   mergedScanRowsMax: 262_144,
@@ -155,9 +155,9 @@ export const limits = {
   patternCharactersMax: 512,
   /** A character of text costs up to 60 ns per instruction of the compiled pattern. */
   patternInstructionsMax: 256,
-  /** Names and values to look at; a longer text does not match a pattern. */
+  /** Names and values to match; a longer text does not match a pattern. */
   patternTextCharactersMax: 2_048,
-  /** Elements of an array that a filter looks at. */
+  /** Elements of an array that a filter evaluates. */
   queryElementsMax: 1_000,
 
   // Refused pushes, in memory: for who wonders why nothing arrives.
@@ -183,14 +183,14 @@ export const limits = {
   commitQueueBytesFloor: 4_096,
   /** How often a batch is tried in parts, to find the push that cannot be stored. */
   commitTriesMax: 64,
-  /** Datapoints of a long array that are looked at before others have their turn. */
+  /** Datapoints of a long array that are checked before other work has its slice. */
   datapointsPerTurn: 8_192,
   /** A longer body of a push is read piece by piece. */
   largePushBytesMin: 131_072,
   largePushSliceBytes: 32_768,
-  /** Settings of actuators that are stored at the same time; payers take turns. */
+  /** Settings of actuators that are stored at the same time; payers queue fairly for them. */
   settingsStoredAtOnce: 32,
-  /** Large pushes that are read and stored at the same time; others wait for their turn. */
+  /** Large pushes that are read and stored at the same time; others wait in a queue. */
   largePushesAtOnce: 2,
   /** Size of a datapoint beside its value, as JSON text: keys, a timestamp, white space. */
   datapointBytesBesideValue: 1_024,
@@ -203,7 +203,7 @@ export const limits = {
   bulkBytesPerStep: 1_048_576,
   /** Line, or element, of a bulk request. */
   bulkLineBytesMax: 1_048_576,
-  /** Refused lines that a bulk answer tells about; the others are counted. */
+  /** Refused lines that a bulk answer lists; the others are counted. */
   bulkRefusalsMax: 1_000,
   /** Devices whose rights a bulk request remembers. */
   bulkDevicesMax: 20_000,
@@ -214,7 +214,7 @@ export const limits = {
   loginsWaitingMax: 2_000,
   loginFailuresPerUser: 10,
   loginFailuresPerAddress: 100,
-  /** On one account, by all strangers to it: then they take turns, after a pause each. */
+  /** On one account, by all strangers to it: then they wait in a queue, with a pause each. */
   loginFailuresOfStrangers: 100,
   slowLoginPauseMs: 200,
   /** Networks that an account was logged in to from: the newest are known. */
@@ -253,7 +253,7 @@ export const limits = {
   addressFirstCodesPerTarget: 6,
   addressFirstCodesPerNetwork: 2,
   addressCodesMax: 10_000,
-  /** Calls whose text waits for somebody to pick up. */
+  /** Calls whose text waits until the phone is answered. */
   callTextsMax: 2_000,
   tokensPerUserMax: 1_000,
   /** Browsers of one user that stay logged in; each for so long after it was used. */
@@ -291,7 +291,7 @@ export const limits = {
   notificationsPageDefault: 100,
   notificationsPageMax: 1_000,
   notificationsPerUserMax: 10_000,
-  /** A push looks at each of them: so many of one user on one sensor … */
+  /** A push evaluates each of them: so many of one user on one sensor … */
   notificationsPerUserAndSensorMax: 100,
   /** … and so many of all users; the owner of the device is not kept out by others. */
   notificationsPerSensorMax: 1_000,
@@ -300,7 +300,7 @@ export const limits = {
   conditionSensorsMax: 100,
   /** Devices times sensors of one notification. */
   conditionPairsMax: 10_000,
-  /** Notifications of strangers that name one device; its owner always has room. */
+  /** Notifications of strangers that name one device; its owner is exempt. */
   notificationsOfStrangersMax: 1_000,
   /** Users times channels of one notification. */
   deliveriesPerFiringMax: 100,
@@ -327,7 +327,7 @@ export const limits = {
   /** How often a firing that could not be stored is tried again while its push waits. */
   firingAttemptsMax: 4,
   firingPauseMs: 250,
-  /** Firings with a text for each delivery that share one commit, and those that wait for one. */
+  /** Firings with a text for each delivery in one commit, and those that wait for one. */
   firingsCommitBytesMax: 2 * 1_048_576,
   firingsWaitingBytesMax: 64 * 1_048_576,
   firingsWaitingBytesFloor: 262_144,
@@ -341,14 +341,14 @@ export const limits = {
   firedKeyCharactersMax: 64,
   /** States that changed without a firing are written so often. */
   statesPauseMs: second,
-  /** At start: what was received so shortly before the newest is looked at again. */
+  /** At start: what was received so shortly before the newest is evaluated again. */
   catchUpMs: 10 * second,
   catchUpDatapointsMax: 1_000,
-  /** Silences that are told before the others that are due are put in turn anew. */
+  /** Silences that are handled before the others that are due are put in order anew. */
   silencesPerLook: 64,
-  /** How often the clock is looked at for silences and deliveries: it may jump. */
+  /** How often the clock is checked for silences and deliveries: it may jump. */
   clockCheckMs: 250,
-  /** A silence that could not be told is told again after so long. */
+  /** A silence that could not be handled is tried again after so long. */
   silenceRetryMs: 5 * second,
   previewDatapointsMax: 2_000_000,
   previewFiringsMax: 1_000,
@@ -356,18 +356,18 @@ export const limits = {
   previewSensorsMax: 1_000,
 
   // The outbox.
-  /** A claimed delivery is given to somebody else when nothing is heard of it for so long. */
+  /** A claimed delivery may be claimed again when there is no news of it for so long. */
   deliveryLeaseMs: 2 * minute,
   /** A channel must have answered by then. */
   deliveryTimeoutMs: minute,
   deliveriesUnderWayPerChannelMax: 128,
-  /** Of them those that one user pays for: whoever is slow to take them keeps nobody waiting. */
+  /** Of them those that one user pays for: a slow receiver keeps no other user waiting. */
   deliveriesUnderWayPerPayerMax: 16,
-  /** And those to one host that users name, whoever pays: a dead one keeps nobody waiting. */
+  /** And those to one host that users name, of all payers: a dead one keeps no other waiting. */
   deliveriesUnderWayPerHostMax: 16,
   /** And those to one address, whatever its names; many honest ones may be behind one. */
   deliveriesUnderWayPerNetworkMax: 64,
-  /** Claimed deliveries that wait for their host: they take no room of the channel. */
+  /** Claimed deliveries that wait for their host: they take no slot of the channel. */
   deliveriesWaitingForHostsMax: 4_096,
   /** Then they come back later. The wait and the try end before the lease. */
   deliveryHostWaitMs: 45 * second,
@@ -375,7 +375,7 @@ export const limits = {
   deliveryAttemptsMax: 150,
   deliveryPauseMsMin: 5 * second,
   deliveryPauseMsMax: 15 * minute,
-  /** How often the outbox is looked at although nothing in it was known to be due. */
+  /** How often the outbox is read although nothing in it was known to be due. */
   outboxLookMs: 5 * second,
   outboxDrainMs: 5 * second,
   completionsPerCommitMax: 500,
@@ -388,11 +388,11 @@ export const limits = {
   /** Groups of users that one account keeps, and the users in one of them. */
   groupsPerUserMax: 200,
   groupMembersMax: 1_000,
-  /** Texts of a request of version 1 that are looked for in the sentence of its refusal. */
+  /** Texts of a request of version 1 that are searched for in the sentence of its refusal. */
   quotedTextsMax: 1_000,
 
-  // Made without a token: anybody can make them, so their number ends.
-  /** Addresses whose guests' shares are remembered. */
+  // Made without a token: any guest can make them, so their number ends.
+  /** Addresses whose guests' quotas are remembered. */
   guestAddressesMax: 20_000,
   guestDevicesMax: 100_000,
   guestGatewaysMax: 10_000,

@@ -13,8 +13,8 @@ export interface ReceivedId {
  */
 export interface PublishContext {
   /**
-   * The sender says that it sends this again, so nobody knows who was told the first time: those
-   * who watch are told once more, even if it is stored already.
+   * The sender says that it sends this again, so it is unknown who received it the first time:
+   * listeners receive it once more, even if it is stored already.
    */
   readonly isRepetition?: boolean;
   /** The push comes from a file or another service: no rule is evaluated for it. */

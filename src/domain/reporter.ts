@@ -24,13 +24,13 @@ export interface Reporter {
   notificationFired(outcome: string): void;
   /** A stored row cannot be understood; the service goes on without it. */
   rowSetAside(table: string): void;
-  /** Chunks written anew in the background since the start, left to look at, and unreadable. */
+  /** Chunks written anew in the background since the start, left to check, and unreadable. */
   chunksRenewed(figures: {
     readonly replaced: number;
     readonly left: number;
     readonly unreadable: number;
   }): void;
-  /** Deletions of one step of retention, and hours that stand for datapoints from now on. */
+  /** Deletions of one step of retention, and hours that represent datapoints from now on. */
   retentionStepped(step: {
     readonly datapoints: number;
     readonly hours: number;

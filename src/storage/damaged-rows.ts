@@ -2,17 +2,17 @@ import type { Reporter } from '../domain/reporter.ts';
 import type { Log } from '../lib/log.ts';
 
 /**
- * Rows that cannot be understood: they stay where they are for whoever can mend them, the service
+ * Rows that cannot be understood: they stay where they are until they are mended, the service
  * goes on as if they were not there, and says so once for each.
  */
 export interface DamagedRows {
   /** Answers what `read` answers; undefined where it throws. `key` finds the row in its table. */
   read<Value>(table: string, key: string | number, read: () => Value): Value | undefined;
-  /** Tells of a row that was found damaged, unless it was told of. */
+  /** Reports a row that was found damaged, unless it was reported before. */
   note(table: string, key: string | number, reason: unknown): void;
 }
 
-/** Rows whose damage was told; beyond it every look at further ones is told. */
+/** Rows whose damage is remembered as reported; beyond it each read of further ones is reported. */
 const rowsToldMax = 100_000;
 
 export function createDamagedRows(options: {

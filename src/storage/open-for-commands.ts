@@ -15,7 +15,7 @@ export async function openAccounts(
   place: StoragePlace,
   options: {
     readonly makes: boolean;
-    /** How services on the same database are told of a change. */
+    /** Makes the message of a change to services on the same database. */
     readonly textOf: (change: Change) => string;
   },
 ): Promise<AccountStorage> {
@@ -29,7 +29,7 @@ export async function openAccounts(
 
 /**
  * Plans what retention would take now, device after device; it only reads. Throws
- * UnusableStorageError when there is nothing that it could look at.
+ * UnusableStorageError when there is nothing to read.
  */
 export async function planRetentionOf(
   place: StoragePlace,
@@ -44,8 +44,8 @@ export async function planRetentionOf(
 }
 
 /**
- * Looks at all that is stored, beside a service or without one. Throws when there is nothing that
- * it could look at: UnusableStorageError, or what `isDamage` knows for damage as a whole.
+ * Examines all that is stored, beside a service or without one. Throws when there is nothing to
+ * examine: UnusableStorageError, or what `isDamage` knows for damage as a whole.
  */
 export async function examine(
   place: StoragePlace,

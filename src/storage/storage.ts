@@ -52,7 +52,7 @@ export interface Storage {
   readonly callTexts: CallTextStore;
   /** The processes that serve the same data; absent where this one does alone. */
   readonly members?: MemberStore;
-  /** Looks of rules in turn over these processes; there where they are. */
+  /** Evaluations of rules, in one order over these processes; there where they are. */
   readonly looks?: EvaluationStore;
   /** When the last datapoint was received, of those up to `atMost`; undefined: there is none. */
   newestReceived(atMost: Instant): Promise<Instant | undefined>;

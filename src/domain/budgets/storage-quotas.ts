@@ -123,7 +123,7 @@ export function createStorageQuotas(options: StorageRoomOptions): StorageQuotas 
 
   const isDiskBelow = (floor: number): boolean => (disk.freeBytes() ?? floor) < floor;
 
-  /** Guests are refused first, accounts that signed themselves up next, all actors at half of it. */
+  /** Refuses guests first, accounts that signed themselves up next, every actor at half of it. */
   function floorPartOf(actor?: Actor): number {
     if (actor?.kind === 'guest') return 1;
     return actor?.kind === 'user' && isSignUp(actor.username) ? 5 / 8 : 1 / 2;

@@ -27,8 +27,8 @@ export type ReadRange = (range: {
 
 /**
  * Downsamples datapoints to at most `pointsMax` of them for plotting: cut into as many stretches of
- * equally many datapoints as `pointsMax` lets it, it keeps the least and the greatest of each,
- * and the first and the last number of all. No datapoint is made up.
+ * equally many datapoints as `pointsMax` lets it, it keeps the least and the greatest number of
+ * each, and the first and the last number of all. No datapoint is made up.
  */
 export interface Downsampling {
   /** Of stretches that a store knows: those that lie in one of ours may come as what they are. */

@@ -210,7 +210,7 @@ export function isAhead({ timestamp }: NewDatapoint, now: Instant): boolean {
 /** A later timestamp is refused. */
 export const latestTaken = (now: Instant): Instant => now + limits.timestampAheadMs;
 
-/** The refusal of a timestamp ahead of our clock, of a class of its own to be explained. */
+/** The refusal of a timestamp ahead of our clock: explained apart from other refusals. */
 export class ClockAheadError extends DomainError {
   constructor(message: string) {
     super('invalid', message);

@@ -37,7 +37,7 @@ export interface SensorDatapoint {
 export interface MergedHistory {
   /** All datapoints of the sensors in the range, whatever the page. */
   readonly total: number;
-  /** From when datapoints stand; absent: retention took none of the range. */
+  /** From when datapoints are kept; absent: retention took none of the range. */
   readonly standsFrom?: Instant | undefined;
   readonly steps: AsyncIterable<readonly SensorDatapoint[]>;
 }
@@ -49,7 +49,7 @@ export interface ReadMany {
   /** Sensor after sensor; the page counts for each of them. */
   sequential(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
   /**
-   * From when datapoints of these devices stand, but for those that are not there or not to be
+   * From when datapoints of these devices are kept, but for those that are not there or not to be
    * viewed; undefined: retention took none of the range.
    */
   standsFrom(
@@ -75,7 +75,7 @@ export function createReadMany(options: {
   const { devices, access, longWork } = options;
   const open = createSourceOpening(options);
 
-  /** The sensors of a selection, and what is to be told before their datapoints. */
+  /** The sensors of a selection, and what is answered before their datapoints. */
   const openAll = (actor: Actor, selection: SensorSelection, query: HistoryQuery) =>
     longWork.run(actor, async (pace, hold) => {
       const sources = await open(actor, selection, pace, hold);
@@ -166,14 +166,14 @@ function stepsInTurn(
   });
 }
 
-/** Datapoints between two looks at the clock. */
+/** Datapoints between two checks of the clock. */
 const stepsPerLook = 64;
 
 type Merged<From> = readonly { readonly source: From; readonly datapoint: Datapoint }[];
 
 /**
  * Merges the sensors; what is fetched of all of them at once stays within a few steps, and `hold`
- * is told its bytes.
+ * reserves its bytes.
  */
 export function mergeSteps<From extends Source>(
   store: Pick<DatapointStore, 'readPart'>,

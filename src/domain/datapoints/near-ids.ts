@@ -2,7 +2,7 @@
 const comparedMax = 64;
 
 /**
- * Whether somebody who meant `id` may have written `written`: the same but for case and signs, or
+ * Whether a sender that meant `id` may have written `written`: the same but for case and signs, or
  * up to two letters that are missing, too many or wrong; one where the id is short.
  */
 export function isNear(written: string, id: string): boolean {

@@ -9,7 +9,7 @@ export function following(page: Page, count: number, timeAt: (index: number) => 
   const end = timeAt(count - 1);
   let skip = 1;
   while (skip < count && timeAt(count - 1 - skip) === end) skip += 1;
-  // A whole step at one order time: some of those skipped may share it, so only the skip grows.
+  // A whole step at one order time: some of those skipped may have it, too, so only the skip grows.
   if (skip === count) return { ...page, skip: page.skip + count };
   return page.order === 'asc' ? { ...page, from: end, skip } : { ...page, to: end, skip };
 }

@@ -4,7 +4,7 @@ import type { FeedEvent } from './feed.ts';
 
 /** Messages from a part of this process to the same part of the other processes that serve. */
 export interface Peers {
-  /** Names the next message that others are told of; all that this process tells has one order. */
+  /** Names the next message to others; all messages of this process have one order. */
   origin(): MessageOrigin;
   /**
    * Resolves when it will reach them, and the will that it publishes, if it does, has ended. Throws
@@ -12,18 +12,18 @@ export interface Peers {
    */
   tell(text: string, settled?: WillName): Promise<void>;
   /**
-   * Tells all. Resolves when this one has acted on it, or all where none is named, or after a
-   * second. Throws as `tell`.
+   * Publishes to all. Resolves when process `by` has acted on it, or all where none is named, or
+   * after a second. Throws as `tell`.
    */
   ask(text: string, by?: number): Promise<void>;
-  /** Calls back with what others tell, in the order of each, one after the other. */
+  /** Calls back with the messages of others, in the order of each, one after the other. */
   onTold(listener: (text: string) => Promise<void>): void;
   /**
-   * Others are told that this process has acted on what they wrote when this has resolved; when it
-   * rejects it is called again.
+   * Called before messages of others are acknowledged: when it resolves, this process has acted on
+   * them; when it rejects it is called again.
    */
   onActed(work: () => Promise<void>): void;
-  /** How a text stands in the log, for whoever writes it there. */
+  /** The entry of a text in the log, for the store that writes it. */
   entryOf(text: string): string;
   /** Parses an entry of the log: a text as above, or an event. Undefined: something else. */
   read(entry: string): string | FeedEvent | undefined;
@@ -32,8 +32,8 @@ export interface Peers {
   /** The same of what they had written before the newest commit of this process. */
   heardBefore(): Promise<void>;
   /**
-   * From now on nothing that others write is acted on or counts as acted on: it is left to whoever
-   * takes over what this process has. The same for events here that wait for what others wrote.
+   * From now on nothing that others write is acted on or acknowledged: it is left to the process
+   * that takes over what this one has. The same for events here that wait for what others wrote.
    */
   rest(): void;
 }

@@ -8,15 +8,15 @@ interface HandedOver {
 
 /**
  * Pushes of one payer to one device that are not handed to the store at once: none overtakes
- * another, however long what it has to look up takes. Others wait for nothing.
+ * another, however long its lookups take. Other pushes wait for nothing.
  */
 export interface PushQueue {
   isEmpty(): boolean;
-  /** Whether one is being looked up: whoever comes then waits behind it. */
+  /** Whether a push is under way: the next one waits behind it. */
   has(payer: Payer, deviceId: DeviceId): boolean;
   /**
-   * Runs the work, which waits for its turn before it hands anything over; undefined: it has
-   * nothing to. Resolves when that is stored; throws what the work throws.
+   * Runs the work, which waits to be next in the queue before it hands anything over; undefined:
+   * it has nothing to. Resolves when that is stored; throws what the work throws.
    */
   add(
     payer: Payer,

@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Payer } from '../budgets/payer.ts';
 import type { RefusedElement } from './refused-elements.ts';
 
-/** Problem of a push, as plainly as its sender can be told. */
+/** Problem of a push, as plainly as its sender may learn it. */
 export type PushProblem =
   | 'no_key'
   | 'wrong_key'
@@ -87,7 +87,7 @@ const refusalBytes = 200;
 /**
  * The last refusals, by owner and page; in memory alone. What is alike is counted, so that a flood
  * of one kind hides no other. Each sender writes on sheets of its own and forgets the own oldest
- * ones first: nobody's pushes hide what was wrong with those of somebody else.
+ * ones first: pushes of one sender never hide what was wrong with those of another.
  */
 export function createRefusalBook(limits: RefusalBookLimits) {
   // By the username in lower case.
@@ -231,7 +231,7 @@ function createWriters() {
   };
 }
 
-/** Whether both are one kind of refusal, whoever sent them. */
+/** Whether both are one kind of refusal, of any senders. */
 export const isAlike = (one: RefusedPush, other: NewRefusal): boolean =>
   one.problem === other.problem &&
   one.via === other.via &&

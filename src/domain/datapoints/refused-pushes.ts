@@ -25,9 +25,9 @@ export interface SeenRefusal {
   /** The code of the refusal; those that say nothing about a push are passed over. */
   readonly code: string;
   readonly error?: unknown;
-  /** Sender of the push; absent: nobody knows, as the key is wrong. */
+  /** Sender of the push; absent: unknown, as the key is wrong. */
   readonly actor?: Actor;
-  /** The IP address that it came from, where the actor does not tell. */
+  /** The IP address that it came from, where the actor has none. */
   readonly address?: string;
   readonly deviceId?: DeviceId;
   readonly sensorId?: SensorId;
@@ -49,9 +49,8 @@ export interface RefusedPushes {
   note(refusal: SeenRefusal): Promise<void>;
   /**
    * The last of a day, newest first: those to this device, and those of its owner to ids like its
-   * own. The owner's have most of the room, whatever others send. Throws not_found, and forbidden
-   * for all but the owner and administrators; of a device that belongs to nobody everybody is an
-   * owner.
+   * own. The owner's have most of the list, whatever others send. Throws not_found, and forbidden
+   * for all but the owner and administrators; every actor is an owner of a device without one.
    */
   list(actor: Actor, deviceId: DeviceId): Promise<readonly RefusedPush[]>;
 }
@@ -121,7 +120,7 @@ export function createRefusedPushes(options: {
           await write(seen, kind, { elements, count });
         }
       } catch {
-        // The note only helps people; the refusal itself was answered.
+        // The entry only helps people; the refusal itself was answered.
       }
     },
     async list(actor, deviceId) {
@@ -167,7 +166,7 @@ function excerptOf({ sent }: SeenRefusal, problem: PushProblem): Pick<NewRefusal
   return { excerpt: text.trim().slice(0, most) };
 }
 
-/** An account, a guest's address, or the address of somebody whose key is wrong. */
+/** An account, a guest's address, or the address of a sender whose key is wrong. */
 function payerOfRefusal({ actor, address }: SeenRefusal): Payer {
   if (actor !== undefined && (actor.kind !== 'guest' || address === undefined)) {
     return payerOf(actor);

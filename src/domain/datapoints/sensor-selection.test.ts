@@ -7,7 +7,7 @@ import { createSourceOpening } from './sensor-selection.ts';
 
 const everybodyMay = { require: async () => undefined, allows: async () => true };
 
-/** A pace whose turns are over at once; counts them. */
+/** A pace whose slices are over at once; counts them. */
 function countedPace() {
   const count = { rests: 0 };
   const pace = {

@@ -20,7 +20,7 @@ export interface SensorSelection {
   readonly listedSensorIds?: readonly SensorId[];
   /** A device id without a device is a list with commas [contract 15]. */
   readonly areDevicesListed?: boolean;
-  /** Nobody named the devices: those whose data the actor may not view are passed over. */
+  /** The devices were not named: those whose data the actor may not view are passed over. */
   readonly areFound?: boolean;
   /** Absent: as many as one read merges. */
   readonly devicesMax?: number;
@@ -32,7 +32,7 @@ export interface Source {
   readonly sensor: Pick<Sensor, 'id' | 'calibration'>;
 }
 
-/** Finds the sensors of a selection in turns; `hold` is told the bytes that they take. */
+/** Finds the sensors of a selection in slices; `hold` reserves the bytes that they take. */
 export type OpenSources = (
   actor: Actor,
   selection: SensorSelection,

@@ -34,7 +34,7 @@ export interface SensorSnapshot {
   readonly lastValue: Datapoint | undefined;
 }
 
-/** Devices that are read from the store as whoever writes the answer asks for more. */
+/** Devices that are read from the store as the writer of the answer asks for more. */
 export interface SnapshotList {
   /** Ids of the devices of the page; the devices are read step by step. */
   readonly ids: readonly DeviceId[];
@@ -80,7 +80,7 @@ const absent = { lastValueOf: () => undefined, largeValueOf: async () => undefin
 
 export function createSnapshots(options: {
   readonly devices: Devices;
-  /** Where a search looks. */
+  /** Stores that a search reads. */
   readonly store: Pick<DeviceStore, 'candidates' | 'readSome'>;
   readonly datapoints: DatapointStore;
   readonly grants: GrantStore;

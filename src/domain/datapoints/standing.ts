@@ -17,7 +17,7 @@ import type { StretchEdges, Stretches, StretchRun } from './stretches.ts';
 const magnitudeMax = 1e290;
 
 /**
- * Whether a stretch may stand for its datapoints: it lies in one bucket, what is asked of them is
+ * Whether a stretch may represent its datapoints: it lies in one bucket, what is asked of them is
  * known of it, and a calibration draws one line through its numbers. Of the growth of a counter it
  * is known where the numbers only go up. Without an interval the first
  * stretch may not, since the time of the first datapoint is asked for.
@@ -142,8 +142,9 @@ const figuresOf = ({ min, max, sum, rise, fall }: Stretches, at: number): KindFi
 });
 
 /**
- * No store lets a stretch stand through whose numbers goes no line; hours of which retention took
- * the datapoints may: they are shown as if one went from their least to their greatest number.
+ * No store lets a stretch without a line through its numbers represent them; hours of which
+ * retention took the datapoints may: they are shown as if one went from their least to their
+ * greatest number.
  */
 const lineThrough = (calibration: Calibration, { min, max }: KindFigures): LinearCalibration =>
   lineOf(calibration, min, max) ?? lineBetween(calibration, min, max);

@@ -24,7 +24,7 @@ export interface StretchKinds {
   readonly texts: KindFigures;
   readonly isFirstText: boolean;
   isLastText: boolean;
-  /** The first steps from one kind to the other, in turns: a JSON number, and a text. */
+  /** The first steps from one kind to the other, in pairs: a JSON number, and a text. */
   readonly steps: (readonly [number: number, text: number])[];
   /** The steps behind those. */
   readonly toTexts: KindSteps;
@@ -128,7 +128,7 @@ export function joinKinds(
   return all;
 }
 
-/** How many figures stand before the steps in the list of kinds. */
+/** How many figures come before the steps in the list of kinds. */
 export const kindFiguresCount = 18;
 
 /** Lists all figures of both kinds: as they are stored and exported. */

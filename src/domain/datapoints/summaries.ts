@@ -64,7 +64,7 @@ export interface Summaries {
   /**
    * Downsamples the page of each sensor to at most `pointsMax` datapoints, merged in the order of
    * the page; `total` are in the range. Where retention took datapoints, the least and the greatest
-   * number of each hour stand at its beginning, unless the page ends after so many.
+   * number of each hour are shown at its beginning, unless the page ends after so many.
    */
   downsample(
     actor: Actor,
@@ -81,12 +81,12 @@ export interface Summaries {
   >;
 }
 
-/** From when datapoints stand; undefined: retention took none of the range. */
+/** From when datapoints are kept; undefined: retention took none of the range. */
 interface Standing {
   readonly standsFrom: Instant | undefined;
 }
 
-/** Below it, peaks lie in nearly every block of a store, and looking at all is quicker. */
+/** Below it, peaks lie in nearly every block of a store, and reading all is quicker. */
 const datapointsPerPointMin = 4_096;
 
 export function createSummaries(options: {
@@ -133,7 +133,7 @@ export function createSummaries(options: {
     return { ...found, total };
   }
 
-  /** Work on the sensors of a selection, in turns from the first look for them on. */
+  /** Work on the sensors of a selection, in slices from the search for them on. */
   const onSources = <Result>(
     actor: Actor,
     { selection, query }: { readonly selection: SensorSelection; readonly query: HistoryQuery },
@@ -208,7 +208,7 @@ interface OpenWork {
   readonly hold: Hold;
 }
 
-/** Datapoints between two looks at the clock. */
+/** Datapoints between two checks of the clock. */
 const datapointsPerLook = 64;
 
 /** The datapoints of all sensors in one order; those of one sensor are nearly so. */

@@ -96,13 +96,13 @@ export function createReader(options: {
       : work(pageParts(source, room));
 }
 
-/** Plan of one bucket for everything: stretches may stand wherever their growth is known. */
+/** Plan of one bucket for everything: stretches suffice wherever their growth is known. */
 const growthPlan = {
   aggregates: ['increase'],
   bucketOf: () => ({ start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY }),
 } as const;
 
-/** Datapoints of a step that looks for one number. */
+/** Datapoints of a step that searches for one number. */
 const roomForOne: StepBudget = { ...wholeStep, rowsMax: limits.mergedDatapointsPerStepMin };
 
 /** Reads of a counter besides the page itself. */

@@ -53,7 +53,7 @@ export async function readTotals(options: {
 /** About what one takes in memory, with its place in the map. */
 const tallyBytes = 256;
 
-/** Buckets between two looks at the clock. */
+/** Buckets between two checks of the clock. */
 const bucketsPerLook = 64;
 
 /** The page of those that have something to say, and how many have. */
@@ -64,7 +64,7 @@ async function chosen(options: {
   readonly pace: Pace;
 }): Promise<{ readonly buckets: readonly Bucket[]; readonly total: number }> {
   const { totals, plan, page, pace } = options;
-  // Sorted as numbers: a hundred thousand are in order within a turn.
+  // Sorted as numbers: a hundred thousand are in order within a slice.
   const keys = Float64Array.from(totals.keys()).sort();
   if (page.order === 'desc') keys.reverse();
   const buckets: Bucket[] = [];

@@ -15,7 +15,7 @@ export interface Watch {
   open(listener: FeedListener): () => void;
   /** The fast path of deliveries: answers at once, from what is at hand. */
   tryView(actor: Actor, deviceId: DeviceId): Verdict;
-  /** Whether the actor may see the data of the device now; what does not exist nobody sees. */
+  /** Whether the actor may see the data of the device now; no actor sees what does not exist. */
   mayView(actor: Actor, deviceId: DeviceId): Promise<boolean>;
 }
 

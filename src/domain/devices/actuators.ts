@@ -43,9 +43,9 @@ export interface Actuators {
     changes: ActuatorChanges,
   ): Promise<void>;
   /**
-   * When it resolves the value is synced to disk, and those who watch were told, or will be by the
+   * When it resolves the value is synced to disk, and listeners have received it, or will from the
    * other processes that serve. With `forMs` it is set back after so many milliseconds. Throws
-   * unavailable also when it is set, and nobody knows who will hear of it.
+   * unavailable also when it is set, but it is unknown who will receive it.
    */
   setValue(
     actor: Actor,
@@ -65,9 +65,9 @@ export function createActuators(options: {
   readonly store: DeviceStore;
   readonly access: Access;
   readonly clock: Clock;
-  /** Tells those who watch; must not throw. */
+  /** Publishes to listeners; must not throw. */
   readonly publish: (change: ActuatorChange) => void;
-  /** Resolves when all of them will hear of what was published; absent: they all did. */
+  /** Resolves when all of them will receive what was published; absent: they all did. */
   readonly told?: (() => Promise<void>) | undefined;
   /** Maximum bytes of a value as JSON text. */
   readonly valueBytesMax: number;
@@ -76,7 +76,7 @@ export function createActuators(options: {
 }): Actuators {
   const { store, access, clock, publish, valueBytesMax, timedSettings, room } = options;
   const { told } = options;
-  /** Thousands of settings may be published at once: payers take turns at the store. */
+  /** Thousands of settings may be published at once: payers queue fairly for the store. */
   const storeTurns = createFairSemaphore(limits.settingsStoredAtOnce);
 
   function requireSmall(actor: Actor, value: JsonValue): void {

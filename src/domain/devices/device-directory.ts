@@ -7,7 +7,7 @@ import type { DeviceStore, SomeDevices } from './device-store.ts';
 
 /** The store of devices behind a read-through cache: every push and every delivery asks. */
 export interface DeviceDirectory extends DeviceStore {
-  /** The device, if it is at hand now. Undefined tells nothing: ask `find`. */
+  /** The device, if it is at hand now. Undefined: not known, ask `find`. */
   peek(id: DeviceId): Device | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { Sensor, SensorChanges } from './sensor.ts';
 
 export type { VisibleTo };
 
-/** Fields that rights are asked about, and the date that tells it from another under its id. */
+/** Fields that rights are asked about, and the date that distinguishes devices of one id. */
 export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility' | 'createdAt'>;
 
 /** Which devices a page of a list has; `readSome` reads them. */
@@ -18,7 +18,7 @@ export interface DeviceListing {
   readonly total: number;
 }
 
-/** Which devices a search wants to look at. */
+/** The devices that a search wants to evaluate. */
 export interface CandidateSearch {
   readonly visibleTo: VisibleTo;
   /**
@@ -30,7 +30,7 @@ export interface CandidateSearch {
   readonly after?: number;
 }
 
-/** The next devices that a search has to look at, a bounded number of them. */
+/** The next devices that a search has to evaluate, a bounded number of them. */
 export interface Candidates {
   readonly ids: readonly DeviceId[];
   /** Where the next answer begins; undefined: there are no more. */
@@ -41,7 +41,7 @@ export interface Candidates {
 export interface SomeDevices {
   /** Devices that exist, in the order asked for. */
   readonly devices: readonly Device[];
-  /** How many of the ids were looked at: at least one. */
+  /** How many of the ids were checked: at least one. */
   readonly taken: number;
 }
 

@@ -41,19 +41,19 @@ export function createMissingSensors(parts: {
   return (actor, { makesDevices, sensorsMax }) => {
     let room = sensorsMax;
 
-    /** A guest makes none: a word that was mistyped would be a device of everybody's for ever. */
+    /** A guest makes none: a word that was mistyped would be a device without an owner for ever. */
     async function makeDevice(id: DeviceId, sensorIds: readonly SensorId[]): Promise<Unmade> {
       if (!makesDevices || actor.kind === 'guest') return nothing;
       const made = sensorIds.slice(0, Math.min(room, limits.sensorsPerDeviceMax));
       if (made.length === 0) return unmade(sensorIds, noRoom(sensorsMax));
       try {
         const sensors = made.map((sensorId) => ({ id: sensorId }));
-        // Nobody chose to show it.
+        // No account chose to show it.
         await devices.create(actor, { id, visibility: 'private', sensors, actuators: [] });
       } catch (reason) {
         if (!(reason instanceof DomainError)) throw reason;
         if (reason.code !== 'conflict') return unmade(sensorIds, refusalOf(reason));
-        // Somebody made it in between: then its sensors are looked at.
+        // Made by another request in between: then its sensors are checked.
         const device = await store.find(id);
         return device === undefined ? nothing : addSensors(device, sensorIds);
       }
@@ -65,7 +65,7 @@ export function createMissingSensors(parts: {
       const known = new Set(device.sensors.map(({ id }) => id));
       const missing = [...sensorIds].filter((id) => !known.has(id));
       const resource = deviceResource(device);
-      // An actor who may not push is told so by the push, and learns nothing about the sensors.
+      // An actor who may not push is refused by the push, and learns nothing about the sensors.
       if (missing.length === 0) return nothing;
       if (!(await access.allows(actor, 'devices-data:create', resource))) return nothing;
       const mayMake = await access.allows(actor, 'devices:update', resource);

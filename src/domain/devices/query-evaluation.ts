@@ -15,7 +15,7 @@ import type { Criterion, FieldTest, Operand } from './query-parser.ts';
 export const passes = (test: FieldTest, value: JsonValue | undefined): boolean =>
   value === undefined ? test.operator === 'absent' : passesBy(plain, test, value);
 
-/** Passes as `passes` does, but texts, though they may look like numbers, compare as text. */
+/** Passes as `passes` does, but texts, though they may read as numbers, compare as text. */
 export const passesAsWritten = (test: FieldTest, value: JsonValue): boolean =>
   passesBy(asWritten, test, value);
 
@@ -54,7 +54,7 @@ function elementsOf(value: JsonValue): readonly JsonValue[] | undefined {
   return Array.isArray(value) ? value.slice(0, limits.queryElementsMax) : undefined;
 }
 
-/** Longer than any operand, and than what patterns look at. */
+/** Longer than any operand, and than the text that patterns read. */
 const charactersCompared = 8 * limits.queryCharactersMax;
 
 /** Patterns are slow: of an array they see as many characters as of a text. */
@@ -87,7 +87,7 @@ const plain: Reading<JsonValue> = {
     if (operand.number === undefined) return orderOf(textOf(value), operand.text);
     // Text that is no number is neither above 30 nor below: "error" must not raise an alarm.
     const order = orderOf(asNumber(value), operand.number);
-    // Equal doubles may stand for numbers that differ.
+    // Equal doubles may represent numbers that differ.
     return order === 0 ? compareNumbers(value, operand.text) : order;
   },
 };

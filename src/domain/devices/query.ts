@@ -17,8 +17,8 @@ export interface Filter {
 export type LastValueOf = (sensorId: string) => JsonValue | undefined;
 
 /**
- * The filter that a client wrote as `q`; a blank one lets everything pass. `fieldCalled` tells
- * which field the client means by a name.
+ * The filter that a client wrote as `q`; a blank one lets everything pass. `fieldCalled`
+ * finds the field that the client means by a name.
  */
 export function parseFilter(
   source: string,

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import type { SensorId } from '../ids.ts';
 import type { Calibration } from './calibration.ts';
 
-/** Kinds of values: readings, the standing of a meter, or what came since the value before. */
+/** Kinds of values: readings, the count of a meter, or what came since the value before. */
 export const measuresWords = ['gauge', 'counter', 'amount'] as const;
 
 export type Measures = (typeof measuresWords)[number];
@@ -17,7 +17,7 @@ export interface Sensor {
   readonly kindSpelling?: 'sensor_kind';
   readonly quantityKind?: string;
   readonly unit?: string;
-  /** Absent: nobody said; totals are those of a gauge, none [contract 15]. */
+  /** Absent: unknown; totals are those of a gauge, none [contract 15]. */
   readonly measures?: Measures;
   readonly calibration?: Calibration;
   readonly meta?: JsonValue;

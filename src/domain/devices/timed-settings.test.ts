@@ -58,7 +58,7 @@ async function sharedPump() {
     setAway: (away: boolean) => {
       isAway = away;
     },
-    /** Time goes on, and these look at the clock. */
+    /** Time goes on, and these check the clock. */
     async pass(ms: number, ...running: readonly (typeof one)[]): Promise<void> {
       now += ms;
       await Promise.all(running.map(({ tick }) => tick()));

@@ -10,20 +10,20 @@ import type { DeviceStore } from './device-store.ts';
 
 /** Sets actuators back that were set for a while [contract 13]: one timer for all. */
 export interface TimedSettings {
-  /** Takes room for one more, which the payer has until it is over. Throws limit_reached. */
+  /** Reserves budget for one more, until it is over. Throws limit_reached. */
   reserve(payer: Payer): void;
   release(payer: Payer): void;
-  /** Sets it back at its time; `payer` has reserved the room for it. */
+  /** Sets it back at its time; `payer` has reserved budget for it. */
   watch(setting: TimedSetting, payer?: Payer): void;
   /** Drops the timer of an actuator that was set to stay: nothing is to be set back. */
   forget(deviceId: DeviceId, actuatorId: ActuatorId): void;
-  /** Looks at the clock now; resolves when all that are due were set back. */
+  /** Checks the clock now; resolves when all that are due were set back. */
   tick(): Promise<void>;
   /** Takes up what a restart interrupted; before ports open. */
   start(): Promise<void>;
   /**
    * Another process that sets the same actuators may have ended: takes up what it left at the next
-   * look at the clock, and once more each minute from then on.
+   * check of the clock, and once more each minute from then on.
    */
   takeOver(): void;
   stop(): Promise<void>;
@@ -31,9 +31,9 @@ export interface TimedSettings {
 
 /** Where several processes serve. */
 export const timedSettingTimes = {
-  /** How often each looks for settings that one that ended has left. */
+  /** How often each searches for settings that an ended process has left. */
   readMs: 60_000,
-  /** How long one leaves to another one what that one took. */
+  /** How long a process leaves to another one what that one took. */
   graceMs: 1_000,
 } as const;
 
@@ -47,7 +47,7 @@ interface Waiting extends TimedSetting {
 export function createTimedSettings(options: {
   readonly store: Pick<DeviceStore, 'stepActuator' | 'listTimedSettings'>;
   readonly budget: Budget;
-  /** Tells those who watch; must not throw. */
+  /** Publishes to listeners; must not throw. */
   readonly publish: (change: Omit<TimedSetting, 'at'> & { readonly value: JsonValue }) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -109,7 +109,7 @@ export function createTimedSettings(options: {
     try {
       const step = { kind: 'revert', until, at: clock.now() } as const;
       const after = await store.stepActuator(deviceId, actuatorId, step);
-      // Set again meanwhile: whoever did it has told what is to become of it. Another process may
+      // Set again meanwhile: that setting decides what is to become of it. Another process may
       // have set it back as well: the store lets one of them.
       if (waiting.get(keyOf(deviceId, actuatorId)) === one) forget(deviceId, actuatorId);
       if (typeof after === 'string' || after.value === undefined) return;

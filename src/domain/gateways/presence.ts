@@ -7,7 +7,7 @@ export interface Presence {
   isConnected(id: GatewayId): boolean;
 }
 
-/** Nobody is connected yet. Holds as much as there are connections, which have their own limit. */
+/** Without connections at first. Keeps as much as there are of them; they have their own limit. */
 export function createPresence(): Presence {
   // Counted: a client that takes over its own session connects before its old connection ends.
   const connections = new Map<GatewayId, number>();

@@ -6,7 +6,7 @@ import { createSharedPresence } from './shared-presence.ts';
 
 const gateway = 'g' as GatewayId;
 
-/** Processes that hear each other at once. */
+/** Processes that receive each other's messages at once. */
 function createWorld() {
   const listeners = new Map<number, (text: string) => Promise<void>>();
   return {

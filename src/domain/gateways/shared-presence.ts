@@ -19,7 +19,7 @@ export interface SharedPresence extends Presence {
   keep(members: readonly number[]): void;
 }
 
-/** `here` and `gone`: gateways; `asks`: the others are to tell which ones they have. */
+/** `here` and `gone`: gateways; `asks`: the others are to publish which ones they have. */
 interface Told {
   readonly member: number;
   readonly here: readonly string[];
@@ -29,15 +29,15 @@ interface Told {
 
 /** Gateways of one text. */
 const idsPerText = 1_000;
-/** Before it is told again what could not be told. */
+/** Wait before a message that failed is published again. */
 const retryMs = 1_000;
 
-/** Gateways by the process that has their clients; of the others it holds what they tell. */
+/** Gateways by the process that has their clients; of the others it keeps what they publish. */
 export function createSharedPresence(talk: PresenceTalk): SharedPresence {
   const local = createPresence();
   const here = new Set<GatewayId>();
   const others = new Map<number, Set<string>>();
-  /** Gateways whose state the others are to be told. */
+  /** Gateways whose state is to be published to the others. */
   let untold = new Set<GatewayId>();
   let isTelling = false;
 

@@ -21,7 +21,7 @@ export type ListedAccount =
       readonly profile: Profile;
       /** Absent: one is made up. */
       readonly password?: string;
-      /** The name of a group of whoever imports; it is made where there is none. */
+      /** The name of a group of the importer; it is made where there is none. */
       readonly group?: string;
     }
   | { readonly given: string; readonly refusal: DomainError };
@@ -37,8 +37,8 @@ export interface ImportedAccount {
 
 /**
  * Makes accounts of a list, for administrators: whole ones or none. All passwords are hashed before
- * the first account is made, one at a time, so that other people's logins have their turns; when
- * `signal` aborts until then, nobody is made.
+ * the first account is made, one at a time, so that other people's logins are checked in between;
+ * when `signal` aborts until then, no account is made.
  */
 export type ImportAccounts = (
   actor: Actor,
@@ -71,7 +71,7 @@ export function createImportAccounts(options: {
     isPasswordInitial: true,
   });
 
-  /** The importer's group of this name with room for so many more; made where there is none. */
+  /** The importer's group of this name that may take so many more; made where there is none. */
   async function groupCalled(actor: Actor, name: string, more: number): Promise<GroupId> {
     const owner = requireAdmin(actor).username;
     const page = { owner, limit: limits.groupsPerUserMax, offset: 0 };

@@ -21,7 +21,7 @@ export interface GroupStore {
   changeMembers(
     id: GroupId,
     change: {
-      /** all: whoever is in it now. */
+      /** all: its members now. */
       readonly out: 'all' | readonly Username[];
       readonly in: readonly Username[];
       readonly membersMax: number;

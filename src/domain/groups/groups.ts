@@ -21,7 +21,7 @@ export interface Groups {
   /** Sets who is in the group; what was granted to it follows at once. */
   setMembers(actor: Actor, id: GroupId, usernames: readonly Username[]): Promise<void>;
   addMember(actor: Actor, id: GroupId, username: Username): Promise<void>;
-  /** Takes somebody out; members may take themselves out. */
+  /** Takes a member out; members may take themselves out. */
   removeMember(actor: Actor, id: GroupId, username: Username): Promise<void>;
   /** Removes the group with all that was granted to it. */
   remove(actor: Actor, id: GroupId): Promise<void>;
@@ -107,7 +107,7 @@ function requireName(name: string): void {
   if (name.trim() === '') throw invalid('name must say what the group is called');
 }
 
-/** Says everybody who is missing at once: whoever pasted a list wants to mend it in one go. */
+/** Names all missing users at once: a pasted list is then mended in one go. */
 function nobody(missing: readonly Username[]): DomainError {
   const shown = missing.slice(0, 20).join(', ');
   const rest = missing.length > 20 ? ` and ${missing.length - 20} more` : '';

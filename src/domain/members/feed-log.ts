@@ -9,7 +9,7 @@ export interface LogEntry extends LogPosition {
   readonly text: string;
 }
 
-/** The last will of a client that connected in this turn, of all processes. */
+/** The last will of a client that connected in this term of its session, over all processes. */
 export interface WillName {
   /** Of its session. */
   readonly key: string;
@@ -22,7 +22,7 @@ export interface WillName {
  */
 export interface FeedLog {
   /**
-   * Resolves when the entry is durable, with its place; undefined when no other process serves,
+   * Resolves when the entry is durable, with its position; undefined when no other process serves,
    * so that none was written. In that commit the will ends which the entry publishes.
    */
   append(text: string, settled?: WillName): Promise<LogPosition | undefined>;
@@ -32,13 +32,13 @@ export interface FeedLog {
    */
   read(): Promise<readonly LogEntry[]>;
   readonly entriesPerRead: number;
-  /** The last place that others had written when this process began its newest commit; 0: none. */
+  /** The last position of the others when this process began its newest commit; 0: none. */
   before(): number;
-  /** Tells the others that all that was read has been acted on. */
+  /** Acknowledges to the others that all that was read has been acted on. */
   acknowledge(): Promise<void>;
   /**
    * Whether every other process that serves has acknowledged the entry. Of one alone: or is cut
-   * off, so that there is nobody to wait for.
+   * off, so that there is no process to wait for.
    */
   isHeard(position: LogPosition, by?: number): Promise<boolean>;
   /** Drops what all have acknowledged, and was there when this was called before. */

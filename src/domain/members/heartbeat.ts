@@ -8,7 +8,7 @@ export interface HeartbeatListener {
   onMembers?(members: readonly Member[]): void;
   /**
    * A member came or ended, or did both between two beats; called at the first beat as well, since
-   * nobody knows who was there before.
+   * the members before are unknown.
    */
   onChanged?(): void;
   /** A member that served has ended, by itself or lost. */
@@ -17,7 +17,7 @@ export interface HeartbeatListener {
   onLost?(): void;
 }
 
-/** Tells the others each second that this process lives, and gives up those that do not. */
+/** Publishes each second that this process lives, and gives up members that do not. */
 export interface Heartbeat {
   start(): void;
   /** Resolves when no beat is under way. */
@@ -36,7 +36,7 @@ interface Silence {
 
 /**
  * No clocks are compared: a member is given up when it did not move while this process beat a few
- * times, a second apart. Where the database is away nobody beats, so nobody is given up.
+ * times, a second apart. Where the database is away no member beats, so none is given up.
  */
 export function createHeartbeat(options: {
   readonly store: MemberStore;

@@ -1,27 +1,27 @@
 /** The limits of processes that serve one database, each with its unit and its reason. */
 export const memberLimits = {
-  /** How often a process tells the others that it lives. */
+  /** How often a process publishes that it lives. */
   beatMs: 1_000,
   /** For how long a process that has joined may load before it serves; then it falls silent. */
   startMs: 300_000,
   /** Own beats during which another member did not move; then it is given up. */
   silentBeats: 5,
-  /** How often what others wrote is looked at although nobody said that there is something. */
+  /** How often the log is read although no news of an entry came. */
   logLookMs: 250,
-  /** A process that has not heard the others for so long trusts nothing that it remembers. */
+  /** A process that received nothing of the others for so long trusts nothing remembered. */
   trustMs: 1_000,
   /**
    * How long a value waits, for those who watch here, until what others stored before was read;
    * longer where nothing else is stored.
    */
   heldBackMs: 5_000,
-  /** How long the answer to a change waits for the others to have heard of it. */
+  /** How long the answer to a change waits for the others to have received it. */
   barrierMs: 1_000,
   /** How often the log is tidied up. */
   logTidyMs: 10_000,
   /** A longer entry says no more than that everything may have changed. */
   entryCharactersMax: 256 * 1_024,
-  /** Of a longer push, those before the last ones are told to other processes in parts. */
+  /** Of a longer push, those before the last ones reach other processes in parts. */
   datapointsPerEntryMax: 1_000,
   /** A part of a long push ends behind so many characters of values that are no numbers. */
   charactersPerPart: 128 * 1_024,

@@ -20,7 +20,7 @@ export interface ProjectChanges {
   readonly gatewayIds?: readonly GatewayId[];
 }
 
-/** Members that sharing the project does not reach: somebody else than its owner listed them. */
+/** Members that sharing the project does not reach: another user than its owner listed them. */
 export interface UnsharedMembers {
   readonly deviceIds: readonly DeviceId[];
   readonly gatewayIds: readonly GatewayId[];

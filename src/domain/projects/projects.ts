@@ -14,7 +14,7 @@ import type { ProjectListing, ProjectStore } from './project-store.ts';
 /** Fields that a client gives for a new project; without an id it gets one. */
 export type NewProject = Omit<Project, 'id' | 'owner'> & { readonly id?: ProjectId };
 
-/** Projects, for their owner, grantees and admins; a guest's is everybody's [contract 4]. */
+/** Projects, for their owner, grantees and admins; a guest's is for all users [contract 4]. */
 export interface Projects {
   /** Answers the id of the new project. */
   create(actor: Actor, project: NewProject): Promise<ProjectId>;

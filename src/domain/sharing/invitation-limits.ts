@@ -10,6 +10,6 @@ export const invitationLimits = {
   invitationMsUsual: 7 * day,
   /** Devices of one invitation: their ids are kept, 256 bytes each at most. */
   invitationDevicesMax: 100,
-  /** A longer text is no token of ours, and is not looked up. */
+  /** A longer text is no token of ours, and is not searched for. */
   invitationTokenCharactersMax: 64,
 } as const;

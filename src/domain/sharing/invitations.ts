@@ -31,7 +31,7 @@ export interface NamedTarget {
   readonly name: string;
 }
 
-/** Details of an invitation that somebody without an account may know. */
+/** Details of an invitation that a guest may know. */
 export interface OfferedInvitation {
   readonly invitation: Invitation;
   readonly by: { readonly username: string; readonly name?: string };
@@ -51,7 +51,7 @@ export interface Invitations {
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly invitations: readonly Invitation[]; readonly total: number }>;
   revoke(actor: Actor, id: InvitationId): Promise<void>;
-  /** Throws not_found for a secret that nobody was given, gone for one that is over. */
+  /** Throws not_found for a secret that was never given, gone for one that is over. */
   at(secret: string): Promise<OfferedInvitation>;
   /**
    * Gives the actor what the invitation leads to, beside what it has already; of several things
@@ -102,7 +102,7 @@ export function createInvitations(
     }
   }
 
-  /** An invitation that lets somebody in, with those of its targets that are left. */
+  /** An invitation that lets an account in, with those of its targets that are left. */
   async function requireOpen(
     secret: string,
   ): Promise<{ invitation: GivenInvitation; targets: readonly InvitationTarget[] }> {

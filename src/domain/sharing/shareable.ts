@@ -18,7 +18,7 @@ export function createRequireShareable(options: {
     requireAccount(actor);
     const resource = await options.findResource(kind, id);
     options.access.requireOwner(actor, resource);
-    // A grant planted while nobody owned it would outlive the day somebody takes it over.
+    // A grant planted while it has no owner would outlive the day an account takes it over.
     if (resource.owner === guestUsername) {
       const remedy = kind === 'project' ? 'make one of your own' : 'set its owner first';
       throw forbidden(`this ${kind} has no owner and is everybody's: ${remedy}`);

@@ -21,7 +21,7 @@ export interface Permission {
   readonly scopes: readonly Scope[];
 }
 
-/** Owners give rights to users, and everybody can ask what rights they have. */
+/** Owners give rights to users, and every user can ask what rights they have. */
 export interface Sharing {
   listGrants(
     actor: Actor,
@@ -36,7 +36,7 @@ export interface Sharing {
     to: { username: Username; scopes: readonly Scope[] },
   ): Promise<void>;
   revoke(actor: Actor, kind: ResourceKind, id: string, username: Username): Promise<void>;
-  /** As `grant`, for whoever is in one of the actor's groups while they are in it. */
+  /** As `grant`, for the members of one of the actor's groups while they are in it. */
   grantToGroup(
     actor: Actor,
     kind: ResourceKind,

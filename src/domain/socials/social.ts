@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { SocialId, Username } from '../ids.ts';
 
-/** The channels to a user; `none` keeps the message and reaches nobody [contract 5, 7]. */
+/** The channels to a user; `none` keeps the message and sends nothing [contract 5, 7]. */
 export const channels = ['twitter', 'sms', 'voice', 'email', 'webhook', 'none'] as const;
 export type SocialChannel = (typeof channels)[number];
 

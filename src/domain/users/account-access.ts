@@ -8,7 +8,7 @@ import type { UserStore } from './user-store.ts';
 /** An actor that is a person who gave a password, not a guest and not a key. */
 export type Person = Extract<Actor, { kind: 'user' | 'admin' }>;
 
-/** The person asking; a guest is told to log in, a key is refused. */
+/** The person asking; a guest is refused with advice to log in, a key is refused. */
 export function requirePerson(actor: Actor): Person {
   if (actor.kind === 'guest') {
     throw forbidden('log in first: this needs a token');

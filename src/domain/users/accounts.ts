@@ -236,7 +236,7 @@ function givenBy({ profile = {} }: UserChanges): Profile {
   return { ...(email !== undefined && { email }), ...(phone !== undefined && { phone }) };
 }
 
-/** Refuses an e-mail address as username: none is proven yet, and it may be somebody else's. */
+/** Refuses an e-mail address as username: none is proven yet, and it may be another person's. */
 function requireOwnUsername(username: Username): void {
   if (!username.includes('@')) return;
   throw invalid(

@@ -53,7 +53,7 @@ export function vouchedProofs(profile: Profile, provenAt: Instant): readonly Add
 
 /**
  * The proofs after a change: `added` ones replace those of the same address, and an address that
- * left the profile takes its proof with it, since it may be somebody else's by now.
+ * left the profile takes its proof with it, since it may be another person's by now.
  */
 export function proofsAfter(
   profile: Profile,

@@ -62,7 +62,7 @@ export function createAddressProving(options: {
   const firstByTarget = limiterOf('first', limits.addressFirstCodesPerTarget);
   const firstByNetwork = limiterOf('first network', limits.addressFirstCodesPerNetwork);
 
-  /** Counters of a request: codes to somebody else's address do not use up its owner's first. */
+  /** Counters of a request: codes to another person's address do not use up its owner's first. */
   function countersOf(user: User, target: string, network: string) {
     const own = [asked, `${user.id} ${target}`] as const;
     if (asked.hasFailed(own[1]) || byTarget.blockedForMs(target) === 0) {

@@ -17,7 +17,7 @@ export interface Presented {
   readonly signal?: AbortSignal;
 }
 
-/** Somebody who was let in, and may stay as long as the credential is good. */
+/** Login of a client, which may stay as long as the credential is good. */
 export interface ClientLogin {
   readonly actor: Actor;
   /**
@@ -29,7 +29,7 @@ export interface ClientLogin {
 
 /**
  * Lets clients in that log in once and stay [contract 8]: with username and password, or with an
- * access key or token as the password, whatever the username. Nobody, or guest, is the guest.
+ * access key or token as the password, whatever the username. No username, or guest, is the guest.
  * Throws unauthenticated, rate_limited, unavailable.
  */
 export type AuthenticateClient = (presented: Presented) => Promise<ClientLogin>;

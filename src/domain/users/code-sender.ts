@@ -9,7 +9,7 @@ export interface CodeMessage {
   readonly username: Username;
   readonly address: string;
   readonly text: string;
-  /** Who asked for it, as a network: codes that wait take turns by it. */
+  /** Network that asked for it: codes wait in a fair queue of networks. */
   readonly askedFrom: string;
 }
 

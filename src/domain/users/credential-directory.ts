@@ -8,12 +8,12 @@ import { limits } from '../limits.ts';
 import type { Person } from './account-access.ts';
 import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
 
-/** Access keys start with this, so that they are told from tokens and found by secret scanners. */
+/** Access keys start with this, so that they differ from tokens and secret scanners find them. */
 export const accessKeyPrefix = 'kpk_';
 
 /** Finds the actor of a bearer token or access key, behind a read-through cache. */
 export interface CredentialDirectory {
-  /** The actor, if it was looked up a moment ago. Undefined tells nothing: ask `authenticate`. */
+  /** The actor, if it was found a moment ago. Undefined: not known, ask `authenticate`. */
   peek(secret: string): Actor | undefined;
   /** Throws unauthenticated. */
   authenticate(secret: string): Promise<Actor>;
@@ -21,7 +21,7 @@ export interface CredentialDirectory {
   readonly generation: number;
 }
 
-/** A credential that was looked up, with the actor it stands for. */
+/** A credential that was found, with its actor. */
 interface Known {
   readonly actor: Actor;
   readonly expiresAt: Instant;
@@ -82,7 +82,7 @@ export function createCredentialDirectory(options: {
 
 const credentialKinds: ReadonlySet<string> = new Set(['key_removed', 'login_ended', 'anything']);
 
-/** Whether somebody may have lost a right that comes with a login. */
+/** Whether a user may have lost a right that comes with a login. */
 function isAboutCredentials(kind: string): boolean {
   return kind.startsWith('account_') || credentialKinds.has(kind);
 }
@@ -96,7 +96,7 @@ function keyLimitsOf({ id, scopes, devices, createdAt }: AccessKeyRecord): KeyLi
   };
 }
 
-/** Whom a key stands for: one that is narrowed has no administrator's rights [contract 15]. */
+/** Actor of a key: a key that is narrowed has no administrator's rights [contract 15]. */
 export function actorOfKey(person: Person, record: AccessKeyRecord): Person {
   const isNarrowed = record.scopes !== undefined || record.devices !== undefined;
   return { ...person, ...(isNarrowed && { kind: 'user' }), key: keyLimitsOf(record) };

@@ -52,7 +52,7 @@ export interface Bearer {
 }
 
 /**
- * Basis of a token. The store keeps the token only if the basis still stands at the moment of
+ * Basis of a token. The store keeps the token only if the basis is still valid at the moment of
  * writing: a password that changes meanwhile takes every token with it that was on its way.
  */
 export type TokenBasis =
@@ -67,7 +67,7 @@ export type TokenBasis =
 export interface CredentialStore {
   /**
    * Keeps the newest `tokensPerUserMax` of a user; older ones and expired ones go. Answers gone,
-   * and keeps nothing, when the basis no longer stands or the account is gone or disabled.
+   * and keeps nothing, when the basis is no longer valid or the account is gone or disabled.
    */
   insertToken(token: TokenRecord, basis: TokenBasis, now: Instant): Promise<'inserted' | 'gone'>;
   /** Expired tokens may be found: the caller compares the time. */
@@ -75,7 +75,7 @@ export interface CredentialStore {
   removeToken(hash: string): Promise<'removed' | 'missing'>;
   /**
    * Keeps the `sessionsPerUserMax` of a user that were used last; older ones and expired ones go.
-   * Answers gone when the basis no longer stands.
+   * Answers gone when the basis is no longer valid.
    */
   insertSession(
     session: SessionRecord,

@@ -9,7 +9,7 @@ import type { FailureStore } from './failure-store.ts';
 
 const bounds = { failuresMax: 2, windowMs: 60_000 };
 
-/** A counter over a store that tells what is written to it. */
+/** A counter over a store that reports what is written to it. */
 async function aCounter(given?: FailureStore) {
   const store = given ?? (await temporaryStorage()).failures;
   const clock = createManualClock(0);

@@ -14,11 +14,12 @@ export interface FailureLimiters {
   /** The counter of this name; after `load` it knows what was counted before a restart. */
   of(name: string, bounds: FailureBounds): FailureLimiter;
   /**
-   * Resolves when all processes have counted what failed here until now, or a second later: whoever
-   * is answered then has no more tries at another one. At once where there is this one alone.
+   * Resolves when all processes have counted what failed here until now, or a second later: a
+   * client that is answered then has no more tries at another one. At once where there is this one
+   * alone.
    */
   told(): Promise<void>;
-  /** Before anybody can fail. */
+  /** Before a login can fail. */
   load(): Promise<void>;
   /** Keeps all that was counted until now; at the end of the service. */
   save(): Promise<void>;
@@ -35,14 +36,14 @@ interface Counter {
   readonly changed: Map<string, FailureWindow | undefined>;
 }
 
-/** A longer key is nobody's name: it is counted, and forgotten at the end of the process. */
+/** A longer key is no account's name: it is counted, and forgotten at the end of the process. */
 const keyCharactersMax = 200;
 
 /**
  * Counting is in memory, so that no login waits for the disk. What changed is written a moment
- * later, each key once and only so many of them: who fails all the time writes one row in each
- * pause, and many who fail write no more than the disk bears. A crash loses what one pause counted.
- * Where several processes serve, each is told at once what the others count, under keys that say
+ * later, each key once and only so many of them: a client that fails all the time costs one row in
+ * each pause, and many cost no more than the disk bears. A crash loses what one pause counted.
+ * Where several processes serve, each receives at once what the others count, under keys that say
  * nothing without the secret; they are kept under these as well.
  */
 export function createFailureLimiters(options: {

@@ -4,7 +4,7 @@ import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { createFailureLimiters } from './failure-limiters.ts';
 
-/** Two processes on one store, which hear each other unless they are cut off. */
+/** Two processes on one store, which receive each other's counts unless they are cut off. */
 async function twoProcesses() {
   const clock = createManualClock(0);
   const { failures: store } = await temporaryStorage();

@@ -10,7 +10,7 @@ export interface FailureTalk {
   onTold(listener: (text: string) => Promise<void>): void;
 }
 
-/** News of a key since it was told last. */
+/** News of a key since the last message about it. */
 export interface FailureNews {
   readonly counter: string;
   readonly key: string;
@@ -19,29 +19,29 @@ export interface FailureNews {
   readonly failures: number;
 }
 
-/** Tells the other processes what is counted here, and hears what they count. */
+/** Publishes to the other processes what is counted here, and receives what they count. */
 export interface FailureTelling {
-  /** Soon tells that a key failed once more or was forgiven. */
+  /** Soon publishes that a key failed once more or was forgiven. */
   note(counter: string, key: string, what: 'failed' | 'forgiven'): void;
   /** Resolves when the others have counted what was noted, or a second later. */
   told(): Promise<void>;
 }
 
-/** Before it is told again what could not be told. */
+/** Wait before news that could not be published is published again. */
 const retryMs = 1_000;
-/** Pieces of news that are told in one text. */
+/** Pieces of news in one text. */
 const newsPerTextMax = 1_000;
 
 /**
  * Each process counts by itself, so that none asks another one before a password is checked, and
- * counts go on when the others cannot be reached. What is told are steps, so that those of several
- * processes add up; keys are to be such that nobody reads a name out of them.
+ * counts go on when the others cannot be reached. Messages are steps, so that those of several
+ * processes add up; keys are to be such that no name can be read out of them.
  */
 export function createFailureTelling(options: {
   readonly talk: FailureTalk;
-  /** Told what others counted. */
+  /** Receives what others counted. */
   readonly hear: (news: FailureNews) => void;
-  /** Keys that wait to be told; of more, the oldest are not. */
+  /** Keys that wait to be published; of more, the oldest are dropped. */
   readonly waitingMax: number;
 }): FailureTelling {
   const { talk, hear, waitingMax } = options;
@@ -63,7 +63,7 @@ export function createFailureTelling(options: {
     if (untold.size > waitingMax && oldest !== undefined) untold.delete(oldest);
   }
 
-  /** Tells waiting news after other events were handled, so that many failures are one text. */
+  /** Publishes waiting news after other events were handled: many failures are one text. */
   async function tellWaiting(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     telling = undefined;

@@ -12,7 +12,7 @@ import type { PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
 import type { StoredLogin, UserStore } from './user-store.ts';
 
-/** The link by which whoever started the service logs in for the first time [contract 14]. */
+/** The link by which the operator of the service logs in for the first time [contract 14]. */
 export interface FirstLogin {
   /** A secret of 256 random bits that logs the first administrator in, once, within the hour. */
   createLink(): Promise<string>;
@@ -29,7 +29,7 @@ export interface FirstLogin {
   }): Promise<LoggedIn>;
 }
 
-/** Kept among the codes for forgotten passwords: like them it stands in for a password. */
+/** Kept among the codes for forgotten passwords: like them it replaces a password. */
 export function createFirstLogin(options: {
   readonly users: UserStore;
   /** Whom the first start makes. */

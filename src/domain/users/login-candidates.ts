@@ -3,9 +3,9 @@ import { emailStrength, proofOf } from './address-proofs.ts';
 import type { StoredLogin, UserStore } from './user-store.ts';
 
 /**
- * The accounts that somebody may mean by a username or e-mail address, the likeliest first: two at
+ * The accounts that a client may mean by a username or e-mail address, the likeliest first: two at
  * most. An e-mail address means the account that proved it; if none did, the only account that has
- * it [contract 14]. A username that looks like an address hides nobody who proved the address.
+ * it [contract 14]. A username in the form of an address hides no account that proved the address.
  */
 export async function findLoginCandidates(
   users: UserStore,
@@ -38,7 +38,7 @@ export async function findResetTarget(
     const { profile, isDisabled } = login.user;
     const proof = profile.email && proofOf(login.user, 'email', profile.email);
     if (isDisabled || profile.email === undefined || !proof) continue;
-    // An address older than proofs counts while nobody else has a claim to it.
+    // An address older than proofs counts while no other account has a claim to it.
     const holder = holderOf(await users.findByEmail(profile.email));
     if (strengthOf(login) === provenByCode || holder?.user.id === login.user.id) {
       return { login, email: profile.email, provenAt: proof.provenAt };

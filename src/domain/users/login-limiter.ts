@@ -12,16 +12,16 @@ export interface LoginAttempt {
   readonly network: string;
   /**
    * Why this client is no stranger to the account: this browser has logged in to it before
-   * (`device/` and the number of its cookie), or somebody has from this network.
+   * (`device/` and the number of its cookie), or a client has from this network.
    */
   readonly acquaintance?: string;
 }
 
-/** Counts failed logins so that guessing is slow and nobody can lock somebody else out. */
+/** Counts failed logins so that guessing is slow and no client can lock another one out. */
 export interface LoginLimiter {
   /** Throws rate_limited with the time to wait. */
   requireUnblocked(attempt: LoginAttempt): void;
-  /** Whether so many strangers failed at the account that strangers take turns at it, slowly. */
+  /** Whether so many strangers failed at the account that strangers wait in a slow queue. */
   isSlow(attempt: LoginAttempt): boolean;
   standingOf(attempt: LoginAttempt): Standing;
   /** Key by which the account is counted. */
@@ -32,13 +32,13 @@ export interface LoginLimiter {
   succeeded(attempt: LoginAttempt): void;
 }
 
-/** A longer name is nobody's. */
+/** A longer name is of no account. */
 const nameCharactersMax = 320;
 
 /**
  * Failures count for an account and a network together, which then have to wait. Strangers are also
- * counted by network, and all of them together by account: that closes it to nobody, it slows
- * strangers down. Who is known to the account has a lane of its own, which no stranger can fill
+ * counted by network, and all of them together by account: that closes it to no client, it slows
+ * strangers down. A client known to the account has a lane of its own, which no stranger can fill
  * [OWASP Authentication Cheat Sheet: device cookies].
  */
 export function createLoginLimiter(failures: FailureLimiters): LoginLimiter {

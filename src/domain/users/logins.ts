@@ -14,7 +14,7 @@ import { hasLeft, type PasswordPlace, type PasswordWork } from './password-work.
 import type { User } from './user.ts';
 import type { StoredLogin, UserStore } from './user-store.ts';
 
-/** Somebody who just gave the right password. */
+/** User who just gave the right password. */
 export interface LoggedIn {
   readonly user: User;
   /** Hash that the password was checked against: a later one ends what rests on this login. */
@@ -43,14 +43,14 @@ interface Asked {
   readonly comesBack: boolean;
 }
 
-/** So many strangers failed meanwhile that the others of the account take turns. */
+/** So many strangers failed meanwhile that the others of the account wait in a queue. */
 class SlowedDownError extends Error {}
 
 export interface Logins {
   /** The account, if the password is right. Throws unauthenticated, rate_limited, unavailable. */
   logIn(login: Login): Promise<LoggedIn>;
   /**
-   * Checks the password of somebody who is logged in, before something that a borrowed token shall
+   * Checks the password of a user who is logged in, before something that a borrowed token shall
    * not do. Throws forbidden, rate_limited, unavailable.
    */
   confirm(user: User, password: string | undefined, address: string): Promise<void>;
@@ -59,7 +59,7 @@ export interface Logins {
 }
 
 /**
- * Finds users by username or e-mail and password. Hashing is bounded and shared out in turns, so
+ * Finds users by username or e-mail and password. Hashing is bounded and queued fairly, so
  * that a flood of logins cannot starve pushes or other logins; an unknown user costs the same time
  * as a wrong password.
  */
@@ -112,10 +112,10 @@ export function createLogins(options: {
     return undefined;
   }
 
-  /** The same in turn with others. */
+  /** The same, by way of the fair queue. */
   async function findInTurn(asked: Asked, place: PasswordPlace): Promise<StoredLogin | undefined> {
     const { attempt } = asked;
-    // Asked again: those who waited in line must not get more tries than the limit.
+    // Asked again: clients that waited in the queue must not get more tries than the limit.
     const mayBegin = () => limiter.requireUnblocked(attempt);
     const mustBeFast = () => {
       mayBegin();
@@ -131,7 +131,7 @@ export function createLogins(options: {
     return work.slowly(limiter.nameOf(attempt), slow, () => find(asked, { place, mayBegin }));
   }
 
-  /** The account whose password this is; in turn with others, and counted. */
+  /** The account whose password this is; by way of the fair queue, and counted. */
   async function verify(asked: Asked, place: PasswordPlace): Promise<StoredLogin | undefined> {
     const { attempt, password, comesBack } = asked;
     const found = await findInTurn(asked, place);
@@ -146,7 +146,7 @@ export function createLogins(options: {
     return undefined;
   }
 
-  /** Checks the password of a client that left when nobody waits: it is in as it comes back. */
+  /** Checks the password of a client that left, when none waits: it is in as it comes back. */
   function finish(asked: Asked, place: PasswordPlace): void {
     const { attempt, candidates, password } = asked;
     const name = `${attempt.network} ${candidates.map(({ user }) => user.id)} ${password}`;

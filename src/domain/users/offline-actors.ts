@@ -13,9 +13,9 @@ export interface Account {
   readonly keyId?: AccessKeyId;
 }
 
-/** Whom accounts stand for while nobody is logged in, for what waits for them. */
+/** Actors of accounts without a login, for what waits for them. */
 export interface OfflineActors {
-  /** The actor, if it was asked for a moment ago. Undefined tells nothing: ask `find`. */
+  /** The actor, if it was asked for a moment ago. Undefined: not known, ask `find`. */
   peek(account: Account): Actor | undefined;
   /** Undefined: the account or key has ended. */
   find(account: Account): Promise<Actor | undefined>;

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import { hasLeft, type PasswordPlace, type PasswordWork } from './password-work.ts';
 import type { StoredLogin } from './user-store.ts';
 
-/** Checks of passwords that wait for their turn: equal ones need one hash. */
+/** Checks of passwords that wait in a queue: equal ones need one hash. */
 export interface PasswordChecks {
   /**
    * Whether the password is that of the account; without an account it takes as long. `mayBegin` is

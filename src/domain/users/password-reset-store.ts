@@ -1,12 +1,12 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { UserId } from '../ids.ts';
 
-/** A code that was mailed to somebody who forgot the password. */
+/** A code that was mailed to a user who forgot the password. */
 export interface PendingReset {
   readonly userId: UserId;
   readonly codeHash: string;
   readonly expiresAt: Instant;
-  /** The address that it proves somebody reads. */
+  /** The address that the code proves. */
   readonly provenAt: Instant;
 }
 

@@ -126,7 +126,7 @@ test('a code ends after its time, and after too many wrong tries', async () => {
   const code = world.codeOf(world.mails[1]);
   await assert.rejects(world.confirm('ama', code), /wrong or no longer/);
   assert.equal(await world.logsIn('old password'), true);
-  // Whoever guesses hinders nobody who has the code.
+  // A guesser does not hinder a client that has the code.
   await world.confirm('ama', code, 'new password', '10.0.0.9');
   assert.equal(await world.logsIn('new password'), true);
 });

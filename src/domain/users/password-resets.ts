@@ -14,13 +14,13 @@ import type { PasswordWork } from './password-work.ts';
 import { requireStrongPassword } from './profile.ts';
 import type { UserStore } from './user-store.ts';
 
-/** A new password for somebody who forgot the old one and reads mail at the profile's address. */
+/** A new password for a user who forgot the old one and reads mail at the profile's address. */
 export interface PasswordResets {
   /** Whether this service can send mail. */
   readonly isPossible: boolean;
   /**
    * Sends a code to the proven e-mail address of the account with this username or e-mail, if
-   * there is one. Answers the same whether there is, so that nobody learns who has an account, and
+   * there is one. Answers the same whether there is, so that no client learns of accounts, and
    * whether a code was sent a moment ago and still is good. Throws unavailable where no mail can
    * be sent, rate_limited when one address asks for many.
    */
@@ -61,7 +61,7 @@ export function createPasswordResets(options: {
   const mailsToUser = limiterOf('account', limits.passwordResetsOfStrangers);
   const triesByPair = limiterOf('tries', limits.passwordResetTriesMax);
 
-  /** Whether this account may be mailed once more because somebody at this network asks. */
+  /** Whether this account may be mailed once more because a client of this network asks. */
   async function mayMail(userId: UserId, network: string): Promise<boolean> {
     const pair = `${userId} ${network}`;
     const isStrange = !(await users.knowsNetwork(userId, network));
@@ -99,7 +99,7 @@ export function createPasswordResets(options: {
       if (target === undefined) return;
       // The mails before it hold codes that are good: no stranger can ask them away.
       if (!(await mayMail(target.login.user.id, network))) return;
-      // Not awaited: how long the disk and a mail take would tell that the account exists.
+      // Not awaited: how long the disk and a mail take would reveal that the account exists.
       mailCode(target, wideNetworkOf(address), languages).catch((err: unknown) =>
         log.error({ err }, 'no code was mailed'),
       );

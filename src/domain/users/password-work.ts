@@ -11,8 +11,8 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /**
- * Standing of a client that logs in: `known` has logged in to the account from there before,
- * `strange` has not, nor failed, and from the network of a `suspect` somebody failed a moment ago.
+ * Class of a client that logs in: `known` has logged in to the account from there before,
+ * `strange` has not, nor failed, and from the network of a `suspect` a login failed a moment ago.
  */
 export type Standing = 'known' | 'strange' | 'suspect';
 
@@ -22,16 +22,16 @@ const lanes = [
   ...(['known device', 'strange device', 'suspect device'] as const),
   ...(['sign-up', 'further sign-up'] as const),
 ] as const;
-/** Logins whose clients have left: they are checked when nobody waits. */
+/** Logins whose clients have left: they are checked when no client waits. */
 const idleLanes = ['abandoned'] as const;
 
 /** Where a password waits to be checked or hashed; the payer is the network, or the account. */
 export type PasswordPlace = QueuePlace<(typeof lanes)[number] | (typeof idleLanes)[number]>;
 
 /**
- * Checks and hashes passwords, which costs a processor 30 ms and more each. A few at a time, in
- * turn by lane and then by payer, so that no flood of strangers, devices or new accounts makes
- * others wait. Throws rate_limited when the payer's share of the lane is full, unavailable when the
+ * Checks and hashes passwords, which costs a processor 30 ms and more each. A few at a time, queued
+ * by lane and then by payer, so that no flood of strangers, devices or new accounts makes
+ * others wait. Throws rate_limited when the payer's quota of the lane is full, unavailable when the
  * lane is, or a signal took it out of the queue: see `hasLeft`.
  */
 export interface PasswordWork {
@@ -47,7 +47,7 @@ export interface PasswordWork {
     task: () => Promise<Result>,
   ): Promise<Result>;
   hash(place: PasswordPlace, password: string): Promise<string>;
-  /** The hash of a password that nobody has: checking it takes as long as that of somebody. */
+  /** The hash of a password of no account: checking it takes as long as that of an account. */
   nobodysHash(): Promise<string>;
 }
 

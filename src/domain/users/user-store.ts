@@ -49,7 +49,7 @@ export interface UserStore {
   /**
    * Sets the password and ends all of the user's tokens, all logins that stay but one, and the
    * keys made before a time, in one step. The answer names the keys that ended. `isInitial`:
-   * somebody else chose the password.
+   * another user chose the password.
    */
   setPassword(
     id: UserId,

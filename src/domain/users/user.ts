@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { UserId, Username } from '../ids.ts';
 
-/** Details that people tell about themselves; every field may be absent. */
+/** Details that users give about themselves; every field may be absent. */
 export interface Profile {
   readonly firstName?: string;
   readonly lastName?: string;
@@ -38,7 +38,7 @@ export interface User {
   readonly isDisabled: boolean;
   /** Made by itself, since such accounts have a quota of their own [contract 15]. */
   readonly isSignUp?: true;
-  /** Somebody else chose the password, and it was not changed since. */
+  /** Another user chose the password, and it was not changed since. */
   readonly isPasswordInitial?: true;
   /**
    * When a password was last right, or a browser that stays logged in was used; to a day. Absent:

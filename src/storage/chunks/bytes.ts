@@ -25,7 +25,7 @@ export interface ByteSource {
  */
 export const integerMax = 2 ** 50;
 
-/** An empty sink with room for `capacity` bytes before it first grows. */
+/** An empty sink of `capacity` bytes before it first grows. */
 export function createSink(capacity: number): ByteSink {
   const bytes = Buffer.from(new ArrayBuffer(Math.max(16, capacity)));
   return { bytes, view: viewOf(bytes), length: 0 };

@@ -6,7 +6,7 @@ import { type Columns, rowAfter, rowFrom, valueTextAt } from './columns.ts';
 export interface ChunkLookup {
   /** JSON texts of the values with exactly this timestamp. */
   valuesAt(timestamp: Instant): ReadonlySet<string>;
-  /** The gap that the last timestamp is in, as far as was looked; undefined: it is in none. */
+  /** The gap that the last timestamp is in, as far as was read; undefined: it is in none. */
   gap(): Gap | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface Gap {
   readonly before: Instant;
 }
 
-/** The chunks of one series, to look something up in. What cannot be read has nothing in it. */
+/** The chunks of one series, for a lookup. What cannot be read has nothing in it. */
 export interface LookupSource {
   /** Chunks that end at a timestamp or later, in order of time. */
   chunksFrom(timestamp: Instant): Iterable<ChunkHead>;
@@ -28,10 +28,10 @@ export interface LookupSource {
 const none: ReadonlySet<string> = new Set();
 
 /**
- * A look-up that remembers where it was: ascending timestamps cost one search in a chunk each, and
+ * A lookup that remembers where it was: ascending timestamps cost one search in a chunk each, and
  * in a gap between chunks none is read.
  * Where one timestamp fills more than `crowdedChunksMax` chunks, as with a clock that stands still,
- * it looks into the last of them only: a push must not cost more with every one before it.
+ * it reads the last of them only: a push must not cost more with every one before it.
  */
 export function createChunkLookup(source: LookupSource, crowdedChunksMax: number): ChunkLookup {
   // Between these two, both excluded, there is nothing but `columns`.
@@ -87,7 +87,7 @@ export function createChunkLookup(source: LookupSource, crowdedChunksMax: number
 
 /**
  * Blocks from a timestamp on, and where the first chunk or block begins that is later: it is not
- * looked into. Of the chunks that hold the timestamp alone only the last ones.
+ * read. Of the chunks that hold the timestamp alone only the last ones.
  */
 function* headsFrom(
   source: LookupSource,

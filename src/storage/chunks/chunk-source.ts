@@ -17,6 +17,6 @@ export interface ChunkSource {
   summary(chunk: ChunkHead): ChunkSummary | undefined;
   /** How many datapoints in chunks the range has. */
   count(series: number, range: Range): number;
-  /** For look-ups inside one snapshot. */
+  /** For lookups inside one snapshot. */
   createLookup(series: number): ChunkLookup;
 }

@@ -21,7 +21,7 @@ export function withSummaries(
 }
 
 /**
- * The bytes of the summary of a chunk. Undefined: a block cannot be read, and whoever reads the
+ * The bytes of the summary of a chunk. Undefined: a block cannot be read, and the reader of the
  * chunk is to find out.
  */
 export function summaryOfBlocks(blocks: readonly Block[]): Uint8Array | undefined {

@@ -45,7 +45,7 @@ const countMax = 2 ** 20;
 
 /** The block of datapoints that are in order of time, one or more. */
 export function toBlock(columns: Columns): Block {
-  // Asked for once: it looks at every number.
+  // Asked for once: it reads every number.
   const digits = columns.texts === undefined ? digitsOf(columns.numbers) : undefined;
   const body = encodeBlock(columns, digits);
   const sink = createSink(body.length + checksumBytes);
@@ -62,8 +62,8 @@ export function toBlock(columns: Columns): Block {
 
 /**
  * The bytes of a chunk: the version, the size and the checksum of its directory, the directory, and
- * the blocks. The directory tells of each block how many datapoints it has, from when to when, and
- * how long it is: who reads a few datapoints decodes one block.
+ * the blocks. The directory has of each block how many datapoints it has, from when to when, and
+ * how long it is: a read of a few datapoints decodes one block.
  */
 export function encodeChunk(blocks: readonly Block[]): Buffer {
   const directory = createSink(blocks.length * 8 + 32);

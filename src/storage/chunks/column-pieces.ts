@@ -45,7 +45,7 @@ const charactersPerWeight = 32;
 
 /**
  * Cuts columns into blocks. `fill`: full blocks and a rest, for datapoints that come at the end;
- * `even`: blocks of one size, so that each has room for the next late datapoint.
+ * `even`: blocks of one size, so that each can take the next late datapoint.
  */
 export function cutColumns(
   columns: Columns,

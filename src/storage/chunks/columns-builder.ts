@@ -4,13 +4,13 @@ import type { Columns } from './columns.ts';
 export interface ColumnsBuilder {
   /** `rows` of them, beginning with `firstRow`, then as the order says, until it is full. */
   putRows(columns: Columns, firstRow: number, rows: number): void;
-  /** There is no room for another text. */
+  /** Whether another text does not fit. */
   isFull(): boolean;
   /** In the order they were put; where there is a text the number is NaN. */
   finish(): Columns;
 }
 
-/** A builder with room for this many rows and characters of text; the last text may be longer. */
+/** A builder of up to so many rows and characters of text; the last text may be longer. */
 export function createColumnsBuilder(room: {
   readonly rowsMax: number;
   readonly charactersMax: number;

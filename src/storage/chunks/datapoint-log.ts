@@ -39,7 +39,7 @@ const hasTimestamp = 1;
 const sameReceipt = 2;
 const isText = 4;
 
-/** Encodes a batch as bytes that nobody else holds: version, checksum of the rest, pushes. */
+/** Encodes a batch as bytes that no other code has: version, checksum of the rest, pushes. */
 export function encodePushes(pushes: readonly LoggedPush[]): Uint8Array<ArrayBuffer> {
   const sink = beginPushes(pushes);
   let receivedAt = Number.NaN;

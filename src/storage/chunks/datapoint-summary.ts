@@ -19,7 +19,7 @@ const stretchesPerStep = 8_192;
 const decodedPerRow = 4;
 
 /**
- * Reads one step of a page, oldest first: where stretches may stand for their datapoints, and all
+ * Reads one step of a page, oldest first: where stretches may represent their datapoints, and all
  * of a stretch is in the page, nothing is decoded. It ends where it can be gone on from.
  */
 export function summarisePage(source: PageSource, options: SummariseOptions): SummarisedStep {

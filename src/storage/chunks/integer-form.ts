@@ -8,7 +8,7 @@ const bitsPerSymbol = 4;
 /** An integer that is too long for a symbol: a symbol that says so, and its upper bits. */
 const longBits = 28;
 const changesMax = 2;
-/** So many are looked at to find the likeliest form. */
+/** Samples that are read to find the likeliest form. */
 const samples = 101;
 const splitSamples = 512;
 
@@ -65,7 +65,7 @@ interface LikelyForm {
   readonly middle: number;
 }
 
-/** Which columns are the narrowest about their middle, by the look of some integers. */
+/** The columns that are the narrowest about their middle, judged by some integers. */
 function likeliest(integers: Float64Array, beside: Float64Array | undefined): LikelyForm {
   let best = { isBeside: false, changes: 0, middle: 0, width: Number.POSITIVE_INFINITY };
   const changesLimit = Math.min(changesMax, integers.length - 1);
@@ -157,7 +157,7 @@ export function bitLength(integer: number): number {
   return 31 + bitLength(Math.floor(integer / 2 ** 31));
 }
 
-/** Where to cut residues in two, and about how many bits that makes of each: looks at some. */
+/** Where to cut residues in two, and about how many bits that makes of each: samples some. */
 function splitOf(residues: Float64Array, most: number): Pick<IntegerForm, 'lowBits' | 'bits'> {
   let best = { lowBits: bitLength(most), bits: bitLength(most) * residues.length };
   if (best.bits === 0) return best;

@@ -7,7 +7,7 @@ import {
   takeByte,
 } from './bytes.ts';
 
-/** No code is longer, so that one look into a table of 4 096 entries decodes a symbol. */
+/** No code is longer, so that one lookup in a table of 4 096 entries decodes a symbol. */
 const codeBitsMax = 12;
 
 /**

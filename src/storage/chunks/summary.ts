@@ -25,7 +25,7 @@ import { putKinds, takeKinds } from './summary-kinds.ts';
 const hour = 3_600_000;
 /** Hours of fewer datapoints are no quicker to read than the datapoints. */
 const datapointsPerHourMin = 32;
-/** Where hours hold fewer: parts of a day in UTC, which stand for days that begin with them. */
+/** Where hours hold fewer: parts of a day in UTC, which represent days that begin with them. */
 const partsOfDay = [6, 12, 24];
 /** Parts of a day with so many datapoints take little on disk beside them. */
 const datapointsPerPartMin = 64;

@@ -10,7 +10,7 @@ export interface Digest {
 
 const modulus = 2n ** 256n;
 
-/** Reads a whole table. `onPage` is told how many rows were read, page by page. */
+/** Reads a whole table. `onPage` receives how many rows were read, page by page. */
 export async function digestOf(
   end: Pick<MoveSource, 'page'>,
   table: MovedTable,

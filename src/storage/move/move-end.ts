@@ -10,7 +10,7 @@ export interface MovedPage {
   readonly next: Mark | undefined;
 }
 
-/** An installation that is read from; nobody writes it meanwhile. */
+/** An installation that is read from; no process writes it meanwhile. */
 export interface MoveSource {
   /** Says which it is, so that a move that broke off goes on with the same; it has no password. */
   readonly name: string;

@@ -18,7 +18,7 @@ export interface MoveReport {
 export async function moveAll(options: {
   readonly source: MoveSource;
   readonly target: MoveTarget;
-  /** Told after each page, in rows: each is copied once, and read twice to be compared. */
+  /** Called after each page, in rows: each is copied once, and read twice to be compared. */
   readonly onProgress: (done: number, total: number) => void;
   readonly signal?: AbortSignal;
 }): Promise<MoveReport> {

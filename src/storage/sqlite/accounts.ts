@@ -15,7 +15,7 @@ export async function openAccounts(
   log: Log = silentLog,
 ): Promise<AccountStorage> {
   const path = prepareForCommand(directory);
-  // First, as nobody would end the thread of the writer if this one failed.
+  // First, as nothing would end the thread of the writer if this one failed.
   const reader = openConnection(path, { role: 'read' });
   const writer = await createWriter({ path, log });
   const damaged = createDamagedRows({ log, reporter: silentReporter });

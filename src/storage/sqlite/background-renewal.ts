@@ -6,7 +6,7 @@ import { createChunkRenewal, type RenewalFigures } from './timeseries/chunk-rene
 /** When chunks are renewed; tests shrink it. */
 export type RenewalTimes = Readonly<Record<keyof typeof sqliteLimits.renewal, number>>;
 
-/** A report on renewal, told whenever it changed. */
+/** A report on renewal, published whenever it changed. */
 export interface RenewalReport extends Readonly<RenewalFigures> {
   /** Whether a walk through all chunks came to its end. */
   readonly isOver: boolean;
@@ -48,7 +48,7 @@ export function createBackgroundRenewal(options: {
     timer = setTimeout(() => arm(look()), delayMs);
   }
 
-  /** Answers when to look again. */
+  /** Works and answers when to work again. */
   function look(): number {
     try {
       if (walk === undefined && lastChunkId() < walkedThrough + times.againChunks) {

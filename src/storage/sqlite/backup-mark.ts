@@ -7,7 +7,7 @@ import { writePrivately } from './durable-file.ts';
 /** Empty; its time of change says when a backup was last finished. */
 const markOf = (directory: string): string => join(directory, 'last-backup');
 
-/** Notes that a backup is finished. A directory that takes no file has its backup all the same. */
+/** Marks a backup as finished. A directory that takes no file has its backup all the same. */
 export function markBackup(directory: string): void {
   const now = new Date();
   try {

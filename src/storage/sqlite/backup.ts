@@ -14,7 +14,7 @@ import { readMigrations, refuseUnknown } from './migrate.ts';
 import { dataFiles, otherFiles, replaceData } from './replacement.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
-/** Told after every part: pages of 4 KiB. What it throws ends the copy. */
+/** Called after every part: pages of 4 KiB. What it throws ends the copy. */
 export type CopyProgress = (done: number, total: number) => void;
 
 const secretTable = 'create table backup_files (name text primary key, content blob not null)';

@@ -14,7 +14,7 @@ const findSummaries =
   "select 1 from sqlite_schema where type = 'table' and name = 'chunk_summaries'";
 
 /**
- * Writes the chunks of a database that nobody else uses anew, with summaries and as many
+ * Writes the chunks of a database that no other process uses anew, with summaries and as many
  * blocks in a row as there may be, each series whole or not at all. A chunk that cannot be read
  * stays as it is. The caller's transaction holds all of it.
  */

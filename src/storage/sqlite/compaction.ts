@@ -24,7 +24,7 @@ export interface Compaction {
  * free ones go back to the disk from then on, and puts that in its place. Whenever this ends,
  * killed or not, the old file or the new one is whole and in place; what else is left goes with
  * the next lock. Throws UnusableStorageError where a service or another command uses the
- * directory, the disk has no room for the second file, or the database is damaged.
+ * directory, the disk has no space for the second file, or the database is damaged.
  */
 export function compact(directory: string): Compaction {
   const path = databasePath(directory);
@@ -53,7 +53,7 @@ export function compact(directory: string): Compaction {
   }
 }
 
-/** The database with everything in one file, which nobody else reads or writes until it closes. */
+/** The database with everything in one file, which no other process uses until it closes. */
 function openAlone(path: string): DatabaseSync {
   const database = openConnection(path, { role: 'write' });
   try {
@@ -109,7 +109,7 @@ function writeAnew(source: DatabaseSync, path: string): void {
 const hasChunks = (database: DatabaseSync): boolean =>
   database.prepare("select 1 from sqlite_schema where name = 'chunks'").get() !== undefined;
 
-/** Nobody else knows the file yet, and it is thrown away if this ends half-way. */
+/** No other process knows the file yet, and it is thrown away if this ends half-way. */
 function packChunks(made: DatabaseSync): void {
   const countOf = () => made.prepare('select sum(count) as n from chunks').get()?.['n'];
   const before = countOf();

@@ -27,7 +27,7 @@ const names = [
   ...['kipimo.db.partial', 'kipimo.db.compact-wal', 'kipimo.db.partial-journal'],
 ];
 
-/** What takes the place of a file, beside a directory that is somebody else's. */
+/** Things in the place of a file, beside a directory of another account. */
 const kinds: Readonly<Record<string, (path: string, outside: string) => void>> = {
   'a link': (path, outside) => symlinkSync(join(outside, 'precious'), path),
   'a link: put the file': (path, outside) => symlinkSync(join(outside, 'missing'), path),

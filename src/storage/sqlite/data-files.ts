@@ -43,7 +43,7 @@ export function requireOrdinaryFiles(
 const ownership =
   'run this as the user of the service, or give the whole directory to this user (chown -R)';
 
-/** Undefined also where the directory may not be entered, which is told for itself. */
+/** Undefined also where the directory may not be entered, which is reported for itself. */
 function lstatIfReachable(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -28,7 +28,7 @@ export function describeFailure(error: unknown): string | undefined {
   return code === undefined ? undefined : sentences.get(code);
 }
 
-/** Full disk: SQLite says so, or an operation failed on a disk that has no room left. */
+/** Full disk: SQLite says so, or an operation failed on a disk that has no space left. */
 const fullCode = 13;
 const inputOutputCode = 10;
 const fullSentence =
@@ -49,7 +49,7 @@ export function refusalOfWrite(error: unknown, hasRoom: () => boolean): WriteRef
   return sentence === undefined ? undefined : { code: 'unavailable', message: sentence };
 }
 
-/** Whether the disk of the directory has room for a commit; true where that cannot be told. */
+/** Whether the disk of the directory has space for a commit; true where that is unknown. */
 export function hasRoom(directory: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(directory);
@@ -59,7 +59,7 @@ export function hasRoom(directory: string): boolean {
   }
 }
 
-/** A refusal as the caller of a write is told. */
+/** A refusal as the caller of a write receives it. */
 export interface WriteRefusal {
   readonly code: 'storage_full' | 'unavailable';
   readonly message: string;

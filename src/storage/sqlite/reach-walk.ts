@@ -27,7 +27,7 @@ const membersOf = (kind: 'device' | 'gateway'): string => `
   where projects.id = $1`;
 
 /**
- * Finds everything of a kind that any grant reaches for a user, in turns: a stranger may share a
+ * Finds everything of a kind that any grant reaches for a user, in slices: a stranger may share a
  * thousand projects that all hold the same thousand devices with anybody.
  */
 export function createReachWalk(reader: SqlReader): ReadReach {

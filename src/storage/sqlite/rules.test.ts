@@ -15,7 +15,7 @@ describe('rules on the sqlite engine', () => {
       const pushed = { device: 0, sensor, values: [{ value: 26, lateBy: undefined }] };
       return { steps: 1, pushes: [pushed], isSaved: true };
     });
-    // What was told before the process ended is not told again.
+    // A silence that was handled before the process ended is not handled again.
     const expected = { none: 3, 0: 3, 1: 4, 2: 5, 3: 3, 4: 3, 7: 3 };
     for (const [at, step] of Object.entries(expected)) {
       const crash = { at: Number(at), looked: 1 };

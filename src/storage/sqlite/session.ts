@@ -32,7 +32,7 @@ export function createSession(database: DatabaseSync): Omit<ChangeSession, 'atEn
   };
 }
 
-/** The same for reads of a service, on the connection that all of them share. */
+/** The same for reads of a service, all on one connection. */
 export function createReader(database: DatabaseSync): SqlReader {
   const session = createSession(database);
   let snapshots = 0;
@@ -63,7 +63,7 @@ async function safely<Answer>(read: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Lists that are bound again and again, such as the ids that somebody may see, as JSON text. */
+/** Lists that are bound again and again, such as the ids that a user may see, as JSON text. */
 const lists = new WeakMap<readonly unknown[], string>();
 
 function bound(value: Value): SQLInputValue {

@@ -6,7 +6,7 @@ import { withoutWaiting } from './without-waiting.ts';
 /** When and how much space goes back to the disk; tests shrink it. */
 export type SpaceLimits = Readonly<Record<keyof typeof sqliteLimits.space, number>>;
 
-/** Gives free pages, and the room of a write-ahead log that nobody needs, back to the disk. */
+/** Gives free pages, and the space of a write-ahead log that no reader needs, back to the disk. */
 export interface SpaceKeeper {
   /** The writer did something: it is not at rest. */
   touch(): void;
@@ -40,7 +40,7 @@ export function createSpaceKeeper(
     }, delayMs);
   }
 
-  /** Answers when to look again; undefined: when the writer did something. */
+  /** Works and answers when to work again; undefined: when the writer did something. */
   function look(): number | undefined {
     const quietMs = performance.now() - touchedAt;
     try {

@@ -21,9 +21,9 @@ export const sqliteLimits = {
   walBytesMax: 64 * mebibyte,
   /** Calls to the writer that wait for their answer; beyond it they are refused. */
   callsWaitingMax: 20_000,
-  /** Calls that share one commit: an upper end to how long the first of them waits. */
+  /** Calls in one commit: an upper end to how long the first of them waits. */
   callsPerCommitMax: 1_000,
-  /** Pages that a backup copies between two looks at its progress: 4 MiB. */
+  /** Pages that a backup copies between two reports of its progress: 4 MiB. */
   backupPagesPerStep: 1_024,
   /** Compacting leaves so much of the disk free. */
   compactRoomBytes: 16 * mebibyte,
@@ -58,7 +58,7 @@ export const sqliteLimits = {
   },
   /** Chunks that are written anew in the background. */
   renewal: {
-    /** The first look: a start has other things to do. */
+    /** The first step: a start has other things to do. */
     startMs: 1_000,
     /** A writer that wrote nothing for so long is at rest. */
     quietMs: 200,
@@ -70,7 +70,7 @@ export const sqliteLimits = {
     pauseWhileBusyMs: 200,
     /** After a walk that could not do all of it, as others were faster or the disk is full. */
     retryMs: 10_000,
-    /** After a walk that did: the next one looks for rows that were filled badly since, … */
+    /** After a walk that did: the next one searches for rows that were filled badly since, … */
     againMs: 3_600_000,
     /** … when so many chunks were written since. */
     againChunks: 256,

@@ -12,7 +12,7 @@ export interface StoreContext {
   readonly damaged: DamagedRows;
 }
 
-/** The parts of stores that both engines share. */
+/** The parts of stores that both engines have. */
 export const sharedContext = ({
   reader,
   writer,

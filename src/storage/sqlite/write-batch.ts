@@ -11,7 +11,7 @@ type Call = NonNullable<WriterRequest>;
  */
 export type RunBatch = (calls: readonly Call[]) => Promise<WriterAnswer[]>;
 
-/** Whether the disk has room for a commit; asked after one has failed. */
+/** Whether the disk has space for a commit; asked after one has failed. */
 export type HasCapacity = () => boolean;
 
 /** Runs many calls in one commit, in which a failing call undoes only itself. */
@@ -31,7 +31,7 @@ export function createRunBatch(
       if (database.isTransaction) statements.commit.run();
       return answers;
     } catch (error) {
-      // Nothing of this commit was kept, so no call of it may be told otherwise.
+      // Nothing of this commit was kept, so no call of it may be answered otherwise.
       if (database.isTransaction) statements.rollback.run();
       return calls.map((call) => failed(call, error, hasRoom));
     }

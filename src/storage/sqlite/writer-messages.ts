@@ -29,7 +29,7 @@ export type WriterAnswer =
       readonly stack: string | undefined;
     };
 
-/** News of work that nobody asked the thread for. */
+/** News of work that the thread does without a call. */
 export interface WriterNews {
   readonly renewal: RenewalReport;
 }

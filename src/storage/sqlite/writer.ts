@@ -154,7 +154,7 @@ function started(worker: Worker, path: string): Promise<void> {
   });
 }
 
-// A full disk refuses thousands of calls a second: only the turns are worth a line.
+// A full disk refuses thousands of calls a second: only changes of the state are logged.
 function createHealth(log: Log): { observe(answer: WriterAnswer): void } {
   let isFailing = false;
   return {

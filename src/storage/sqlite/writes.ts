@@ -25,7 +25,7 @@ function createSharedWrites(database: DatabaseSync) {
   const session = createSession(database);
   const writes = createSqlWrites(notificationEngine);
   return {
-    /** Carries out a change of a store that both engines share. */
+    /** Carries out a change of a store that both engines have. */
     async runShared(name: SqlWriteName, args: readonly unknown[]): Promise<unknown> {
       const ends: Parameters<ChangeSession['atEnd']>[] = [];
       const atEnd: ChangeSession['atEnd'] = (...end) => void ends.push(end);

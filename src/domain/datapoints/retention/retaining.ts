@@ -12,7 +12,7 @@ export interface RetentionStep {
   /** Datapoints, and hours, that went. */
   readonly datapoints: number;
   readonly hours: number;
-  /** Hours that stand for datapoints from now on, and did not before. */
+  /** Hours that represent datapoints from now on, and did not before. */
   readonly hoursKept: number;
   /** How much less is stored, as quotas count it; less than 0: hours take more. */
   readonly bytes: number;
@@ -31,7 +31,7 @@ export interface Retaining {
   /** How far it has come with a sensor; undefined: nothing was taken. */
   state(sensor: SensorRef): Promise<RetainedState | undefined>;
   /**
-   * Adds hours that stand for datapoints of another installation. missing: there is no such
+   * Adds hours that represent datapoints of another installation. missing: there is no such
    * sensor. Throws unavailable where the engine has no retention.
    */
   restore(

@@ -2,7 +2,7 @@
 export const retentionLimits = {
   /** A hundred years: for longer there is for ever. */
   retentionDaysMax: 36_500,
-  /** Sensors whose retention is looked up at once. */
+  /** Sensors whose retention is read at once. */
   retainedSensorsPerPage: 500,
   /** After a start: a machine without a clock of its own has asked for the time by then. */
   retentionStartMs: 600_000,

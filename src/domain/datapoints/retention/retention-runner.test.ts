@@ -15,7 +15,7 @@ test('whoever sets retentions all the time has passes made for a part of it alon
   const runner = createRetentionRunner({
     store: {
       isAnySet: async () => true,
-      // To look through all sensors takes ten seconds here.
+      // A pass through all sensors takes ten seconds here.
       async sensors() {
         passes += 1;
         clock.advance(10 * second);
@@ -28,7 +28,7 @@ test('whoever sets retentions all the time has passes made for a part of it alon
     ofService: {},
     ...{ clock, log: silentLog },
   });
-  /** The timer looks at the clock; a pass that begins is over when it did. */
+  /** Lets the timer check the clock; a pass that begins is over when this resolves. */
   const look = async (): Promise<void> => {
     t.mock.timers.tick(250);
     await new Promise((resolve) => setImmediate(resolve));

@@ -41,11 +41,11 @@ export function createRetentionRunner(options: RetentionRunnerOptions): Retentio
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let nextAt = Number.POSITIVE_INFINITY;
-  /** No pass begins before this: whoever sets much has it busy for a part of the time alone. */
+  /** No pass begins before this: an account that sets much keeps it busy for a part of the time. */
   let restsUntil = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
 
-  /** Sensors of which something is too old, in pages, with others having their turn in between. */
+  /** Sensors of which something is too old, in pages, with other work in between. */
   async function* dueSensors(now: Instant): AsyncGenerator<Due> {
     if (ofService.rawDays === undefined && !(await store.isAnySet())) return;
     for (let after = -1; !stopping.signal.aborted; ) {

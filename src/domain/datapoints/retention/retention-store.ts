@@ -8,7 +8,7 @@ export interface RetainedSensor extends SensorRef {
   /** Grows from one sensor to the next. */
   readonly number: number;
   readonly owner: Username;
-  /** When the oldest datapoint, and the oldest hour that stands for some, are of. */
+  /** Times of the oldest datapoint, and of the oldest hour that represents some. */
   readonly oldest?: Instant;
   readonly oldestHour?: Instant;
   /** Absent: that of the service holds. */

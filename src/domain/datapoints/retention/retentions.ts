@@ -20,7 +20,7 @@ import {
 import { retentionLimits } from './retention-limits.ts';
 import type { RetainedSensor, RetentionStore } from './retention-store.ts';
 
-/** Place that somebody asks the retention of: a sensor, a device, or the own account. */
+/** Place whose retention is asked for: a sensor, a device, or the own account. */
 export type RetentionPlace =
   | { readonly kind: 'sensor'; readonly deviceId: DeviceId; readonly sensorId: SensorId }
   | { readonly kind: 'device'; readonly deviceId: DeviceId }
@@ -50,7 +50,7 @@ export interface RetentionsOptions {
   readonly clock: Clock;
   /** Retention that holds where nothing is set. */
   readonly ofService: Retention;
-  /** Told after a retention was set or taken away. */
+  /** Called after a retention was set or taken away. */
   readonly onSet: () => void;
 }
 
@@ -122,7 +122,7 @@ export function createRetentions(options: RetentionsOptions): Retentions {
   };
 }
 
-/** A place that somebody may look at, and its sensors. */
+/** A place that the actor may view, and its sensors. */
 interface OpenPlace {
   readonly scope: RetentionScope;
   readonly isIn: (sensor: SensorRef) => boolean;

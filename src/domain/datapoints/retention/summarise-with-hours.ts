@@ -19,7 +19,7 @@ export interface HourlyRead {
   readonly state: RetainedState | undefined;
   /** Hours that begin in the range, both ends included, oldest first: at most so many. */
   readonly hours: (from: Instant, to: Instant, max: number) => Stretches;
-  /** A step of what is there as datapoints; without `mayStand` no stretch stands for any. */
+  /** A step of what is there as datapoints; without `mayStand` no stretch represents any. */
   readonly raw: (page: Page, mayStand: boolean) => SummarisedStep;
 }
 
@@ -28,7 +28,7 @@ export const hoursPerStep = 2_048;
 
 /**
  * A step of a summarised page: hours where datapoints were taken, and behind them datapoints. A
- * page that ends after so many datapoints has no hours: nobody knows what part of one is in it.
+ * page that ends after so many datapoints has no hours: it is unknown what part of one is in it.
  */
 export function summariseWithHours({ page, state, hours, raw }: HourlyRead): SummarisedStep {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = page;

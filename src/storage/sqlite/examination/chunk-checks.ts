@@ -89,7 +89,7 @@ async function checkLog(
 }
 
 /**
- * Reads a table a few rows at a time, each time as it is then: nobody is kept waiting. The rows of
+ * Reads a table a few rows at a time, each time as it is then: no writer has to wait. The rows of
  * one step and what `look` reads beside them are of one commit.
  */
 async function walk<Row extends readonly [number, ...unknown[]]>(

@@ -15,7 +15,7 @@ import type { DatapointSizes } from './chunk-checks.ts';
 const daysLeftMin = 30;
 const mebibyte = 1_048_576;
 const freePagesBytesMax = 16 * mebibyte;
-/** Inner pages, and the room that rows leave in theirs. */
+/** Inner pages, and the space that rows leave in theirs. */
 const pagesPerRows = 1.1;
 
 /** How full the disk is, and when it will be at the rate of the last day or week. */
@@ -53,7 +53,7 @@ export function measureDisk(
   };
 }
 
-/** Adds findings on the disk that somebody should act on. */
+/** Adds findings on the disk that the operator should act on. */
 export function judgeDisk(
   database: DatabaseSync,
   options: {

@@ -206,7 +206,7 @@ for (const isInUse of [false, true]) {
       );
       if (!isNoticed) unnoticed.push(page);
     }
-    // Where pages of a tree lie is of no use to reads, and is checked when nobody writes it.
+    // Where pages of a tree lie is of no use to reads, and is checked when no process writes it.
     assert.deepEqual(unnoticed, isInUse ? [1] : []);
   });
 }

@@ -20,9 +20,9 @@ import { measureSyncs } from './sync-rate.ts';
 import { checkTables, reasonOf, sizesOf, tablesOf } from './table-checks.ts';
 
 /**
- * Looks at all that is stored in a data directory, beside a service or without one. It reads and
- * never writes, a few rows at a time with rests in between; nobody waits for it. Throws
- * UnusableStorageError when there is nothing that it could look at.
+ * Examines all that is stored in a data directory, beside a service or without one. It reads and
+ * never writes, a few rows at a time with rests in between; no writer waits for it. Throws
+ * UnusableStorageError when there is nothing to examine.
  */
 export async function examine(options: {
   readonly directory: string;
@@ -84,7 +84,7 @@ export const isDamage = (error: unknown): boolean =>
 
 const busy = 5;
 
-/** Asks whether somebody holds the lock; takes nothing. */
+/** Asks whether a process has the lock; takes nothing. */
 function isLocked(directory: string): boolean {
   const path = join(directory, 'kipimo.lock');
   if (!existsSync(path)) return false;
@@ -106,7 +106,7 @@ const nothing: DatapointSizes = {
   logBytes: 0,
 };
 
-/** Checks rows of the present version; a table that cannot be read was told of before. */
+/** Checks rows of the present version; a table that cannot be read was reported before. */
 async function checkUnderstood(
   database: DatabaseSync,
   { version, ...checks }: { version: number; findings: Findings; pace: Pace },
@@ -154,7 +154,7 @@ async function syncsOf(
   }
 }
 
-/** A file that is damaged may not tell its sizes; that it is was told before. */
+/** Sizes of a damaged file may be unreadable; the damage was reported before. */
 async function sizesOrNone(database: DatabaseSync, pace: Pace) {
   try {
     return await sizesOf(database, pace);

@@ -21,7 +21,7 @@ const countDays = 'select count(*) as days from hourly_summaries where series = 
 /**
  * Plans what retention would take now, of the data directory, beside a service or without one: in
  * chunks, and in the log alone. It only reads, a little at a time. Throws UnusableStorageError
- * when there is nothing that it could look at.
+ * when there is nothing to read.
  */
 export async function planRetentionOf(
   directory: string,

@@ -9,7 +9,7 @@ import { reasonOf, tablesOf } from './table-checks.ts';
 export interface SummaryChecks {
   /** A chunk that was read, block by block; beside a service it may be gone by now. */
   check(chunk: { readonly id: number; readonly series: number }, blocks: readonly Columns[]): void;
-  /** Tells what was missing, once all chunks were checked. */
+  /** Reports what was missing, once all chunks were checked. */
   finish(): void;
 }
 
@@ -17,7 +17,7 @@ const makeAnew = 'Stop the service and run kipimo compact: it makes them anew fr
 
 /**
  * Checks the summaries of chunks that are there. Those of datapoints that are not stored any more,
- * as retention took them away, belong to no chunk: whoever keeps such checks them in `finish`.
+ * as retention took them away, belong to no chunk: an engine that keeps such summaries checks them in `finish`.
  */
 export function createSummaryChecks(database: DatabaseSync, findings: Findings): SummaryChecks {
   if (!tablesOf(database).includes('chunk_summaries')) {

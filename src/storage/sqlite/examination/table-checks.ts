@@ -21,7 +21,7 @@ export const tablesOf = (database: DatabaseSync): readonly string[] =>
     .all()
     .map(({ name }) => String(name));
 
-/** Pages, indexes and keys to other tables. A database that nobody uses is checked as a whole. */
+/** Pages, indexes and keys to other tables. A database that is not in use is checked as a whole. */
 export async function checkTables(
   database: DatabaseSync,
   options: { readonly isAlone: boolean; readonly findings: Findings; readonly pace: Pace },
@@ -65,7 +65,7 @@ function checkKeys(database: DatabaseSync, table: string, findings: Findings): v
       remedy: restoreBackup,
     });
   } catch {
-    // Unreadable tables were told by the check of their pages.
+    // Unreadable tables were reported by the check of their pages.
   }
 }
 

@@ -128,7 +128,7 @@ export function createChunkReader(
     return [...borders.values()];
   }
 
-  /** For look-ups only: what cannot be read must not stop every push of its sensor. */
+  /** For lookups only: what cannot be read must not stop every push of its sensor. */
   function readable<Result>(chunk: number, fallback: Result, look: () => Result): Result {
     try {
       return look();

@@ -31,7 +31,7 @@ export interface RenewalList {
 
 const rowsPerStep = 64;
 const countedPerStep = 4_096;
-/** Rows of a commit; each of them is looked up and deleted. */
+/** Rows of a commit; each of them is found and deleted. */
 const rowsPerGroupMax = 128;
 /** Full rows are written anew only where each of these goes with a row that is saved. */
 const bytesPerSavedRowMax = 16_384;

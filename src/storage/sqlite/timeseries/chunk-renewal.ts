@@ -15,7 +15,7 @@ export interface RenewalFigures {
   made: number;
   bytesBefore: number;
   bytesAfter: number;
-  /** Of this walk: chunks to look at, and those that cannot be read and stay as they are. */
+  /** Of this walk: chunks to check, and those that cannot be read and stay as they are. */
   left: number;
   unreadable: number;
 }

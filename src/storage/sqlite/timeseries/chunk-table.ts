@@ -104,7 +104,7 @@ export function createChunkTable(database: DatabaseSync): ChunkTable {
       const front = chunkBefore(series, before);
       if (front !== undefined && takesIn(front, blocks, limits)) {
         const { blocks: inFront, isDamaged } = rows.take(front.id);
-        // A damaged chunk stays where it is: nobody needs it here.
+        // A damaged chunk stays where it is: nothing needs it here.
         if (!isDamaged) {
           rows.remove(front.id);
           blocks = [...inFront, ...blocks];

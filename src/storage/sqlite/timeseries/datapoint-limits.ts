@@ -54,7 +54,7 @@ export const datapointLimits: DatapointLimits = {
   memtableEntryBytesMax: 256 * kibibyte,
   /** Datapoints of all sensors in memory: 780 000 of a few sensors, one each of 110 000. */
   memtableBytesMax: 24 * mebibyte,
-  /** Below it a long push may come: the longest leaves room for what others push meanwhile. */
+  /** Below it a long push may come: the longest leaves capacity for other pushes meanwhile. */
   memtableBytesForLong: 26 * mebibyte,
   /** When flushing falls behind (a full disk), pushes are refused beyond this. */
   memtableBytesRefused: 64 * mebibyte,
@@ -91,7 +91,7 @@ export const datapointLimits: DatapointLimits = {
   appendsWaitingMax: 1_000,
   /** A batch is one row, and SQLite ends rows at a thousand million bytes. */
   batchBytesMax: 268_435_456,
-  /** A longer push is prepared in steps, with others having their turn in between. */
+  /** A longer push is prepared in steps, with other work in between. */
   longPushDatapointsMin: 4_096,
   /** A push that comes alone and is longer still lets the batches of other devices pass. */
   apartPushDatapointsMin: 8_192,

@@ -86,7 +86,7 @@ function createHeldWriter(database: DatabaseSync) {
     set appending(how: 'kept' | 'refused') {
       appending = how;
     },
-    /** Resolves when the next append is in the log, which its store never hears of. */
+    /** Resolves when the next append is in the log, of which its store has no answer. */
     unanswered(): Promise<void> {
       appending = 'unanswered';
       return new Promise((resolve) => {

@@ -165,7 +165,7 @@ async function thinned(store: DatapointStore, asked: Question, count: number) {
   return { plot, rows: told.rows };
 }
 
-/** The same of a look at every datapoint. */
+/** The same, computed from every datapoint. */
 function thinnedOf(datapoints: readonly Datapoint[], { calibration, pointsMax }: Question) {
   const downsampling = createDownsampling({ count: datapoints.length, pointsMax });
   downsampling.add(calibratedColumns(toDatapointColumns(datapoints), calibration));
@@ -286,7 +286,7 @@ interface Compared {
   readonly all: number;
 }
 
-/** Asks a store that cuts its blocks by these limits, and compares; answers what was looked at. */
+/** Asks a store that cuts its blocks by these limits, and compares; answers what was read. */
 async function compareAll(
   context: TestContext,
   datapointLimits: DatapointLimits,
@@ -335,7 +335,7 @@ test('summaries answer what a look at every datapoint answers', async (context) 
   assert.ok(inPlots < 0.9 * all, `${inPlots} of ${all} datapoints were handed over for plots`);
 });
 
-/** Whatever values a block has, and whether text is among them: it stands for their number. */
+/** Question that a block answers by its count, whatever values it has, text among them or not. */
 const countOfMonths: Question = {
   ...{ interval: '1mo', zone: 'UTC', calibration: undefined, names: ['count'] },
   ...{ from: undefined, to: undefined, lastN: undefined, exclude: undefined },

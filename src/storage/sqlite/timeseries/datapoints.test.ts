@@ -211,7 +211,7 @@ test('when flushing fails, pushes go on until memory is full', async (context) =
 
   database.exec('drop trigger no_chunks');
   database.close();
-  // A push is taken again as soon as a retry has made room.
+  // A push is taken again as soon as a retry has freed capacity.
   while (accepted < 100) {
     const outcome = await storage.datapoints
       .append([push([at(accepted, accepted)])])

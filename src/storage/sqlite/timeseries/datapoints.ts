@@ -235,7 +235,7 @@ function createOldTaking(parts: {
       flusher.poke();
       return { ...idle, state: 'wait' };
     }
-    // First: whatever becomes of the answer, reads look for hours from now on.
+    // First: whatever becomes of the answer, reads check for hours from now on.
     hours.noteTaken();
     const order = { series: series.number, rawBefore, hourlyBefore, limits };
     const { damaged, ...step } = await writer.call('takeOldDatapoints', order);
@@ -316,7 +316,7 @@ function createAppendQueue(options: {
   async function appendLong(push: Push): Promise<readonly AppendOutcome[]> {
     const over = Promise.withResolvers<void>();
     try {
-      // In its turn: no batch under way has staged anything for its series.
+      // Next in the queue: no batch under way has staged anything for its series.
       await inTurn.run(async () => {
         await makeRoom();
         long = { deviceId: push.deviceId, isOver: over.promise };

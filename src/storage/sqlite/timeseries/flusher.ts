@@ -17,7 +17,7 @@ export interface Flusher {
   arrived(): void;
   /** Starts if something is due and nothing is under way. */
   poke(): void;
-  /** Resolves when a step has made room. Throws DomainError unavailable when steps fail. */
+  /** Resolves when a step has freed capacity. Throws DomainError unavailable when steps fail. */
   makeRoom(): Promise<void>;
   /** Resolves when no step is under way; nothing starts after this. */
   close(): Promise<void>;
@@ -41,7 +41,7 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
   let arrivedAt = Number.NEGATIVE_INFINITY;
   /** The last run left something for the sake of a burst. */
   let isCutShort = false;
-  /** Somebody waits for what is due. */
+  /** A caller waits for what is due. */
   let isWanted = false;
   const calm = createRestTimer(limits.calmMs, start);
   const rest = createRestTimer(limits.restMs, () => {

@@ -20,7 +20,7 @@ export interface HourReader {
   hours(series: number, range: { from: number; to: number }, max: number): Stretches;
   /** Both, for a read of one series. */
   of(series: number): Pick<HourlyRead, 'state' | 'hours'>;
-  /** From when the datapoints of all of these stand that are in the range. */
+  /** From when the datapoints of all of these in the range are kept. */
   standsFrom(sensors: readonly SensorRef[], range: Range): number | undefined;
   /** Something was taken: until then, no table is asked. */
   noteTaken(): void;

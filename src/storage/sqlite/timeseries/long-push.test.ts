@@ -8,7 +8,7 @@ import { silentLog } from '../../../lib/log.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 
 const longest = 100_000;
-/** Backwards in time: each one has to be looked for. */
+/** Backwards in time: each one has to be searched for. */
 const aLongOne: readonly Datapoint[] = Array.from({ length: longest }, (_, value) => ({
   value,
   receivedAt: noon,

@@ -100,7 +100,7 @@ function appendTexts(
   for (let row = first; row < end; row += 1) columns.texts.push(batch.texts?.[row]);
 }
 
-/** Makes room for more rows; a block that is left stays as it is, for those who look at it. */
+/** Grows for more rows; a block that is left stays as it is, for its readers. */
 export function reserve(columns: MemtableColumns, added: number): void {
   const needed = columns.count + added;
   if (columns.start + needed <= columns.block.length / columnCount) return;

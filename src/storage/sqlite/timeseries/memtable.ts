@@ -28,7 +28,7 @@ export interface Memtable {
   want(series: Series): void;
   /** Whether freezeDue would find something. */
   isDue(): boolean;
-  /** Whether what is due must not wait: half of the room is taken, or much is of one sensor. */
+  /** Whether what is due must not wait: half of the capacity is taken, or much is of one sensor. */
   isUrgent(): boolean;
   /** Nothing arrived for a while: all is due until something does, if it is worth the work. */
   rest(): void;
@@ -234,7 +234,7 @@ function splitEntry(
   ];
 }
 
-/** Notes whether the datapoints that are added next are in order of time, too. */
+/** Remembers whether the datapoints that are added next are in order of time, too. */
 function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch): void {
   let latest = newestOf(memtableEntry);
   for (let row = 0; row < count; row += 1) {

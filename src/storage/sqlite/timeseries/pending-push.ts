@@ -10,7 +10,7 @@ import { appendRows, dropTail, reserve } from './memtable-columns.ts';
 import { SequenceIndex } from './sequence-index.ts';
 import { nextSequenceNumber, type Series, unflushedAt } from './series.ts';
 
-/** Others have their turn between steps of so many datapoints. */
+/** Other work has its slice between steps of so many datapoints. */
 const datapointsPerStep = 2_048;
 
 /** The new part of a push. */
@@ -22,7 +22,7 @@ export interface StagedPush {
 
 /**
  * Finds out which datapoints of a push are not stored yet, and stages them with their series.
- * A timestamp later than all before costs no look-up.
+ * A timestamp later than all before costs no lookup.
  */
 export function stagePush(chunks: ChunkReader, series: Series, batch: ColumnBatch): StagedPush {
   const pendingPush = beginPendingPush(series, batch);
@@ -60,7 +60,7 @@ interface PendingPush {
   readonly series: Series;
   readonly batch: ColumnBatch;
   readonly firstSequenceNumber: number;
-  /** How many rows were looked at. */
+  /** How many rows were checked. */
   looked: number;
   /** Rows that are new; absent while all are. */
   rows: number[] | undefined;
@@ -174,7 +174,7 @@ function listSequenceNumbers(series: Series): SequenceIndex {
 }
 
 /**
- * The positions, in the step that begins at `first`, of those that are in chunks; looked up in
+ * The positions, in the step that begins at `first`, of those that are in chunks; found in
  * order of time, so each chunk once.
  */
 function findInChunks(

@@ -9,7 +9,7 @@ export type RowAt = (sequenceNumber: number) => {
 };
 
 const slotsMin = 16;
-/** Of the process: nobody outside can choose datapoints that fall on one slot. */
+/** Secret of the process: no client can choose datapoints that fall on one slot. */
 const seed = randomInt(2 ** 32);
 const factor = randomInt(2 ** 31) * 2 + 1;
 
@@ -27,7 +27,7 @@ export class SequenceIndex {
   #slots: Uint32Array;
   #count = 0;
 
-  /** An empty index of counts from `base`, with room for so many datapoints at first. */
+  /** An empty index of counts from `base`, with a capacity of so many datapoints at first. */
   constructor(base: number, room: number, rowAt: RowAt) {
     this.#base = base;
     this.#rowAt = rowAt;

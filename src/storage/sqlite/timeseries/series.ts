@@ -72,7 +72,7 @@ export interface SeriesTable {
   residents(deviceId: DeviceId): Iterable<Series>;
   /** Whether every series of the device that has datapoints is in memory. */
   isWhole(deviceId: DeviceId): boolean;
-  /** Brings all series of these devices to memory; they stay for the current turn at least. */
+  /** Brings all series of these devices to memory; they stay for the current slice at least. */
   makeWhole(deviceIds: readonly DeviceId[]): void;
   /** Drops a sensor, or all of a device, from memory; answers what was dropped. */
   forget(deviceId: DeviceId, sensorId: SensorId | undefined): readonly Series[];
@@ -153,7 +153,7 @@ export function createSeriesTable(
       if (isIdle) count -= resident.series.size;
       else devices.set(deviceId, resident);
     }
-    // Series with datapoints outside chunks must stay: look again when there are many more.
+    // Series with datapoints outside chunks must stay: sweep again when there are many more.
     sweepAt = Math.max(limits.seriesMax, count * 1.25);
   }
 
@@ -185,7 +185,7 @@ export function createSeriesTable(
       return resident.isWhole;
     },
     makeWhole(deviceIds) {
-      // Once, and first: room made later could be that of a device brought here a moment ago.
+      // Once, and first: a later sweep could drop a device brought here a moment ago.
       if (deviceIds.length > 0 && count >= sweepAt) makeRoom();
       for (const deviceId of deviceIds) {
         const rows = byDevice.all(deviceId) as unknown as SeriesRow[];
