@@ -160,7 +160,7 @@ export const limits = {
   /** Elements of an array that a filter evaluates. */
   queryElementsMax: 1_000,
 
-  // Refused pushes, in memory: for who wonders why nothing arrives.
+  // Refused pushes, in memory: for users who wonder why nothing arrives.
   /** Kinds of refusals of one device and sender, the last ones; and senders beside its owner. */
   refusalsPerDeviceMax: 10,
   refusalSendersPerDeviceMax: 16,

@@ -8,7 +8,7 @@ export interface ReceivedId {
 }
 
 /**
- * Details that a server sends along with a push to those who watch, for instance how reliably it is
+ * Details that a server sends along with a push to listeners, for instance how reliably it is
  * to be delivered. Only the server that made them can read them; they are never stored.
  */
 export interface PublishContext {

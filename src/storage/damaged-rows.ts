@@ -27,7 +27,7 @@ export function createDamagedRows(options: {
     if (told.has(name)) return;
     if (told.size < rowsToldMax) told.add(name);
     reporter.rowSetAside(table);
-    // The key alone: what a damaged row holds may be anybody's secret.
+    // The key alone: what a damaged row holds may be a secret.
     const why = reason instanceof Error ? reason.message : String(reason);
     // Not as `key`, which the log takes for a secret.
     log.error({ table, row: key, reason: why }, 'a row cannot be understood and is set aside');

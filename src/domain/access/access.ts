@@ -118,7 +118,7 @@ export function requireAccount(actor: Actor): void {
   }
 }
 
-/** Anybody may create a gateway or project; a key needs the scope, and none that names devices. */
+/** Actors may create gateways and projects; a key needs the scope, and none that names devices. */
 export function requireCreation(actor: Actor, scope: 'gateways:update' | 'projects:update'): void {
   if (actor.kind === 'guest' || actor.key === undefined) return;
   const { scopes, devices } = actor.key;

@@ -13,7 +13,7 @@ export interface GrantDirectory {
   scopesOn(resource: Resource, username: Username): Promise<readonly Scope[]>;
 }
 
-/** Remembers what reaches whom until grants, groups, projects or owners change. */
+/** Remembers which grants reach which user until grants, groups, projects or owners change. */
 export function createGrantDirectory(
   grants: Pick<GrantStore, 'find' | 'findIndirect'>,
   changes: ChangeSource,

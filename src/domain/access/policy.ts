@@ -15,7 +15,7 @@ export interface Resource {
 }
 
 export interface PolicySettings {
-  /** open: anybody may push to a public device, as the specification's guests do. */
+  /** open: every actor may push to a public device, as the specification's guests do. */
   readonly publicPush: 'open' | 'granted';
 }
 
@@ -44,7 +44,7 @@ export function may(
 ): boolean {
   if (!keyAllows(actor, scope, resource)) return false;
   if (actor.kind === 'admin') return true;
-  // Things made without a token belong to everybody.
+  // Things made without a token belong to every actor.
   if (resource.owner === guestUsername) return true;
   if (actor.kind === 'user' && actor.username === resource.owner) return true;
   if (isPublic(resource) && publicMay(scope, settings)) return true;

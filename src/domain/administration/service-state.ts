@@ -24,7 +24,7 @@ export interface ServiceReport extends Omit<ServiceFacts, 'changedSettings'> {
   readonly failedMessages: ReadonlyMap<string, number>;
 }
 
-/** Of those who have most on disk, so many are named. */
+/** Owners of the most bytes on disk that are named. */
 const largestMax = 10;
 
 /** Reports how the service is. Throws forbidden unless an admin asks. */

@@ -24,11 +24,11 @@ test('who waits for longest at an address makes room for who comes there', () =>
   assert.ok(other.hold(20));
   assert.ok(first?.hold(8));
   assert.ok(second?.hold(8));
-  // What drips stays where it stood.
+  // A slow head keeps its position in the queue.
   assert.ok(first?.hold(9));
   assert.ok(third?.hold(8));
   assert.deepEqual(ended, ['1']);
-  // Who begins anew is the newest.
+  // A connection that begins anew is the newest.
   assert.ok(second?.hold(0));
   assert.ok(second?.hold(8));
   assert.ok(first?.hold(8));

@@ -185,7 +185,7 @@ export function createAppender(options: {
 
 const ignore = (): void => undefined;
 
-/** When those who watch have all of it. */
+/** Resolves when listeners have all of it. */
 const handedOn = (event: StoredEvent, seen: Promise<void> | undefined): Promise<void> | undefined =>
   seen?.then(() => event.handedOn) ?? event.handedOn;
 
@@ -334,7 +334,7 @@ class StoredEvent implements DatapointsEvent {
     return this.#payer;
   }
 
-  /** Resolves when those who watch have all of it; undefined: they have. */
+  /** Resolves when listeners have all of it; undefined: they have. */
   get handedOn(): Promise<void> | undefined {
     return this.#handedOn;
   }

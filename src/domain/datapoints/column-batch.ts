@@ -57,7 +57,7 @@ export function singleBatch(
   return { count: 1, times, received, timed, numbers };
 }
 
-/** One column for all pushes of a millisecond: it takes 250 bytes, and never changes. */
+/** Column of all pushes of a millisecond: it takes 250 bytes, and never changes. */
 let lastReceived = Float64Array.of(0);
 const oneTimed = Uint8Array.of(1);
 const oneUntimed = Uint8Array.of(0);
@@ -75,7 +75,7 @@ export interface BatchBuilder {
 /** Columns of so many rows lie within their objects, with no memory of their own. */
 const fewRows = 8;
 
-/** A builder with a capacity of `capacity` datapoints at first. */
+/** A builder for `capacity` datapoints at first. */
 export function createBatchBuilder(capacity = fewRows): BatchBuilder {
   let room = Math.max(1, capacity);
   let times = new Float64Array(room);

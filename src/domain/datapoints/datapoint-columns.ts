@@ -8,7 +8,7 @@ export interface DatapointColumns {
   readonly count: number;
   /** Order times, in the order of the page. */
   readonly times: Float64Array;
-  /** The values that are JSON numbers; NaN stands for every other one. */
+  /** The values that are JSON numbers; NaN for every other one. */
   readonly numbers: Float64Array;
   /** When each was received, and 1 where it has a timestamp; an engine may leave both out. */
   readonly received?: Float64Array;

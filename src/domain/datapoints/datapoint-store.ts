@@ -9,9 +9,9 @@ import type { Stretches, SummarisedPart } from './stretches.ts';
 /** The datapoints one request hands over for one sensor, in the order given. */
 export interface Push extends SensorRef {
   readonly batch: ColumnBatch;
-  /** By one who may push to the device only because it is public. */
+  /** By an actor who may push to the device only because it is public. */
   readonly isByStranger?: boolean;
-  /** For those who watch; never stored, but for the id of a message. */
+  /** For listeners; never stored, but for the id of a message. */
   readonly publishContext?: PublishContext;
 }
 

@@ -60,7 +60,7 @@ export interface Feed extends ChangeFeed {
    * where there are others, and last its own message. Absent: there never are others.
    */
   notesOf?(pushes: readonly Push[], areOthers: boolean): Promise<readonly (readonly string[])[]>;
-  /** The push of such a message; undefined: it is of none. Absent: there are no others. */
+  /** The push that such a message is on; undefined: on none. Absent: there are no others. */
   pushOf?(note: string): StoredPush | undefined;
   /** Calls the listener from now on; the answer ends that. */
   subscribe(listener: FeedListener): () => void;

@@ -32,7 +32,7 @@ export interface History {
   readonly standsFrom: Instant | undefined;
   /** The page, fetched in steps of bounded size as the reader asks for more. */
   readonly steps: AsyncIterable<readonly Datapoint[]>;
-  /** The same as columns, for who needs no object for each; one of the two is read, once. */
+  /** The same as columns, for readers without need of objects; one of the two is read, once. */
   readonly columns: AsyncIterable<DatapointColumns>;
 }
 

@@ -93,7 +93,7 @@ export function createIngest(options: IngestOptions): Ingest {
     });
   }
 
-  /** A push whose rights have to be looked up first, or a long one, or one behind such a push. */
+  /** A push whose rights have to be read first, or a long one, or one behind such a push. */
   function ingestInSteps(push: NewPush): Promise<void> {
     const { actor, sensor } = push;
     const { deviceId } = sensor;

@@ -43,7 +43,7 @@ export interface SeenRefusal {
   readonly username?: string;
 }
 
-/** The last pushes that were refused, for who wonders why nothing arrives. */
+/** The last pushes that were refused, for users who wonder why nothing arrives. */
 export interface RefusedPushes {
   /** Remembers one for the owner of the device, and for who sent it; never rejects. */
   note(refusal: SeenRefusal): Promise<void>;

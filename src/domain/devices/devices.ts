@@ -190,7 +190,7 @@ export function createDevices(options: {
   };
 }
 
-/** Anybody may create a device; a key only within its limits. */
+/** Every actor may create a device; a key only within its limits. */
 function requireCreation(actor: Actor, id: DeviceId): void {
   if (actor.kind === 'guest' || actor.key === undefined) return;
   const { scopes, devices } = actor.key;

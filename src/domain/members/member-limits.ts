@@ -11,7 +11,7 @@ export const memberLimits = {
   /** A process that received nothing of the others for so long trusts nothing remembered. */
   trustMs: 1_000,
   /**
-   * How long a value waits, for those who watch here, until what others stored before was read;
+   * How long a value waits, for listeners here, until what others stored before was read;
    * longer where nothing else is stored.
    */
   heldBackMs: 5_000,

@@ -6,7 +6,7 @@ import type { UserStore } from './user-store.ts';
 
 /**
  * Makes the first admin where there is none. Answers the password if it was generated: the only
- * time anybody can see it; or that an admin is there already.
+ * time it can be seen; or that an admin is there already.
  */
 export async function ensureAdmin(options: {
   readonly users: UserStore;

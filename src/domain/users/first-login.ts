@@ -32,7 +32,7 @@ export interface FirstLogin {
 /** Kept among the codes for forgotten passwords: like them it replaces a password. */
 export function createFirstLogin(options: {
   readonly users: UserStore;
-  /** Whom the first start makes. */
+  /** Administrator whom the first start makes. */
   readonly username: Username;
   readonly work: PasswordWork;
   readonly pending: PasswordResetStore;

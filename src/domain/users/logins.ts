@@ -151,7 +151,7 @@ export function createLogins(options: {
     const { attempt, candidates, password } = asked;
     const name = `${attempt.network} ${candidates.map(({ user }) => user.id)} ${password}`;
     if (candidates.length === 0 || abandoned.has(name)) return;
-    // A guesser who leaves has no more tries than one who waits.
+    // A guesser that leaves has no more tries than one that waits.
     limiter.abandoned(attempt);
     if (limiter.isSlow(attempt)) return;
     abandoned.add(name);

@@ -21,7 +21,7 @@ export interface PasswordChecks {
   isRemembered(login: StoredLogin, password: string): boolean;
 }
 
-/** A check that is wanted by those who wait. */
+/** A check that callers wait for. */
 interface Check {
   readonly answered: PromiseWithResolvers<boolean>;
   /** Takes all who wait for it out of the queue. */

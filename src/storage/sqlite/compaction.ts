@@ -58,7 +58,7 @@ function openAlone(path: string): DatabaseSync {
   const database = openConnection(path, { role: 'write' });
   try {
     refuseUnknown(database, path, readMigrations());
-    // Refused as long as anybody else has it open.
+    // Refused as long as another process has it open.
     const mode = database.prepare('pragma journal_mode = delete').get()?.['journal_mode'];
     if (mode !== 'delete') throw new Error('another command uses it');
     database.exec('pragma main.locking_mode = exclusive; begin exclusive; commit');

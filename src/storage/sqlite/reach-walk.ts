@@ -28,7 +28,7 @@ const membersOf = (kind: 'device' | 'gateway'): string => `
 
 /**
  * Finds everything of a kind that any grant reaches for a user, in slices: a stranger may share a
- * thousand projects that all hold the same thousand devices with anybody.
+ * thousand projects of the same thousand devices with any user.
  */
 export function createReachWalk(reader: SqlReader): ReadReach {
   const turns = createFairSlices({ turnMs: limits.turnMs });

@@ -72,7 +72,7 @@ export function createSpaceKeeper(
 
   function giveBack(): void {
     const startedAt = performance.now();
-    // Nothing of it was promised to anybody, so the next commit may sync it.
+    // A vacuum acknowledges no write, so the next commit may sync it.
     withoutWaiting(database, 'synced later', () =>
       database.exec(`pragma incremental_vacuum(${pagesPerStep})`),
     );

@@ -10,7 +10,7 @@ import { type Correction, type Reach, receivedOutside } from './correction.ts';
 import type { CorrectedSensor, CorrectionStore } from './correction-store.ts';
 import { createOverlay, loadOverlay, type Overlay } from './overlay.ts';
 
-/** A hold on a sensor: pushes meanwhile are received after the time given. */
+/** A reservation of a sensor: pushes meanwhile are received after the time given. */
 export interface Hold {
   /** Resolves when what was on its way before is stored. */
   readonly settled: Promise<void>;

@@ -17,7 +17,8 @@ const makeAnew = 'Stop the service and run kipimo compact: it makes them anew fr
 
 /**
  * Checks the summaries of chunks that are there. Those of datapoints that are not stored any more,
- * as retention took them away, belong to no chunk: an engine that keeps such summaries checks them in `finish`.
+ * as retention took them away, belong to no chunk: an engine that keeps such summaries checks
+ * them in `finish`.
  */
 export function createSummaryChecks(database: DatabaseSync, findings: Findings): SummaryChecks {
   if (!tablesOf(database).includes('chunk_summaries')) {

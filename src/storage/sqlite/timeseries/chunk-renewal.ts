@@ -191,7 +191,7 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
   };
 }
 
-/** Nothing of it was promised to anybody: the next commit syncs it. */
+/** Runs work that acknowledges no write: the next commit syncs it. */
 function inTransaction(database: DatabaseSync, work: () => boolean): boolean {
   return withoutWaiting(database, 'synced later', () => {
     database.exec('begin immediate');

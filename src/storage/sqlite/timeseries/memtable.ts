@@ -80,7 +80,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     return live.values().next().value;
   }
 
-  /** Bytes that the log keeps: the rest of an entry holds all its rows, also those done. */
+  /** Bytes that the log keeps: the rest of an entry keeps all its rows, also those done. */
   function loggedBytes(): number {
     const first = oldest();
     return first === undefined ? 0 : logged - first.memtableEntry.startedAt;

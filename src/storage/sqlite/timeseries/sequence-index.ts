@@ -27,7 +27,7 @@ export class SequenceIndex {
   #slots: Uint32Array;
   #count = 0;
 
-  /** An empty index of counts from `base`, with a capacity of so many datapoints at first. */
+  /** An empty index of counts from `base`, for so many datapoints at first. */
   constructor(base: number, room: number, rowAt: RowAt) {
     this.#base = base;
     this.#rowAt = rowAt;
