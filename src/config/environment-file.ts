@@ -21,7 +21,7 @@ export function loadConfigHere(
 
 /**
  * Remembers the settings as they are, and answers the names of those that were changed in `.env`
- * since: they hold after a restart. A file that cannot be read now is named itself.
+ * since: they apply after a restart. A file that cannot be read now is named itself.
  */
 export function watchSettings(
   directory = process.cwd(),

@@ -3,18 +3,16 @@ import { readClientOf } from './proxied-socket.ts';
 
 /**
  * All connections of one process, on every port, from accept to close. A connection has an error
- * listener all that time, whichever protocol speaks on it and whoever it is handed to: what a peer
- * does to its connection can never be an error that nobody catches.
+ * listener all that time, whichever protocol speaks on it and whichever server takes it over: an
+ * error that a peer causes on its connection is always caught.
  */
 export interface ConnectionGuard {
   /**
    * Guards all that the server accepts from now on. To be called when the listeners of the server
-   * are set: they are told of a connection only after it is guarded.
+   * are set: they receive a connection only after it is guarded.
    */
   watch(server: Server): void;
-  /**
-   * Counts a connection for the client behind a proxy; false: there is no room for it.
-   */
+  /** Counts a connection for the client behind a proxy; false: there is no slot for it. */
   move(socket: Socket, address: string): boolean;
   /** Connections that are open, TLS handshakes under way included. */
   readonly size: number;
@@ -30,7 +28,7 @@ export interface ConnectionQuotas {
 
 /** An open connection, as far as others may need its slot. */
 export interface SeatedConnection {
-  /** Ends it to make room. */
+  /** Ends the connection to free its slot. */
   end(): void;
   /** Changes with all that the peer sends; NaN while the service owes it an answer to its login. */
   heard(): number;
@@ -39,11 +37,11 @@ export interface SeatedConnection {
 /** The place of one connection. */
 export interface ConnectionSlot {
   leave(): void;
-  /** Counts it for another address: that of the client behind a proxy. false: there is no room. */
+  /** Counts it for another address: that of the client behind a proxy. false: there is no slot. */
   move(address: string): boolean;
   /** Counts it for the account that pays for what is done on it from now on. */
   logIn(payer: string): void;
-  /** Whom it counts for. */
+  /** The payer that the connection counts for. */
   readonly payer: string;
 }
 
@@ -59,7 +57,7 @@ export function countFor(socket: GuardedSocket, payer: string): void {
   socket[placeOf]?.slot.logIn(payer);
 }
 
-/** Whom a connection counts for; undefined: nobody watches it. */
+/** The payer of a connection; undefined: no guard watches it. */
 export function payerOfConnection(socket: GuardedSocket): string | undefined {
   return socket[placeOf]?.slot.payer;
 }
@@ -107,17 +105,17 @@ export function createConnectionGuard({
   onRefused,
 }: {
   readonly room: ConnectionQuotas;
-  /** Room for TLS handshakes under way, beside that of their connections. */
+  /** Quotas of TLS handshakes under way, beside those of their connections. */
   readonly handshakes: ConnectionQuotas;
   /** Whether the peer may name its client by the PROXY protocol; absent: none may. */
   readonly isTrustedProxy?: (address: string) => boolean;
-  /** A connection was ended: there was no room for it, or a balancer said what is wrong. */
+  /** A connection was ended: there was no slot for it, or a balancer sent a wrong header. */
   readonly onRefused: (why: ConnectionRefusal) => void;
 }): ConnectionGuard {
   const open = new Set<Socket>();
-  // By the peer's address and port, as TLS tells of a socket of its own.
+  // By the peer's address and port, as TLS emits a socket of its own.
   const shaking = new Map<string, Handshake>();
-  /** Addresses of clients that balancers told, while TLS is between them and us. */
+  /** Addresses of clients that balancers named, while TLS is between them and us. */
   const clients = new Map<string, string>();
   let isOver = false;
 
@@ -153,7 +151,7 @@ export function createConnectionGuard({
     return true;
   }
 
-  /** Counts the handshake of a connection that was accepted; false: there is no room for it. */
+  /** Counts the handshake of a connection that was accepted; false: there is no slot for it. */
   function beginHandshake(socket: Socket): boolean {
     const peer = peerOf(socket);
     const address = clients.get(peer) ?? socket.remoteAddress ?? '';
@@ -232,7 +230,7 @@ export function createConnectionGuard({
         });
       });
       // TLS puts a socket of its own before the one that was accepted, and lets go of it after the
-      // handshake: errors from then on are for whoever listens.
+      // handshake: errors from then on need a listener.
       server.prependListener('secureConnection', (socket: Socket) => {
         socket.on('error', (error: NodeJS.ErrnoException) => {
           if (error.code !== 'ERR_TLS_SESSION_ATTACK') return;
@@ -267,12 +265,12 @@ const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddre
 
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-/** From here on the connection is one of this client, for whoever asks. */
+/** Makes the connection one of this client, for all code that reads its address. */
 function showAddress(socket: Socket, address: string): void {
   Object.defineProperty(socket, 'remoteAddress', { value: address, configurable: true });
 }
 
-/** Ignores an error: the close event of the connection follows it, and tells of the end. */
+/** Ignores an error: the close event of the connection follows it, and reports the end. */
 const ignore = (): void => undefined;
 
 /**

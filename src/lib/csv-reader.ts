@@ -1,4 +1,4 @@
-/** A cell; whether it stood in quotes tells "25" from 25. */
+/** A cell; whether it was quoted distinguishes "25" from 25. */
 export interface CsvCell {
   readonly text: string;
   readonly isQuoted: boolean;

@@ -1,4 +1,4 @@
-/** Resolves when all that waits for the event loop had its turn: for long work, step by step. */
+/** Resolves when all work that waits for the event loop has run: for long work, step by step. */
 export const yieldToEventLoop = (): Promise<void> =>
   new Promise((resolve) => setImmediate(resolve));
 
@@ -9,8 +9,8 @@ export const yieldToEventLoop = (): Promise<void> =>
 const stepMsMax = 3;
 
 /**
- * For long work, between its steps: answers what to wait for when the work held the event loop for
- * long enough, undefined when it may go on.
+ * For long work, between its steps: answers what to wait for when the work has used the event loop
+ * for long enough, undefined when it may go on.
  */
 export function createBreather(): () => Promise<void> | undefined {
   let startedAt = performance.now();
@@ -22,7 +22,7 @@ export function createBreather(): () => Promise<void> | undefined {
   };
 }
 
-/** Runs work that answers a step at a time, and lets others have their turn in between. */
+/** Runs work that yields after each step, and lets other work run in between. */
 export async function runInSteps<Result>(work: Generator<void, Result>): Promise<Result> {
   const breathe = createBreather();
   for (let step = work.next(); ; step = work.next()) {

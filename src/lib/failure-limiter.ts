@@ -14,7 +14,7 @@ export interface FailureLimiter {
   hasFailed(key: string): boolean;
   recordFailure(key: string): void;
   forgive(key: string): void;
-  /** Counts what failed in another process, of which nobody is told; 0: it was forgiven there. */
+  /** Counts failures of another process, without `onChange`; 0: the key was forgiven there. */
   hear(key: string, failures: number): FailureWindow | undefined;
   /** Goes on counting where another process stopped. */
   restore(key: string, window: FailureWindow): void;
@@ -26,7 +26,7 @@ export function createFailureLimiter(options: {
   readonly windowMs: number;
   readonly entriesMax: number;
   readonly clock: Clock;
-  /** Told what is counted for a key from now on; undefined: it was forgiven. */
+  /** Receives the window of a key from now on; undefined: the key was forgiven. */
   readonly onChange?: (key: string, window: FailureWindow | undefined) => void;
 }): FailureLimiter {
   const { failuresMax, windowMs, clock, onChange } = options;

@@ -95,7 +95,7 @@ test('a task leaves before its turn when its signal aborts, and the others go on
   }
   await Promise.all(all);
   assert.deepEqual(done, ['first', 'third', 'last']);
-  // What left takes no room.
+  // A task that left takes no place.
   const [holding, ...waiting] = ['b', 'b', 'b'].map((name) => run(name, 'known'));
   await turn();
   for (const _ of [holding, ...waiting]) {

@@ -20,16 +20,16 @@ export class LeftQueueError extends Error {
 export interface QueuePlace<Lane extends string> {
   readonly lane: Lane;
   readonly payer: string;
-  /** Each of them takes the task out of the queue before its turn. */
+  /** Signals that take the task out of the queue before it starts. */
   readonly signals?: readonly AbortSignal[];
 }
 
 export interface FairQueue<Lane extends string> {
   /**
-   * Runs the task when it is its turn: lanes take turns, and in a lane its payers do; every second
-   * turn is of the payer that came last, so that a crowd does not hold up whoever comes after it.
-   * Throws TooManyWaitingError when the lane is full, ShareFullError when the payer has half of it,
-   * LeftQueueError when a signal took it out.
+   * Runs the task when it is next in the queue: round robin over lanes, and over the payers of a
+   * lane; every second start in a lane is of the payer that came last, so that many payers do not
+   * delay later ones. Throws TooManyWaitingError when the lane is full, ShareFullError when the
+   * payer has half of it, LeftQueueError when a signal took it out.
    */
   run<Result>(place: QueuePlace<Lane>, task: () => Promise<Result>): Promise<Result>;
 }
@@ -45,22 +45,22 @@ interface LaneLimits {
   readonly shareMax?: number;
 }
 
-/** At most `parallelMax` tasks at a time, and at most `waitingMax` in line in each lane. */
+/** At most `parallelMax` tasks at a time, and at most `waitingMax` in the queue of each lane. */
 export function createFairQueue<Lane extends string>(options: {
   readonly lanes: readonly Lane[];
-  /** Lanes that have a turn when nobody waits in the others. */
+  /** Lanes whose tasks start when no task waits in the others. */
   readonly idleLanes?: readonly Lane[];
   readonly parallelMax: number;
   readonly waitingMax: number;
   readonly ofLane?: Readonly<Partial<Record<Lane, LaneLimits>>>;
 }): FairQueue<Lane> {
-  // By payer, in the order of their turns.
+  // By payer, the next one first.
   const laneOf = (name: Lane) => ({
     ...{ name, waiting: 0, turns: 0, running: 0 },
     ...{ parallelMax: options.parallelMax, shareMax: Math.ceil(options.waitingMax / 2) },
     ...options.ofLane?.[name],
     payers: new Map<string, Waiting>(),
-    /** Payers that have had no turn yet, in the order of their coming. */
+    /** Payers of which no task has started yet, in the order of arrival. */
     fresh: new Set<string>(),
   });
   const lanes = options.lanes.map(laneOf);
@@ -80,7 +80,7 @@ export function createFairQueue<Lane extends string>(options: {
     lane.payers.delete(payer);
     lane.fresh.delete(payer);
     tasks.delete(start);
-    // To the end of the turns.
+    // To the end of the queue of payers.
     if (tasks.size > 0) lane.payers.set(payer, tasks);
     lane.waiting -= 1;
     lane.running += 1;

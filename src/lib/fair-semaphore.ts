@@ -1,19 +1,19 @@
-/** Lets a few tasks run at a time, and callers take turns. */
+/** Lets a few tasks run at a time, round robin over payers. */
 export interface FairSemaphore {
-  /** Runs the task when a place is free and it is the payer's turn. */
+  /** Runs the task when a place is free and its payer is next in the queue. */
   run<Result>(payer: string, task: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * At most `parallelMax` tasks at a time. Tasks of one payer keep their order; payers take turns, so
- * whoever brings one task waits for one task of each other payer at most. How much may wait is for
- * the caller to bound.
+ * At most `parallelMax` tasks at a time. Tasks of one payer keep their order; payers follow round
+ * robin, so a single task waits for one task of each other payer at most. The caller bounds how
+ * much may wait.
  */
 export function createFairSemaphore(parallelMax: number): FairSemaphore {
   const lines = new Map<string, (() => void)[]>();
   let running = 0;
 
-  /** Hands a place that became free to the payer whose turn it is. */
+  /** Hands a place that became free to the payer that is next in the queue. */
   function pass(): void {
     for (const [payer, waiting] of lines) {
       const next = waiting.shift();

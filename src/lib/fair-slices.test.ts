@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createFairSlices, type Pace } from './fair-slices.ts';
 
-/** Takes this many turns, writing its name down each time. */
+/** Takes this many slices, writing its name down each time. */
 async function work(name: string, pace: Pace, turns: number, seen: string[]): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     await pace.rest();
@@ -24,7 +24,7 @@ test('each payer has as many turns as the others, however much work it brings', 
   assert.equal(turns.waiting, 0);
 });
 
-/** How often others have their turn until so many pieces of this length are done. */
+/** How often other work runs until so many pieces of this length are done. */
 async function looksWhile(pieces: number, busyMs: number): Promise<number> {
   const turns = createFairSlices({ turnMs: 5 });
   let left = pieces;

@@ -1,10 +1,10 @@
-/** How a piece of long work shares the event loop with the rest of the service. */
+/** The pace of a piece of long work, which leaves the event loop to other work between slices. */
 export interface Pace {
-  /** Whether this turn has lasted long enough. */
+  /** Whether this slice has lasted long enough. */
   isOver(): boolean;
-  /** Ends the turn; resolves when it is this work's turn again. Throws what `onTooMuch` makes. */
+  /** Ends the slice; resolves when the work's next one begins. Throws the `onTooMuch` error. */
   rest(): Promise<void>;
-  /** A new turn begins now: what was waited for meanwhile, for instance a reader, is no work. */
+  /** Begins a new slice now: time spent waiting, for instance for a reader, is no work. */
   begin(): void;
 }
 
@@ -17,20 +17,20 @@ export interface WorkLimit {
   readonly onTooMuch: () => Error;
 }
 
-/** Turns of the event loop for long work: one piece at a time, each payer as often as others. */
+/** Slices of the event loop for long work: one piece at a time, each payer as often as others. */
 export interface FairSlices {
   /** The pace of one piece of work, for who pays for it. */
   paceOf(payer: string, limit?: WorkLimit): Pace;
   /**
-   * For work that comes all at once: undefined when it may begin, a promise of its turn when what
-   * began before it has taken a few turns already.
+   * For work that comes all at once: undefined when it may begin, a promise of its slice when work
+   * before it has taken a few slices already.
    */
   enter(payer: string): Promise<void> | undefined;
-  /** Pieces of work that wait for their turn. */
+  /** Pieces of work that wait for their slice. */
   readonly waiting: number;
 }
 
-/** Milliseconds of a processor that this thread has used; where Node does not tell, that passed. */
+/** Milliseconds of a processor that this thread has used; where Node lacks them, that passed. */
 function threadMs(): number {
   if (typeof process.threadCpuUsage !== 'function') return performance.now();
   const { user, system } = process.threadCpuUsage();
@@ -43,9 +43,9 @@ const turnsPerEntry = 4;
 const ticksPerPiece = 8;
 
 /**
- * Hands out turns of about `turnMs`. However many pieces of work there are, they run for one turn
- * between two looks at the sockets, so that nobody else waits for longer: one that is long, or
- * several that are short.
+ * Hands out slices of about `turnMs`. However many pieces of work there are, they run for one slice
+ * between two polls of the sockets, so that other work waits no longer: one long piece, or several
+ * short ones.
  */
 export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairSlices {
   const lines = new Map<string, (() => void)[]>();
@@ -59,7 +59,7 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairS
     if (first === undefined) return false;
     const [payer, line] = first;
     const go = line.shift();
-    // To the end of the line of payers.
+    // To the end of the queue of payers.
     lines.delete(payer);
     if (line.length > 0) lines.set(payer, line);
     waiting -= 1;
@@ -131,5 +131,5 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairS
   };
 }
 
-/** The pace of work inside the service, which nobody pays for. */
+/** The pace of work inside the service, which has no payer. */
 export const ownPace = (): Pace => createFairSlices({ turnMs: 5 }).paceOf('service');

@@ -1,11 +1,11 @@
 export interface GroupCommitOptions<Item, Committed, Outcome> {
   /** Makes one batch durable; answers what became of each item, in order. Throws: none was kept. */
   readonly commit: (batch: readonly Item[]) => Promise<readonly Committed[]>;
-  /** Tells the caller what became of its item. */
+  /** Hands the caller the outcome of its item. */
   readonly settle: (committed: Committed, caller: Caller<Outcome>) => void;
   /** How much of a batch an item takes up, for instance its bytes. */
   readonly weigh: (item: Item) => number;
-  /** The payer of an item. Items of one payer keep their order; payers take turns by weight. */
+  /** The payer of an item. Items of one payer keep their order; payers are served by weight. */
   readonly payerOf: (item: Item) => string;
   /** A batch is closed once it weighs this much; a single heavier item travels alone. */
   readonly batchWeightMax: number;
@@ -13,9 +13,9 @@ export interface GroupCommitOptions<Item, Committed, Outcome> {
   readonly queueWeightMax: number;
   /** As `queueWeightMax`, of one payer. A single heavier item is taken when no other waits. */
   readonly payerWeightMax: number;
-  /** Weight that a payer may hold although the queue is full of the items of others. */
+  /** Weight that a payer may queue although the queue is full of the items of others. */
   readonly payerWeightFloor: number;
-  /** Makes the refusal of an item for which there is no room: of its payer, or in the queue. */
+  /** Makes the refusal of an item that exceeds the limit of its payer, or of the queue. */
   readonly refusal: (full: 'payer' | 'queue') => Error;
 }
 
@@ -26,11 +26,11 @@ export interface Caller<Outcome> {
 }
 
 export interface GroupCommit<Item, Outcome> {
-  /** Joins the next batch that its payer's turn allows; resolves when that batch is durable. */
+  /** Joins the next batch that its payer's credit allows; resolves when that batch is durable. */
   add(item: Item): Promise<Outcome>;
   /**
-   * Counts an item that waits elsewhere before it is added, and answers what ends that; whoever
-   * adds it ends that first. Throws the refusal when there is no room.
+   * Counts an item that waits elsewhere before it is added, and answers the function that ends
+   * that; call it before `add`. Throws the refusal when a limit is exceeded.
    */
   hold(item: Item): () => void;
   /** Resolves when nothing waits and nothing is in flight. */
@@ -60,18 +60,18 @@ const turnsPerBatch = 8;
 
 /**
  * Many callers, one commit. One batch is in flight at a time and the next leaves as soon as it
- * returns, so batches grow with the load and a lone caller waits for nobody. No timers.
+ * returns, so batches grow with the load and a lone caller waits for no other. No timers.
  *
- * Payers take turns by weight (deficit round robin, Shreedhar and Varghese 1995): a payer is given
- * the same credit at each of its turns, and a heavy item waits until its payer has saved up for it,
- * so light items of others leave before it however many heavy ones wait.
+ * Payers are served by weight (deficit round robin, Shreedhar and Varghese 1995): a payer is given
+ * the same credit in each round, and a heavy item waits until its payer has saved up for it, so
+ * light items of others leave before it however many heavy ones wait.
  */
 export function createGroupCommit<Item, Committed, Outcome>(
   options: GroupCommitOptions<Item, Committed, Outcome>,
 ): GroupCommit<Item, Outcome> {
   const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor, settle } = options;
   const creditPerTurn = Math.max(1, Math.floor(batchWeightMax / turnsPerBatch));
-  /** In the order of their turns; a payer is here while something of it waits. */
+  /** The queues of payers with waiting items, the next one first. */
   const lines = new Map<string, PayerQueue<Item, Outcome>>();
   /** By payer: what waits elsewhere. */
   const held = new Map<string, number>();
@@ -80,13 +80,13 @@ export function createGroupCommit<Item, Committed, Outcome>(
   let isScheduled = false;
   let inFlight: Promise<void> | undefined;
 
-  /** The refusal of so much more of a payer, whose line this is; undefined: there is room. */
+  /** The refusal of so much more weight in a payer's queue; undefined: it is within the limits. */
   function refusalOf(
     name: string,
     line: PayerQueue<Item, Outcome> | undefined,
     weight: number,
   ): Error | undefined {
-    // Mostly nothing waits elsewhere: that is no reason to look for it.
+    // Mostly nothing waits elsewhere: then the map is not read.
     const heldWeight = held.size === 0 ? undefined : held.get(name);
     const payerWeight = (line?.weight ?? 0) + (heldWeight ?? 0) + weight;
     const isAlone = line === undefined && heldWeight === undefined;
@@ -132,7 +132,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
   function schedule(): void {
     if (isScheduled || inFlight !== undefined) return;
     isScheduled = true;
-    // After the current turn of the event loop, so that requests read together commit together.
+    // After this iteration of the event loop, so that requests read together commit together.
     setImmediate(() => {
       isScheduled = false;
       startNext();
@@ -167,7 +167,7 @@ export function createGroupCommit<Item, Committed, Outcome>(
     return batch;
   }
 
-  /** Takes what the payer's credit allows; answers whether the batch had no room for more of it. */
+  /** Takes what the payer's credit allows; answers whether the batch is full before that. */
   function takeFrom(
     line: PayerQueue<Item, Outcome>,
     batch: Waiting<Item, Outcome>[],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createExternalBound, createIdleMemory } from './idle-memory.ts';
 
-/** What is done at each look of a thread that was busy for these shares of the time. */
+/** Actions at each check of a thread that was busy for these fractions of the time. */
 function looksAt(shares: readonly number[], quietLooks = 3): readonly string[] {
   const done = shares.map(() => '');
   let at = 0;

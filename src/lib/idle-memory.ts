@@ -3,11 +3,11 @@ import { runInNewContext } from 'node:vm';
 
 /** Actions of a thread that comes to rest, and of one that has much to do again. */
 export interface IdleMemoryParts {
-  /** The share of the time since it was asked before in which the thread was busy, from 0 to 1. */
+  /** The fraction of the time since the last call in which the thread was busy, from 0 to 1. */
   readonly busyShare: () => number;
   readonly save: () => void;
   readonly stopSaving: () => void;
-  /** Of how many looks in a row each must find the thread at rest. */
+  /** Number of checks in a row that must find the thread at rest. */
   readonly quietLooks: number;
 }
 
@@ -18,9 +18,8 @@ const busyShareMin = 0.1;
 const flushMs = 60_000;
 
 /**
- * Answers what is to be called now and then: it saves once a thread has had next to nothing to do
- * for a few looks, and stops when there is much to do, since what was given back would be taken
- * again.
+ * Answers a function to be called now and then: it saves once a thread has had next to nothing to
+ * do for a few checks, and stops when there is much to do, since freed memory would be taken again.
  */
 export function createIdleMemory(parts: IdleMemoryParts): () => void {
   let quiet = 0;
@@ -39,10 +38,10 @@ export function createIdleMemory(parts: IdleMemoryParts): () => void {
 }
 
 /**
- * From now on the memory of this process goes back to the system while it is at rest. Once at
- * rest, V8 is told to favour memory over speed, and the heap is collected once, in a piece of some
- * 30 ms: V8 goes on by itself, in small steps, until no pages are free. The first time, code that
- * only the start has run goes as well. To be called by the main thread, before others are started.
+ * From now on the memory of this process goes back to the system while it is at rest. Once at rest,
+ * V8 is set to favour memory over speed, and the heap is collected once, in a piece of some 30 ms:
+ * V8 goes on by itself, in small steps, until no pages are free. The first time, code that only the
+ * start has run goes as well. To be called by the main thread, before others are started.
  */
 export function saveMemoryWhileIdle(): void {
   // For threads that are started: see `saveThreadMemoryWhileIdle`.
@@ -67,8 +66,8 @@ export function saveMemoryWhileIdle(): void {
 }
 
 /**
- * The same of a thread, a look later than the main one; where that does not save, nothing is done.
- * `giveBack`: what it holds besides its heap.
+ * The same for a thread, a check later than the main one; where that does not save, nothing is
+ * done. `giveBack` frees its memory besides the heap.
  */
 export function saveThreadMemoryWhileIdle(giveBack: () => void): void {
   const collect: unknown = Reflect.get(globalThis, 'gc');

@@ -19,14 +19,14 @@ const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
-/** How many bytes are looked at between two answers. */
+/** How many bytes are scanned between two answers. */
 const bytesPerStep = 65_536;
 
 /**
  * Cuts the JSON array whose first element begins at `start` into slices of at least `sliceBytes`,
  * by brackets and quotes alone: each slice is for a JSON reader to judge. Answers undefined now and
- * then while it looks for an end, so that others may have their turn. Throws JsonError, with a
- * position in bytes, when the array does not end or something follows it.
+ * then while it searches for an end, so that other work may run. Throws JsonError, with a position
+ * in bytes, when the array does not end or something follows it.
  */
 export function* sliceJsonArray(
   bytes: Buffer,

@@ -16,9 +16,9 @@ const exactCharacter = 0.005;
 const seen = new Int32Array(65_536);
 
 /**
- * About how many microseconds it takes to read a JSON text, as far as a look at its characters
- * tells: new keys cost most, since an object with very many of them is a table of its own. It
- * stops once the cost is above `max`. `isExact`: all is read by our own reader.
+ * Estimates from its characters how many microseconds it takes to read a JSON text: new keys cost
+ * most, since an object with very many of them is a table of its own. It stops once the cost is
+ * above `max`. `isExact`: all is read by our own reader.
  */
 export function jsonCost(text: string, max: number, isExact: boolean): number {
   const seed = Math.floor(Math.random() * 2 ** 31);

@@ -40,7 +40,7 @@ export function decimalOf(literal: string): Decimal {
  * true when it does not. Up to 15 digits and two digits of exponent always survive; -0 does not.
  */
 export function mayHoldUnsafeNumber(text: string): boolean {
-  // A run of 16 digits covers one position in 16, so the others need no look.
+  // A run of 16 digits covers one position in 16, so the others are not checked.
   for (let at = digitsAlwaysHeld; at < text.length; at += digitsAlwaysHeld + 1) {
     if (isDigitOrPoint(text.charCodeAt(at)) && runLength(text, at) > digitsAlwaysHeld) return true;
   }

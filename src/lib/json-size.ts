@@ -8,7 +8,7 @@ const bytesPerCharacterMax = 6;
 
 /**
  * Whether the JSON text of the value has at most `bytesMax` bytes in UTF-8. Most values are far
- * from it and are only looked at; those that may be too long are written to be sure.
+ * from it and are only estimated; those that may be too long are written to be sure.
  */
 export function isJsonWithin(value: JsonValue, bytesMax: number): boolean {
   if (typeof value === 'number')
@@ -19,7 +19,7 @@ export function isJsonWithin(value: JsonValue, bytesMax: number): boolean {
 const isWrittenWithin = (value: JsonValue, bytesMax: number): boolean =>
   Buffer.byteLength(writeJson(value)) <= bytesMax;
 
-/** At least the bytes of the text; what exceeds `enough` is not looked at further. */
+/** An upper bound of the bytes of the text; counting stops above `enough`. */
 function upperBound(value: JsonValue, enough: number): number {
   if (typeof value === 'string') return value.length * bytesPerCharacterMax + 2;
   if (typeof value !== 'object' || value === null) return plainBytesMax;

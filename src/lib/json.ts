@@ -55,7 +55,7 @@ export class JsonCostError extends JsonError {
 /** Shorter texts are read in no time, whatever they hold. */
 const cheapCharactersMax = 16_384;
 
-/** Deeper values would overflow the stack of whoever walks them. */
+/** Deeper values would overflow the stack of code that walks them. */
 const depthDefault = 512;
 /** Longer number literals measure nothing. */
 const numberCharactersMax = 1_024;
@@ -145,7 +145,7 @@ function excessPosition(text: string, depthMax: number): number {
   return -1;
 }
 
-/** Whether there are more than `count` opening brackets, strings included: a cheap first look. */
+/** Whether there are more than `count` opening brackets, strings included: a cheap first check. */
 function hasMoreOpeners(text: string, count: number): boolean {
   if (text.length <= count) return false;
   let openers = 0;

@@ -9,8 +9,8 @@ const quote = 34;
 const backslash = 92;
 
 /**
- * A JSON value that is kept as its text, since it is long. Nobody looks into it: it is handed on as
- * it is, slice by slice. JSON.stringify reads it after all; `writeJson` does not.
+ * A JSON value that is kept as its text, since it is long. No code reads into it: it is handed on
+ * as it is, slice by slice. JSON.stringify reads it after all; `writeJson` does not.
  */
 export class LongJson implements UnreadJson {
   readonly #text: string;
@@ -96,7 +96,7 @@ export function writeLongJson(value: unknown): string | LongText {
   return parts.length === 1 ? (parts[0] ?? '') : longText(parts);
 }
 
-/** Long text of parts, of which only slices are looked at. */
+/** Long text of parts, of which only slices are read. */
 export const longText = (parts: readonly string[]): LongText => ({
   length: parts.reduce((sum, part) => sum + part.length, 0),
   *[Symbol.iterator]() {

@@ -16,8 +16,8 @@ export interface CacheWeight<Value> {
 
 /**
  * A map that holds at most `entriesMax` entries, of at most `weight.max` together, and forgets the
- * one used longest ago. A value that weighs more than half of that is not kept. The package sets
- * the room for all entries aside at once, so it is made for the first of them.
+ * one used longest ago. A value that weighs more than half of that is not kept. The package
+ * allocates the memory of all entries at once, so it is made for the first of them.
  */
 export function createLruCache<Key extends {}, Value>(
   entriesMax: number,

@@ -5,7 +5,7 @@ const payers = new AsyncLocalStorage<string>();
 
 let isKept = false;
 
-/** From now on `currentPayer` answers. Until somebody asks, no request takes the time for it. */
+/** Makes `currentPayer` answer from now on. Until then no request takes the time for it. */
 export const keepPayers = (): void => {
   isKept = true;
 };
@@ -17,7 +17,7 @@ export const paidBy = <Result>(payer: string, work: () => Result): Result =>
 /** The payer of the work under way; undefined: the service itself. */
 export const currentPayer = (): string | undefined => payers.getStore();
 
-/** Steps that this payer pays for, whoever asks for them. */
+/** Steps that this payer pays for, whichever code reads them. */
 export function stepsPaidBy<Step>(payer: string, steps: AsyncIterable<Step>): Steps<Step> {
   const source = steps[Symbol.asyncIterator]();
   return stepsOf(

@@ -23,7 +23,7 @@ export async function hashPassword(
 const phcPattern =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([\w+/]{8,128})\$([\w+/]{16,128})$/;
 
-/** A hash from elsewhere may cost so many times our own: checking one must not hold up others. */
+/** A hash from elsewhere may cost so many times our own: checking one must not delay others. */
 const costFactorMax = 4;
 
 /** Whether it is a hash that can be read, and checked at a bounded cost. */

@@ -30,7 +30,7 @@ export function readClientOf(
 
   function look(): void {
     const more: unknown = socket.read();
-    // null: only the end is left to read, which 'end' tells.
+    // null: only the end is left to read, which 'end' reports.
     if (!Buffer.isBuffer(more)) return;
     head = head.length === 0 ? more : Buffer.concat([head, more]);
     const header = readProxyHeader(head.subarray(0, proxyHeaderBytesMax));

@@ -85,7 +85,7 @@ test('what is wrong is malformed', () => {
   ]) {
     assert.deepEqual(readProxyHeader(header), { kind: 'malformed' });
   }
-  // Nobody needs to wait for what will be too long.
+  // A header that will be too long is not waited for.
   const long = headerOf(0x21, 0x11, Array<number>(proxyHeaderBytesMax).fill(1)).subarray(0, 16);
   assert.deepEqual(readProxyHeader(long), { kind: 'malformed' });
 });

@@ -3,7 +3,7 @@
  * to say whose it is.
  */
 export type ProxyHeader =
-  /** Bytes that may begin a header; more of them will tell. */
+  /** Bytes that may begin a header; more of them will decide. */
   | { readonly kind: 'cut off' }
   /** No header: all of these bytes are the client's own. */
   | { readonly kind: 'absent' }
@@ -11,7 +11,7 @@ export type ProxyHeader =
   | { readonly kind: 'malformed' }
   | {
       readonly kind: 'whole';
-      /** Of the client; absent: the balancer itself, or somebody without an IP address. */
+      /** Of the client; absent: the balancer itself, or a client without an IP address. */
       readonly address?: string;
       /** Where the client's own bytes begin. */
       readonly end: number;
@@ -60,7 +60,7 @@ export function readProxyHeader(bytes: Uint8Array): ProxyHeader {
 
 const dotted = (bytes: Uint8Array): string => [...bytes].join('.');
 
-/** As it is usually written; one that stands for an address of IPv4, as that. */
+/** The usual text of an address; of one that represents an IPv4 address, the text of that. */
 function coloned(bytes: Uint8Array): string {
   const isMapped = bytes.every((byte, at) => at > 11 || byte === (at < 10 ? 0 : 0xff));
   if (isMapped) return dotted(bytes.subarray(12));

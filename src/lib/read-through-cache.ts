@@ -2,9 +2,9 @@ import { type CacheWeight, createLruCache } from './lru-cache.ts';
 
 /** A cache in front of a source that is slower. */
 export interface ReadThroughCache<Key, Value> {
-  /** Answers the value held now; undefined: the source has to be asked. */
+  /** Answers the cached value; undefined: the source has to be asked. */
   peek(key: Key): Value | undefined;
-  /** Answers the value held, or that of `read`; undefined is answered and not kept. */
+  /** Answers the cached value, or that of `read`; undefined is answered and not kept. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>;
   /** The value may have changed: what is being read at the moment is answered, and not kept. */
   forget(key: Key): void;
@@ -12,11 +12,11 @@ export interface ReadThroughCache<Key, Value> {
   clear(): void;
 }
 
-/** Callers that ask for the same key while it is read share one read. */
+/** Callers that ask for the same key while it is read get the result of one read. */
 export function createReadThroughCache<Key extends {}, Value>(options: {
   readonly entriesMax: number;
   readonly weight?: CacheWeight<Value>;
-  /** Whether a value that is held may still be answered; absent: until it is forgotten. */
+  /** Whether a cached value may still be answered; absent: until it is forgotten. */
   readonly isCurrent?: (value: Value) => boolean;
 }): ReadThroughCache<Key, Value> {
   const kept = createLruCache<Key, Value>(options.entriesMax, options.weight);

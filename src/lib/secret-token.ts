@@ -10,7 +10,7 @@ export function createSigningKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** Hashes a secret to be kept: nobody who reads the database can use the hash. */
+/** Hashes a secret to be kept: a reader of the database cannot use the hash. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }
@@ -46,7 +46,7 @@ export function signText(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
-/** Whether two texts are equal, in a time that does not tell where they differ. */
+/** Whether two texts are equal, in a time that does not reveal where they differ. */
 export function equalSecrets(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)];
   return a.length === b.length && timingSafeEqual(a, b);

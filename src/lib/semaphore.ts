@@ -11,7 +11,7 @@ export interface Semaphore {
   run<Result>(task: () => Promise<Result>): Promise<Result>;
 }
 
-/** At most `parallelMax` tasks at a time, at most `waitingMax` in line. */
+/** At most `parallelMax` tasks at a time, at most `waitingMax` in the queue. */
 export function createSemaphore(options: {
   readonly parallelMax: number;
   readonly waitingMax: number;

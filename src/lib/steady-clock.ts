@@ -11,7 +11,7 @@ export interface SteadyClock extends Clock {
   follow(theirs: Instant): void;
 }
 
-/** A machine's clock that stands back by less is waited for, not told of. */
+/** A machine's clock that is behind by less is waited for, and not logged. */
 const waitedForMs = 1_000;
 /** Clocks of two machines that differ by less are the same. */
 const sameMs = 50;
@@ -27,8 +27,8 @@ export const latestBelieved = (read: Instant): Instant =>
   read >= released ? read + 2 * yearMs : released + 30 * yearMs;
 
 /**
- * The time of the machine, never before what it told last: while the machine's clock is behind
- * that, that plus what has passed since is the time [contract 15].
+ * The time of the machine, never before the last answer: while the machine's clock is behind that
+ * answer, the time is the answer plus the milliseconds since [contract 15].
  */
 export function createSteadyClock(options: {
   readonly machine: Clock;

@@ -3,7 +3,7 @@ import { formatTimestamp } from './timestamp.ts';
 
 /** Text that is put together as bytes of UTF-8, without a string for each part of it. */
 export interface TextBytes {
-  /** For text of which nobody knows what it has. */
+  /** For text with any characters. */
   putText(text: string): void;
   /** Bytes that are UTF-8 already. */
   putBytes(bytes: Uint8Array): void;
@@ -11,7 +11,7 @@ export interface TextBytes {
   putNumber(number: number): void;
   /** YYYY-MM-DDThh:mm:ss.sssZ, as formatTimestamp has it. */
   putInstant(instant: Instant): void;
-  /** Takes the bytes that were put since the last time; nobody else has them. */
+  /** Takes the bytes that were put since the last time; the caller owns them. */
   take(): Uint8Array;
   /** Forgets what was put since the last time. */
   clear(): void;
@@ -122,7 +122,7 @@ export function createTextBytes(): TextBytes {
       length += timestampBytes;
     },
     take() {
-      // No longer than what was put: who waits to send it holds nothing else.
+      // No longer than the text: a caller that waits to send it keeps nothing else in memory.
       const taken = Buffer.allocUnsafeSlow(length);
       bytes.copy(taken, 0, 0, length);
       clear();

@@ -1,7 +1,7 @@
 /** An encoding as TextDecoder names it. */
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** Tells how a text is encoded from all of its bytes, handed over in pieces. */
+/** Detects how a text is encoded from all of its bytes, handed over in pieces. */
 export interface EncodingFinder {
   push(piece: Uint8Array): void;
   end(): TextEncoding;

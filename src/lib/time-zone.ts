@@ -5,7 +5,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 /** No zone was ever further from UTC than this; Manila in 1844 comes closest. */
 const offsetMaxMs = 16 * hourMs;
-/** Days of one zone that are remembered: a reader walks along time and seldom looks back. */
+/** Days of one zone that are remembered: a reader walks along time and seldom goes back. */
 const daysRememberedMax = 64;
 /** The longest name of a zone has 32 characters. */
 const nameCharactersMax = 64;

@@ -90,7 +90,7 @@ function daysSince1970(year: number, month: number, day: number): number {
 
 /** Milliseconds ahead of UTC as the rest of the text says, or NaN. */
 function offsetAt(text: string, start: number): number {
-  // "18:20:27 +02:00" and "18:20:27 Z" have a space for looks.
+  // "18:20:27 +02:00" and "18:20:27 Z" have a space for legibility.
   const isSpaced = text.charCodeAt(start) === space && Number.isNaN(twoDigits(text, start + 1));
   const at = isSpaced ? start + 1 : start;
   const sign = text.charCodeAt(at);
@@ -132,8 +132,9 @@ function endOfDigits(text: string, start: number): number {
 
 const twoDigitTexts = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
-// A memory of the last days asked for, each in the place its number ends on: what is written
-// together shares a few. It can be seen in the speed only, so it may live outside the function.
+// A memory of the last days asked for, each in the place its number ends on: timestamps written
+// together are of a few days. It can be seen in the speed only, so it may live outside the
+// function.
 const days = Array.from({ length: 32 }, () => ({ number: 0, text: '1970-01-01T' }));
 
 /** The end that a text says: a date alone is the end of that day in UTC [contract 15]. */
