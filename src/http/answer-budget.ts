@@ -19,14 +19,14 @@ import { gateOf } from './request-gate.ts';
 import { refuseTinyChunks } from './tiny-chunks.ts';
 
 /**
- * Room for answers that wait to be read. A reader may be slow or read nothing at all: what is held
- * for it counts for who asked, and one that takes nothing for `unreadMs` is cut off.
+ * The budget of answers that wait to be read. A reader may be slow or read nothing at all: bytes
+ * kept for it count for the payer of the request; one that takes nothing for `unreadMs` is cut off.
  */
 export interface AnswerBudget {
   /** Says who asked, and pays for the connection; without it the client's address pays. */
   askedBy(request: RequestSource, actor: Actor): void;
   /**
-   * Holds room for so many bytes of an answer in all, unless it is small, until it has left or its
+   * Reserves so many bytes of an answer in all, unless it is small, until it has left or its
    * connection is gone. Throws rate_limited.
    */
   hold(answer: ServerResponse, bytes: number): void;
@@ -35,8 +35,8 @@ export interface AnswerBudget {
   /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
   stream(answer: ServerResponse, chunks: Chunks): Readable;
   /**
-   * Holds room for bytes that wait on a connection, until what it answers is called; undefined:
-   * there is none.
+   * Reserves bytes that wait on a connection, until the answered function is called; undefined: the
+   * budget is used up.
    */
   reserve(socket: Socket, payer: Payer, bytes: number): (() => void) | undefined;
   /** The payer of the answer to a request. */
@@ -194,8 +194,8 @@ const heldOn = (socket: Socket, payer: Payer): Held => ({
 const takenBy = (socket: Socket): number => socket.bytesWritten - socket.writableLength;
 
 /**
- * The bytes of chunks, one after the other; of a long text one slice after the other. What a chunk
- * takes is told before.
+ * The bytes of chunks, one after the other; of a long text one slice after the other. `hold`
+ * reserves the bytes of each first.
  */
 function bytesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<Uint8Array> {
   const source = chunks[Symbol.asyncIterator]();
@@ -204,7 +204,7 @@ function bytesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<U
 
   async function nextPart(): Promise<string | Uint8Array | undefined> {
     if (slices !== undefined) {
-      // A fast reader takes one slice after the other, and nobody else would have a turn.
+      // A fast reader takes one slice after the other, and no other work would run.
       const pause = breathe();
       if (pause !== undefined) await pause;
       const { done, value } = slices.next();
@@ -238,7 +238,7 @@ function bytesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<U
 /** Longer texts are made bytes slice by slice. */
 const usualCharactersMax = 524_288;
 
-/** Chunks for those who take bytes. */
+/** Chunks for readers of bytes. */
 export const inSlices = (chunks: Chunks): AsyncIterable<Uint8Array> =>
   bytesOf(chunks, () => undefined);
 
@@ -267,8 +267,8 @@ function lengthOf(payload: unknown): number {
 
 /**
  * Requests that come before the last answer has left are kept, as many as the gate of a connection
- * lets through [RFC 9112, 9.3.2]: room is held for each. Those that read begin when the answer
- * before them has left, so that a connection has one at a time; the others take turns.
+ * lets through [RFC 9112, 9.3.2]: bytes are reserved for each. Reads begin when the answer before
+ * them has left, so that a connection has one at a time; other requests begin in slices.
  */
 function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
   const listeners = server.listeners('request');
@@ -296,7 +296,7 @@ function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
 }
 
 interface PipelineRules {
-  /** Holds room for the answer to a request that waits. Throws rate_limited. */
+  /** Reserves bytes for the answer to a request that waits. Throws rate_limited. */
   readonly hold: (answer: ServerResponse) => void;
   /** When a request that came with others on its connection may begin; undefined: now. */
   readonly turnOf: (request: IncomingMessage) => Promise<void> | undefined;
@@ -307,7 +307,7 @@ const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || met
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
 
-/** Without room for its answer a request waits for the one before it, and others in the socket. */
+/** Without bytes for its answer a request waits for the one before it, and others in the socket. */
 function mayWait(
   { socket }: IncomingMessage,
   answer: ServerResponse,

@@ -13,7 +13,7 @@ const commonHeaderList = Object.entries(commonHeaders).flat();
 const noContentHeaders: readonly string[] = ['access-control-allow-origin', '*'];
 const emptyHeaders: readonly string[] = [...noContentHeaders, 'content-length', '0'];
 
-/** Of an answer without a body: names and values in turns. */
+/** Headers of an answer without a body: names and values, alternating. */
 export const emptyAnswerHeaders = (status: 200 | 204): readonly string[] =>
   status === 204 ? noContentHeaders : emptyHeaders;
 
@@ -25,7 +25,7 @@ export interface WholeBody {
   readonly whole?: object | undefined;
 }
 
-/** The headers of a text, names and values in turns, but for those of its content; with its tag. */
+/** Headers of a text, names and values alternating, but for those of its content; with its tag. */
 export function textHeaders(
   { text, headers, whole }: WholeBody,
   read: ReadOptions | undefined,

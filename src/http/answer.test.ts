@@ -11,7 +11,7 @@ import { createCompressor } from './compression.ts';
 
 keepPayers();
 
-/** Has room for so many bytes of each answer. */
+/** A budget of so many bytes for each answer. */
 const roomFor = (bytesMax: number): AnswerBudget => ({
   askedBy: () => undefined,
   written: () => undefined,
@@ -26,7 +26,7 @@ const roomFor = (bytesMax: number): AnswerBudget => ({
   },
 });
 
-/** Chunks that tell whether their reader let go of them. */
+/** Chunks that record whether their reader let go of them. */
 function chunksOf(count: number) {
   const state = { isOpen: false };
   async function* chunks(): AsyncGenerator<string> {

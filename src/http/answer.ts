@@ -35,10 +35,10 @@ export interface BareAnswer {
   readonly cookies?: readonly string[];
 }
 
-/** Text written by hand, for speed or as it is no JSON; tests hold it to its schema. */
+/** Text written by hand, for speed or as it is no JSON; tests check it against its schema. */
 export interface TextAnswer {
   readonly kind: 'text';
-  /** Absent: 200. Only clients of other services look for another one. */
+  /** Absent: 200. Only clients of other services expect another one. */
   readonly status?: 202;
   readonly contentType: string;
   readonly text: string;
@@ -112,7 +112,7 @@ export const json = <Message>(message: Message, headers: Headers = {}): JsonAnsw
   headers,
 });
 
-/** A bare string such as a token: raw text, or a JSON string for those who ask for JSON. */
+/** A bare string such as a token: raw text, or a JSON string for clients that ask for JSON. */
 export const bare = (
   text: string,
   headers: Headers = {},
@@ -173,7 +173,7 @@ interface Beginning {
 
 /**
  * Sends the answer and says its status. A stream is read only as fast as the client takes it.
- * Throws rate_limited when whoever asked has too much that waits to be read.
+ * Throws rate_limited when its payer has too much that waits to be read.
  */
 export function send(
   answer: Answer,
@@ -291,7 +291,7 @@ function readUntilClose<Item>(
   return source;
 }
 
-/** Takes `first` out of its array, so that nobody holds it while the rest waits to be read. */
+/** Takes `first` out of its array, so that nothing keeps it while the rest waits to be read. */
 const startingWith = <Item>(first: Item[], rest: AsyncIterator<Item>): AsyncIterable<Item> =>
   stepsOf(async () => {
     if (first.length > 0) return first.shift();
@@ -299,7 +299,7 @@ const startingWith = <Item>(first: Item[], rest: AsyncIterator<Item>): AsyncIter
     return done === true ? undefined : value;
   });
 
-/** Characters held back until it is known whether an answer is short. */
+/** Characters buffered until it is known whether an answer is short. */
 const wholeCharactersMax = 524_288;
 
 async function sendWritten(

@@ -8,7 +8,7 @@ import { createLruCache } from '../lib/lru-cache.ts';
 /** Finds the actor of a request by its Authorization header. Throws unauthenticated. */
 export interface Authenticate {
   (authorization: string | undefined): Promise<Actor>;
-  /** The same at once, for a secret that was looked up a moment ago; undefined tells nothing. */
+  /** The same at once, for a secret that was looked up a moment ago; undefined: not known. */
   peek?(authorization: string | undefined): Actor | undefined;
 }
 

@@ -14,7 +14,7 @@ import { bounded, inflated, inflaterBytes, isCompressed } from './content-encodi
 import { answerUnderWay } from './latest-answer.ts';
 
 export interface BodyReaderParts {
-  /** Room for bodies that have not arrived whole, or are not answered yet. */
+  /** The budget of bodies that have not arrived whole, or are not answered yet. */
   readonly room: Budget;
   readonly authenticate: Authenticate;
   readonly clients: Clients;
@@ -76,7 +76,7 @@ export async function* piecesOf(payload: Readable): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Gathers a body. What has arrived counts for who sends it: the account that the head of the
+ * Gathers a body. Bytes that have arrived count for their payer: the account that the head of the
  * request names, else the address; until the answer is sent. The first 4 KiB cost nothing, so that
  * small requests are never refused for what others send.
  */
@@ -133,8 +133,8 @@ function readBody(
 }
 
 /**
- * Counts a body that is read piece by piece, for who sends it. What it answers takes the length of
- * a piece, and throws rate_limited when there is no room for more of the body.
+ * Counts a body that is read piece by piece, for its payer. The function that it answers takes the
+ * length of a piece, and throws rate_limited when the budget is used up.
  */
 export function createBodyCount(
   request: FastifyRequest,
@@ -163,7 +163,7 @@ export function createBodyCount(
 const bulkBytesHeldMax = 2 * limits.bulkBytesPerStep + limits.bulkLineBytesMax;
 
 interface HeldBudget {
-  /** Holds room for so many bytes in all, or refuses the body. */
+  /** Reserves so many bytes in all, or refuses the body. */
   grow(bytes: number): void;
 }
 
@@ -195,7 +195,7 @@ function holdRoom(
     hold();
   }
 
-  // The answer is sent, or the connection is gone; if it is gone already, nobody would tell.
+  // The answer is sent, or the connection is gone; if it is gone already, no event follows.
   if (payload.socket.destroyed) isOver = true;
   answer?.once('close', release);
   function release(): void {

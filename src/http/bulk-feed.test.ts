@@ -7,7 +7,7 @@ import { createLineSplitter } from './body-elements.ts';
 import { createBulkElementReader } from './bulk-elements.ts';
 import { feedBulk } from './bulk-feed.ts';
 
-/** Feeds these pieces of lines to whoever has every turn at once; counts its turns. */
+/** Feeds these pieces of lines at a pace whose slices are over at once; counts the slices. */
 async function feed(pieces: readonly (string | Uint8Array)[]) {
   const count = { rests: 0, arrivals: 0 };
   const steps: BulkStep[] = [];

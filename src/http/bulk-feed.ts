@@ -5,12 +5,12 @@ import { markBytes } from '../wire/bare-value.ts';
 import type { BodyElement, BodySplitter } from './body-elements.ts';
 import type { StreamBody } from './stream-body.ts';
 
-/** Lines between two looks at the clock: empty and broken ones cost little, but there are many. */
+/** Lines between two readings of the clock: empty or broken ones cost little, but can be many. */
 const linesPerLook = 32;
 
 /**
- * Hands the elements of a body over in steps; the sender waits while two steps are under way. The
- * lines take turns with what others want.
+ * Hands the elements of a body over in steps; the sender waits while two steps are under way. Other
+ * work runs between slices of lines.
  */
 export async function feedBulk(options: {
   readonly pieces: StreamBody['pieces'];
@@ -31,7 +31,7 @@ export async function feedBulk(options: {
     bytes = 0;
     return options.handOver(full);
   };
-  // In turns, since one piece may hold a step of lines and more.
+  // In slices, since one piece may hold a step of lines and more.
   const take = async (elements: readonly BodyElement[]): Promise<void> => {
     for (const element of elements) {
       line += 1;

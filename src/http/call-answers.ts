@@ -5,8 +5,8 @@ import { EdgeError } from './errors.ts';
 export const callAnswersPath = '/callbacks/africastalking/voice';
 
 /**
- * Answers what a call that was just picked up shall say. Whoever asks has no token: the call's id,
- * 256 bits that only the provider was told, is the proof.
+ * Answers what a call that was just picked up shall say. The provider has no token: the call's id,
+ * 256 bits that only the provider was given, is the proof.
  */
 export function mountCallAnswers(
   fastify: FastifyInstance,
@@ -15,7 +15,7 @@ export function mountCallAnswers(
   fastify.post(callAnswersPath, async (request, reply) => {
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? `${request.body}` : '');
     const callId = form.get('clientRequestId') ?? '';
-    // The last question of a call, with isActive=0, only tells that it ended.
+    // The last question of a call, with isActive=0, only reports that it ended.
     const words = form.get('isActive') === '0' ? '' : await answerCall(callId);
     return reply.type('application/xml').header('cache-control', 'no-store').send(words);
   });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { type Actor, guestAt } from '../domain/actor.ts';
 
-/** The sender of a request, as far as the connection and trusted proxies tell. */
+/** The sender of a request, as far as the connection and trusted proxies say. */
 export interface Client {
   /** The client's IP address. */
   readonly address: string;
@@ -13,7 +13,7 @@ export interface Client {
 /** The headers and the connection of a request, however it arrived. */
 export type RequestSource = Pick<IncomingMessage, 'headers' | 'socket'>;
 
-/** Tells clients apart, behind proxies too [contract 14]. */
+/** Distinguishes clients, behind proxies too [contract 14]. */
 export interface Clients {
   of(request: RequestSource): Client;
   /** Whether the client itself speaks HTTPS, to us or to the proxy before us. */
@@ -57,8 +57,8 @@ export function createClients(isTrustedProxy: (address: string) => boolean): Cli
 }
 
 /**
- * The address nearest to us that is not of a trusted proxy. What stands further left in
- * X-Forwarded-For was written by whoever sent it, so it is not looked at.
+ * The address nearest to us that is not of a trusted proxy. Addresses further left in
+ * X-Forwarded-For were written by the sender, so they are not read.
  */
 function addressOf(
   peer: string,

@@ -19,7 +19,7 @@ const inflaters: ReadonlyMap<string, readonly [string, OpenInflater] | undefined
   ['deflate', ['deflate (the zlib format)', createInflate]],
 ]);
 
-/** Tells whether a body is compressed. Throws unsupported_media_type for unknown codings. */
+/** Answers whether a body is compressed. Throws unsupported_media_type for unknown codings. */
 export function isCompressed(contentEncoding: string | undefined): boolean {
   return inflaterOf(contentEncoding) !== undefined;
 }

@@ -11,7 +11,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Writes a refusal as the clients of a protocol read it. */
 export type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly text: string };
 
-/** As everywhere in this API: JSON that tells what is wrong. */
+/** As everywhere in this API: JSON that says what is wrong. */
 export const refuseAsUsual: Refuse = ({ body }) => ({ type: jsonType, text: JSON.stringify(body) });
 
 /** The data of a refused request, however it arrived. */
@@ -27,7 +27,7 @@ export interface RefusedRequest {
   readonly raw: RequestSource;
 }
 
-/** Told of each refusal, before it is answered. */
+/** Receives each refusal, before it is answered. */
 export type OnRefused = (request: RefusedRequest, answer: ErrorAnswer, error: unknown) => void;
 
 interface RefusalOptions {
@@ -45,7 +45,7 @@ export function answerErrors(scope: FastifyInstance, options: RefusalOptions): v
   });
 }
 
-/** Counts and tells of what was thrown after `durationMs`, and says how it is answered. */
+/** Counts and reports an error thrown after `durationMs`, and says how it is answered. */
 export function refusalOf(
   error: unknown,
   request: RefusedRequest,

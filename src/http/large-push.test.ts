@@ -98,7 +98,7 @@ test('a broken array is refused as it is in one go, at the same character', asyn
       if (broken.isWellFormed() && broken !== '') {
         const whole = await atOnce(broken);
         const pieces = await inPieces(broken);
-        // Where several things are wrong, either may be told.
+        // Where several things are wrong, either may be reported.
         if (typeof whole !== 'string') assert.deepEqual(withoutSpace(pieces), withoutSpace(whole));
         else assert.equal(typeof pieces, 'string', `${broken}: ${JSON.stringify(pieces)}`);
       }

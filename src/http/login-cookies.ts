@@ -53,7 +53,7 @@ export function createLoginCookies(site: Site): LoginCookies {
     sessionOf: (request) => (site.isOwnPage(request) ? readCookie(session, request) : undefined),
     deviceOf: (request) => readCookie(device, request),
     session: (request, value) => set(session, request, value),
-    // The browser sends the cookie to its own path alone, so nobody knows which name it has.
+    // The browser sends the cookie to its own path alone, so its name is not known here.
     endOfSession(request) {
       const isSecure = site.isSecure(request);
       const names = isSecure ? [securePrefix + session.name, session.name] : [session.name];

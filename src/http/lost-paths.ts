@@ -1,6 +1,6 @@
 import { type DomainError, notFound } from '../domain/errors.ts';
 
-/** First words of the API that people look for without /api/v2 in front. */
+/** First words of the API that clients request without /api/v2 in front. */
 const wordsOfV2: ReadonlySet<string> = new Set([
   'auth',
   'devices',
@@ -13,7 +13,7 @@ const wordsOfV2: ReadonlySet<string> = new Set([
   'users',
 ]);
 
-/** Ways in front of such a word that are not the right one. */
+/** Wrong prefixes of such a word. */
 const strayPrefix = /^\/+(?:api\/+)?(?:(v1|v2)\/+)?/i;
 
 /** The refusal of a path at which there is nothing, with the one that was meant where it shows. */

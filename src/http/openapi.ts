@@ -168,7 +168,7 @@ function codesOf({ method, errors, body, path, query }: Route): ReadonlySet<Code
   // Too much work at once, or too much that waits to be read.
   if (method === 'GET') codes.add('rate_limited');
   if (body !== undefined) {
-    // Of a body that is too long, and of one for which there is no room at the moment.
+    // Of a body that is too long, and of one for which there is no budget at the moment.
     for (const code of ['invalid', 'too_large', 'rate_limited'] as const) codes.add(code);
     if (body.kind !== 'optional') codes.add('unsupported_media_type');
   }

@@ -45,7 +45,7 @@ async function soon(answer: Promise<void>): Promise<void> {
     await Promise.race([answer, late.promise]);
   } finally {
     clearTimeout(timer);
-    // Ignore a later rejection: nobody waits for the answer any more.
+    // Ignore a later rejection: no client waits for the answer any more.
     answer.catch(() => undefined);
   }
 }

@@ -36,7 +36,7 @@ const knownTags = new WeakMap<object, string>();
 
 /**
  * The entity tag of an answer, 128 bits of its hash. It is weak, as the answer is the same one
- * whether it is sent compressed or not [RFC 9110, 8.8.1]. `whole` is an object that stands for the
+ * whether it is sent compressed or not [RFC 9110, 8.8.1]. `whole` is an object that represents the
  * text: the text is hashed once while it lives.
  */
 export function entityTagOf(body: string, whole?: object): string {

@@ -5,7 +5,7 @@ import type { Authenticate } from './authentication.ts';
 import type { Clients } from './clients.ts';
 import type { OnRefused, RefusedRequest } from './error-handler.ts';
 
-/** Tells of pushes that were refused, whatever part of the server refused them. */
+/** Reports pushes that were refused, whatever part of the server refused them. */
 export function createNoteRefusal(
   refusedPushes: Pick<RefusedPushes, 'note'>,
   authenticate: Authenticate,

@@ -13,7 +13,7 @@ export type NotComing = 'too slow' | 'cut off' | 'no room';
 
 type Refused = NotComing | Exclude<NoPiece, 'more' | 'wait'>;
 
-/** An error code of our own: node:http has none for a lack of room. */
+/** An error code of our own: node:http has none for a budget that is used up. */
 export const noRoomCode = 'KIPIMO_NO_ROOM';
 
 /** Error codes, as node:http names them. */
@@ -36,7 +36,7 @@ interface NodeListeners {
   readonly end: () => void;
 }
 
-/** `listen` gives node:http the connection, which hears no more than it is told. */
+/** Takes over the listeners that node:http adds when `listen` gives it the connection. */
 function takeListeners(socket: Socket, listen: () => void): NodeListeners {
   const before = new Set(socket.listeners('end'));
   listen();
@@ -47,7 +47,7 @@ function takeListeners(socket: Socket, listen: () => void): NodeListeners {
   return { data, end };
 }
 
-/** The server, open gates and waiting room that the gates of one server share. */
+/** The server, its open gates and the budget of bytes that wait at them. */
 export interface GateParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
@@ -97,20 +97,20 @@ class Pipeline {
   }
 }
 
-/** Bytes that wait at one gate, and the room for them; bodies count where they are read. */
+/** Bytes that wait at one gate, and their budget; bodies count where they are read. */
 class Waiting {
   readonly #socket: Socket;
   readonly #place: WaitingPlace;
   readonly #end: () => void;
 
-  /** `end` makes room for others. */
+  /** `end` frees budget for other connections. */
   constructor(room: WaitingBudget, socket: Socket, end: () => void) {
     this.#socket = socket;
     this.#place = room.place({ payerOf: () => payerOfSocket(socket), end });
     this.#end = end;
   }
 
-  /** `isNewest`: what stood before it was handed over. */
+  /** `isNewest`: all bytes before it were handed over. */
   count(rest: Buffer, { isHeld, isNewest }: { isHeld: boolean; isNewest: boolean }): void {
     if (isNewest) this.#place.hold(0);
     if (!this.#place.hold(this.#bytesOf(rest, isHeld))) this.#end();
@@ -142,9 +142,9 @@ const leaveHeadOut = (answer: ServerResponse): void =>
   void Object.defineProperty(answer, '_headerSent', { get: () => true, set: () => undefined });
 
 /**
- * Stands before node:http on one connection: reads the head of each request by the grammar, lone
- * line feeds included, and hands over one whole request after the other. Those beyond what may
- * wait stay in the socket.
+ * The gate before node:http on one connection: reads the head of each request by the grammar, lone
+ * line feeds included, and hands over one whole request after the other. Requests beyond the limit
+ * stay in the socket.
  */
 export class RequestGate {
   readonly #parts: GateParts;
@@ -202,7 +202,7 @@ export class RequestGate {
     this.#parts.open.delete(this);
   };
 
-  /** Another protocol speaks from here on: answers what it has not heard yet. */
+  /** Leaves the connection to another protocol: answers the bytes not read yet. */
   release(): Buffer {
     const socket = this.#socket;
     this.#closed();
@@ -227,7 +227,7 @@ export class RequestGate {
     if (this.#hasEnded) this.#advance();
   };
 
-  /** There is no room for answers that wait: the next requests come one by one for a while. */
+  /** The budget of answers that wait is used up: the next requests come one by one for a while. */
   readonly narrow = (): void => this.#pipeline.narrow();
 
   /** Hands over what may be, request by request. */
@@ -256,7 +256,7 @@ export class RequestGate {
     if (typeof piece === 'string') return this.#stop(piece);
     this.#head = piece.head ?? this.#head;
     if (piece.head?.isAlone === true) this.#pipeline.narrow();
-    // Bytes behind the last request of a connection are read by nobody.
+    // Bytes behind the last request of a connection are never read.
     this.#isOver = !socket.writable || (this.#head?.isLast === true && this.#cutter.isBetween);
     if (socket.writable) this.#node.data(piece.bytes);
     return true;
@@ -287,7 +287,7 @@ export class RequestGate {
     }
   }
 
-  /** Looks at `now` for a head that has taken too long. */
+  /** Ends a head that has taken too long at `now`. */
   sweep(now: number, headersMs: number): void {
     if (!this.#cutter.isInHead || this.#isHeld || this.#isOver) return;
     if (now - this.#since > headersMs) this.#stop('too slow');

@@ -2,7 +2,7 @@
 export interface RequestHead {
   /** A head for node:http instead: a URI, lines that end with CRLF, at most one Content-Length. */
   readonly instead: Buffer | undefined;
-  /** How many bytes the body has; 'chunked': its own lines tell. */
+  /** How many bytes the body has; 'chunked': its own lines say. */
   readonly body: number | 'chunked';
   /** No further request is read from the connection [RFC 9112 9.6]. */
   readonly isLast: boolean;

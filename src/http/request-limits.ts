@@ -6,7 +6,7 @@ export const requestLimits = {
   headBytesMax: 20_480,
   /** Memory of a connection whose head is not whole, beside the bytes of that head. */
   connectionBytes: 12_288,
-  /** Bytes that Node reads ahead of a connection nobody reads from, and then one chunk at most. */
+  /** Bytes that Node reads ahead of a connection that is not read, and then one chunk at most. */
   readAheadBytes: 16_384,
   /** Of empty lines before a head, in however many packets they come. */
   emptyLineBytesMax: 64,

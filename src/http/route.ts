@@ -71,7 +71,7 @@ export const messageAnswer = <Schema extends TSchema>(description: string, schem
 
 const bareContent = { 'text/plain': Type.String(), 'application/json': Type.String() } as const;
 
-/** A bare text: raw, or a JSON string for those who ask for JSON. */
+/** A bare text: raw, or a JSON string for clients that ask for JSON. */
 export const bareTextAnswer = (description: string) =>
   ({ status: 200, description, content: bareContent }) as const;
 
@@ -88,9 +88,9 @@ export interface Route {
   readonly errors: readonly (ErrorCode | EdgeErrorCode)[];
   /** How a refusal is written, where other protocols read it; absent: as everywhere. */
   readonly refusal?: TSchema;
-  /** Asked for again and again by devices: a plain request of it takes the short way. */
+  /** Requested again and again by devices: a plain request takes the fast path. */
   readonly isHot?: true;
-  /** A log-in reads its own credentials: a stale token beside them harms nobody. */
+  /** A log-in reads its own credentials: a stale token beside them does no harm. */
   readonly isLogin?: boolean;
   readonly handle: (request: RouteRequest) => Promise<Answer>;
 }
@@ -121,7 +121,7 @@ interface TypedRoute<Query extends TObject, Value, Documented extends RouteAnswe
   readonly handle: TypedHandle<Static<Query>, Value, Documented>;
 }
 
-/** The request is made for one call, by whoever calls the route. */
+/** Makes fields writable: a request is made for one call of a route. */
 type Writable<Given> = { -readonly [Key in keyof Given]: Given[Key] };
 
 /** A route whose handler knows its query and body, and answers what the route documents. */
@@ -176,7 +176,7 @@ export interface Edge {
 interface MountOptions extends Omit<Edge, 'compressor'> {
   readonly prefix: string;
   readonly routes: readonly Route[];
-  /** Room for bodies that have not arrived whole. */
+  /** The budget of bodies that have not arrived whole. */
   readonly partialBytes: Budget;
   /** For reads that may be compressed and repeated with If-None-Match; absent: none are. */
   readonly compressor?: Compressor;
@@ -233,7 +233,7 @@ function mountRoute(fastify: FastifyInstance, route: Route, options: MountOption
   });
 }
 
-/** Secrets stay out: the length of what was compressed, and a stored answer, tell of them. */
+/** Secrets stay out: the length of what was compressed, and a stored answer, reveal them. */
 export const mayShorten = (route: Pick<Route, 'method' | 'path'>): boolean =>
   route.method === 'GET' && !route.path.startsWith('/auth/');
 
@@ -256,7 +256,7 @@ export function createResponder(
   { authenticate, clients, room, turns }: Pick<Edge, 'authenticate' | 'clients' | 'room' | 'turns'>,
 ): Respond {
   const isRead = route.method === 'GET';
-  // Pushes and logins have queues of their own; all other simultaneous requests take turns.
+  // Pushes and logins have queues of their own; all other simultaneous requests begin in slices.
   const isPush = route.body?.kind === 'push' || route.body?.kind === 'stream';
   const takesTurns = isRead || !(isPush || route.isLogin === true);
   const parse = route.body === undefined ? undefined : parsers[route.body.kind];
@@ -300,7 +300,7 @@ export function createResponder(
       spelling: v2Spelling,
     };
     if (!isLong(request.body)) return route.handle(read);
-    // Reading it has taken a while: others have their turn before it is looked into.
+    // Reading it has taken a while: other work runs before it is handled.
     return yieldToEventLoop().then(() => route.handle(read));
   };
 

@@ -70,7 +70,7 @@ export interface HttpServerOptions {
   readonly tls?: TlsSource;
   /** Another protocol on the same port. */
   readonly protocolHandler?: ProtocolHandler;
-  /** Whether plain requests of hot routes take the short way, on such a port. */
+  /** Whether plain requests of hot routes take the fast path, on such a port. */
   readonly hasShortWay: boolean;
   /** Whose word on the address of a client is taken. */
   readonly isTrustedProxy: (address: string) => boolean;
@@ -143,7 +143,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   return fastify;
 }
 
-/** Opens the port for whoever may speak on it. */
+/** Opens the port for all protocols on it. */
 function acceptConnections(
   fastify: FastifyInstance,
   {
@@ -200,7 +200,7 @@ function acceptConnections(
   connections.watch(server);
 }
 
-/** Node looks for slow connections every 30 s, which would be added to every time-out. */
+/** Node checks for slow connections every 30 s, which would be added to every time-out. */
 const checkMsOf = ({ headersMs }: HttpTimeouts): number =>
   Math.min(limits.connectionsCheckMs, headersMs);
 
@@ -247,7 +247,7 @@ function createFastify(
     ...settings,
     https: {
       ...{ ...tls.pair, allowHalfOpen: true },
-      // Gateways name MQTT already in the handshake, on the port that it shares.
+      // Gateways name MQTT already in the handshake, on the port of HTTP.
       ALPNProtocols: ['http/1.1', 'mqtt'],
       ...{ handshakeTimeout: timeouts.handshakeMs, ...ofServer },
     },
@@ -260,7 +260,7 @@ function createFastify(
 }
 
 /**
- * No route tells Fastify a schema: what checks requests and writes answers is ours. Its own
+ * No route gives Fastify a schema: what checks requests and writes answers is ours. Its own
  * compilers, which it loads unless it is given others, take 4 MB.
  */
 const withoutSchemas = { buildValidator: noCompiler, buildSerializer: noCompiler };

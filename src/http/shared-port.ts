@@ -17,7 +17,7 @@ export interface ProtocolHandler {
   takeOver(socket: Socket, first: Uint8Array): void;
   /** The paths on which it speaks through a WebSocket. */
   readonly webSocketPaths: ReadonlySet<string>;
-  /** WebSocket subprotocols that name it at the root, for clients that were told no path. */
+  /** WebSocket subprotocols that name it at the root, for clients that were given no path. */
   readonly webSocketProtocols: readonly string[];
   /** `address` is the client's, behind a proxy too. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void;
@@ -30,9 +30,8 @@ export interface SharedPort {
 }
 
 /**
- * Looks at the first bytes of each connection, and hands it to the protocolHandler, to the short
- * way, or to HTTP: to HTTP with everything put back, so that all it counts and times stays as it
- * was.
+ * Reads the first bytes of each connection, and hands it to the protocolHandler, to the fast path,
+ * or to HTTP: to HTTP with everything put back, so that all it counts and times stays as it was.
  */
 export function sharePort(
   server: Server | TlsServer,
@@ -44,13 +43,13 @@ export function sharePort(
     waiting,
     openShortWay,
   }: {
-    /** Room for heads that are not whole, and for requests that wait. */
+    /** The budget of heads that are not whole, and of requests that wait. */
     readonly waiting: WaitingBudget;
     readonly protocolHandler: ProtocolHandler;
     readonly headersMs: number;
     readonly checkMs: number;
     readonly clients: Clients;
-    /** Absent: all requests take the ordinary way. */
+    /** Absent: all requests take the Fastify path. */
     readonly openShortWay?: (node: NodeHttp) => FastPath;
   },
 ): SharedPort {
@@ -123,7 +122,7 @@ function onFirstBytes(
   }
   function look(): void {
     const first: unknown = socket.read();
-    // null: only the end is left to read, which 'end' tells.
+    // null: only the end is left to read, which 'end' reports.
     if (!Buffer.isBuffer(first)) return;
     stop();
     arrived(first);

@@ -17,7 +17,7 @@ test('over HTTPS a page of the same host without it is of another service', () =
   assert.equal(site.isOwnPage(requestOf('https://pond.example', true)), true);
   assert.equal(site.isOwnPage(requestOf('https://pond.example:444', true)), false);
   assert.equal(site.isOwnPage(requestOf('http://pond.example', false)), true);
-  // A proxy that nobody called trusted may have taken HTTPS off.
+  // A proxy that is not trusted may have taken HTTPS off.
   assert.equal(site.isOwnPage(requestOf('https://pond.example', false)), true);
 });
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { type BodyReaderParts, createBodyCount, piecesOf } from './body-reader.ts';
 import { inflated } from './content-encoding.ts';
 
-/** A body that is read piece by piece; the sender waits while nobody asks for the next one. */
+/** A body that is read piece by piece; the sender waits until the next one is asked for. */
 export interface StreamBody {
   readonly contentType: string | undefined;
   readonly pieces: AsyncIterable<Uint8Array>;

@@ -133,8 +133,7 @@ function endOfDigits(text: string, start: number): number {
 const twoDigitTexts = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
 // A memory of the last days asked for, each in the place its number ends on: timestamps written
-// together are of a few days. It can be seen in the speed only, so it may live outside the
-// function.
+// together need few. It can be seen in the speed only, so it may live outside the function.
 const days = Array.from({ length: 32 }, () => ({ number: 0, text: '1970-01-01T' }));
 
 /** The end that a text says: a date alone is the end of that day in UTC [contract 15]. */

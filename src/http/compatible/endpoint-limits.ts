@@ -14,6 +14,6 @@ export const endpointLimits = {
   wholeWriteBytesMax: 1_048_576,
   /** Statements of one query of InfluxDB. */
   statementsMax: 100,
-  /** Refused lines told in one answer: clients write it into their log as one line. */
+  /** Refused lines named in one answer: clients write it into their log as one line. */
   linesToldMax: 5,
 } as const;

@@ -107,5 +107,5 @@ const refuseForInfluxV1: Refuse = ({ code, body }) => {
   return { type: jsonType, text: JSON.stringify(words) };
 };
 
-/** Sketches look for the number of an entry. */
+/** Sketches expect the number of an entry. */
 const refuseWithZero: Refuse = () => ({ type: textType, text: '0' });

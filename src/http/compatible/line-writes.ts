@@ -19,7 +19,7 @@ import { createPointSplitter } from './point-splitter.ts';
 export interface LineWrite {
   readonly actor: Actor;
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** undefined: nobody said; auto: each time says by its size. */
+  /** undefined: not given; auto: each time says by its size. */
   readonly precision: Precision | 'auto' | undefined;
 }
 

@@ -117,7 +117,7 @@ async function update(
 }
 
 /**
- * Sketches look for a number that is not 0 and grows. The second of the arrival is one, without
+ * Sketches expect a number that is not 0 and grows. The second of the arrival is one, without
  * anything to keep; it fits the `long` of an Arduino until 2038.
  */
 const entryIdOf = (now: Instant): number => Math.floor(now / 1_000);
@@ -171,7 +171,7 @@ async function knownOfAddress(
   }
 }
 
-/** Tells the owner of the device, or who sent it where it names none, what was wrong. */
+/** Reports the problem to the owner of the device, or to the sender where it names none. */
 function note(
   { refusedPushes }: ThingSpeakParts,
   error: unknown,
@@ -184,7 +184,7 @@ function note(
 
 /**
  * All fields but failed probes, or none when one of their sensors cannot be had. Answers the first
- * refusal, of which the owner has been told.
+ * refusal, which was reported to the owner.
  */
 async function store(
   parts: ThingSpeakParts,

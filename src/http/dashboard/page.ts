@@ -20,7 +20,7 @@ export interface Pages {
   pageAt(path: string): Page;
 }
 
-/** A screen as the build tells of it: its address with blanks, and what it loads. */
+/** A screen as the build describes it: its address with blanks, and what it loads. */
 interface BuiltScreen {
   readonly path: string;
 }

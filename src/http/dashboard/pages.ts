@@ -112,7 +112,7 @@ async function mountGuides(fastify: FastifyInstance, root: string): Promise<void
   });
 }
 
-/** Where it is told; else beside the compiled service, or where the sources are built to. */
+/** The given folder; else beside the compiled service, or where the sources are built to. */
 function findFolder(given: string | undefined): string | undefined {
   const usual = ['../../dashboard', '../../../dist/dashboard'];
   const places =
@@ -202,7 +202,7 @@ const strayParts = /\/\/|\/(\.|%2e){1,2}(\/|$)/i;
 
 /**
  * A file at the root that is not there is missing; below it, ids may have dots. Screens are for
- * browsers, which ask for HTML by name: whoever asks for anything is a program that got lost.
+ * browsers, which ask for HTML by name: a client that asks for anything is a program that got lost.
  */
 function isScreen(url: string, accept: string | undefined): boolean {
   const path = pathOf(url);

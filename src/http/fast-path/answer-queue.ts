@@ -8,7 +8,7 @@ import type { Clients, RequestSource } from '../clients.ts';
 export interface Begun {
   readonly source: RequestSource;
   text: string | undefined;
-  /** Held while it waits for the answers before it; undefined: none were before it. */
+  /** Frees the bytes reserved while it waits for answers before it; undefined: there were none. */
   readonly release: (() => void) | undefined;
 }
 
@@ -24,7 +24,7 @@ export class AnswerQueue {
   #isIdle = false;
   #idleSince = 0;
 
-  /** `onLeft` hears that all answers have left. */
+  /** `onLeft` is called when all answers have left. */
   constructor(
     { room, clients }: { readonly room: AnswerBudget; readonly clients: Clients },
     socket: Socket,
@@ -46,7 +46,7 @@ export class AnswerQueue {
     return this.#socket.writableLength > 0;
   }
 
-  /** A place for the answer to a request; undefined: too many wait, or there is no room for one. */
+  /** A place for the answer to a request; undefined: too many wait, or the budget is used up. */
   begin(source: RequestSource): Begun | undefined {
     const isFirst = this.#begun.length === 0;
     const release = isFirst ? undefined : this.#wait(source);
@@ -56,7 +56,7 @@ export class AnswerQueue {
     return begun;
   }
 
-  /** Room for a request that came before the answers to those before it had left. */
+  /** Reserves bytes for a request that came before the answers to those before it had left. */
   #wait(source: RequestSource): (() => void) | undefined {
     if (this.#waiting >= limits.pipelinedRequestsMax) return undefined;
     const payer = payerAt(this.#clients.of(source).address);
@@ -70,8 +70,8 @@ export class AnswerQueue {
   }
 
   /**
-   * How long no answer has left, in milliseconds at `now` of `performance.now()`: since this was
-   * asked first after the last one, as each answer would have to look at the clock otherwise.
+   * How long no answer has left, in milliseconds at `now` of `performance.now()`: since the first
+   * call after the last answer, as each answer would have to read the clock otherwise.
    */
   idleMs(now: number): number {
     if (!this.#isIdle) this.#idleSince = now;
@@ -123,7 +123,7 @@ export class AnswerQueue {
       return;
     }
     socket.pause();
-    // Nothing is written: it is told when all before it has left, or never will.
+    // Nothing is written: the callback runs when all before it has left, or never will.
     socket.write('', () => {
       release();
       if (this.#begun.length === 0 && !this.isUnread && !socket.destroyed) this.#onLeft();

@@ -91,7 +91,7 @@ interface Rest {
   readonly text: string;
 }
 
-// By the object that stands for a text while that is the same one: it goes when that does.
+// By the object that represents a text while that is the same one: it goes when that does.
 const rests = new WeakMap<object, Rest>();
 
 /** All of an answer but the lines that say the time: of a text that stays the same, made once. */
@@ -113,7 +113,7 @@ function writeRest(answer: TextAnswer, read: ReadOptions | undefined): string {
   return `${fieldsText(about)}\r\n${body}`;
 }
 
-/** Names and values in turns. */
+/** Writes alternating names and values as header fields. */
 function fieldsText(about: readonly string[]): string {
   let text = '';
   for (let at = 0; at < about.length; at += 2) text += `${about[at]}: ${about[at + 1]}\r\n`;

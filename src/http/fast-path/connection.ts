@@ -24,7 +24,7 @@ export interface HotTarget {
   answer(call: HotCall): Promise<string | undefined>;
 }
 
-/** State and services that the connections of the short way share. */
+/** State and services common to the connections of the fast path. */
 export interface FastPathParts extends IntakeParts {
   readonly node: NodeHttp;
   readonly lines: readonly HotPattern<HotTarget>[];
@@ -47,7 +47,7 @@ function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): 
 const noQuery = {};
 const nothing = Buffer.alloc(0);
 
-/** A connection on the short way, until it is handed over or closed. */
+/** A connection on the fast path, until it is handed over or closed. */
 export class FastConnection implements IntakeOwner {
   readonly #parts: FastPathParts;
   readonly #socket: Socket;
@@ -74,7 +74,7 @@ export class FastConnection implements IntakeOwner {
     parts.open.add(this);
   }
 
-  /** Begins the requests in the bytes, in their turn. */
+  /** Begins the requests in the bytes, at once or in their slice. */
   readonly receive = (chunk: Buffer): void => {
     const { isWaiting } = this.#intake;
     if (!isWaiting && !this.#isHeld && !this.#answers.isUnread) {
@@ -115,7 +115,7 @@ export class FastConnection implements IntakeOwner {
     }
   }
 
-  /** false: there is no room; it waits in the socket until those before it are answered. */
+  /** false: the budget is used up; it waits in the socket until those before it are answered. */
   #begin(request: HotRequest<HotTarget>, bytes: Buffer, at: number): boolean {
     const call = callOf(request, bytes, this.#socket);
     const begun = this.#answers.begin(call.raw);
@@ -128,7 +128,7 @@ export class FastConnection implements IntakeOwner {
     if (!request.line.hasBody) this.#isHeld = true;
     void request.line.target.answer(call).then((text) => {
       if (text !== undefined) return this.#answers.answer(begun, text);
-      // A read whose answer is none for the short way: node asks for it again.
+      // A read whose answer does not fit the fast path: node handles it again.
       this.#answers.drop();
       if (this.#socket.writable) this.#leave('handed over', bytes.subarray(at, request.end));
     });
@@ -183,7 +183,7 @@ export class FastConnection implements IntakeOwner {
     this.#answers.close();
   };
 
-  /** Looks for what has taken too long. */
+  /** Ends a request or a pause that has taken too long. */
   sweep(now: number): void {
     const { requestMs, idleMs } = this.#parts;
     const { isUnderWay, partialSince } = this.#intake;

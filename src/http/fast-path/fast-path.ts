@@ -15,7 +15,7 @@ import { FastConnection, type FastPathParts, type HotTarget } from './connection
 import type { NodeHttp } from './hand-over.ts';
 import { type HotPattern, hotPattern, readHotRequest } from './reader.ts';
 
-/** A way for plain requests of hot routes from the socket to their handlers [decision 0015]. */
+/** The path of plain requests of hot routes from the socket to their handlers [decision 0015]. */
 export interface FastPath {
   /**
    * Takes a connection that begins with a hot request, with its first bytes; answers whether it
@@ -41,7 +41,7 @@ export interface FastPathOptions {
   readonly timeouts: {
     readonly requestMs: number;
     readonly keepAliveMs: number;
-    /** How long node waits beyond the time that it tells its clients. */
+    /** How long node waits beyond the time that it announces to clients. */
     readonly keepAliveBufferMs: number;
     readonly checkMs: number;
   };
@@ -51,7 +51,7 @@ export interface FastPathOptions {
   readonly log: Log;
 }
 
-/** Opens the short way before `node`, which gets whatever is not exactly a hot request. */
+/** Opens the fast path before `node`, which gets all that is not exactly a hot request. */
 export function createFastPath(options: FastPathOptions, node: NodeHttp): FastPath {
   const { room, waiting, clients, turns, timeouts } = options;
   const writer = createAnswerWriter(timeouts.keepAliveMs, options.clock);
@@ -97,7 +97,7 @@ function hotLinesOf(
   );
 }
 
-/** The way of `mountRoute` through a route, without Fastify. */
+/** Serves a route as `mountRoute` does, without Fastify. */
 function hotTarget(
   route: Route,
   label: string,

@@ -44,7 +44,7 @@ export function createNodeHttp(
       const gate = new RequestGate(parts, socket, () => {
         for (const listener of listeners) Reflect.apply(listener, server, [socket]);
       });
-      // Node waits for nobody to resume a connection: it was never paused, as far as it knows.
+      // Node resumes no connection itself: as far as it knows, it was never paused.
       socket.resume();
       gate.receive(bytes);
       if (hasEnded) gate.end();

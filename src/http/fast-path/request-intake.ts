@@ -36,7 +36,7 @@ const untimedBytesMax = 1_024;
 
 const nothing = Buffer.alloc(0);
 
-/** The services that tell whose turn it is. */
+/** The services that decide which payer is next. */
 export interface IntakeParts {
   readonly room: AnswerBudget;
   readonly waiting: WaitingBudget;
@@ -48,13 +48,13 @@ export interface IntakeParts {
 export interface IntakeOwner {
   /** `isUnderWay`: the first request in the bytes began in an earlier chunk. */
   read(bytes: Buffer, isUnderWay: boolean): void;
-  /** A turn is over, and its bytes are read. */
+  /** A slice is over, and its bytes are read. */
   flowOn(): void;
 }
 
 /**
- * Chunks of one connection on their way to the reader of requests: what is cut is put together,
- * and who sends many at once waits for the turn of its payer.
+ * Chunks of one connection on their way to the reader of requests: what is cut is put together, and
+ * a client that sends many at once waits for a slice of its payer.
  */
 export class RequestIntake {
   readonly #parts: IntakeParts;
@@ -80,7 +80,7 @@ export class RequestIntake {
     });
   }
 
-  /** Some requests wait for their turn: what arrives behind them is not read. */
+  /** Some requests wait for their slice: bytes that arrive behind them are not read. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
@@ -94,7 +94,7 @@ export class RequestIntake {
     return this.#part?.since;
   }
 
-  /** Hands a chunk to the reader, at once or in its turn. */
+  /** Hands a chunk to the reader, at once or in its slice. */
   take(chunk: Buffer): void {
     if (this.#hasPlace) this.#count(nothing, 0);
     if (this.#hasTurn) {
@@ -112,31 +112,31 @@ export class RequestIntake {
     this.#part = new PartialRequest(first, wholeLength);
   }
 
-  /** Bytes for whoever reads next: nothing more comes before they are read. */
+  /** Puts bytes back for the next reader: nothing more comes before they are read. */
   putBack(bytes: Buffer): void {
     this.#socket.pause();
     this.#socket.unshift(bytes);
     this.#count(bytes, this.#socket.readableLength - bytes.length);
   }
 
-  /** Nothing more is read here: what waits is dropped, but for what is `left` to others. */
+  /** Ends reading here: bytes that wait are dropped, but for those `left` to node. */
   end(left: Buffer): void {
     this.#part = undefined;
     this.#count(left, this.#socket.readableLength);
     this.#hasEnded = true;
   }
 
-  /** Bytes that wait, and so many behind them; the whole chunk stays that they are of. */
+  /** Counts bytes that wait, and so many behind them; their whole chunk stays in memory. */
   #count(bytes: Buffer, behind: number): void {
     const held = bytes.length === 0 ? 0 : bytes.buffer.byteLength + behind;
     this.#hasPlace = held > 0;
     if (!this.#place.hold(held)) this.#socket.destroy();
   }
 
-  /** Many requests came at once, on other connections as well: these are begun in their turn. */
+  /** Begins requests in their slice: many came at once, on other connections as well. */
   #wait(turn: Promise<void>, chunk: Buffer): void {
     this.#isWaiting = true;
-    // In the socket: its end is not told before they are read.
+    // In the socket: its end is not emitted before they are read.
     this.putBack(chunk);
     void turn.then(() => {
       this.#isWaiting = false;

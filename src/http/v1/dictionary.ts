@@ -45,7 +45,9 @@ export function refusalToV1(sentence: string, given: readonly string[]): string 
     .join('');
 }
 
-/** An id that is a word itself is told from the word by what stands before it. */
+/**
+ * The pattern of a given text; an id that is itself a word has `id`, a kind or a quote before it.
+ */
 function quoted(text: string): string {
   const escaped = RegExp.escape(text);
   return v2Key.test(text) ? `(?<=\\b(?:id|device|sensor) |")${escaped}\\b` : escaped;

@@ -41,7 +41,7 @@ function withOwnRefusals(route: Route, services: Services): Route {
   return route;
 }
 
-/** A social message to nobody is answered 500, as ever: clients wait for it [contract 9]. */
+/** A social to an unknown recipient is answered 500, as ever: clients wait for it [contract 9]. */
 function withUnknownRecipients(route: Route): Route {
   return {
     ...route,
@@ -66,7 +66,7 @@ function withUnknownMeasurements(route: Route, { devices }: Services): Route {
         return await route.handle(request);
       } catch (reason) {
         if (!isNotFound(reason)) throw reason;
-        // An actor who may not view the data was refused before the measurement was looked for.
+        // An actor who may not view the data was refused before the measurement was searched.
         await devices.get(request.actor, parseDeviceId(request.params['device_id']));
         return nothing(request);
       }

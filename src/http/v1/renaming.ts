@@ -12,7 +12,7 @@ export interface Renaming {
   readonly toV2: (message: unknown) => unknown;
 }
 
-/** The keywords of a schema that are looked at; all others are copied. */
+/** The keywords of a schema that are read; all others are copied. */
 interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];

@@ -44,7 +44,7 @@ export function wantsCsv(format: 'json' | 'csv' | undefined, accept: string | un
   return format === 'csv' || (format === undefined && prefersCsv(accept));
 }
 
-/** How many there are and, where retention took some of the range, from when they stand. */
+/** How many there are and, where retention took some of the range, since when they are kept. */
 export const headersOf = ({
   total,
   standsFrom,
@@ -56,7 +56,7 @@ export const headersOf = ({
   ...standingHeader(standsFrom),
 });
 
-/** From when datapoints stand, where retention took some of the range. */
+/** Since when datapoints are kept, where retention took some of the range. */
 export const standingHeader = (
   standsFrom: Instant | undefined,
 ): Readonly<Record<string, string>> =>

@@ -310,7 +310,7 @@ function readPlace(query: Static<typeof SummedUpQuery>, sensor: SensorRef): Plac
   throw invalid('after must be empty, or what X-After said of this sensor');
 }
 
-/** Reads the query of a history from the parameters that all reads share. */
+/** Reads the query of a history from the parameters that all reads have. */
 export function historyQuery(query: Static<typeof DatapointsQuery>, isCsv = false): HistoryQuery {
   const from = query.dateFrom ?? query.date_from;
   const to = query.dateTo ?? query.date_to;

@@ -76,7 +76,7 @@ export function fieldRoutes<Changes>(options: {
   );
 }
 
-/** The PUT by which an owner gives a thing to somebody else. */
+/** The PUT by which an owner gives a thing to another account. */
 export function ownerRoute(options: {
   readonly path: string;
   readonly tag: string;

@@ -139,7 +139,7 @@ export function userRoutes(
   ];
 }
 
-/** An account as whoever asks may see it. */
+/** An account as the actor may see it. */
 async function shownTo(accounts: Accounts, actor: Actor, user: User) {
   const devices = await accounts.devicesOf(actor, user);
   const shown = userToWire(user, accounts.maySeeContact(actor, user));
