@@ -46,8 +46,8 @@ export interface AppOptions {
   /** How long peers may take, and how long the end waits for them; absent: the usual times. */
   readonly timeouts?: ServerTimeouts;
   /**
-   * Told the password that the first start made up for the admin: the only time anybody can see
-   * it. It comes before the ports are opened, so that a start which fails there has shown it.
+   * Receives the password that the first start made up for the admin: the only time it can be seen.
+   * Called before the ports are opened, so that a start which fails there has shown it.
    */
   readonly onGeneratedPassword?: (password: string) => void;
   /** Whether a first start that makes a password up makes a link for the first login as well. */
@@ -159,7 +159,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
 }
 
-/** Adds what is read of the engine and of the clock whenever somebody asks for metrics. */
+/** Adds what is read of the engine and of the clock whenever metrics are asked for. */
 function watchEngine(metrics: Metrics, engine: Storage, clock: SteadyClock): void {
   metrics.watchClock(clock.aheadMs);
   metrics.watchMemory(async () => engine.threadMemory?.());
@@ -190,7 +190,7 @@ function openPresence({ members }: Storage, { peers }: Partial<SharedFeed>) {
   return createSharedPresence({ own: members.own, ...peers });
 }
 
-/** Tells other processes that this one lives; answers what ends that. */
+/** Publishes to other processes that this one lives; answers the function that ends that. */
 function openMembers(
   { members: store }: Storage,
   feed: Partial<SharedFeed>,
@@ -206,7 +206,7 @@ function openMembers(
     onMembers: (members) => presence?.keep(members.map(({ id }) => id)),
     onLost: () => onReplaced?.('the other processes gave this one up'),
     onEnded({ state }) {
-      // The lost process may have made a change that it told nobody of any more.
+      // The lost process may have made a change that it did not publish any more.
       if (state === 'lost') void feed.tell?.({ kind: 'anything' });
     },
   };

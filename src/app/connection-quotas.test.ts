@@ -45,7 +45,7 @@ test('where guests have all, the one that is silent for longest makes room', () 
   assert.notEqual(enter('203.0.113.3'), undefined);
   assert.deepEqual(ended, ['192.0.2.2', '192.0.2.4', '192.0.2.5']);
   assert.equal(budget.used, 20);
-  // Where all speak, somebody ends all the same.
+  // Where all speak, one connection ends all the same.
   for (let at = 0; at < 200; at += 1) {
     for (let one = 1; one <= 12; one += 1) speak(`192.0.2.${one}`);
     assert.notEqual(enter(`203.0.113.${10 + at}`), undefined);
@@ -81,7 +81,7 @@ test('an account has its share; what it opens beyond that counts as a guest', ()
   logIn('ama', 25);
   assert.equal(budget.usedBy('account/ama'), 20);
   assert.equal(budget.usedByGuests, 5);
-  // Many accounts leave a part of the guests' share to those who come.
+  // Many accounts leave a part of the guests' quota to newcomers.
   logIn('kofi', 19);
   logIn('esi', 19);
   assert.ok(budget.usedByGuests >= 5, `${budget.usedByGuests}`);

@@ -23,19 +23,19 @@ interface CountedSlot {
   hasLeft: boolean;
 }
 
-/** Seats of guests, or of one account: those that were silent for longest come first. */
+/** Slots of guests, or of one account: those that were silent for longest come first. */
 type Seats = Set<CountedSlot>;
 
-/** How many are looked at to find a silent one: a flood of new connections pays for each. */
+/** How many are checked to find a silent one: a flood of new connections pays for each. */
 const looksMax = 100;
 
 /** The part of the guests' quota that no account takes, so that newcomers can log in. */
 const partForNew = 1 / 4;
 
 /**
- * Shares connections out by address, and by account once they have logged in. When all that guests
- * may have is taken, the one that is silent for longest makes room, so that whoever is new can
- * always connect.
+ * Limits connections by address, and by account once they have logged in. When the quota of guests
+ * is used up, the connection that is silent for longest is ended, so that a new client can always
+ * connect.
  */
 export function createConnectionQuotas(
   budget: Budget,
@@ -44,7 +44,7 @@ export function createConnectionQuotas(
   const guests: Seats = new Set();
   const accounts = new Map<Payer, Seats>();
 
-  /** A trusted proxy brings the connections of many: it has the share of an account. */
+  /** A trusted proxy brings the connections of many: it has the quota of an account. */
   function payerFor(address: string): Payer {
     const payer = payerAt(address);
     const plain = payer.slice('address/'.length);
@@ -59,7 +59,7 @@ export function createConnectionQuotas(
     return budget.take(payer, 1) === undefined;
   }
 
-  /** Ends the connection that is silent for longest, as far as a few looks tell. */
+  /** Ends the connection that is silent for longest, as far as a few checks find it. */
   function endSilentOf(seats: Seats): void {
     let looks = 0;
     for (const seat of seats) {
@@ -136,7 +136,7 @@ export function createConnectionQuotas(
         },
         logIn(account) {
           if (seat.payer === account || seat.hasLeft || !isPayer(account)) return;
-          // A proxy brings others next.
+          // A proxy brings other clients next.
           if (isGuestPayer(account) || seat.payer.startsWith(proxySeat)) return;
           if (!mayTakeOver(account)) return;
           stand(seat);
@@ -175,7 +175,7 @@ function connectionsOfFiles(): number | undefined {
       /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return files === undefined ? undefined : Math.max(filesBeside, Number(files) - filesBeside);
   } catch {
-    // Not Linux: its own limits hold, and a connection that cannot be opened is refused by it.
+    // Not Linux: its own limits apply, and a connection that cannot be opened is refused by it.
     return undefined;
   }
 }

@@ -8,7 +8,7 @@ const lookMs = 1_000;
 /** For engines whose data is not on a disk of this machine. */
 export const noDisk: Disk = { freeBytes: () => undefined, sizeBytes: undefined };
 
-/** The disk that a directory is on; looked at once a second at most, and only when asked. */
+/** The disk that a directory is on; checked once a second at most, and only when asked. */
 export function watchDisk(directory: string, log: Log): Disk {
   let free: number | undefined;
   let sizeBytes: number | undefined;

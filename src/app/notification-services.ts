@@ -34,13 +34,13 @@ import type { ServiceStorage } from './service-storage.ts';
 export interface BuiltNotifications extends NotificationServices {
   /** The hook of the ingest path. */
   readonly consequences: Consequences;
-  /** The look that is filed with a push; absent: this process looks alone. */
+  /** The evaluation that is filed with a push; absent: this process evaluates alone. */
   readonly newEvaluation?: SharedNotifier['newEvaluation'];
   /** Something was filed in the outbox. */
   readonly wake: () => void;
   /** Pushes of devices could not be stored, for no fault of theirs. */
   readonly onUnstored: () => void;
-  /** Fetches all rules, looks at what a crash left, and begins to deliver; before ports open. */
+  /** Fetches all rules, evaluates what a crash left, and begins to deliver; before ports open. */
   start(): Promise<void>;
   /** Ends what is under way; after the ports are closed and pushes are stored. */
   stop(): Promise<void>;
@@ -70,7 +70,7 @@ export function createNotificationServices(parts: {
   const outbox = createDispatcher({ store: storage.outbox, ...outboxParts });
   const states = createStateBook({ store, log });
   const evaluations = createEvaluations();
-  // Rules wait for silences, and silences are told to rules.
+  // Rules wait for silences, and silences are reported to rules.
   const silences = (): Silences => watch;
   const book = createRuleBook({
     ...{ store, users, devices, datapoints, silences, budgets, reporter, log },
@@ -95,7 +95,7 @@ export function createNotificationServices(parts: {
   });
   if (parts.feed.isCurrent !== undefined) followRules({ changes: parts.feed, store, users, book });
   parts.feed.onChange(async (change) => {
-    // A process may have been given up: what it had claimed, and its looks, are due.
+    // A process may have been given up: what it had claimed, and its evaluations, are due.
     if (change.kind === 'anything') {
       outbox.wake();
       void notifier.retry();
@@ -127,7 +127,7 @@ export function createNotificationServices(parts: {
       if (inTurn === undefined) await catchUp({ book, notifier, datapoints, log });
       watch.start();
       outbox.start();
-      // In turn, each look ends with what it left to remember.
+      // In a cluster, each evaluation ends with saving its states.
       if (inTurn === undefined) repeat(states.save, limits.statesPauseMs);
       repeat(notifier.retry, limits.firingsRetryMs);
     },

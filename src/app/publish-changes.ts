@@ -20,8 +20,8 @@ import { createKeyedSequence } from '../lib/keyed-sequence.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /**
- * The storage, telling of every change that others may remember the state before of: after the
- * commit and before whoever made it is answered, whatever part of the service makes it.
+ * The storage, publishing every change of which the state before may be remembered elsewhere: after
+ * the commit and before the caller is answered, whatever part of the service makes it.
  */
 export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publishChange'>): Storage {
   const tell = createTell(feed);
@@ -46,8 +46,8 @@ export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publish
 }
 
 /**
- * Waits for a write, and tells what it changed unless the store refused it; `ifUnknown`: what it
- * may have changed when it fails.
+ * Waits for a write, and publishes its changes unless the store refused it; `ifUnknown`: the change
+ * that it may have made when it fails.
  */
 type Tell = <Outcome>(
   write: Promise<Outcome>,
@@ -63,7 +63,7 @@ function createTell(feed: Pick<ChangeFeed, 'publishChange'>): Tell {
     try {
       outcome = await write;
     } catch (error) {
-      // The write may have been committed all the same: nobody is to count on the state before.
+      // The write may have been committed all the same: no process may count on the state before.
       if (ifUnknown !== undefined) await feed.publishChange(ifUnknown);
       throw error;
     }

@@ -42,7 +42,7 @@ export interface ServerOptions {
   readonly timeouts?: ServerTimeouts;
   readonly clock: SteadyClock;
   readonly log: Log;
-  /** Told how to close what was opened, last first. */
+  /** Receives the functions that close what was opened, called last first. */
   readonly onOpened: (end: () => unknown) => void;
 }
 
@@ -56,7 +56,7 @@ export interface ServerUrls {
   readonly mqttsUrl?: string;
 }
 
-/** Opens the ports of HTTP and MQTT, which share connections, their guard and their end. */
+/** Opens the ports of HTTP and MQTT, with one guard and one end of all their connections. */
 export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   const { config, built, storage, meters, timeouts, clock, log, onOpened } = options;
   const { metrics, reporter, budgets } = meters;
@@ -133,7 +133,7 @@ async function listenForHttp(http: HttpServer, config: Config): Promise<void> {
 
 const idleSweepMs = 50;
 
-/** Lets what is under way finish; whoever is still connected after `drainMs` is cut off. */
+/** Lets what is under way finish; a client still connected after `drainMs` is cut off. */
 async function closeServers({
   http,
   mqtt,
@@ -155,7 +155,7 @@ async function closeServers({
     );
     connections.destroyAll();
   }, drainMs);
-  // An answer under way leaves its connection open and idle behind it; nobody else closes that.
+  // An answer under way leaves its connection open and idle behind it; nothing else closes that.
   const sweep = setInterval(() => http.server.closeIdleConnections(), idleSweepMs);
   // Together: connections of one may be on the other's port.
   await Promise.all([http.close(), mqtt.close()]);

@@ -3,7 +3,7 @@ import type { Log } from '../lib/log.ts';
 import { createSteadyClock, latestBelieved, type SteadyClock } from '../lib/steady-clock.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** How often processes that share a database ask for its time. */
+/** How often processes on one database ask for its time. */
 const askMs = 10_000;
 /** An answer that took longer says too little about the time. */
 const answerMs = 500;

@@ -3,7 +3,7 @@ import { createDeviceDirectory, type DeviceDirectory } from '../domain/devices/d
 import type { Storage } from '../storage/storage.ts';
 import { publishChanges } from './publish-changes.ts';
 
-/** The stores as the service uses them: their writes are told, and devices are remembered. */
+/** The stores as the service uses them: their writes are published, and devices are remembered. */
 export interface ServiceStorage extends Storage {
   readonly devices: DeviceDirectory;
 }

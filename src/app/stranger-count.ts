@@ -65,7 +65,7 @@ export function createStrangerCount(
         devices.strangerBytes(deviceId),
         devices.storedBytes(deviceId),
       ]);
-      // Nobody knows whose datapoints went: as many of theirs as there are among all.
+      // Unknown whose datapoints went: as many of strangers as there are among all.
       const bytes = Math.min(ofStrangers, Math.ceil((ofStrangers * freed) / (left + freed)));
       if (bytes === 0) return;
       await devices.addStrangerBytes(new Map([[deviceId, -bytes]]));

@@ -9,7 +9,7 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** A source that reads files, and looks at them until it is closed. */
+/** A source that reads files, and polls them until it is closed. */
 export interface WatchedTls extends TlsSource {
   close(): void;
 }

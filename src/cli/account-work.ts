@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import { hashPassword } from '../lib/password-hash.ts';
 import { createId, createSigningKey } from '../lib/secret-token.ts';
 
-/** An account that is to be made; whoever runs a command vouches for its addresses. */
+/** An account that is to be made; the user of a command vouches for its addresses. */
 export function newAccount(
   clock: Clock,
   about: {

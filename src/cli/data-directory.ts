@@ -11,7 +11,7 @@ import { databasePath } from '../storage/sqlite/connection.ts';
 import { makeDirectory } from '../storage/sqlite/make-directory.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** How a command is told on which data it works. */
+/** The option that names the data on which a command works. */
 export const dataDirOption = [
   '--data-dir <path>',
   'data directory, instead of KIPIMO_DATA_DIR or KIPIMO_DATABASE_URL',
@@ -48,7 +48,7 @@ export function placeOf(options: DirectoryOption): StoragePlace {
   return { kind: 'sqlite', directory: config.storage.directory };
 }
 
-/** The same where there is data already, as far as a look at files says. */
+/** The same where there is data already, as far as a check of files says. */
 export function knownPlaceOf(options: DirectoryOption): StoragePlace {
   const place = placeOf(options);
   requireKnown(place);

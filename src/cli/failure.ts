@@ -23,7 +23,7 @@ const fileProblems: ReadonlyMap<string, string> = new Map([
 function fileSentence(error: Error): string | undefined {
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   const problem = code === undefined ? undefined : fileProblems.get(code);
-  // Reads do not tell of which file.
+  // Errors of reads do not name the file.
   const place = path ?? (syscall === 'read' ? 'the file' : undefined);
   return problem === undefined || place === undefined ? undefined : `${place}: ${problem}`;
 }

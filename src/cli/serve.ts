@@ -43,7 +43,7 @@ async function serve(options: {
   const stopped = waitForStopSignal();
   stopWithNpm();
   // Nothing acknowledged is lost by leaving: the store is made to survive it. Staying after an
-  // uncaught error would mean going on with a state that nobody knows.
+  // uncaught error would mean going on with an unknown state.
   process.on('uncaughtException', (err) => {
     log.error({ err }, 'leaving after an error that nothing caught');
     process.exit(1);
@@ -57,7 +57,7 @@ async function serve(options: {
     onReplaced: () => process.exit(1),
     // A terminal is read by who started the service; any other output may be a log for others.
     makesFirstLink: process.stdout.isTTY,
-    // Outside of the log, which blots passwords and may be off: nobody can see it a second time.
+    // Outside of the log, which blots passwords and may be off: it is not shown a second time.
     onGeneratedPassword(password) {
       process.stdout.write(
         `Created administrator "${adminUsername}" with password ${password} ` +
@@ -71,7 +71,7 @@ async function serve(options: {
   if (options.open === true) openInBrowser(address);
   const signal = await stopped;
   log.info({ signal }, 'stopping');
-  // Nothing acknowledged is lost by leaving before everything has been told goodbye.
+  // Nothing acknowledged is lost by leaving before every connection is closed.
   setTimeout(() => {
     log.error({ afterMs: limits.stopMs }, 'leaving before all parts have stopped');
     process.exit(0);

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 /** npm and shells pass a Ctrl-C on that the service got already: so soon, it is the same one. */
 const echoMs = 1_000;
 
-/** The part of a process that tells of signals. */
+/** The part of a process that emits signals. */
 export interface SignalSource {
   on(signal: StopSignal, listener: () => void): unknown;
 }

@@ -42,8 +42,8 @@ export function parseImport(text: string): readonly unknown[] {
 }
 
 /**
- * Adds every entry that can be added, in their order, and tells about the others [contract 1].
- * Given ids are kept; passwords may be weak, because they come from a system that took them.
+ * Adds every entry that can be added, in their order, and reports the others [contract 1]. Given
+ * ids are kept; passwords may be weak, because they come from a system that took them.
  */
 export async function importAccounts(options: {
   readonly entries: readonly unknown[];

@@ -181,7 +181,7 @@ async function remove(name: string, options: DirectoryOption & { readonly yes?: 
   });
 }
 
-/** Without an admin nobody could manage the accounts. */
+/** Without an admin no account could manage the others. */
 async function requireAnotherAdmin(users: UserStore, user: User): Promise<void> {
   if (!user.isAdmin || user.isDisabled || (await users.countAdmins()) > 1) return;
   throw invalid(`${user.username} is the last admin: make another user admin first`);

@@ -34,7 +34,7 @@ export interface SeatedConnection {
   heard(): number;
 }
 
-/** The place of one connection. */
+/** The slot of one connection. */
 export interface ConnectionSlot {
   leave(): void;
   /** Counts it for another address: that of the client behind a proxy. false: there is no slot. */

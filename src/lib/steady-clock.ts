@@ -3,11 +3,11 @@ import type { Log } from './log.ts';
 
 /** A clock that does not go back when that of its machine does. */
 export interface SteadyClock extends Clock {
-  /** By how much it is ahead of the machine's clock, which is behind; 0: that one holds. */
+  /** By how much it is ahead of the machine's clock, which is behind; 0: that one applies. */
   aheadMs(): number;
   /** The time from now on is not before this one. */
   keepFrom(newest: Instant): void;
-  /** Another machine, whose clock holds for several, has this time now. */
+  /** Another machine, whose clock applies to several, has this time now. */
   follow(theirs: Instant): void;
 }
 
@@ -39,7 +39,7 @@ export function createSteadyClock(options: {
   const { machine, log, elapsed = () => performance.now() } = options;
   let latest = Number.NEGATIVE_INFINITY;
   let correction = 0;
-  /** Since when the time is reckoned, and from where; undefined: the machine's clock holds. */
+  /** Since when the time is reckoned, and from where; undefined: the machine's clock applies. */
   let held: { readonly from: Instant; readonly since: number } | undefined;
 
   function reckoned(read: Instant): Instant {

@@ -126,7 +126,7 @@ export function createBulkByteReader({
 
 /**
  * How the line before began, if with its ids and then its value: most lines of a request begin as
- * the one before them, and need not be looked at again as far as that.
+ * the one before them, and need not be read again as far as that.
  */
 class LineBefore {
   #bytes: Uint8Array = new Uint8Array(0);

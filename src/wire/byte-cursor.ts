@@ -29,8 +29,8 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
 /**
- * Reads JSON from bytes where it is plain: what needs a second look is left to `parseJson`, so
- * every method may say no to what is right, and never yes to what is wrong.
+ * Reads JSON from bytes where it is plain: all other text is left to `parseJson`, so every method
+ * may say no to what is right, and never yes to what is wrong.
  */
 export class ByteCursor {
   #bytes: Uint8Array = new Uint8Array(0);

@@ -99,7 +99,7 @@ export function* longCell(value: LongJson): Generator<string> {
 
 function mayBeJson(beginning: string, value: LongJson): boolean {
   if (looksLikeFormula(beginning)) return false;
-  // White space at the ends may be of any length: nothing is told from it.
+  // White space at the ends may be of any length: nothing follows from it.
   const start = beginning.trimStart()[0] ?? '';
   const end = value.ending(sliceCharacters).trimEnd().at(-1) ?? '';
   return start === '' || end === '' || jsonEnds.includes(start + end);

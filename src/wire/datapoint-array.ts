@@ -22,9 +22,9 @@ export function isArrayOfObjects(bytes: Buffer): boolean {
 }
 
 /**
- * Reads an array of datapoints from its bytes in slices, and yields between them so that others may
- * have their turn. Elements that are no datapoints, no JSON, no UTF-8 or too long are refused by
- * themselves [contract 15]. Throws invalid when the array does not end or something follows it.
+ * Reads an array of datapoints from its bytes in slices, and yields between them so that other work
+ * may run. Elements that are no datapoints, no JSON, no UTF-8 or too long are refused by themselves
+ * [contract 15]. Throws invalid when the array does not end or something follows it.
  */
 export function* readDatapointArray(
   bytes: Buffer,

@@ -227,7 +227,7 @@ export function createLongDatapointWriter(
 export function createManySensorsWriter(
   spelling: Spelling = v2Spelling,
 ): (item: { readonly sensor: SensorRef; readonly datapoint: Datapoint }) => string {
-  // By the object: whoever reads many sensors hands the same one over again and again.
+  // By the object: a reader of many sensors hands the same one over again and again.
   const writers = new Map<SensorRef, (datapoint: Datapoint) => string>();
   return ({ sensor, datapoint }) => {
     const known = writers.get(sensor);

@@ -116,11 +116,11 @@ test('the text of a device is kept until one of its last values is another', () 
     const writtenBefore = written;
     assert.equal(read(), first);
     assert.equal(written, writtenBefore);
-    // For instance for somebody who asks for values that are not calibrated.
+    // For instance for a client that asks for values that are not calibrated.
     assert.equal(read(false), first);
     assert.equal(written, writtenBefore + sensors.length);
   }
-  // Whoever may not see the values gets a text of their own in between.
+  // An account that may not see the values gets a text of its own in between.
   const hidden = { device, lastValueOf: () => undefined, largeValueOf: async () => undefined };
   const withValues = read()?.text;
   assert.notEqual(wholeDeviceText(hidden, v2Spelling)?.text, withValues);

@@ -98,7 +98,7 @@ function withLastValues(
 
 /**
  * The devices as JSON texts with commas between them, with only the last values made anew. Large
- * last values are read when it is their turn, so that few of them are in memory.
+ * last values are read when they are next, so that few of them are in memory.
  */
 export async function* deviceTexts(
   steps: AsyncIterable<readonly DeviceSnapshot[]>,

@@ -35,7 +35,7 @@ export interface LargePush {
   readonly csv: CsvPushChoices;
 }
 
-/** Takes large pushes in: a few at a time, callers in turn, others served in between. */
+/** Takes large pushes in: a few at a time, round robin over payers, other work in between. */
 export type TakeLargePush = (
   push: LargePush,
   ingest: (pushed: PushedDatapoints) => Promise<void>,
@@ -44,7 +44,7 @@ export type TakeLargePush = (
 export function createTakeLargePush(options: {
   readonly valueBytesMax: number;
   readonly isUtf8: (bytes: Uint8Array) => boolean;
-  /** How much is read before others have their turn. */
+  /** How much is read before other work runs. */
   readonly sliceBytes?: number;
 }): TakeLargePush {
   const { valueBytesMax, isUtf8, sliceBytes = limits.largePushSliceBytes } = options;

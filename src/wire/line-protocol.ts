@@ -11,7 +11,7 @@ export interface LinePoint {
   readonly time?: string;
 }
 
-/** A device has no more sensors than this, and nobody names more tags. */
+/** A device has no more sensors than this, and no client names more tags. */
 const fieldsMax = 1_000;
 const tagsMax = 100;
 

@@ -27,7 +27,7 @@ export function createPushByteReader(): PushByteReader {
 
   const instantHere = (): number => (cursor.take(colon) ? cursor.instant() : Number.NaN);
 
-  /** NaN stands for whatever did not go on as usual: nothing is tried a second time. */
+  /** NaN marks bytes that did not go on as usual: nothing is tried a second time. */
   function read(): NewDatapoint | undefined {
     if (!cursor.take(openBrace)) return undefined;
     let value: number;

@@ -16,7 +16,7 @@ interface Pattern {
   readonly names: readonly string[];
 }
 
-/** A sentence with a long value in it is looked at no further. */
+/** A sentence with a long value in it is matched no further. */
 const charactersMax = 2_000;
 /** Sentences within sentences: a line of an update that was given up. */
 const depthMax = 3;

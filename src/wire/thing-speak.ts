@@ -124,7 +124,7 @@ export const UpdateMessage = Type.Object(
   { additionalProperties: Type.String() },
 );
 
-/** An entry as those are told who ask for JSON: the fields as they were sent. */
+/** An entry for clients that ask for JSON: the fields as they were sent. */
 export function updateToWire(
   entry: { readonly deviceId: DeviceId; readonly entryId: number; readonly now: Instant },
   parameters: UpdateParameters,
@@ -140,7 +140,7 @@ export function updateToWire(
   };
 }
 
-/** When an entry was made; undefined: nobody said. */
+/** When an entry was made; undefined: not given. */
 function instantOf(parameters: UpdateParameters, zone: TimeZone | undefined): Instant | undefined {
   const createdAt = parameters.get('created_at');
   return createdAt === undefined ? undefined : readLocalInstant(createdAt, 'created_at', zone);

@@ -33,7 +33,7 @@ interface SchemaNode {
 function withoutNulls(schema: SchemaNode, value: unknown): unknown {
   if (schema.items !== undefined && Array.isArray(value)) {
     const { items, maxItems = value.length } = schema;
-    // An excess of one element is refused as well as the whole array, and looked through sooner.
+    // An excess of one element is refused as well as the whole array, and checked sooner.
     const looked = value.length > maxItems ? value.slice(0, maxItems + 1) : value;
     return looked.map((element) => withoutNulls(items, element));
   }

@@ -249,7 +249,7 @@ function parsed(text: string): JsonValue | undefined {
   try {
     return parseJson(text);
   } catch {
-    // Bare texts, such as a token, are no JSON; whoever wants JSON looks at what came.
+    // Bare texts, such as a token, are no JSON; callers that want JSON check what came.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { invalid } from '../../domain/errors.ts';
 import { printable } from '../printable.ts';
 
-/** For fetch: what a service answers is looked at, not followed. */
+/** For fetch: an answer that redirects is read, not followed. */
 export const unfollowed = { redirect: 'manual' } as const;
 
 /** A service that sends its callers elsewhere. */

@@ -128,7 +128,7 @@ export function tokenOf(options: LoginOptions, keys = usualKeys): string | undef
   return token ?? (username === undefined ? readCommandKey(keys.token) : undefined);
 }
 
-/** The same options with the usual administrator, where nobody is named. */
+/** The same options with the usual administrator, where no user is named. */
 export function asAdmin<Options extends LoginOptions>(options: Options): Options {
   if (options.username !== undefined || tokenOf(options) !== undefined) return options;
   return { ...options, username: 'admin' };

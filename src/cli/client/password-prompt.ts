@@ -5,7 +5,7 @@ import { invalid } from '../../domain/errors.ts';
 
 export interface ChosenPassword {
   readonly password: string;
-  /** Nobody knows it yet: it must be shown, once. */
+  /** Whether it is made up: then it must be shown, once. */
   readonly isGenerated: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function askPassword(question: string): Promise<string> {
   throw invalid('no password can be asked for here: give it in a file');
 }
 
-/** Asks for a yes; throws where nobody can be asked. */
+/** Asks for a yes; throws without a terminal to ask on. */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw invalid('nobody can be asked here: give --yes');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -41,7 +41,7 @@ export async function confirm(question: string): Promise<boolean> {
   }
 }
 
-/** A password that nobody can guess: 144 random bits. */
+/** A password that cannot be guessed: 144 random bits. */
 export function generatePassword(): string {
   return randomBytes(18).toString('base64url');
 }

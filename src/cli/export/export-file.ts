@@ -65,10 +65,10 @@ export async function* readExport(file: string): AsyncGenerator<ExportRecord> {
   const flow = pipeline(source, inflated);
   // Errors reach the reader of the lines through the loop below; this pipeline ends with it.
   flow.catch(() => undefined);
-  // Reading may end before the file does: then nobody else hears that the rest is cut off.
+  // Reading may end before the file does: then no other listener receives this error.
   inflated.on('error', () => undefined);
   try {
-    // Every line was written by writeExport: what it holds is checked by whoever takes it in.
+    // Every line was written by writeExport: its content is checked by the import.
     for await (const text of linesOf(inflated)) {
       const line = parseJson(text, depthMax);
       if (!isJsonObject(line)) throw new JsonError('an object is expected', 0);

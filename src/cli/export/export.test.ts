@@ -89,7 +89,7 @@ async function fill(storage: Storage): Promise<void> {
   await fillInvitations(storage);
 }
 
-/** Open ones and one that is used up, and who took them: somebody was not given all of it yet. */
+/** Open ones, a used up one, and who took them: one account was not given all of it yet. */
 async function fillInvitations({ invitations }: Storage): Promise<void> {
   const [ana, bob] = [aUser('ana').id, aUser('bob').id];
   const one = { giver: ana, createdAt: noon, expiresAt: noon + 10, isRevoked: false } as const;
@@ -123,7 +123,7 @@ async function fillValues({ datapoints }: Storage): Promise<void> {
   await datapoints.append([{ ...other, batch: toColumnBatch(odd) }]);
 }
 
-/** Settings at every place, and hours that stand for values of days before. */
+/** Settings at every place, and hours that represent values of days before. */
 async function fillRetention({ datapoints, retentions, retaining }: Storage): Promise<void> {
   const sensor = { deviceId: deviceId('d1'), sensorId: sensorId('old') };
   const ana = { kind: 'user', username: username('ana') } as const;

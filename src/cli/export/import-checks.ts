@@ -125,7 +125,7 @@ function checksOfInvitation(
   ];
 }
 
-/** Checks an owner's name; things that belong to nobody are the guest's. */
+/** Checks an owner's name; things without an owner are the guest's. */
 function readOwner(name: string): void {
   if (name !== guestUsername) parseUsername(name);
 }

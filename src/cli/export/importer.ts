@@ -26,7 +26,7 @@ export interface ImportOutcome {
 
 /**
  * Takes the lines of an export in. Throws invalid when they are none, or not all of them, and
- * conflict when something is there already: whoever calls it works on a copy, or throws it away.
+ * conflict when something is there already: the caller works on a copy, or throws it away.
  */
 export async function importLines(
   storage: Storage,

@@ -23,7 +23,7 @@ export function createSensorMaker(client: ApiClient): SensorMaker {
     const path = `/devices/${encodeURIComponent(deviceId)}`;
     const found = await client.need({ method: 'GET', path }, 200, ...refusals);
     if (found.status === 404) {
-      // New devices are private, as nobody has looked at them yet; a guest's are public anyway.
+      // New devices are private, as no user has checked them yet; a guest's are public anyway.
       const json = { id: deviceId, visibility: 'private', sensors: [{ id: sensorId }] };
       const made = await client.need({ method: 'POST', path: '/devices', json }, 204, ...refusals);
       if (made.status === 204) devicesMade += 1;

@@ -45,9 +45,7 @@ export function refusalToV1(sentence: string, given: readonly string[]): string 
     .join('');
 }
 
-/**
- * The pattern of a given text; an id that is itself a word has `id`, a kind or a quote before it.
- */
+/** The pattern of a text; an id that is itself a word has `id`, a kind or a quote before it. */
 function quoted(text: string): string {
   const escaped = RegExp.escape(text);
   return v2Key.test(text) ? `(?<=\\b(?:id|device|sensor) |")${escaped}\\b` : escaped;
