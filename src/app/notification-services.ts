@@ -127,7 +127,7 @@ export function createNotificationServices(parts: {
       if (inTurn === undefined) await catchUp({ book, notifier, datapoints, log });
       watch.start();
       outbox.start();
-      // In a cluster, each evaluation ends with saving its states.
+      // With a shared notifier, each evaluation ends with saving its states.
       if (inTurn === undefined) repeat(states.save, limits.statesPauseMs);
       repeat(notifier.retry, limits.firingsRetryMs);
     },

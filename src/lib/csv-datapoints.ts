@@ -41,7 +41,7 @@ export const unnamedColumns = 'name the columns, for instance timestamp,value';
 
 interface TimeColumn {
   readonly at: number;
-  /** As the column's name says, `timestamp (Africa/Nairobi)`; absent: the reader's own. */
+  /** As the column's name says, `timestamp (Africa/Nairobi)`; absent: the reader's `zone`. */
   readonly zone?: TimeZone;
 }
 

@@ -30,7 +30,7 @@ export interface FairSlices {
   readonly waiting: number;
 }
 
-/** Milliseconds of a processor that this thread has used; where Node lacks them, that passed. */
+/** Processor time of this thread, in milliseconds; where Node lacks it, the time that passed. */
 function threadMs(): number {
   if (typeof process.threadCpuUsage !== 'function') return performance.now();
   const { user, system } = process.threadCpuUsage();
