@@ -92,7 +92,7 @@ function mountAssets(fastify: FastifyInstance, root: string): void {
     reply.removeHeader('access-control-expose-headers');
     done();
   });
-  fastify.register(fastifyStatic, {
+  void fastify.register(fastifyStatic, {
     root,
     prefix: '/assets/',
     decorateReply: false,
