@@ -12,7 +12,7 @@ import type { SteadyClock } from '../lib/steady-clock.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { jsonType } from './answer.ts';
 import { createAnswerBudget } from './answer-budget.ts';
-import { commonHeaders } from './answer-headers.ts';
+import { commonHeaders, fileHeaders } from './answer-headers.ts';
 import { createAuthenticate } from './authentication.ts';
 import { readBodiesAsBytes } from './body-reader.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
@@ -20,7 +20,7 @@ import { mountCallAnswers } from './call-answers.ts';
 import { createClients } from './clients.ts';
 import { mountCompatibilityEndpoints } from './compatible/endpoints.ts';
 import { createCompressor } from './compression.ts';
-import { type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
+import { assetsPath, type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
 import { answerErrors, type OnRefused, refuseAsUsual } from './error-handler.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
 import { createFastPath, type FastPathOptions } from './fast-path/fast-path.ts';
@@ -305,8 +305,8 @@ function wantHost(fastify: FastifyInstance): void {
 
 /** Any web page may call the API: credentials travel in a header, never in a cookie. */
 function allowOrigins(fastify: FastifyInstance): void {
-  fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    reply.headers(commonHeaders);
+  fastify.addHook('onSend', (request, reply, _payload, done) => {
+    reply.headers(request.url.startsWith(assetsPath) ? fileHeaders : commonHeaders);
     done();
   });
   fastify.options('/*', (_request, reply) =>

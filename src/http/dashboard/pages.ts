@@ -23,6 +23,9 @@ export interface DashboardSettings {
 
 type SignUp = 'open' | 'closed';
 
+/** Path of the scripts, styles and pictures that the build made. */
+export const assetsPath = '/assets/';
+
 const html = 'text/html; charset=utf-8';
 
 /** First parts of paths that are the service's own; everything else is a screen. */
@@ -79,22 +82,9 @@ export async function mountDashboard(
   if (folder === undefined) return;
   for (const [name, type] of Object.entries(fileTypes)) mountFile(fastify, folder, name, type);
   await mountGuides(fastify, join(folder, 'guides'));
-  fastify.register((scope, _options, done) => {
-    mountAssets(scope, join(folder, 'assets'));
-    done();
-  });
-}
-
-/** Scripts, styles and pictures, compressed as the build left them. */
-function mountAssets(fastify: FastifyInstance, root: string): void {
-  // The names of the API's headers: 150 bytes for each of twenty files on a slow phone.
-  fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    reply.removeHeader('access-control-expose-headers');
-    done();
-  });
-  void fastify.register(fastifyStatic, {
-    root,
-    prefix: '/assets/',
+  await fastify.register(fastifyStatic, {
+    root: join(folder, 'assets'),
+    prefix: assetsPath,
     decorateReply: false,
     index: false,
     preCompressed: true,
