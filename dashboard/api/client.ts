@@ -223,7 +223,7 @@ async function fetchOnce(
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(accept !== undefined && { accept }),
-        // What the service writes to people is in the language that they read here.
+        // Messages that the service sends are in the language of the dashboard.
         ...(method === 'POST' && shown !== undefined && { 'accept-language': shown }),
         ...(body !== undefined && { 'content-type': contentType }),
       },

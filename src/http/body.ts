@@ -137,7 +137,7 @@ export function readOptionalBody(body: unknown): JsonValue | undefined {
   }
 }
 
-/** What clients call Windows-1252, and the part of it that is ISO 8859-1 [WHATWG Encoding 4.2]. */
+/** Names of Windows-1252 and of ISO 8859-1, which is a part of it [WHATWG Encoding 4.2]. */
 const latinCharset = /;[\t ]*charset[\t ]*=[\t ]*"?(?:iso-8859-1|latin-?1|(?:windows|cp)-?1252)\b/i;
 
 function decode(body: unknown, contentType = ''): string {

@@ -37,7 +37,7 @@ export function headEnd(bytes: Buffer, from: number): number {
 }
 
 const requestLine = /[!#$%&'*+.^_`|~\w-]+ [!-~]+ HTTP\/1\.[01]\r?\n/y;
-/** One whose target has bytes that a URI writes with percent signs; curl and sketches do not. */
+/** A request line whose target has raw bytes that a URI would escape, as curl and sketches send. */
 const wideLine = /^[!#$%&'*+.^_`|~\w-]+ [!-~\x80-\xff]+ HTTP\/1\.[01]\r?\n/;
 /** The fields of a whole head and its empty line. */
 const fieldLines = /(?:[!#$%&'*+.^_`|~\w-]+:[^\r\n]*\r?\n)*\r?\n$/y;
@@ -61,7 +61,7 @@ interface Framing {
 
 /**
  * Reads the heads of one connection. Strictly: each line has its place in the grammar of RFC
- * 9112, or the request is refused, so that nobody else can find another end of it.
+ * 9112, or the request is refused, so that no other parser can find another end of it.
  */
 export class HeadReader {
   /** Most requests of a connection differ in their first line alone. */
@@ -188,7 +188,7 @@ export function isBareLine(bytes: Buffer): boolean {
   return end >= 0 && !/HTTP\/\d\.\d\r?$/.test(bytes.toString('latin1', Math.max(0, end - 9), end));
 }
 
-/** A request without a version is taken where sketches send one, which then hear the body alone. */
+/** A request without a version is taken where sketches send one, which then receive the body alone. */
 export function readBareRequest(text: string): RequestHead | undefined {
   const [, target = ''] = bareLine.exec(text) ?? [];
   if (!sketchTarget.test(target)) return undefined;

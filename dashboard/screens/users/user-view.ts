@@ -4,7 +4,7 @@ import type { Query } from '../../api/query-text.ts';
 export const shows = ['all', 'never', 'month', 'quarter', 'year', 'admins', 'locked'] as const;
 export type Show = (typeof shows)[number];
 
-/** What the list shows; kept in the address, so that it is the same after a visit to an account. */
+/** The choices of the list, kept in the address, so that going back from an account restores them. */
 export interface UserView {
   readonly text: string;
   readonly show: Show;
@@ -39,7 +39,7 @@ export function viewPath({ text, show, pages }: UserView): string {
   return query === '' ? '/users' : `/users?${query}`;
 }
 
-/** What the service is asked for a view; days begin at midnight, UTC. */
+/** The query that asks the service for a view; days begin at midnight, UTC. */
 export function queryOf({ text, show, pages }: UserView, now: number): Query {
   const days = inactiveDays[show];
   const today = Math.floor(now / dayMs) * dayMs;

@@ -139,7 +139,7 @@ test('wills that wait take the room of whoever left them, until they are settled
   ann.send({ cmd: 'disconnect' });
   await ann.take();
   assert.equal(bytes.usedBy(payerOfAccount('ann')), 0);
-  // One client reconnects in time, and disconnects; the wills of the others are published.
+  // A client that reconnects in time cancels its will; the wills of the others are published.
   const back = await connectPeer(broker, { ...as('mallory', 'm0'), ...willOf(1_000, 600) });
   assert.ok(bytes.used < 4 * 60_000);
   back.send({ cmd: 'disconnect' });
