@@ -188,7 +188,7 @@ export function isBareLine(bytes: Buffer): boolean {
   return end >= 0 && !/HTTP\/\d\.\d\r?$/.test(bytes.toString('latin1', Math.max(0, end - 9), end));
 }
 
-/** A request without a version is taken where sketches send one, which then receive the body alone. */
+/** A request without a version is taken where sketches send one: they receive the body alone. */
 export function readBareRequest(text: string): RequestHead | undefined {
   const [, target = ''] = bareLine.exec(text) ?? [];
   if (!sketchTarget.test(target)) return undefined;

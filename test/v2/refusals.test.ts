@@ -74,12 +74,26 @@ test('what a push over HTTP was refused for is told to the owner, newest first',
   assert.deepEqual(
     excerpts,
     [
+      ['wrong_path', '{"value":1}'],
       ['too_large', `{"value":"${'x'.repeat(70)}`.slice(0, 80)],
       ['clock_ahead', JSON.stringify({ value: 1, timestamp: ahead })],
       ['unreadable', '{"value": 21,5}'],
+      ['unknown_sensor', '{"value":1}'],
     ],
-    'an excerpt of what was wrong, and nothing of those who may not push',
+    'how each began, and nothing of senders who may not push',
   );
+});
+
+test('a sender without the right to push shows the owner nothing of the content', async () => {
+  const token = await service.tokenOf('kofi');
+  for (const body of ['{"value": "a word of kofi" x', '[{"value": "a word of kofi" x]']) {
+    await push({ token, body, type: 'application/json', json: undefined });
+    const values = `${path}s`;
+    await push({ token, path: values, body, type: 'application/json', json: undefined });
+  }
+  const told = await list();
+  assert.ok(told.length > 0);
+  assert.ok(!JSON.stringify(told).includes('kofi'), JSON.stringify(told));
 });
 
 test('a refusal says where it was sent, what was read and what to change', async () => {
@@ -158,7 +172,7 @@ test('what a publish over MQTT was refused for is told to the owner', async () =
   }
   assert.deepEqual((await problems()).toSorted(), expected);
   const excerpts = (await list()).flatMap(({ excerpt }) => excerpt ?? []);
-  assert.deepEqual(excerpts, ['{"value":'], 'of what could not be read, and of nothing else');
+  assert.deepEqual(excerpts.toSorted(), ['1', '1', '{"value":'], 'of all but the wrong path');
   const dates = (await list()).map(({ date }) => date);
   assert.deepEqual(dates, dates.toSorted().toReversed());
 });

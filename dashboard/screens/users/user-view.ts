@@ -4,7 +4,7 @@ import type { Query } from '../../api/query-text.ts';
 export const shows = ['all', 'never', 'month', 'quarter', 'year', 'admins', 'locked'] as const;
 export type Show = (typeof shows)[number];
 
-/** The choices of the list, kept in the address, so that going back from an account restores them. */
+/** The choices of the list; the address keeps them while an account is shown. */
 export interface UserView {
   readonly text: string;
   readonly show: Show;

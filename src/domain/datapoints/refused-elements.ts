@@ -11,6 +11,10 @@ export interface RefusedElement {
   readonly excerpt: string;
 }
 
+/** The first characters of what was refused, without half of one at the end. */
+export const shorten = (text: string): string =>
+  text.trim().slice(0, limits.refusedExcerptMax).toWellFormed();
+
 /** Elements that were refused for the same reason: how many, and the first of them. */
 export interface RefusedKind {
   readonly refusal: DomainError;
@@ -44,8 +48,8 @@ export class RefusedElements {
     this.#kinds.set(name, kind);
     kind.count += 1;
     if (kind.elements.length >= limits.refusalsPerBulkMax) return;
-    const shown = excerpt().slice(0, limits.refusedExcerptMax);
-    kind.elements.push({ index, description: refusal.message, excerpt: shown });
+    const element = { index, description: refusal.message, excerpt: shorten(excerpt()) };
+    kind.elements.push(element);
   }
 
   /** Remembers where the datapoint at `position` stood, once elements before it were refused. */

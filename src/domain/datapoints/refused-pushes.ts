@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import { type Payer, payerAt, payerOf } from '../budgets/payer.ts';
+import type { Device } from '../devices/device.ts';
 import type { DeviceDirectory } from '../devices/device-directory.ts';
 import { deviceResource, noDevice } from '../devices/devices.ts';
 import { DomainError } from '../errors.ts';
@@ -17,7 +18,7 @@ import {
   type PushProblem,
   type RefusedPush,
 } from './refusal-book.ts';
-import { type RefusedElements, refusedElementsOf } from './refused-elements.ts';
+import { type RefusedElements, refusedElementsOf, shorten } from './refused-elements.ts';
 
 /** A push that was refused, as the edge that it came by knows it. */
 export interface SeenRefusal {
@@ -61,7 +62,7 @@ const stray = '';
 export function createRefusedPushes(options: {
   readonly devices: Pick<DeviceDirectory, 'peek' | 'find'>;
   readonly users: Pick<UserStore, 'findByUsername'>;
-  readonly access: Pick<Access, 'requireOwner'>;
+  readonly access: Pick<Access, 'requireOwner' | 'tryAllow'>;
   readonly clock: Clock;
 }): RefusedPushes {
   const { devices, users, access, clock } = options;
@@ -93,12 +94,20 @@ export function createRefusedPushes(options: {
       if (account !== undefined) book.write(account, stray, by(account), refusal);
       return;
     }
-    const owner = (devices.peek(deviceId) ?? (await devices.find(deviceId)))?.owner;
-    if (owner !== undefined) book.write(owner, deviceId, by(owner), refusal);
+    const device = devices.peek(deviceId) ?? (await devices.find(deviceId));
+    const owner = device?.owner;
+    if (device !== undefined) {
+      const shown = mayPush(actor, device) ? refusal : withoutContent(refusal);
+      book.write(device.owner, deviceId, by(device.owner), shown);
+    }
     if (sender === undefined || sender === owner) return;
     const missing = { ...refusal, problem: 'unknown_device' } as const;
     book.write(sender, stray, by(sender), owner === undefined ? missing : refusal);
   }
+
+  const mayPush = (actor: Actor | undefined, device: Device): boolean =>
+    actor !== undefined &&
+    access.tryAllow(actor, 'devices-data:create', deviceResource(device)) === 'yes';
 
   /** Only of accounts that are there: strangers cannot fill the book with names. */
   async function accountCalled(text: string | undefined): Promise<string | undefined> {
@@ -113,7 +122,7 @@ export function createRefusedPushes(options: {
       if (problem === undefined) return;
       try {
         if (refused === undefined) {
-          return await write(seen, problem, { ...sentenceOf(seen), ...excerptOf(seen, problem) });
+          return await write(seen, problem, { ...sentenceOf(seen), ...excerptOf(seen) });
         }
         for (const { refusal, elements, count } of refused.kinds()) {
           const kind = problemOf({ ...seen, code: refusal.code, error: refusal }) ?? problem;
@@ -151,20 +160,16 @@ function sentenceOf({ description, error }: SeenRefusal): Pick<NewRefusal, 'desc
   return sentence === undefined ? {} : { description: sentence.slice(0, shownMax) };
 }
 
-/** Problems of the content. A sender without the right shows the owner nothing of theirs. */
-const problemsOfContent: ReadonlySet<PushProblem> = new Set([
-  'unreadable',
-  'clock_ahead',
-  'too_large',
-]);
-
-/** The first characters of a body or payload whose content was refused. */
-function excerptOf({ sent }: SeenRefusal, problem: PushProblem): Pick<NewRefusal, 'excerpt'> {
-  if (sent === undefined || sent.length === 0 || !problemsOfContent.has(problem)) return {};
-  const most = limits.refusedExcerptMax;
-  const text = new TextDecoder().decode(sent.subarray(0, 4 * most), { stream: true });
-  return { excerpt: text.trim().slice(0, most) };
+/** The first characters of the body or payload. */
+function excerptOf({ sent }: SeenRefusal): Pick<NewRefusal, 'excerpt'> {
+  if (sent === undefined || sent.length === 0) return {};
+  const begin = sent.subarray(0, 4 * limits.refusedExcerptMax);
+  return { excerpt: shorten(new TextDecoder().decode(begin, { stream: true })) };
 }
+
+/** A sender without the right to push shows the owner of the device nothing of the content. */
+const withoutContent = ({ excerpt: _, elements: _2, ...refusal }: NewRefusal): NewRefusal =>
+  refusal;
 
 /** An account, a guest's address, or the address of a sender whose key is wrong. */
 function payerOfRefusal({ actor, address }: SeenRefusal): Payer {
