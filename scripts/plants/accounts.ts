@@ -122,11 +122,11 @@ export const plantsOfAccounts: readonly Plant[] = [
   },
   {
     name: 'a client that has left waits behind those that are there',
-    ...{ file: 'src/lib/fair-queue.test.ts', test: 'leaves before its turn' },
+    ...{ file: 'src/lib/scheduling/fair-queue.test.ts', test: 'leaves before its turn' },
     says: /first|pending|LeftQueueError/,
     patches: [
       patch(
-        'src/lib/fair-queue.ts',
+        'src/lib/scheduling/fair-queue.ts',
         "for (const signal of signals) signal.addEventListener('abort', leave);",
         '',
       ),

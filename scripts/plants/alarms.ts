@@ -62,8 +62,8 @@ export const plantsOfAlarms: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/notifications/notifier.ts',
-        'sequence.run(deviceId, looks.run)',
-        "sequence.run('any' as DeviceId, looks.run)",
+        'inOrder(deviceId, looks.run)',
+        "inOrder('any' as DeviceId, looks.run)",
       ),
     ],
   },

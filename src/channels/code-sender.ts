@@ -9,9 +9,9 @@ import type {
 import { e164 } from '../domain/notifications/recipient.ts';
 import type { CodeMessage, CodeSender } from '../domain/users/code-sender.ts';
 import type { Clock } from '../lib/clock.ts';
-import { createFairQueue } from '../lib/fair-queue.ts';
 import type { Log } from '../lib/log.ts';
-import { TooManyWaitingError } from '../lib/semaphore.ts';
+import { createFairQueue } from '../lib/scheduling/fair-queue.ts';
+import { TooManyWaitingError } from '../lib/scheduling/semaphore.ts';
 import { channelLimits } from './limits.ts';
 import { retry } from './outcome.ts';
 

@@ -1,6 +1,6 @@
 import type { Channel, Outcome } from '../domain/notifications/channel.ts';
 import type { Log } from '../lib/log.ts';
-import { createSemaphore, TooManyWaitingError } from '../lib/semaphore.ts';
+import { createSemaphore, TooManyWaitingError } from '../lib/scheduling/semaphore.ts';
 import { channelLimits } from './limits.ts';
 import { retry } from './outcome.ts';
 
@@ -20,7 +20,7 @@ export function guardChannel(
   return {
     async send(message, signal) {
       try {
-        return await places.run(() => {
+        return await places.run('', () => {
           if (signal.aborted) return Promise.resolve(retry('the service is stopping'));
           const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
           return Promise.race([channel.send(message, deadline), endOf(deadline, signal)]);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { DomainError, invalid } from '../domain/errors.ts';
-import { createFairSlices } from '../lib/fair-slices.ts';
 import { currentPayer, keepPayers } from '../lib/paid-work.ts';
+import { createFairSlices } from '../lib/scheduling/fair-slices.ts';
 import { createReader } from '../wire/validation.ts';
 import { bare, done, json, list } from './answer.ts';
 import {

@@ -4,7 +4,7 @@ import type { Watch } from '../domain/datapoints/watch.ts';
 import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/weight.ts';
 import { limits } from '../domain/limits.ts';
 import type { Message } from '../domain/messaging/message.ts';
-import { createFairSlices, type FairSlices } from '../lib/fair-slices.ts';
+import { createFairSlices, type FairSlices } from '../lib/scheduling/fair-slices.ts';
 import { createTextBytes } from '../lib/text-bytes.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { pushedText } from '../wire/datapoint.ts';

@@ -8,8 +8,8 @@ import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
 import { createBreather } from '../lib/event-loop.ts';
-import { createFairSemaphore } from '../lib/fair-semaphore.ts';
 import { JsonError, type JsonValue } from '../lib/json.ts';
+import { createSemaphore } from '../lib/scheduling/semaphore.ts';
 import {
   bytesWithoutPadding,
   type ReadText,
@@ -49,7 +49,7 @@ export function createTakeLargePush(options: {
 }): TakeLargePush {
   const { valueBytesMax, isUtf8, sliceBytes = limits.largePushSliceBytes } = options;
   // Read, a body takes up to ten times its length: the others wait as bytes.
-  const semaphore = createFairSemaphore(limits.largePushesAtOnce);
+  const semaphore = createSemaphore({ parallelMax: limits.largePushesAtOnce });
   return ({ body, actor, sensor, csv }, ingest) =>
     semaphore.run(payerOf(actor), async () => {
       const { type } = body;

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isRecord } from '../../src/lib/record.ts';
-import { createSequence } from '../../src/lib/sequence.ts';
+import { createKeyedSequence } from '../../src/lib/scheduling/keyed-sequence.ts';
 import { cloudLimits } from './cloud-limits.ts';
 import type { Position } from './value-reader.ts';
 
@@ -32,11 +32,11 @@ export async function openProgressFile(options: {
   const checkpoints = await readCheckpoints(file, about);
   let savedAt = clock.now();
   // Two writes of one file would mix.
-  const writes = createSequence();
+  const writes = createKeyedSequence();
 
   function save(): Promise<void> {
     savedAt = clock.now();
-    return writes.run(async () => {
+    return writes('', async () => {
       const text = JSON.stringify({ about, sensors: Object.fromEntries(checkpoints) });
       // Its name is known beforehand: a link that somebody put there is not followed.
       await rm(`${file}.new`, { force: true });

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
-import { createSemaphore } from '../../lib/semaphore.ts';
+import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import { channelLimits } from '../limits.ts';
 import { refused, retry } from '../outcome.ts';
 import { createSmppLink, type SmppAnswer } from './smpp-link.ts';
@@ -36,7 +36,7 @@ export async function createSmppSms(parts: {
       const submits = submitsOf({ settings, phone, text, reference: start.reference });
       for (let at = start.done; at < submits.length; at += 1) {
         const fields = submits[at] ?? {};
-        const outcome = outcomeOf(await places.run(() => link.submit(fields)));
+        const outcome = outcomeOf(await places.run('', () => link.submit(fields)));
         if (outcome.kind !== 'sent') {
           // The next try goes on here: the parts before are with the message centre.
           progress.set(message.deliveryId, { done: at, reference: start.reference });

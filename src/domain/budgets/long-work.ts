@@ -1,4 +1,4 @@
-import { createFairSlices, type Pace } from '../../lib/fair-slices.ts';
+import { createFairSlices, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import { stepsOf } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
 import { invalid } from '../errors.ts';

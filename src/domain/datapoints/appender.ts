@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
-import { type Caller, createGroupCommit } from '../../lib/group-commit.ts';
+import { type Caller, createGroupCommit } from '../../lib/scheduling/group-commit.ts';
+import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import type { Payer } from '../budgets/payer.ts';
 import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
@@ -128,7 +128,7 @@ export function createAppender(options: {
           ),
   });
 
-  const longPushes = createFairSemaphore(1);
+  const longPushes = createSemaphore({ parallelMax: 1 });
   /** The long push that is being stored, and those that wait for it to be. */
   let long: { readonly deviceId: DeviceId; readonly isOver: Promise<void> } | undefined;
   let longCount = 0;

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-slices.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { createMerge } from '../../lib/merge.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';

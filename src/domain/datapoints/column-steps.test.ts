@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pace } from '../../lib/fair-slices.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import { readColumnSteps } from './column-steps.ts';
 import type { Datapoint } from './datapoint.ts';

@@ -1,4 +1,4 @@
-import { ownPace, type Pace } from '../../lib/fair-slices.ts';
+import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { DataReach, VisibleTo } from '../access/viewer.ts';
 import type { Device } from '../devices/device.ts';
 import type { DeviceHead, DeviceListing, DeviceStore } from '../devices/device-store.ts';

@@ -1,4 +1,4 @@
-import type { Pace } from '../../lib/fair-slices.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Actor } from '../actor.ts';
 import type { ArrivingWork, LongWork } from '../budgets/long-work.ts';
 import { payerOf } from '../budgets/payer.ts';

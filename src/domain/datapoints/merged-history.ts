@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-slices.ts';
 import { createMerge } from '../../lib/merge.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-slices.ts';
 import { createMerge } from '../../lib/merge.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold, LongWork } from '../budgets/long-work.ts';

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-slices.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { limits } from '../limits.ts';
 import type { AggregationPlan } from './aggregation.ts';
 import { type StepBudget, wholeStep } from './bucket-page.ts';

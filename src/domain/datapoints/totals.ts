@@ -1,4 +1,4 @@
-import type { Pace } from '../../lib/fair-slices.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createFairSemaphore } from '../../lib/fair-semaphore.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import type { Access } from '../access/access.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
@@ -77,7 +77,7 @@ export function createActuators(options: {
   const { store, access, clock, publish, valueBytesMax, timedSettings, room } = options;
   const { told } = options;
   /** Thousands of settings may be published at once: payers queue fairly for the store. */
-  const storeTurns = createFairSemaphore(limits.settingsStoredAtOnce);
+  const storeTurns = createSemaphore({ parallelMax: limits.settingsStoredAtOnce });
 
   function requireSmall(actor: Actor, value: JsonValue): void {
     if (isTooLarge(actor, value, valueBytesMax)) throw valueTooLarge(valueBytesMax, '');

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import { acceptorOf, handingOver } from '../access/handing-over.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import { type Access, requireCreation } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import { acceptorOf, handingOver, knowsOffer } from '../access/handing-over.ts';

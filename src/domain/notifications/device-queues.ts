@@ -1,4 +1,4 @@
-import { createSemaphore } from '../../lib/semaphore.ts';
+import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import type { DeviceId } from '../ids.ts';
 import { memberLimits } from '../members/member-limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
@@ -79,7 +79,7 @@ export function createDeviceQueues({ store, making, own, unmade }: DeviceQueuePa
     const left = firstOf(line, (look) => isLeftNow(deviceId, look, progress));
     if (left.length > 0) {
       const turn = { rest: line.slice(left.length), remembered };
-      return atOnce.run(() => making.makeAgain(deviceId, left, turn));
+      return atOnce.run(deviceId, () => making.makeAgain(deviceId, left, turn));
     }
     return own.has(deviceId) ? makeOwn(deviceId, read) : 'over';
   }
@@ -131,7 +131,7 @@ export function createDeviceQueues({ store, making, own, unmade }: DeviceQueuePa
     if (first === undefined || found === undefined) return 'waits';
     const { task } = found;
     if (task !== undefined) {
-      const ended = await atOnce.run(() => task(line.slice(1)));
+      const ended = await atOnce.run(deviceId, () => task(line.slice(1)));
       if (ended === 'ended') own.settle(deviceId, first.id, over);
       return ended;
     }
@@ -152,7 +152,7 @@ export function createDeviceQueues({ store, making, own, unmade }: DeviceQueuePa
     };
     try {
       const turn = { rest: line.slice(some.length), remembered, onMade };
-      return await atOnce.run(() => making.makePushes(deviceId, some, turn));
+      return await atOnce.run(deviceId, () => making.makePushes(deviceId, some, turn));
     } catch (error) {
       unmade.add(deviceId, ids);
       throw error;

@@ -1,7 +1,7 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createGroupCommit, tellAsIs } from '../../lib/group-commit.ts';
 import type { Log } from '../../lib/log.ts';
+import { createGroupCommit } from '../../lib/scheduling/group-commit.ts';
 import { DomainError } from '../errors.ts';
 import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -223,8 +223,7 @@ const busyHost = 'many messages wait for the server of this webhook: it is tried
 
 /** Completions that come together are recorded together. */
 function createCompleting({ store }: DispatcherOptions): (completion: Completion) => Promise<void> {
-  const group = createGroupCommit<Completion, undefined, undefined>({
-    settle: tellAsIs,
+  const group = createGroupCommit<Completion, undefined>({
     commit: async (batch) => {
       await store.complete(batch);
       return batch.map(() => undefined);

@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createFairSlices } from '../../lib/fair-slices.ts';
-import { createGroupCommit, tellAsIs } from '../../lib/group-commit.ts';
-import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Log } from '../../lib/log.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
+import { createGroupCommit } from '../../lib/scheduling/group-commit.ts';
+import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import type { Budgets } from '../budgets/budgets.ts';
 import type { Payer } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
@@ -173,8 +173,7 @@ function storeInTurn({ store, outbox, log }: FireParts) {
     }
   }
 
-  return createGroupCommit<PlannedFiring, FiringOutcome, FiringOutcome>({
-    settle: tellAsIs,
+  return createGroupCommit<PlannedFiring, FiringOutcome>({
     async commit(batch) {
       const outcomes = await keep(batch.map(({ firing }) => firing));
       for (const [index, outcome] of outcomes.entries()) complete(batch[index], outcome);

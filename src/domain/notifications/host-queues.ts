@@ -1,3 +1,5 @@
+import { PayerQueues } from '../../lib/scheduling/payer-queues.ts';
+
 /** Work for hosts that users name: few at a time for each host, one payer after the other. */
 export interface HostQueues {
   /**
@@ -28,8 +30,7 @@ type EndOfWait = (hasPlace: boolean) => void;
 
 interface Host {
   underWay: number;
-  /** By payer, the next one first. */
-  readonly queues: Map<string, Set<EndOfWait>>;
+  readonly queue: PayerQueues<EndOfWait>;
 }
 
 /** Bounds what one host may delay. Work waits only while all places are taken. */
@@ -39,20 +40,16 @@ export function createHostQueues(options: HostQueuesOptions): HostQueues {
   const waiting = new Set<EndOfWait>();
   let isClosed = false;
 
-  function wait(host: Host, payer: string): Promise<boolean> {
-    const own = host.queues.get(payer) ?? new Set();
-    host.queues.set(payer, own);
+  function wait({ queue }: Host, payer: string): Promise<boolean> {
     return new Promise((resolve) => {
-      const giveUp = () => end(false);
-      const timer = setTimeout(giveUp, waitMs);
+      const timer = setTimeout(() => end(false), waitMs);
       function end(hasPlace: boolean): void {
         clearTimeout(timer);
-        own.delete(end);
-        if (own.size === 0) host.queues.delete(payer);
+        queue.remove(payer, end);
         waiting.delete(end);
         resolve(hasPlace);
       }
-      own.add(end);
+      queue.push(payer, end);
       waiting.add(end);
       onWait();
     });
@@ -60,22 +57,18 @@ export function createHostQueues(options: HostQueuesOptions): HostQueues {
 
   /** Hands the place on without giving it up in between. */
   function leave(name: string, host: Host): void {
-    const [first] = host.queues;
-    if (first === undefined) {
-      host.underWay -= 1;
-      if (host.underWay === 0) hosts.delete(name);
+    const next = host.queue.shift();
+    if (next !== undefined) {
+      next(true);
       return;
     }
-    const [payer, own] = first;
-    host.queues.delete(payer);
-    host.queues.set(payer, own);
-    const [end] = own;
-    end?.(true);
+    host.underWay -= 1;
+    if (host.underWay === 0) hosts.delete(name);
   }
 
   return {
     async run({ host: name, payer }, work) {
-      const host = hosts.get(name) ?? { underWay: 0, queues: new Map() };
+      const host = hosts.get(name) ?? { underWay: 0, queue: new PayerQueues() };
       if (host.underWay < underWayMax) {
         hosts.set(name, host);
         host.underWay += 1;

@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import type { Consequences } from '../datapoints/consequences.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
@@ -60,7 +60,8 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const times = createNewestTimes(parts.datapoints);
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
   const evaluatePushes = createPushEvaluations({ ...parts, fire });
-  const sequence = createDeviceSequence();
+  // Tasks of two devices may call for one rule: the store throttles, one firing after the other.
+  const inOrder = createKeyedSequence();
 
   /** Sets values of sensors back to those before the datapoints that were missed. */
   async function goBackTo(before: readonly StoredPush[]): Promise<void> {
@@ -99,7 +100,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   }
 
   const forgetValues = (deviceId: DeviceId): Promise<void> =>
-    sequence.run(deviceId, async () => {
+    inOrder(deviceId, async () => {
       known.drop(deviceId);
       times.forget(deviceId);
     });
@@ -122,14 +123,14 @@ export function createNotifier(parts: NotifierParts): Notifier {
       const isLate = () => performance.now() - startedAt > limits.turnMs;
       for (const [deviceId, some] of byDevice(concerned)) {
         const looks = evaluatePushes(some, { isAgain: false, isLate, known, times });
-        const looked = sequence.run(deviceId, looks.run);
+        const looked = inOrder(deviceId, looks.run);
         if (looks.isOverWithNothing()) continue;
         for (const push of some) waits.set(push, handled(looked.then(() => looks.firingsOf(push))));
       }
       return waits.size === 0 ? undefined : pushes.map((push) => waits.get(push));
     },
     async evaluate(rule, device, sensorId) {
-      const { stored } = await sequence.run(device.id, async () => {
+      const { stored } = await inOrder(device.id, async () => {
         const values = await known.fetch(device);
         const seen = values.get(sensorId);
         if (seen === undefined) return { stored: undefined };
@@ -150,14 +151,14 @@ export function createNotifier(parts: NotifierParts): Notifier {
       await Promise.all(pushes.map(looks.firingsOf));
     },
     async silenceOf(silent) {
-      const { nextAt, stored } = await sequence.run(silent.deviceId, () => evaluateSilence(silent));
+      const { nextAt, stored } = await inOrder(silent.deviceId, () => evaluateSilence(silent));
       await stored;
       return nextAt;
     },
     forgetValues,
     retry: fire.retry,
     async drain() {
-      await sequence.drain();
+      await inOrder.drain();
       await fire.drain();
     },
   };
@@ -171,25 +172,3 @@ function byDevice(pushes: readonly StoredPush[]): ReadonlyMap<DeviceId, readonly
     ? new Map([[first.deviceId, pushes]])
     : Map.groupBy(pushes, ({ deviceId }) => deviceId);
 }
-
-/**
- * Runs tasks of one device in order, beside those of other devices. Tasks of two devices may call
- * for the same rule: the store, which sees one firing after the other, throttles it.
- */
-function createDeviceSequence() {
-  const inOrder = createKeyedSequence();
-  const underWay = new Set<Promise<unknown>>();
-  return {
-    run<Result>(deviceId: DeviceId, task: () => Promise<Result>): Promise<Result> {
-      const running = inOrder(deviceId, task);
-      const over = running.then(ignore, ignore).finally(() => underWay.delete(over));
-      underWay.add(over);
-      return running;
-    },
-    async drain(): Promise<void> {
-      while (underWay.size > 0) await Promise.all(underWay);
-    },
-  };
-}
-
-const ignore = (): void => undefined;

@@ -64,18 +64,5 @@ export function unpaidReason(channel: DeliveryTarget, why: Exclude<Payment, 'pai
   }
 }
 
-/** The first of each list, then the second of each, and so on: `count` in all. */
-export function oneOfEach<Item>(lists: readonly (readonly Item[])[], count: number): Item[] {
-  const found: Item[] = [];
-  const longest = lists.reduce((max, { length }) => Math.max(max, length), 0);
-  for (let turn = 0; turn < longest; turn += 1) {
-    for (const list of lists) {
-      const item = list[turn];
-      if (item !== undefined && found.length < count) found.push(item);
-    }
-  }
-  return found;
-}
-
 /** Channels of which a delivery costs one credit [contract 7]. */
 export const paidChannels: readonly DeliveryTarget[] = ['sms', 'voice'];

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { ownPace } from '../../lib/fair-slices.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { ownPace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { Budget } from '../budgets/budget.ts';

@@ -1,4 +1,4 @@
-import { createFairSlices } from '../../lib/fair-slices.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { Payer } from '../budgets/payer.ts';
 import { orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';

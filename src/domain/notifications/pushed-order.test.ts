@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFairSlices } from '../../lib/fair-slices.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { toColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';

@@ -1,4 +1,4 @@
-import type { Pace } from '../../lib/fair-slices.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { type ColumnBatch, datapointAt } from '../datapoints/column-batch.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';

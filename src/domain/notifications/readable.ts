@@ -1,4 +1,4 @@
-import { ownPace, type Pace } from '../../lib/fair-slices.ts';
+import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant-store.ts';
 import { createViewer, within } from '../access/viewer.ts';

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { oneOfEach } from '../../lib/scheduling/payer-queues.ts';
 import type { Budget } from '../budgets/budget.ts';
-import type { Payer } from '../budgets/payer.ts';
 import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -107,7 +107,8 @@ export function createSilences(options: SilenceParts): Silences {
     let due = findDue();
     while (due.length > 0) {
       // A few of each payer at a time: a thousand silences of one keep no other payer waiting.
-      for (const [sensor, watched] of inTurns(due).slice(0, limits.silencesPerLook)) {
+      const byPayer = Map.groupBy(due, ([, { rule }]) => rule.payer);
+      for (const [sensor, watched] of oneOfEach([...byPayer.values()], limits.silencesPerLook)) {
         // Silences that are left are due at the next start.
         if (isStopped) return;
         if (deadlineOf(sensor, watched) <= clock.now()) await tell(sensor, watched);
@@ -243,17 +244,3 @@ function createHearing(clock: Clock) {
 }
 
 const keyOf = (deviceId: DeviceId, sensorId: SensorId): string => `${deviceId} ${sensorId}`;
-
-/** Puts silences in rounds: one of each payer, then the next of each. */
-function inTurns(due: readonly [Sensor, Watched][]): readonly [Sensor, Watched][] {
-  const turns = new Map<Payer, number>();
-  return due
-    .map((one) => {
-      const { payer } = one[1].rule;
-      const turn = turns.get(payer) ?? 0;
-      turns.set(payer, turn + 1);
-      return { one, turn };
-    })
-    .sort((a, b) => a.turn - b.turn)
-    .map(({ one }) => one);
-}

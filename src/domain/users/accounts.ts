@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
+import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import { createCode, createId, createSigningKey } from '../../lib/secret-token.ts';
-import { createSemaphore } from '../../lib/semaphore.ts';
 import { createTokenBucket } from '../../lib/token-bucket.ts';
 import { requireAccount } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
@@ -129,7 +129,7 @@ export function createAccounts(
       await change();
       return;
     }
-    await admins.run(async () => {
+    await admins.run('', async () => {
       const user = await get(id);
       if (user.isAdmin && !user.isDisabled && (await users.countAdmins()) <= 1) {
         throw invalid(`the last admin cannot be ${what}: make another user admin first`);

@@ -1,12 +1,12 @@
+import { hashPassword, type PasswordCost } from '../../lib/password-hash.ts';
 import {
   createFairQueue,
   type FairQueue,
   LeftQueueError,
   type QueuePlace,
   ShareFullError,
-} from '../../lib/fair-queue.ts';
-import { hashPassword, type PasswordCost } from '../../lib/password-hash.ts';
-import { TooManyWaitingError } from '../../lib/semaphore.ts';
+} from '../../lib/scheduling/fair-queue.ts';
+import { TooManyWaitingError } from '../../lib/scheduling/semaphore.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 

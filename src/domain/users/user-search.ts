@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Pace } from '../../lib/fair-slices.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import type { UserId, Username } from '../ids.ts';

@@ -6,7 +6,7 @@ import { DomainError, invalid } from '../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { createBreather } from '../../lib/event-loop.ts';
-import type { Pace } from '../../lib/fair-slices.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
 import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
 import { readLinePoint } from '../../wire/line-protocol.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
 import type { WaitingBudget, WaitingPlace } from '../../domain/budgets/waiting-budget.ts';
-import type { FairSlices } from '../../lib/fair-slices.ts';
+import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { AnswerBudget } from '../answer-budget.ts';
 import type { Clients, RequestSource } from '../clients.ts';
 import { payerOfSocket } from '../request-gate.ts';

@@ -1,6 +1,6 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
-import { createFairSlices } from '../../lib/fair-slices.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { createTurnShares } from './turn-shares.ts';
 
 /** A message that waits to be handed on. */

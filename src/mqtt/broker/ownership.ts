@@ -9,8 +9,8 @@ import type {
   StoredWill,
 } from '../../domain/messaging/session-store.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { createKeyedSequence } from '../../lib/keyed-sequence.ts';
 import type { Log } from '../../lib/log.ts';
+import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import { type BrokerHooks, unavailableOutcome } from '../broker-hooks.ts';
 import { mqttLimits } from '../limits.ts';
 import { reason } from '../packets/reason-codes.ts';

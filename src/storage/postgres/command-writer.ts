@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { createSequence } from '../../lib/sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import { createSender, sessionOn } from './connection.ts';
 import { asRefusal } from './failures.ts';
 import type { Work, Writer, WriteSession } from './writer.ts';
@@ -12,7 +12,7 @@ const takeTurn = 'begin; select seq from writers where writer = 0 for update';
 
 /** Changes of a command, each a commit of its own, beside a service or without one. */
 export function createCommandWriter(client: pg.Client): Writer {
-  const turns = createSequence();
+  const inOrder = createKeyedSequence();
 
   async function commit<Answer>(work: Work<Answer>): Promise<Answer> {
     try {
@@ -35,9 +35,9 @@ export function createCommandWriter(client: pg.Client): Writer {
   }
 
   return {
-    call: (work) => turns.run(() => commit(work)),
+    call: (work) => inOrder('', () => commit(work)),
     async close() {
-      await turns.drain();
+      await inOrder.drain();
       await client.end();
     },
   };

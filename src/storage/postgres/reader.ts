@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { isGuestPayer, isPayer } from '../../domain/budgets/payer.ts';
-import { createFairQueue, type QueuePlace } from '../../lib/fair-queue.ts';
 import type { Log } from '../../lib/log.ts';
 import { currentPayer, keepPayers } from '../../lib/paid-work.ts';
-import { TooManyWaitingError } from '../../lib/semaphore.ts';
+import { createFairQueue, type QueuePlace } from '../../lib/scheduling/fair-queue.ts';
+import { TooManyWaitingError } from '../../lib/scheduling/semaphore.ts';
 import type { SqlSession, Value } from '../sql/session.ts';
 import { sessionOn } from './connection.ts';
 import { asRefusal, isConnectionLost, isFull, unavailable } from './failures.ts';

@@ -6,8 +6,8 @@ import type {
 import { createOverlay } from '../../domain/datapoints/corrections/overlay.ts';
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { CorrectionId, DeviceId, SensorId, Username } from '../../domain/ids.ts';
-import { ownPace, type Pace } from '../../lib/fair-slices.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 
 /** A row of the table corrections, with the sensor that its series belongs to. */

@@ -1,5 +1,6 @@
 import type { DeliveryTarget } from '../../domain/notifications/delivery.ts';
-import { type Claim, oneOfEach, paidChannels } from '../../domain/notifications/outbox-store.ts';
+import { type Claim, paidChannels } from '../../domain/notifications/outbox-store.ts';
+import { oneOfEach } from '../../lib/scheduling/payer-queues.ts';
 import type { NotificationEngine } from './notification-engine.ts';
 import type { ClaimedRow } from './notification-row.ts';
 import { payForMessage } from './payment.ts';

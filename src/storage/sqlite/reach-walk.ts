@@ -1,7 +1,7 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import { createFairSlices, type Pace } from '../../lib/fair-slices.ts';
+import { createFairSlices, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { ReachedRow, ReadReach } from '../sql/reaching-grants.ts';
 import type { SqlReader } from '../sql/session.ts';
 

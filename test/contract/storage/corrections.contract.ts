@@ -13,7 +13,7 @@ import { following } from '../../../src/domain/datapoints/pages.ts';
 import { parseFilter } from '../../../src/domain/devices/query.ts';
 import type { CorrectionId, Username } from '../../../src/domain/ids.ts';
 import { limits } from '../../../src/domain/limits.ts';
-import { ownPace } from '../../../src/lib/fair-slices.ts';
+import { ownPace } from '../../../src/lib/scheduling/fair-slices.ts';
 import { createHexId } from '../../../src/lib/secret-token.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { aDevice, deviceId, noon, sensorId } from './builders.ts';

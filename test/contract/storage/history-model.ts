@@ -18,7 +18,7 @@ import { dayMs, hourMs, startOfDay } from '../../../src/domain/datapoints/retent
 import { mayStandFor } from '../../../src/domain/datapoints/standing.ts';
 import type { SummarisedPart } from '../../../src/domain/datapoints/stretches.ts';
 import type { CorrectionId, Username } from '../../../src/domain/ids.ts';
-import { ownPace } from '../../../src/lib/fair-slices.ts';
+import { ownPace } from '../../../src/lib/scheduling/fair-slices.ts';
 import { createHexId } from '../../../src/lib/secret-token.ts';
 import { noon } from './builders.ts';
 import { push } from './datapoint-builders.ts';

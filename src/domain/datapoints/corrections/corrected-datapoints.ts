@@ -1,5 +1,5 @@
-import { createFairSlices, type Pace } from '../../../lib/fair-slices.ts';
 import { isJsonWithin } from '../../../lib/json-size.ts';
+import { createFairSlices, type Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';

@@ -1,4 +1,4 @@
-import type { Pace } from '../../../lib/fair-slices.ts';
+import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import { limits } from '../../limits.ts';
 import type { SensorRef } from '../datapoint.ts';
 import { type DatapointColumns, timeIn, toDatapointColumns } from '../datapoint-columns.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pace } from '../../../lib/fair-slices.ts';
+import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { CorrectionId, DeviceId, SensorId, Username } from '../../ids.ts';
 import type { Correction } from './correction.ts';
 import { createCorrectionBook } from './correction-book.ts';

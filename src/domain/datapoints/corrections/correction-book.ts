@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/clock.ts';
-import { createFairSlices } from '../../../lib/fair-slices.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
+import { createFairSlices } from '../../../lib/scheduling/fair-slices.ts';
 import type { CorrectionId, DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
 import { withReceipts } from '../column-batch.ts';

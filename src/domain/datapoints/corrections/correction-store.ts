@@ -1,4 +1,4 @@
-import type { Pace } from '../../../lib/fair-slices.ts';
+import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { CorrectionId } from '../../ids.ts';
 import type { SensorRef } from '../datapoint.ts';
 import type { Correction, CorrectionHead, Reach } from './correction.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { Pace } from '../../../lib/fair-slices.ts';
 import type { JsonValue } from '../../../lib/json.ts';
-import { createKeyedSequence } from '../../../lib/keyed-sequence.ts';
+import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
+import { createKeyedSequence } from '../../../lib/scheduling/keyed-sequence.ts';
 import { createHexId } from '../../../lib/secret-token.ts';
 import { formatTimestamp } from '../../../lib/timestamp.ts';
 import type { Access } from '../../access/access.ts';

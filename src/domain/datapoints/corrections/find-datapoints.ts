@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../../../lib/clock.ts';
-import type { Pace } from '../../../lib/fair-slices.ts';
 import type { JsonValue } from '../../../lib/json.ts';
 import { sameJson } from '../../../lib/long-json.ts';
+import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import { limits } from '../../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
 import { timeIn } from '../datapoint-columns.ts';

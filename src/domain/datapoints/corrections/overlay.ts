@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/clock.ts';
-import type { Pace } from '../../../lib/fair-slices.ts';
 import type { JsonValue } from '../../../lib/json.ts';
 import { writeJson } from '../../../lib/long-json.ts';
+import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { CorrectionId } from '../../ids.ts';
 import { type Datapoint, orderTime } from '../datapoint.ts';
 import type { DatapointColumns } from '../datapoint-columns.ts';

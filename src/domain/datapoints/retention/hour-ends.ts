@@ -1,5 +1,5 @@
 import type { Instant } from '../../../lib/clock.ts';
-import type { Pace } from '../../../lib/fair-slices.ts';
+import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { Datapoint } from '../datapoint.ts';
 import { type DatapointColumns, toDatapointColumns } from '../datapoint-columns.ts';
 import type { DatapointStore, Page } from '../datapoint-store.ts';

@@ -17,7 +17,7 @@ import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
-import { createSequence } from '../../../lib/sequence.ts';
+import { createKeyedSequence } from '../../../lib/scheduling/keyed-sequence.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
 import { countInRange, readPage, readPart, scanPart } from '../../chunks/datapoint-page.ts';
@@ -347,7 +347,7 @@ function createAppendQueue(options: {
 /** Runs one piece of work at a time, in the order they came; at most `waitingMax` wait. */
 function createSlices(waitingMax: number) {
   let waiting = 0;
-  const turns = createSequence();
+  const inOrder = createKeyedSequence();
 
   return {
     run<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -357,10 +357,10 @@ function createSlices(waitingMax: number) {
         );
       }
       waiting += 1;
-      return turns.run(work).finally(() => {
+      return inOrder('', work).finally(() => {
         waiting -= 1;
       });
     },
-    drain: turns.drain,
+    drain: inOrder.drain,
   };
 }

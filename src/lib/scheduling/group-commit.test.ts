@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGroupCommit, tellAsIs } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
 
 /** A group whose commits are finished by hand, and a diary of what happened. */
 function aGroup(
@@ -9,7 +9,6 @@ function aGroup(
   const diary: string[] = [];
   const commits: { readonly finish: () => void; readonly fail: () => void }[] = [];
   const group = createGroupCommit<string, string, string>({
-    settle: tellAsIs,
     commit(batch) {
       diary.push(`commit ${batch.join('')}`);
       const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();

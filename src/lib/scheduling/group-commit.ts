@@ -1,8 +1,8 @@
-export interface GroupCommitOptions<Item, Committed, Outcome> {
+export interface GroupCommitOptions<Item, Committed, Outcome = Committed> {
   /** Makes one batch durable; answers what became of each item, in order. Throws: none was kept. */
   readonly commit: (batch: readonly Item[]) => Promise<readonly Committed[]>;
-  /** Hands the caller the outcome of its item. */
-  readonly settle: (committed: Committed, caller: Caller<Outcome>) => void;
+  /** Hands the caller the outcome of its item; left out where that is what was committed. */
+  readonly settle?: (committed: Committed, caller: Caller<Outcome>) => void;
   /** How much of a batch an item takes up, for instance its bytes. */
   readonly weigh: (item: Item) => number;
   /** The payer of an item. Items of one payer keep their order; payers are served by weight. */
@@ -52,10 +52,6 @@ interface PayerQueue<Item, Outcome> {
   credit: number;
 }
 
-/** For a commit that answers each caller's outcome as it is. */
-export const tellAsIs = <Outcome>(outcome: Outcome, caller: Caller<Outcome>): void =>
-  caller.resolve(outcome);
-
 const turnsPerBatch = 8;
 
 /**
@@ -66,10 +62,12 @@ const turnsPerBatch = 8;
  * the same credit in each round, and a heavy item waits until its payer has saved up for it, so
  * light items of others leave before it however many heavy ones wait.
  */
-export function createGroupCommit<Item, Committed, Outcome>(
+export function createGroupCommit<Item, Committed, Outcome = Committed>(
   options: GroupCommitOptions<Item, Committed, Outcome>,
 ): GroupCommit<Item, Outcome> {
-  const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor, settle } = options;
+  const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor } = options;
+  // Where there is no `settle`, both types are one.
+  const { settle = (made, caller) => caller.resolve(made as unknown as Outcome) } = options;
   const creditPerTurn = Math.max(1, Math.floor(batchWeightMax / turnsPerBatch));
   /** The queues of payers with waiting items, the next one first. */
   const lines = new Map<string, PayerQueue<Item, Outcome>>();

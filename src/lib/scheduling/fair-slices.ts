@@ -1,3 +1,5 @@
+import { PayerQueues } from './payer-queues.ts';
+
 /** The pace of a piece of long work, which leaves the event loop to other work between slices. */
 export interface Pace {
   /** Whether this slice has lasted long enough. */
@@ -48,32 +50,19 @@ const ticksPerPiece = 8;
  * short ones.
  */
 export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairSlices {
-  const lines = new Map<string, (() => void)[]>();
-  let waiting = 0;
+  const waiting = new PayerQueues<() => void>();
   let isPumping = false;
   let enteredAt: number | undefined;
-
-  /** Lets the next payer's piece begin; answers whether there was one. */
-  function beginNext(): boolean {
-    const [first] = lines;
-    if (first === undefined) return false;
-    const [payer, line] = first;
-    const go = line.shift();
-    // To the end of the queue of payers.
-    lines.delete(payer);
-    if (line.length > 0) lines.set(payer, line);
-    waiting -= 1;
-    go?.();
-    return true;
-  }
 
   async function pump(): Promise<void> {
     const startedAt = performance.now();
     while (performance.now() - startedAt < turnMs) {
-      if (!beginNext()) {
+      const begin = waiting.shift();
+      if (begin === undefined) {
         isPumping = false;
         return;
       }
+      begin();
       for (let tick = 0; tick < ticksPerPiece; tick += 1) await undefined;
     }
     setImmediate(() => void pump());
@@ -81,10 +70,7 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairS
 
   function turnOf(payer: string): Promise<void> {
     return new Promise((resolve) => {
-      const line = lines.get(payer);
-      if (line === undefined) lines.set(payer, [resolve]);
-      else line.push(resolve);
-      waiting += 1;
+      waiting.push(payer, resolve);
       if (isPumping) return;
       isPumping = true;
       setImmediate(() => void pump());
@@ -126,7 +112,7 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairS
     },
     enter: (payer) => (mayEnter() ? undefined : turnOf(payer)),
     get waiting() {
-      return waiting;
+      return waiting.size;
     },
   };
 }

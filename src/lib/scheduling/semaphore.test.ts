@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFairSemaphore } from './fair-semaphore.ts';
+import { createSemaphore } from './semaphore.ts';
 
 /** Tasks that end by hand, in the order they began. */
 function aSemaphore(parallelMax: number) {
-  const semaphore = createFairSemaphore(parallelMax);
+  const semaphore = createSemaphore({ parallelMax });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const run = (payer: string, name: string) =>

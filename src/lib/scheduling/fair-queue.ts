@@ -1,3 +1,4 @@
+import { PayerQueues } from './payer-queues.ts';
 import { TooManyWaitingError } from './semaphore.ts';
 
 /** The error that `run` throws when the payer's own quota of the queue is full. */
@@ -34,9 +35,6 @@ export interface FairQueue<Lane extends string> {
   run<Result>(place: QueuePlace<Lane>, task: () => Promise<Result>): Promise<Result>;
 }
 
-/** The tasks of one payer that wait, oldest first. */
-type Waiting = Set<() => void>;
-
 /** Limits of a lane, where they differ from those of the queue for each lane. */
 interface LaneLimits {
   /** Tasks of the lane that run at a time. */
@@ -54,12 +52,11 @@ export function createFairQueue<Lane extends string>(options: {
   readonly waitingMax: number;
   readonly ofLane?: Readonly<Partial<Record<Lane, LaneLimits>>>;
 }): FairQueue<Lane> {
-  // By payer, the next one first.
   const laneOf = (name: Lane) => ({
-    ...{ name, waiting: 0, turns: 0, running: 0 },
+    ...{ name, starts: 0, running: 0 },
     ...{ parallelMax: options.parallelMax, shareMax: Math.ceil(options.waitingMax / 2) },
     ...options.ofLane?.[name],
-    payers: new Map<string, Waiting>(),
+    waiting: new PayerQueues<() => void>(),
     /** Payers of which no task has started yet, in the order of arrival. */
     fresh: new Set<string>(),
   });
@@ -71,18 +68,9 @@ export function createFairQueue<Lane extends string>(options: {
 
   function nextIn(lane: ReturnType<typeof laneOf>): (() => void) | undefined {
     if (lane.running >= lane.parallelMax) return undefined;
-    lane.turns += 1;
-    const [first] = lane.payers.keys();
-    const payer = lane.turns % 2 === 0 ? ([...lane.fresh].at(-1) ?? first) : first;
-    const tasks = payer === undefined ? undefined : lane.payers.get(payer);
-    const [start] = tasks ?? [];
-    if (payer === undefined || tasks === undefined || start === undefined) return undefined;
-    lane.payers.delete(payer);
-    lane.fresh.delete(payer);
-    tasks.delete(start);
-    // To the end of the queue of payers.
-    if (tasks.size > 0) lane.payers.set(payer, tasks);
-    lane.waiting -= 1;
+    lane.starts += 1;
+    const start = lane.waiting.shift(lane.starts % 2 === 0 ? [...lane.fresh].at(-1) : undefined);
+    if (start === undefined) return undefined;
     lane.running += 1;
     return start;
   }
@@ -107,29 +95,26 @@ export function createFairQueue<Lane extends string>(options: {
     lane: ReturnType<typeof laneOf>,
     { payer, signals = [] }: QueuePlace<Lane>,
   ): Promise<void> {
-    const own: Waiting = lane.payers.get(payer) ?? new Set();
-    if (own.size >= lane.shareMax) throw new ShareFullError();
-    if (lane.waiting >= options.waitingMax) throw new TooManyWaitingError();
-    if (own.size === 0) lane.fresh.add(payer);
-    lane.payers.set(payer, own);
-    lane.waiting += 1;
+    const own = lane.waiting.countOf(payer);
+    if (own >= lane.shareMax) throw new ShareFullError();
+    if (lane.waiting.size >= options.waitingMax) throw new TooManyWaitingError();
+    if (own === 0) lane.fresh.add(payer);
     return new Promise((resolve, reject) => {
       const forget = () => {
         for (const signal of signals) signal.removeEventListener('abort', leave);
       };
       const start = () => {
         forget();
+        lane.fresh.delete(payer);
         resolve();
       };
       function leave(): void {
         forget();
-        own.delete(start);
-        if (own.size === 0) lane.payers.delete(payer);
-        if (own.size === 0) lane.fresh.delete(payer);
-        lane.waiting -= 1;
+        lane.waiting.remove(payer, start);
+        if (lane.waiting.countOf(payer) === 0) lane.fresh.delete(payer);
         reject(new LeftQueueError());
       }
-      own.add(start);
+      lane.waiting.push(payer, start);
       for (const signal of signals) signal.addEventListener('abort', leave);
     });
   }
