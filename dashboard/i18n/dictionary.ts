@@ -24,7 +24,11 @@ type DraftSection = (typeof draftSections)[number];
 
 /** The texts of one section in another language: a missing or a surplus one is a type error. */
 export type Translation<S extends Section> = {
-  readonly [K in keyof English[S]]: English[S][K] extends string ? string : PluralMessage;
+  readonly [K in keyof English[S]]: English[S][K] extends string
+    ? English[S][K] extends `${string}{count}${string}`
+      ? Message
+      : string
+    : PluralMessage;
 };
 
 /** A whole language. */

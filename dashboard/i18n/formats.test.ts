@@ -140,11 +140,11 @@ test('a zone is told with its distance from UTC', () => {
 });
 
 test('stretches of time are told in their largest whole unit', () => {
-  assert.equal(formatSpan(15 * minute, t), '15 minutes');
-  assert.equal(formatSpan(hour, t), '1 hour');
-  assert.equal(formatSpan(36 * hour, t), '36 hours');
-  assert.equal(formatSpan(7 * day, t), '7 days');
-  assert.equal(formatSpan(365 * day, t), '12 months');
+  assert.equal(formatSpan(15 * minute, t), '15\u00a0minutes');
+  assert.equal(formatSpan(hour, t), '1\u00a0hour');
+  assert.equal(formatSpan(36 * hour, t), '36\u00a0hours');
+  assert.equal(formatSpan(7 * day, t), '7\u00a0days');
+  assert.equal(formatSpan(365 * day, t), '12\u00a0months');
 });
 
 test('a number beside a line looks like the line only where it is on it', () => {

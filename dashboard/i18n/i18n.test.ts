@@ -64,12 +64,35 @@ test('no text is empty or has markup', () => {
 test('a number chooses the form and is written in the way of the language', () => {
   const message = { one: '{count} day', other: '{count} days' };
   const grammar = createGrammar('en');
-  assert.equal(fillMessage(message, grammar, { count: 1 }), '1 day');
-  assert.equal(fillMessage(message, grammar, { count: 0 }), '0 days');
-  assert.equal(fillMessage(message, grammar, { count: 12345 }), '12,345 days');
+  assert.equal(fillMessage(message, grammar, { count: 1 }), '1\u00a0day');
+  assert.equal(fillMessage(message, grammar, { count: 0 }), '0\u00a0days');
+  assert.equal(fillMessage(message, grammar, { count: 12345 }), '12,345\u00a0days');
   const french = createGrammar('fr');
   assert.equal(fillMessage({ one: 'un', other: 'plusieurs' }, french, { count: 0 }), 'un');
   assert.equal(fillMessage({ ...message, zero: 'no day' }, grammar, { count: 0 }), 'no day');
+});
+
+test('no line ends between a number and its noun, nor beside a mark of French', async () => {
+  const said = async (wanted: (typeof languages)[number]) => {
+    await showLanguage(wanted);
+    return [t('common.devices', { count: 0 }), t('common.pair', { name: 'a', value: 'b' })];
+  };
+  assert.deepEqual(await said('en'), ['0\u00a0devices', 'a: b']);
+  assert.deepEqual(await said('fr'), ['0\u00a0appareil', 'a\u00a0: b']);
+  assert.deepEqual(await said('sw'), ['vifaa\u00a00', 'a: b']);
+  assert.deepEqual(await said('pt'), ['0\u00a0dispositivos', 'a: b']);
+  await showLanguage('fr');
+  assert.equal(
+    t('alerts.firstMessage', { message: 'x' }),
+    'Le premier message\u00a0: «\u00a0x\u00a0»',
+  );
+  assert.equal(t('welcome.forgottenAsk'), 'Mot de passe oublié\u00a0?');
+});
+
+test('a moment ago is said by the grammar of Swahili', async () => {
+  await showLanguage('sw');
+  assert.equal(t('age.minutes', { count: 1 }), 'dakika 1 iliyopita');
+  assert.equal(t('age.minutes', { count: 2 }), 'dakika 2 zilizopita');
 });
 
 test('a blank without a parameter stays, and parameters are never read as blanks', () => {

@@ -26,7 +26,8 @@ export function createGrammar(language: string): Grammar {
   let numbers: Intl.NumberFormat | undefined;
   return {
     get plurals() {
-      plurals ??= new Intl.PluralRules(language);
+      // In the Portuguese of these words, that of Africa and Europe, zero takes the plural.
+      plurals ??= new Intl.PluralRules(language === 'pt' ? 'pt-PT' : language);
       return plurals;
     },
     get numbers() {
@@ -39,9 +40,13 @@ export function createGrammar(language: string): Grammar {
 /** Counts below a thousand are written alike in all languages that there are. */
 const isPlain = (value: number): boolean => Number.isInteger(value) && value >= 0 && value < 1_000;
 
+/** Spaces where no line ends: those of French marks, and the one between a number and its noun. */
+const unbroken = /(«) | ([:;?!»](?!=))|^(\{count\}) (\S+)$|^(\S+) (\{count\})$/g;
+
 /** Fills a message in. A blank without a parameter stays as written, so that the slip is seen. */
 export function fillMessage(message: Message, grammar: Grammar, params: MessageParams): string {
-  const text = typeof message === 'string' ? message : chooseForm(message, grammar, params);
+  const form = typeof message === 'string' ? message : chooseForm(message, grammar, params);
+  const text = form.replace(unbroken, '$1$3$5\u00a0$2$4$6');
   if (!text.includes('{')) return text;
   return text.replace(/\{(\w+)\}/g, (blank, name: string) => {
     const value = Object.hasOwn(params, name) ? params[name] : undefined;

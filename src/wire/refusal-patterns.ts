@@ -157,12 +157,19 @@ export const refusalPatterns = {
   actuator_not_confirmed: ['actuator {id} is not set to the value that is confirmed'],
   gateway_unknown: ['there is no gateway with id {id}'],
   project_unknown: ['there is no project with id {id}'],
-  alert_unknown: ['there is no notification with id {id}', 'there is no notification with this id'],
+  alert_unknown: [
+    'there is no notification with id {id}',
+    'there is no notification with this id',
+    'a notification id must have 24 hexadecimal digits',
+  ],
   group_unknown: ['you have no group with id {id}'],
   message_unknown: ['there is no message with id {id}'],
   key_unknown: ['you have no key with id {id}'],
   login_unknown: ['you have no login with id {id}'],
-  correction_unknown: ['there is no correction with this id'],
+  correction_unknown: [
+    'there is no correction with this id',
+    'a correction id must have 24 hexadecimal digits',
+  ],
   deleted_meanwhile: [
     'the {kind} or the user was deleted meanwhile',
     'the {kind} or the group was deleted meanwhile',

@@ -154,7 +154,7 @@ browserTest('the CSV of a device is what the API answers, and comes back as it w
   await upload(wide, /3 values are stored/);
   assert.equal((await as({ path })).text, text);
 
-  await page.getByLabel('Clocks of the times in the file').fill('Africa/Nairobi');
+  await page.getByLabel('Time zone of the times in the file').fill('Africa/Nairobi');
   const sheet = 'timestamp;value\r\n2026-03-20 15:00;21,5\r\n2026-03-20 16:00;20 \u{b0}C\r\n;\r\n';
   await upload(Buffer.from(sheet, 'latin1'), /2 values are stored/);
   const read = '/devices/csv-1/sensors/TC/values?dateTo=2026-03-21';

@@ -33,7 +33,7 @@ export const data = {
   uploadText:
     'A file with the columns timestamp,value for one sensor, or one that was downloaded here.',
   forSensor: 'For the sensor',
-  timesOf: 'Clocks of the times in the file',
+  timesOf: 'Time zone of the times in the file',
   timesHint: 'For times without a zone, such as 2026-03-20 15:00. Empty: UTC.',
   unknownZone: 'Give the time zone by its name, such as Africa/Nairobi.',
   file: 'CSV file',

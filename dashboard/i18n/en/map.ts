@@ -8,7 +8,7 @@ export const map = {
   zoomOut: 'Zoom out',
   cluster: { one: '{count} device here', other: '{count} devices here' },
   fresh: 'fresh',
-  stale: 'no news',
+  stale: 'silent',
   alert: 'alert',
   off: 'off',
   open: 'Open',

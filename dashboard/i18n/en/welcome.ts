@@ -4,7 +4,7 @@ import { welcome as first } from './first/welcome.ts';
 export const welcome = {
   ...first,
   username: 'Username',
-  usernameHint: 'Letters, digits and . _ @ -, without spaces. Others see this name.',
+  usernameHint: 'Letters, digits and . _ -, without spaces. Others see this name.',
   usernameProposed: 'A username has no spaces and no accents. How about {name}?',
   passwordHint: 'At least 8 characters.',
   passwordShort: 'The password needs at least 8 characters.',

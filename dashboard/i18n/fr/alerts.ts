@@ -152,8 +152,8 @@ export const alerts: Translation<'alerts'> = {
   removePerson: 'Ne pas envoyer à {name}',
   message: 'avec ce texte',
   valueOf: 'valeur de {sensor}',
-  idOfDevice: 'id de l’appareil',
-  idOfSensor: 'id du capteur',
+  idOfDevice: 'identifiant de l’appareil',
+  idOfSensor: 'identifiant du capteur',
   variablesHint: 'Touchez pour insérer. Le message montrera alors la valeur du moment.',
   name: 'Nom de l’alerte',
 

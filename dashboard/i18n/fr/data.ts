@@ -36,7 +36,7 @@ export const data: Translation<'data'> = {
   uploadText:
     'Un fichier avec les colonnes timestamp,value pour un capteur, ou un fichier téléchargé ici.',
   forSensor: 'Pour le capteur',
-  timesOf: 'Horloges des heures du fichier',
+  timesOf: 'Fuseau horaire des heures du fichier',
   timesHint: 'Pour les heures sans fuseau, comme 2026-03-20 15:00. Vide : UTC.',
   unknownZone: 'Donnez le fuseau par son nom, comme Africa/Nairobi.',
   file: 'Fichier CSV',

@@ -14,7 +14,7 @@ export const gateways: Translation<'gateways'> = {
     'Une passerelle envoie les valeurs d’appareils qui n’ont pas leur propre accès à ' +
     'internet. Son identifiant est le nom sous lequel elle s’annonce ici : il est sur son ' +
     'étiquette, ou sur la page de réglages de la passerelle elle-même.',
-  setUp: 'Régler la passerelle {id}',
+  setUp: 'Configurer la passerelle {id}',
   setUpText:
     'Saisissez ceci dans les réglages de la passerelle. Elle crée elle-même ses appareils ' +
     'ici.',

@@ -15,7 +15,7 @@ export const map: Translation<'map'> = {
   },
   nobody: 'Rien n’est encore placé ici.',
   fresh: 'à jour',
-  stale: 'sans nouvelles',
+  stale: 'silencieux',
   alert: 'alerte',
   off: 'arrêté',
   open: 'Ouvrir',

@@ -19,7 +19,7 @@ export const shell: Translation<'shell'> = {
   logout: 'Se déconnecter',
   skip: 'Aller au contenu',
   offline: 'Vous êtes hors ligne. Vous voyez les dernières informations connues.',
-  remembered: 'Non actualisé : état {age}.',
+  remembered: 'Non actualisé : vu {age}.',
   loggedInAs: 'Connecté en tant que {name}',
   ended: 'Votre session est terminée',
   endedText: 'Reconnectez-vous pour continuer où vous en étiez, {name}.',

@@ -34,7 +34,7 @@ export const users: Translation<'users'> = {
   deleteText:
     'Supprime {name} avec tous les appareils, valeurs, alertes et clés de ce compte. ' +
     'C’est définitif.',
-  deleted: '{name} est supprimé',
+  deleted: 'Le compte {name} est supprimé',
   show: 'Afficher',
   showAll: 'Tout le monde',
   showNever: 'Jamais connectés',

@@ -11,7 +11,7 @@ export const welcome: Translation<'welcome'> = {
   publicHint: 'Tout le monde peut les voir. Les vôtres peuvent être privés.',
   name: 'Nom d’utilisateur ou e-mail',
   username: 'Nom d’utilisateur',
-  usernameHint: 'Lettres, chiffres et . _ @ -, sans espaces. Les autres voient ce nom.',
+  usernameHint: 'Lettres, chiffres et . _ -, sans espaces. Les autres voient ce nom.',
   usernameProposed: 'Un nom d’utilisateur n’a ni espaces ni accents. Que diriez-vous de {name} ?',
   password: 'Mot de passe',
   passwordHint: 'Au moins 8 caractères.',

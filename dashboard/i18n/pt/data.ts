@@ -35,7 +35,7 @@ export const data: Translation<'data'> = {
   uploadText:
     'Um ficheiro com as colunas timestamp,value para um sensor, ou um que foi descarregado aqui.',
   forSensor: 'Para o sensor',
-  timesOf: 'Relógios das horas do ficheiro',
+  timesOf: 'Fuso horário das horas do ficheiro',
   timesHint: 'Para horas sem fuso, como 2026-03-20 15:00. Vazio: UTC.',
   unknownZone: 'Indique o fuso pelo nome, como Africa/Nairobi.',
   file: 'Ficheiro CSV',

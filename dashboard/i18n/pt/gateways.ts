@@ -12,8 +12,8 @@ export const gateways: Translation<'gateways'> = {
   kitText: 'Transmite os valores de outros dispositivos, por LoRa por exemplo?',
   what:
     'Um gateway envia os valores de dispositivos que não têm internet própria. O seu ' +
-    'identificador é o nome com que ele se anuncia aqui: está na etiqueta, ou na página de ' +
-    'definições do próprio gateway.',
+    'id é o nome com que ele se anuncia aqui: está na etiqueta, ou na página de definições do ' +
+    'próprio gateway.',
   setUp: 'Configurar o gateway {id}',
   setUpText: 'Escreva isto nas definições do gateway. Ele próprio cria aqui os seus dispositivos.',
   keyText:

@@ -15,7 +15,7 @@ export const map: Translation<'map'> = {
   },
   nobody: 'Aqui ainda nada tem lugar.',
   fresh: 'em dia',
-  stale: 'sem notícias',
+  stale: 'em silêncio',
   alert: 'alerta',
   off: 'desligado',
   open: 'Abrir',

@@ -49,7 +49,7 @@ export const sharing: Translation<'sharing'> = {
   ownerDecides: 'Só o dono decide quem o pode usar.',
   projectHint:
     'Isto partilha também os dispositivos e gateways do projeto, enquanto fizerem parte ' +
-    'dele e forem seus. Se deixar de partilhar, acaba tudo.',
+    'dele e forem seus. Se deixar de o partilhar, a partilha deles também termina.',
   several: 'Partilhar vários dispositivos de uma vez',
   severalSearch: 'Procurar nos meus dispositivos',
   severalWhich: 'Que dispositivos',

@@ -33,7 +33,7 @@ export const users: Translation<'users'> = {
   deleteText:
     'Apaga {name} com todos os dispositivos, valores, alertas e chaves desta conta. ' +
     'Não pode ser desfeito.',
-  deleted: '{name} foi apagado',
+  deleted: 'A conta {name} foi apagada',
   show: 'Mostrar',
   showAll: 'Todos',
   showNever: 'Nunca entraram',

@@ -10,7 +10,7 @@ export const welcome: Translation<'welcome'> = {
   publicHint: 'Todos podem ver estes. Os seus podem ser privados.',
   name: 'Nome de utilizador ou e-mail',
   username: 'Nome de utilizador',
-  usernameHint: 'Letras, algarismos e . _ @ -, sem espaços. Os outros veem este nome.',
+  usernameHint: 'Letras, algarismos e . _ -, sem espaços. Os outros veem este nome.',
   usernameProposed: 'Um nome de utilizador não tem espaços nem acentos. Que tal {name}?',
   password: 'Palavra-passe',
   passwordHint: 'Pelo menos 8 caracteres.',
@@ -36,8 +36,7 @@ export const welcome: Translation<'welcome'> = {
   firstSet: 'Definir e entrar',
   firstLater: 'Mais tarde: manter a que apareceu',
   firstWrong:
-    'Esta ligação já foi usada ou tem mais de uma hora. Entre com a palavra-passe que ' +
-    'apareceu.',
+    'Este link já foi usado ou tem mais de uma hora. Entre com a palavra-passe que ' + 'apareceu.',
   haveAccount: 'Já tem conta?',
   noAccount: 'Ainda não tem conta?',
   closed: 'Este serviço não aceita contas novas. Peça uma ao administrador.',

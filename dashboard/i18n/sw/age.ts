@@ -4,9 +4,9 @@ import type { Translation } from '../dictionary.ts';
 export const age: Translation<'age'> = {
   never: 'kamwe',
   now: 'sasa hivi',
-  seconds: 'sekunde {count} zilizopita',
-  minutes: 'dakika {count} zilizopita',
-  hours: 'saa {count} zilizopita',
+  seconds: { one: 'sekunde {count} iliyopita', other: 'sekunde {count} zilizopita' },
+  minutes: { one: 'dakika {count} iliyopita', other: 'dakika {count} zilizopita' },
+  hours: { one: 'saa {count} iliyopita', other: 'saa {count} zilizopita' },
   days: { one: 'siku {count} iliyopita', other: 'siku {count} zilizopita' },
   months: { one: 'mwezi {count} uliopita', other: 'miezi {count} iliyopita' },
   years: { one: 'mwaka {count} uliopita', other: 'miaka {count} iliyopita' },

@@ -29,7 +29,7 @@ export const alerts: Translation<'alerts'> = {
   unknownNames:
     'Tahadhari ilipohifadhiwa hakukuwa na akaunti zenye majina haya, kwa hiyo hakuna ' +
     'anayeipata: {names}',
-  goneDevices: 'Vifaa hivi havipo tena. Vikitengenezwa upya, hifadhi tahadhari tena: {ids}',
+  goneDevices: 'Vifaa hivi havipo tena. Vikiundwa upya, hifadhi tahadhari tena: {ids}',
   refresh: 'Onyesha upya',
 
   allDevices: 'kifaa changu chochote',
@@ -207,11 +207,11 @@ export const alerts: Translation<'alerts'> = {
   'why-not_stored': 'Sharti lilitimia, lakini huduma haikuweza kuhifadhi.',
 
   needs: {
-    one: 'Kifaa {count} kinahitaji kuangaliwa',
-    other: 'Vifaa {count} vinahitaji kuangaliwa',
+    one: 'Kifaa {count} kinahitaji uangalizi',
+    other: 'Vifaa {count} vinahitaji uangalizi',
   },
   needsSome: {
-    one: 'Kifaa {count} kati ya vinavyoonyeshwa kinahitaji kuangaliwa',
-    other: 'Vifaa {count} kati ya vinavyoonyeshwa vinahitaji kuangaliwa',
+    one: 'Kifaa {count} kati ya vinavyoonyeshwa kinahitaji uangalizi',
+    other: 'Vifaa {count} kati ya vinavyoonyeshwa vinahitaji uangalizi',
   },
 };

@@ -28,7 +28,7 @@ export const chart: Translation<'chart'> = {
   goToLast: 'Nenda kwenye thamani ya mwisho',
   loading: 'Inaleta thamani…',
   failed: 'Thamani hazikuweza kuletwa.',
-  summed: 'Kila mhimili ni jumla ya {interval}.',
+  summed: 'Kila nguzo ni jumla ya {interval}.',
   downsampled:
     'Kila nukta ni wastani wa {interval}; ukanda unaonyesha kuanzia ya chini hadi ya juu ' +
     'kabisa.',

@@ -23,6 +23,6 @@ export const corrections: Translation<'corrections'> = {
   corrected: { one: 'Thamani {count} imesahihishwa', other: 'Thamani {count} zimesahihishwa' },
   undone: 'Imetenduliwa: thamani ziko kama zilivyokuwa.',
   list: 'Thamani zilizoondolewa au kusahihishwa',
-  none: 'Hakuna bado.',
+  none: 'Bado hakuna.',
   by: 'na {name}',
 };

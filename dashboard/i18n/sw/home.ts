@@ -11,7 +11,7 @@ export const home: Translation<'home'> = {
   mine: 'Vyangu',
   shared: 'Nilivyoshirikishwa',
   all: 'Vyote ninavyoona',
-  domain: 'Matumizi',
+  domain: 'Sekta',
   gateway: 'Lango',
   visibility: 'Nani anaweza kukiona',
   any: 'yoyote',

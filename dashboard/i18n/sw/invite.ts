@@ -12,7 +12,7 @@ export const invite: Translation<'invite'> = {
   lasts: 'Kiungo kitafanya kazi kwa',
   days: { one: 'siku {count}', other: 'siku {count}' },
   uses: 'Kwa watu wangapi',
-  usesBad: 'Andika namba kamili kutoka 1 hadi {max}.',
+  usesBad: 'Andika namba nzima kuanzia 1 hadi {max}.',
   make: 'Tengeneza kiungo',
   link: 'Kiungo cha kujiunga',
   once: 'Kiungo hiki hakitaonyeshwa tena. Kinakili, au waache watu wachanganue msimbo.',

@@ -83,7 +83,7 @@ export const refusals: RefusalWords = {
     too_much_to_read:
       'Ni nyingi mno kwa mara moja. Chagua kipindi kifupi, au vifaa na vihisi vichache.',
     retention_order: 'Muhtasari wa saa lazima uhifadhiwe angalau muda sawa na thamani.',
-    retention_days: 'Andika idadi kamili ya siku, 1 hadi {max}, au acha tupu.',
+    retention_days: 'Andika siku kwa namba nzima, 1 hadi {max}, au acha tupu.',
     too_many_parts: 'Kifaa kinaweza kuwa na {max} tu.',
     calibration_points: 'Weka nukta mbili au zaidi, kila moja na thamani tofauti ya kihisi.',
     too_many_invitations: 'Una mialiko {max} iliyo wazi tayari. Futa mmoja usiouhitaji.',
@@ -113,8 +113,7 @@ export const refusals: RefusalWords = {
     expression_malformed: 'Sharti halisomeki kuanzia herufi ya {at}.',
     expression_long: 'Masharti ni mengi mno: {max} tu.',
     value_too_large: 'Thamani ni ndefu mno: baiti {max} tu.',
-    device_too_large:
-      'Kifaa hiki hakina nafasi ya vihisi na maandishi zaidi. Tengeneza kifaa kingine.',
+    device_too_large: 'Kifaa hiki hakina nafasi ya vihisi na maandishi zaidi. Unda kifaa kingine.',
     meta_too_large: 'Maelezo, lebo na picha kwa pamoja ni kubwa mno.',
     body_too_large: 'Hiki ni kikubwa mno kwa huduma.',
     value_missing: 'Thamani haipo.',
@@ -142,7 +141,7 @@ export const refusals: RefusalWords = {
     accounts_at_once: 'Akaunti {max} tu zinaweza kuundwa kwa mara moja. Gawanya orodha.',
     user_list_columns:
       'Mstari wa kwanza wa orodha lazima uwe na username, na unaweza kuwa na {allowed}.',
-    devices_at_once: 'Vifaa {max} tu vinaweza kutengenezwa kwa mara moja.',
+    devices_at_once: 'Vifaa {max} tu vinaweza kuundwa kwa mara moja.',
     time_missing: 'Wakati haupo.',
     time_ahead: 'Wakati huu uko mbele kwa zaidi ya siku moja. Angalia tarehe na saa.',
     strangers_full:
@@ -188,6 +187,10 @@ export const refusals: RefusalWords = {
     'actuator id': 'kitambulisho cha kidhibiti',
     'gateway id': 'kitambulisho cha lango',
     'project id': 'kitambulisho cha mradi',
+    'group id': 'kitambulisho cha kikundi',
+    'invitation id': 'kitambulisho cha mwaliko',
+    'message id': 'kitambulisho cha ujumbe',
+    'key id': 'kitambulisho cha ufunguo',
     location: 'mahali',
     latitude: 'latitudo',
     longitude: 'longitudo',

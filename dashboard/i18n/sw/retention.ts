@@ -34,7 +34,7 @@ export const retention: Translation<'retention'> = {
   hourlyHint:
     'Grafu za vipindi virefu hutumia muhtasari wa kila saa: ya chini, ya juu na jumla. ' +
     'Tupu: milele.',
-  badDays: 'Andika idadi kamili ya siku, isiyozidi {max}, au acha tupu.',
+  badDays: 'Andika siku kwa namba nzima, isiyozidi {max}, au acha tupu.',
   tooShort: 'Muhtasari wa saa unahifadhiwa angalau muda sawa na thamani.',
   askTitle: 'Futa thamani za zamani?',
   ask: {

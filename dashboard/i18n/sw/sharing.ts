@@ -68,7 +68,7 @@ export const sharing: Translation<'sharing'> = {
   groupName: 'kikundi {name}',
   byGroup: 'kupitia kikundi {name}',
   'several-done': { one: 'Imeshirikiwa na mtu {count}', other: 'Imeshirikiwa na watu {count}' },
-  unknownSome: 'Hakuna wenye majina haya: {names}. Wengine wamekamilika.',
+  unknownSome: 'Hakuna wenye majina haya: {names}. Kwa wengine, imefanyika.',
   projectShares: 'Vinavyoshirikiwa pamoja nao: {names}',
   projectShared: 'Vilivyomo katika mradi sasa vinashirikiwa',
   unshared: {

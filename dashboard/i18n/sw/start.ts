@@ -28,10 +28,10 @@ export const start: Translation<'start'> = {
   howMany: 'Vingapi',
   howManyHint: 'Vinapewa namba: {first} hadi {last}.',
   howManyBad: 'Namba nzima kuanzia 1 hadi 50.',
-  made: { one: 'Kifaa {count} kimetengenezwa', other: 'Vifaa {count} vimetengenezwa' },
+  made: { one: 'Kifaa {count} kimeundwa', other: 'Vifaa {count} vimeundwa' },
   madeSome:
-    '{made} kati ya {count} vimetengenezwa, kisha ikakatizwa. Jaribu tena: hivi ' +
-    'havitatengenezwa mara mbili.',
+    '{made} kati ya {count} vimeundwa, kisha ikakatizwa. Jaribu tena: hivi havitaundwa ' +
+    'mara mbili.',
   whichLines: 'Mistari ya',
   noSensorYet: 'Bado hakipimi chochote. Chagua kinachopima, kisha mistari itaonekana hapa.',
   addThese: 'Ongeza hivi',

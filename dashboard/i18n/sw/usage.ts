@@ -10,7 +10,10 @@ export const usage: Translation<'usage'> = {
   of: '{used} kati ya {total}',
   guests: 'wageni {used}',
   most: 'zaidi: {names}',
-  refused: { one: '{count} lilikataliwa tangu kuanza', other: '{count} yalikataliwa tangu kuanza' },
+  refused: {
+    one: 'yaliyokataliwa tangu kuanza: {count}',
+    other: 'yaliyokataliwa tangu kuanza: {count}',
+  },
   connections: 'Miunganisho',
   tls_handshakes: 'Mapatano ya TLS yanayoendelea',
   partial_bytes: 'Data inayoingia ambayo haijakamilika',

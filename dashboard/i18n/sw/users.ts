@@ -33,7 +33,7 @@ export const users: Translation<'users'> = {
   deleteText:
     'Hufuta {name} pamoja na vifaa, thamani, tahadhari na funguo zote za akaunti hii. ' +
     'Haiwezi kutenduliwa.',
-  deleted: '{name} amefutwa',
+  deleted: 'Akaunti ya {name} imefutwa',
   show: 'Onyesha',
   showAll: 'Wote',
   showNever: 'Hawajawahi kuingia',

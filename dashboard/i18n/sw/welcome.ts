@@ -10,7 +10,7 @@ export const welcome: Translation<'welcome'> = {
   publicHint: 'Kila mtu anaweza kuona hivi. Vyako vinaweza kuwa vya faragha.',
   name: 'Jina la mtumiaji au barua pepe',
   username: 'Jina la mtumiaji',
-  usernameHint: 'Herufi, tarakimu na . _ @ -, bila nafasi. Wengine wanaona jina hili.',
+  usernameHint: 'Herufi, tarakimu na . _ -, bila nafasi. Wengine wanaona jina hili.',
   usernameProposed: 'Jina la mtumiaji halina nafasi wala alama. Vipi {name}?',
   password: 'Nenosiri',
   passwordHint: 'Angalau herufi 8.',
