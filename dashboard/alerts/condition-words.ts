@@ -8,6 +8,8 @@ export interface Naming {
   readonly t: Translate;
   readonly language: string;
   readonly devices: readonly Device[];
+  /** Names sensors and actuators as the reader does. */
+  readonly nameOf: (part: { readonly id: string; readonly name?: string }) => string;
 }
 
 /** The name, else the identifier. */
@@ -65,5 +67,5 @@ export function sensorOf(
 }
 
 /** A sensor's name where it has one. */
-export const sensorWord = (id: string, deviceIds: readonly string[], { devices }: Naming): string =>
-  named(sensorOf(id, deviceIds, devices) ?? { id });
+export const sensorWord = (id: string, deviceIds: readonly string[], naming: Naming): string =>
+  naming.nameOf(sensorOf(id, deviceIds, naming.devices) ?? { id });

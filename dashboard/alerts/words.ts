@@ -40,7 +40,8 @@ export function deviceWords(ids: readonly string[], { t, devices }: Naming): str
 }
 
 /** "Send SMS to ama", "Set Pump of Field 3 to on". */
-export function actionWords(draft: NotificationDraft, { t, language, devices }: Naming): string {
+export function actionWords(draft: NotificationDraft, naming: Naming): string {
+  const { t, language, devices, nameOf } = naming;
   const action = actionOf(draft.action);
   const list = new Intl.ListFormat(language, { type: 'conjunction' });
   if (action.kind === 'message') {
@@ -51,7 +52,7 @@ export function actionWords(draft: NotificationDraft, { t, language, devices }: 
   const device = devices.find(({ id }) => id === device_id);
   const actuator = device?.actuators.find(({ id }) => id === actuator_id);
   return t('alerts.saySet', {
-    actuator: named(actuator ?? { id: actuator_id }),
+    actuator: nameOf(actuator ?? { id: actuator_id }),
     device: named(device ?? { id: device_id }),
     value: formatValue(actuator_value, language, t),
   });

@@ -1,11 +1,10 @@
 import { effect } from '@preact/signals';
 import { apiPaths } from '../api/paths.ts';
 import type { Datapoint, Device } from '../api/types.ts';
-import { inReadersWords } from '../i18n/usual-names.ts';
 import { withoutPhotos } from '../state/list-pages.ts';
-import { usualWords } from '../state/sensor-name.ts';
 import { api, session } from '../state/session.ts';
 import { sendWaiting } from '../state/typed-values.ts';
+import '../state/usual-words.ts';
 import { openConnection } from './connection.ts';
 import { liveLimits } from './live-limits.ts';
 import { createLiveValues, type LiveValues } from './live-values.ts';
@@ -16,8 +15,6 @@ import { liveUrl, openWebSocket } from './web-socket.ts';
 const idsPerFetchMax = 50;
 
 let page: LiveValues | undefined;
-
-usualWords.value = inReadersWords;
 
 /** The live values of this page; made when first asked for. */
 export function liveValues(): LiveValues {

@@ -8,6 +8,7 @@ import type { Device } from '../api/types.ts';
 import { language, t } from '../i18n/i18n.ts';
 import { withoutPhotos } from './list-pages.ts';
 import { type Resource, useResource } from './resource.ts';
+import { sensorName } from './sensor-name.ts';
 import { api, username } from './session.ts';
 
 const alertsMax = 1_000;
@@ -72,5 +73,5 @@ async function deviceOr(id: string, signal: AbortSignal): Promise<Device | undef
 
 /** What is known to say alerts with. */
 export function useNaming(devices: readonly Device[] = []): Naming {
-  return { t, language: language.value, devices };
+  return { t, language: language.value, devices, nameOf: sensorName };
 }

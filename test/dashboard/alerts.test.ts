@@ -161,3 +161,24 @@ browserTest('an administrator makes an account and locks it out, others may not'
   assert.equal(await other.getByRole('link', { name: 'Users' }).count(), 0);
   await other.context().close();
 });
+
+browserTest('an alert names a sensor in the language of its reader', async () => {
+  const ama = stage.service.as('ama-names');
+  const sensors = [{ id: 'TC', name: 'Air temperature', unit: 'DegreeCelsius' }];
+  await ama({ method: 'POST', path: '/devices', json: { id: 'roof', sensors } });
+  await ama({
+    ...{ method: 'POST', path: '/notifications' },
+    json: {
+      condition: { devices: ['roof'], sensors: ['TC'], expression: 'TC > 30' },
+      action: { usernames: ['ama-names'], channels: ['sms'], message: '{TC}' },
+    },
+  });
+  const page = await stage.visit({ username: 'ama-names', language: 'fr', width: 'phone' });
+  await page.goto('/alerts');
+  await page.getByText('Quand Température de l’air de roof est au-dessus de 30').click();
+  const title = { name: 'Quand Température de l’air de roof est au-dessus de 30' };
+  await page.getByRole('heading', title).waitFor();
+  await page.goto('/alerts/none');
+  await page.getByText('Cette alerte n’existe plus.').waitFor();
+  await page.context().close();
+});

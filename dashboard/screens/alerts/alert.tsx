@@ -18,6 +18,7 @@ import { useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
 import { isRefused, useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
+import '../../state/usual-words.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { FormError } from '../../ui/form-error.tsx';

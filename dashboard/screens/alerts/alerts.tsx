@@ -10,6 +10,7 @@ import { useAction } from '../../state/action.ts';
 import { useAlertDevices, useAlerts, useNaming } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
+import '../../state/usual-words.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';

@@ -10,6 +10,7 @@ import { useAlertDevices } from '../../state/alerts.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
+import '../../state/usual-words.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';

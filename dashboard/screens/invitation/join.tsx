@@ -122,8 +122,9 @@ function WayIn(props: {
     <>
       <h2>{t('invite.signUp')}</h2>
       <SignupForm onDone={() => void onIn()} />
+      <p>{t('welcome.haveAccount')}</p>
       <button type="button" class="button" onClick={() => setHasAccount(true)}>
-        {t('welcome.haveAccount')} {t('shell.login')}
+        {t('shell.login')}
       </button>
     </>
   );
