@@ -76,7 +76,9 @@ test('the program in R reads values and days', { ...needs('Rscript') }, async ()
   const file = join(directory, 'program.R');
   writeFileSync(file, `pdf(NULL)\n${own(fences('r', 'r').join('\n'))}`);
   const { stdout } = await run('Rscript', [file]);
-  assert.match(stdout, /20\.5 +21\.5 +22\.5/);
+  assert.match(stdout, /Median[^\n]*\n +20\.5 +21\.0 +21\.5 /);
+  // The day of Nairobi, which begins at 21:00 UTC.
+  assert.match(stdout, /2026-03-01 +20\.5 +21\.5 +22\.5/);
 });
 
 test('what Excel and Grafana ask for is a table of times and numbers', async () => {

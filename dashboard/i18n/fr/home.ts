@@ -10,7 +10,7 @@ export const home: Translation<'home'> = {
   whose: 'De qui',
   mine: 'Les miens',
   shared: 'Partagés avec moi',
-  all: 'Tout ce que je vois',
+  all: 'Tout voir',
   domain: 'Domaine',
   gateway: 'Passerelle',
   visibility: 'Qui peut le voir',
