@@ -300,10 +300,7 @@ export const refusalPatterns = {
   ],
   line_columns: ['line {line} must name the columns, for instance timestamp,value'],
   line_other_sensor: ['line {line} is of sensor {sensor} of device {device}'],
-  line_cells: [
-    'the row has {got} cells, expected {max}',
-    'update {line} has {got} cells, at most {max}',
-  ],
+  line_cells: ['the row has {got} cells, expected {max}'],
   line_unreadable: [
     'line {line}: {*}',
     'update {line}: {*}; nothing is stored',

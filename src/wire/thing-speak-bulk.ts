@@ -1,4 +1,4 @@
-import { invalid } from '../domain/errors.ts';
+import { DomainError, invalid } from '../domain/errors.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import type { TimeZone } from '../lib/time-zone.ts';
@@ -16,8 +16,8 @@ import {
 export interface BulkUpdate {
   /** Parameters beside the updates, the key among them. */
   readonly parameters: UpdateParameters;
-  /** In their order; each has its `created_at`, where a time is known. */
-  readonly updates: readonly UpdateParameters[];
+  /** In their order; each has its `created_at`, where a time is known, or why it is none. */
+  readonly updates: readonly (UpdateParameters | DomainError)[];
   readonly zone: TimeZone | undefined;
 }
 
@@ -47,9 +47,9 @@ function ofObject(bytes: Buffer): Read {
   const elements: readonly JsonValue[] = updates;
   return {
     parameters: parametersOf(others),
-    updates: elements.map((element, index) => {
+    updates: elements.map((element) => {
       if (isJsonObject(element)) return parametersOf(element);
-      throw invalid(`update ${index + 1} must be an object such as {"field1": 21.5}`);
+      return invalid('an update must be an object such as {"field1": 21.5}');
     }),
   };
 }
@@ -61,10 +61,10 @@ function ofForm(bytes: Buffer): Read {
   if (rows.length === 0) throw invalid('updates must hold rows such as 2026-03-01T08:00:00Z,21.5');
   return {
     parameters,
-    updates: rows.map((row, index) => {
+    updates: rows.map((row) => {
       const cells = row.split(',');
       if (cells.length > columns.length) {
-        throw invalid(`update ${index + 1} has ${cells.length} cells, at most ${columns.length}`);
+        return invalid(`the row has ${cells.length} cells, expected ${columns.length}`);
       }
       const named = cells.map((cell, at) => [columns[at] ?? '', cell.trim()] as const);
       return given(named.map(([name, cell]) => [name === 'time' ? time : name, cell]));
@@ -74,23 +74,32 @@ function ofForm(bytes: Buffer): Read {
 
 /**
  * With the times of those that say how long after the one before they were made [decision 0024]:
- * the last one was made now.
+ * the last one was made now. Before one that cannot be read, no time is known.
  */
-function timed(updates: readonly UpdateParameters[], now: Instant): readonly UpdateParameters[] {
-  if (!updates.some((update) => update.has('delta_t'))) return updates;
-  let at = now;
-  return updates
-    .toReversed()
-    .map((update) => {
-      const seconds = Number(update.get('delta_t') ?? 0);
-      if (!(seconds >= 0 && seconds <= deltaMax)) {
-        throw invalid('delta_t must be the seconds since the update before');
-      }
-      const created = update.get('created_at') ?? formatTimestamp(at);
-      at -= Math.round(seconds * 1_000);
-      return new Map([...update, ['created_at', created]]);
-    })
-    .toReversed();
+function timed(updates: Read['updates'], now: Instant): Read['updates'] {
+  if (!updates.some((update) => !isRefused(update) && update.has('delta_t'))) return updates;
+  let at: Instant | DomainError = now;
+  return updates.toReversed().map(withTime).toReversed();
+
+  function withTime(update: UpdateParameters | DomainError): UpdateParameters | DomainError {
+    const own = at;
+    at = isRefused(update) ? update : theOneBefore(own, update);
+    if (isRefused(update)) return update;
+    if (isRefused(at) && at !== own) return at;
+    if (update.has('created_at')) return update;
+    return isRefused(own) ? own : new Map([...update, ['created_at', formatTimestamp(own)]]);
+  }
+}
+
+const isRefused = (value: unknown): value is DomainError => value instanceof DomainError;
+
+/** When the update before it was made, or why that is not known. */
+function theOneBefore(at: Instant | DomainError, update: UpdateParameters): Instant | DomainError {
+  const seconds = Number(update.get('delta_t') ?? 0);
+  if (!(seconds >= 0 && seconds <= deltaMax)) {
+    return invalid('delta_t must be the seconds since the update before');
+  }
+  return isRefused(at) ? at : at - Math.round(seconds * 1_000);
 }
 
 /** A year. */

@@ -137,10 +137,25 @@ test('bad updates in bulk are refused alone, and counted', async () => {
     { created_at, field1: 1 },
     { created_at: 'yesterday', field1: 2 },
     { created_at, field2: 'nan', field3: 3 },
+    null,
+    7,
   ]);
   assertTaken(reply, 202);
-  assert.equal(reply.headers.get('x-refused'), '2');
+  assert.equal(reply.headers.get('x-refused'), '4');
   assert.deepEqual((await stored('partly', 'field3')).length, 1);
+  const delayed = [{ field4: 1 }, { delta_t: -1, field4: 2 }, { delta_t: 5, field4: 3 }, 'x'];
+  assert.equal((await send(delayed.slice(0, 3))).headers.get('x-refused'), '2');
+  assert.deepEqual(
+    (await stored('partly', 'field4')).map(([value]) => value),
+    [3],
+  );
+  assertTaken(await send(delayed), 400);
+  const cells = `${created_at},${','.repeat(12)}7|${created_at},,,,,5`;
+  const rows = await post(
+    '/channels/partly/bulk_update.csv',
+    `write_api_key=${key}&updates=${cells}`,
+  );
+  assert.deepEqual([rows.status, rows.headers.get('x-refused')], [202, '1']);
   for (const updates of [[{ field9: 1 }], [7], 'x', [{ delta_t: -1, field1: 1 }]]) {
     assertTaken(await send(updates), 400);
   }

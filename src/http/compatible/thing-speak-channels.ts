@@ -199,12 +199,13 @@ function putUpdate(
   one: {
     readonly line: number;
     readonly deviceId: DeviceId;
-    readonly update: UpdateParameters;
+    readonly update: UpdateParameters | DomainError;
     readonly zone: Parameters<typeof readUpdate>[1];
   },
 ): void {
   const { line, deviceId } = one;
   try {
+    if (one.update instanceof DomainError) throw one.update;
     for (const [sensorId, field] of readUpdate(one.update, one.zone)) {
       const sensor = { deviceId, sensorId };
       if (field instanceof DomainError) step.put({ line, sensor, refusal: field });
