@@ -24,6 +24,20 @@ test('what a channel throws waits for another try, and is logged without its wor
   assert.deepEqual(lines, [{ channel: 'sms', deliveryId: 'd-1', kind: 'TypeError' }]);
 });
 
+test('what else a channel answers is not lost', async () => {
+  const channel = guardChannel(
+    {
+      send: () => Promise.resolve(sent),
+      networkOf: () => Promise.resolve('192.0.2.1'),
+      lacks: () => 'the webhook is no valid URL',
+    },
+    { name: 'webhook', timeoutMs: 60_000, log: silentLog },
+  );
+  const { to } = aMessage();
+  assert.equal(await channel.networkOf?.(to), '192.0.2.1');
+  assert.equal(channel.lacks?.(to), 'the webhook is no valid URL');
+});
+
 test('few messages are under way at a time, in the order they came', async () => {
   const started: string[] = [];
   const releases: (() => void)[] = [];

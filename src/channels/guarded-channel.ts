@@ -18,6 +18,7 @@ export function guardChannel(
   const places = createSemaphore({ parallelMax, waitingMax: channelLimits.waitingMax });
 
   return {
+    ...channel,
     async send(message, signal) {
       try {
         return await places.run('', () => {

@@ -67,6 +67,10 @@ export const refusalPatterns = {
   recipient_address_malformed: [
     'the e-mail address of the profile is not valid',
     'the profile names no valid account of X',
+    'the webhook is no valid URL',
+    'the webhook must start with https://',
+    'the webhook must hold no user and password: {}',
+    'the webhook leads to a private address, which this service does not call',
     'X knows no account of the name in the profile',
   ],
   credit_used_up: ['the sms_credit for the channel {channel} is used up'],

@@ -62,3 +62,32 @@ embedded('an account of a database of before keeps its secret for itself', async
     webhookSecretOf(ensureInstallationSecret(directory), { username: 'kofi' }),
   );
 });
+
+test('a notification to a webhook that is never called says so, and to one that is does not', async () => {
+  await using service = await startService();
+  const ama = service.as('ama');
+  const condition = { sensors: ['T'], expression: 'T > 8' };
+  const action = { usernames: ['ama'], channels: ['webhook'], message: '{T}' };
+  const json = { condition, action };
+  const lack = async (webhook: string) => {
+    assertDone(await ama({ method: 'PUT', path: '/users/me', json: { webhook } }));
+    const { headers } = await ama({ method: 'POST', path: '/notifications', json });
+    const unreachable = JSON.parse(headers.get('x-unreachable') ?? '[]') as { reason: string }[];
+    const channels = (await ama({ path: '/users/me/channels' })).json as Record<string, unknown>[];
+    const own = channels.find(({ channel }) => channel === 'webhook');
+    assert.equal(own?.['reachable'], unreachable.length === 0);
+    return unreachable[0]?.reason;
+  };
+  const privately = 'the webhook leads to a private address, which this service does not call';
+  const hosts = [
+    '10.0.0.1',
+    '0x7f.1',
+    '[::ffff:127.0.0.1]',
+    'localhost',
+    'a.localhost.',
+    'nas.local',
+  ];
+  for (const host of hosts) assert.equal(await lack(`https://${host}/hook`), privately, host);
+  assert.equal(await lack('http://farm.example.org/'), 'the webhook must start with https://');
+  assert.equal(await lack('https://farm.example.org/localhost'), undefined);
+});

@@ -52,6 +52,10 @@ export function createWebhookChannel(parts: {
       const host = bareHost(target);
       return networkOf(isIP(host) === 0 ? await addressOf(host) : host);
     },
+    lacks({ webhook }) {
+      const target = targetOf(webhook, mayBePrivate);
+      return typeof target === 'string' ? target : undefined;
+    },
     close: () => http.close(),
   };
 
@@ -78,9 +82,14 @@ function targetOf(text: string | undefined, mayBePrivate: boolean): URL | string
     return 'the webhook must hold no user and password: check the signature instead';
   }
   const host = bareHost(url);
-  if (!mayBePrivate && isIP(host) !== 0 && !isPublicAddress(host)) return privateReason;
-  return url;
+  if (mayBePrivate || (isIP(host) === 0 ? !privateName.test(host) : isPublicAddress(host))) {
+    return url;
+  }
+  return privateReason;
 }
+
+/** Names that no public name server knows [RFC 6761, RFC 6762]. */
+const privateName = /(^|\.)(localhost|local|internal)\.?$/;
 
 const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 

@@ -36,4 +36,6 @@ export interface Channel {
   send(message: ChannelMessage, signal: AbortSignal): Promise<Outcome>;
   /** Where its messages go to, when users name it: an address, of IPv6 a network. */
   networkOf?(to: Recipient): Promise<string | undefined>;
+  /** Why it will refuse every message to somebody, where that is known without a try. */
+  lacks?(to: Recipient): string | undefined;
 }

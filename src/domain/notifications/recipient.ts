@@ -1,7 +1,19 @@
+import { notConfigured } from '../socials/social.ts';
 import { addressKey, isProven } from '../users/address-proofs.ts';
 import type { User } from '../users/user.ts';
-import type { Recipient } from './channel.ts';
+import type { Channel, Recipient } from './channel.ts';
 import type { ChannelName } from './notification.ts';
+
+/** Why a user cannot be reached by a channel, as far as that is known without a try. */
+export function lackOf(
+  channels: ReadonlyMap<string, Channel>,
+  ...asked: Parameters<typeof recipientOf>
+): string | undefined {
+  const channel = channels.get(asked[2]);
+  if (channel === undefined) return notConfigured(asked[2]);
+  const to = recipientOf(...asked);
+  return 'refusal' in to ? to.refusal : channel.lacks?.(to);
+}
 
 /** The user as a channel needs to know them, or why they cannot be reached by it. */
 export function recipientOf(

@@ -1,10 +1,9 @@
 import { createBreather } from '../../lib/event-loop.ts';
 import { limits } from '../limits.ts';
-import { notConfigured } from '../socials/social.ts';
 import type { User, UserStore } from '../users/user-store.ts';
 import type { Channel } from './channel.ts';
 import type { Action, BoundAccount, ChannelName, Notification } from './notification.ts';
-import { recipientOf } from './recipient.ts';
+import { lackOf } from './recipient.ts';
 
 type Users = Pick<UserStore, 'findByUsername'>;
 
@@ -89,10 +88,9 @@ export function createReach(parts: {
       const user = account && (await accountOf(username));
       const isHere = user !== undefined && user.id === account?.id && !user.isDisabled;
       for (const channel of action.channels) {
-        const reached = channels.has(channel)
-          ? recipientOf(isHere ? user : undefined, username, channel, { mustBeProven })
-          : { refusal: notConfigured(channel) };
-        if ('refusal' in reached) found.push({ username, channel, reason: reached.refusal });
+        const known = isHere ? user : undefined;
+        const reason = lackOf(channels, known, username, channel, { mustBeProven });
+        if (reason !== undefined) found.push({ username, channel, reason });
       }
     }
     return found;

@@ -13,7 +13,7 @@ import type { UserStore } from '../users/user-store.ts';
 import type { Channel, Outcome } from './channel.ts';
 import { type ChannelName, channelNames } from './notification.ts';
 import { type DailyMax, type OutboxStore, paidChannels, unpaidReason } from './outbox-store.ts';
-import { recipientOf } from './recipient.ts';
+import { lackOf, recipientOf } from './recipient.ts';
 
 /** Whether a channel leads to the user; `reason` says what is missing. */
 export interface ChannelState {
@@ -71,9 +71,7 @@ export function createTestMessages(parts: {
       const user = await requireOwnAccount(users, actor);
       return channelNames.map((channel): ChannelState => {
         const isConfigured = channels.has(channel);
-        const to = recipientOf(user, user.username, channel, { mustBeProven });
-        const missing = 'refusal' in to ? to.refusal : undefined;
-        const reason = isConfigured ? missing : notConfigured(channel);
+        const reason = lackOf(channels, user, user.username, channel, { mustBeProven });
         return { channel, isConfigured, ...(reason !== undefined && { reason }) };
       });
     },
