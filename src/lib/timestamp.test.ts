@@ -159,3 +159,21 @@ test('odd instants are formatted as Date does', () => {
   }
   assert.throws(() => formatTimestamp(Number.NaN), RangeError);
 });
+
+test('writes the days around the ends of all years and Februaries as Date does', () => {
+  for (let year = 0; year <= 9_999; year += 1) {
+    for (const [month, date] of [
+      [0, 1],
+      [1, 28],
+      [1, 29],
+      [2, 1],
+      [11, 31],
+    ] as const) {
+      const instant = new Date(0).setUTCFullYear(year, month, date);
+      assert.equal(formatTimestamp(instant), new Date(instant).toISOString());
+    }
+  }
+  for (const instant of [-1, 253_402_300_800_000, -62_167_219_200_001]) {
+    assert.equal(formatTimestamp(instant), new Date(instant).toISOString());
+  }
+});

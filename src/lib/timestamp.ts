@@ -130,7 +130,7 @@ function endOfDigits(text: string, start: number): number {
   return at;
 }
 
-const twoDigitTexts = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+const twoDigitTexts = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'));
 
 // A memory of the last days asked for, each in the place its number ends on: timestamps written
 // together need few. It can be seen in the speed only, so it may live outside the function.
@@ -143,19 +143,46 @@ export function parseEnd(text: string): Instant | undefined {
   return at !== undefined && isDay ? at + 86_400_000 - 1 : at;
 }
 
+/** The days of 0000-01-01 and 9999-12-31. */
+const firstDay = Date.parse('0000-01-01T00:00:00Z') / dayMs;
+const lastDay = Date.parse('9999-12-31T00:00:00Z') / dayMs;
+
+/** Days from 0000-03-01 to 1970-01-01, and of 400 years of the Gregorian calendar. */
+const daysBefore1970 = 719_468;
+const daysOf400Years = 146_097;
+
+/**
+ * YYYY-MM-DDT of a day, counted from 1970-01-01, of the years 0000 to 9999. Years begin in March
+ * within, so that the leap day is the last day of its year.
+ */
+function dateText(day: number): string {
+  const days = day + daysBefore1970;
+  const era = Math.floor(days / daysOf400Years);
+  const inEra = days - era * daysOf400Years;
+  const leapDays =
+    Math.floor(inEra / 1_460) - Math.floor(inEra / 36_524) + Math.floor(inEra / 146_096);
+  const yearOfEra = Math.floor((inEra - leapDays) / 365);
+  const inYear =
+    inEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const fromMarch = Math.floor((5 * inYear + 2) / 153);
+  const date = inYear - Math.floor((153 * fromMarch + 2) / 5) + 1;
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+  const year = era * 400 + yearOfEra + (month < 3 ? 1 : 0);
+  const century = twoDigitTexts[Math.floor(year / 100)];
+  return `${century}${twoDigitTexts[year % 100]}-${twoDigitTexts[month]}-${twoDigitTexts[date]}T`;
+}
+
 /** YYYY-MM-DDThh:mm:ss.sssZ. Years outside 0000 to 9999 get the sign and six digits of ISO 8601. */
 export function formatTimestamp(instant: Instant): string {
   const day = Math.floor(instant / dayMs);
-  const rest = instant - day * dayMs;
   const known = days[day & 31];
-  if (known === undefined || day !== known.number) {
-    const text = new Date(instant).toISOString();
-    if (known === undefined || text.length !== 24 || !Number.isInteger(instant)) return text;
+  if (known === undefined || day < firstDay || day > lastDay || !Number.isInteger(instant))
+    return new Date(instant).toISOString();
+  if (day !== known.number) {
     known.number = day;
-    known.text = text.slice(0, 11);
-    return text;
+    known.text = dateText(day);
   }
-  if (!Number.isInteger(instant)) return new Date(instant).toISOString();
+  const rest = instant - day * dayMs;
   const hour = Math.floor(rest / hourMs);
   const minute = Math.floor(rest / minuteMs) % 60;
   const second = Math.floor(rest / 1_000) % 60;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../lib/json.ts';
 import type { TimeBucket } from '../../lib/time-bucket.ts';
 import { type DatapointColumns, numberIn } from './datapoint-columns.ts';
-import { addGrown, type Grown, type Growth, increaseOf, noGrowth, significant } from './growth.ts';
+import { addGrown, type Grown, type Growth, increaseOf, significant } from './growth.ts';
 import type { Stretches } from './stretches.ts';
 
 /** Aggregates that may be asked of a bucket, in the order of the reference. */
@@ -47,7 +47,9 @@ export function openTally({ start, end }: TimeBucket): Tally {
     scale: 1,
     min: Number.POSITIVE_INFINITY,
     max: Number.NEGATIVE_INFINITY,
-    ...noGrowth(),
+    rise: 0,
+    riseLost: 0,
+    decimals: 0,
   };
 }
 
