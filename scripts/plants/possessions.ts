@@ -74,8 +74,8 @@ export const plantsOfPossessions: readonly Plant[] = [
     ...{ file: credit, test: 'a device handed over spends no credit', says: /devices:update/ },
     patches: [
       patch(
-        'src/storage/sql/device-writes.ts',
-        '      for (const sql of deleteGrantsOn) await session.run(sql, id);\n    }',
+        'src/storage/sql/resources.ts',
+        '      for (const sql of ended) await session.run(sql, id);\n    }',
         '    }',
       ),
     ],

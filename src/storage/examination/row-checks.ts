@@ -1,16 +1,15 @@
-import { type AccessKeyRow, keyFromRow } from '../sql/credential-row.ts';
-import { type GatewayRow, gatewayColumns, gatewayFromRow } from '../sql/gateway-row.ts';
-import { type GroupRow, groupColumns, groupFromRow } from '../sql/group-row.ts';
-import { type InvitationRow, invitationFromRow } from '../sql/invitation-row.ts';
+import { accessKeyTable } from '../sql/credentials.ts';
+import { gatewayTable } from '../sql/gateways.ts';
+import { groupTable } from '../sql/groups.ts';
+import { invitationFromRow, invitationTable } from '../sql/invitations.ts';
 import {
   type NotificationRow,
   notificationColumns,
   notificationFromRow,
-  type TallyRow,
-  tallyColumns,
 } from '../sql/notification-row.ts';
 import type { SqlSession } from '../sql/session.ts';
-import { type UserRow, userColumns, userFromRow } from '../sql/user-row.ts';
+import type { Row, Table } from '../sql/table.ts';
+import { type UserRow, userColumns, userFromRow } from '../sql/users.ts';
 import { type Findings, restoreBackup } from './finding.ts';
 import type { Pace } from './pace.ts';
 
@@ -22,24 +21,22 @@ interface ReadTable {
   readonly read: (row: never) => unknown;
 }
 
+const ofTable = <Thing>({ name, columns, fromRow }: Table<Thing>): ReadTable => ({
+  name,
+  columns,
+  read: (row: Row) => fromRow(row),
+});
+
 const readTables: readonly ReadTable[] = [
   { name: 'users', columns: userColumns, read: (row: UserRow) => userFromRow(row) },
-  {
-    name: 'access_keys',
-    columns: 'id, hash, user_id, created_at, expires_at, details',
-    read: (row: AccessKeyRow) => keyFromRow(row),
-  },
-  {
-    name: 'invitations',
-    columns: 'id, hash, user_id, created_at, expires_at, uses_left, is_revoked, details',
-    read: (row: InvitationRow) => invitationFromRow(row),
-  },
-  { name: 'user_groups', columns: groupColumns, read: (row: GroupRow) => groupFromRow(row, []) },
-  { name: 'gateways', columns: gatewayColumns, read: (row: GatewayRow) => gatewayFromRow(row) },
+  ofTable(accessKeyTable),
+  ofTable({ ...invitationTable, fromRow: invitationFromRow }),
+  ofTable(groupTable),
+  ofTable(gatewayTable),
   {
     name: 'notifications',
-    columns: `${notificationColumns}, ${tallyColumns}`,
-    read: (row: NotificationRow & TallyRow) => notificationFromRow(row),
+    columns: notificationColumns,
+    read: (row: NotificationRow) => notificationFromRow(row),
   },
 ];
 

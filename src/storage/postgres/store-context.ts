@@ -1,5 +1,5 @@
 import type { DamagedRows } from '../damaged-rows.ts';
-import type { SqlContext } from '../sql/context.ts';
+import type { SqlContext } from '../sql/session.ts';
 import { runWrite, type SqlWrites } from '../sql/writes.ts';
 import type { Reader } from './reader.ts';
 import { createSharedWrites } from './shared-writes.ts';

@@ -1,7 +1,6 @@
 import type { CorrectionStore } from '../../domain/datapoints/corrections/correction-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { SqlContext } from './context.ts';
 import {
   type CorrectionHeadRow,
   type CorrectionRow,
@@ -14,7 +13,7 @@ import {
   readCorrections,
   sizeOfRow,
 } from './correction-row.ts';
-import type { SqlSession } from './session.ts';
+import type { SqlContext, SqlSession } from './session.ts';
 
 const isSensor = 'device_id = $1 and sensor_id = $2';
 const ofSensor = `(bucket, series) = (select bucket, series from sensors where ${isSensor})`;

@@ -1,5 +1,8 @@
+import type { UserId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type {
+  AccessKeyRecord,
+  Bearer,
   CredentialStore,
   SessionRecord,
   SessionRenewal,
@@ -7,48 +10,65 @@ import type {
   TokenRecord,
 } from '../../domain/users/credential-store.ts';
 import { parseJson } from '../../lib/json.ts';
-import type { SqlContext } from './context.ts';
 import {
-  type AccessKeyRow,
-  type BearerRow,
-  bearerFromRow,
-  keyFromRow,
-  keyToRow,
-  type SessionRow,
-  sessionDetails,
-  sessionFromRow,
-  type TokenRow,
-  tokenFromRow,
-} from './credential-row.ts';
-import { type Count, found, type SqlSession } from './session.ts';
-import { keepLastLogin } from './user-row.ts';
+  countRows,
+  deletion,
+  found,
+  insertRow,
+  type SqlContext,
+  type SqlSession,
+} from './session.ts';
+import { createTable, type Row, reading } from './table.ts';
+import { keepLastLogin } from './users.ts';
 
-type RenewedRow = Pick<SessionRow, 'user_id' | 'details'>;
+const tokenTable = createTable<TokenRecord>('tokens', {
+  plain: ['hash', 'userId', 'expiresAt', 'loggedInAt', 'sessionId'],
+  hasDetails: false,
+});
+
+/** A login with the cookie before, which works for a moment more. */
+type StoredSession = Omit<SessionRecord, 'replaced'> & {
+  readonly replacedHash?: string;
+  readonly replacedAt?: number;
+};
+
+const sessionTable = createTable<StoredSession>('login_sessions', {
+  plain: [
+    ...(['id', 'userId', 'hash', 'replacedHash', 'replacedAt'] as const),
+    ...(['createdAt', 'lastUsedAt', 'expiresAt'] as const),
+  ],
+});
+
+/** The table access_keys. */
+export const accessKeyTable = createTable<AccessKeyRecord>('access_keys', {
+  plain: ['id', 'hash', 'userId', 'createdAt', 'expiresAt'],
+});
+
+/** The columns of users that come with a credential. */
+interface BearerRow extends Row {
+  readonly username: string;
+  readonly is_admin: number;
+}
 
 /** Expired tokens deleted by one insert, so that no insert after a long rest is slow. */
 const expiredTokensPerStep = 1_000;
 
-const selectToken = `
-  select hash, user_id, expires_at, logged_in_at, session_id, username, is_admin
-  from tokens join users on users.id = tokens.user_id
-  where hash = $1 and is_disabled = 0`;
-const sessionColumns = `
-  id, user_id, hash, replaced_hash, replaced_at, created_at, last_used_at, expires_at, details`;
+const isActive = 'is_disabled = 0';
+const selectBearing = (table: string, columns: string): string => `
+  select ${columns}, username, is_admin
+  from ${table} join users on users.id = ${table}.user_id where hash = $1 and ${isActive}`;
+const selectToken = selectBearing('tokens', tokenTable.columns);
 const selectSession = `
-  select ${sessionColumns} from login_sessions where hash = $1 or replaced_hash = $1`;
+  select ${sessionTable.columns} from login_sessions where hash = $1 or replaced_hash = $1`;
 const selectSessionsOf = `
-  select ${sessionColumns} from login_sessions where user_id = $1 order by last_used_at desc`;
-const keyColumns = `
-  access_keys.id, hash, user_id, access_keys.created_at, expires_at, details`;
-const selectKey = `
-  select ${keyColumns}, username, is_admin
-  from access_keys join users on users.id = access_keys.user_id
-  where hash = $1 and is_disabled = 0`;
+  select ${sessionTable.columns} from login_sessions where user_id = $1
+  order by last_used_at desc`;
+const selectKey = selectBearing('access_keys', accessKeyTable.qualified);
 const selectKeysOf = `
-  select ${keyColumns} from access_keys where user_id = $1 order by position`;
+  select ${accessKeyTable.columns} from access_keys where user_id = $1 order by position`;
 const insertToken = `
   insert into tokens (hash, user_id, expires_at, logged_in_at, session_id)
-  select $1, id, $2, $3, $4 from users where id = $5 and is_disabled = 0`;
+  select $1, id, $2, $3, $4 from users where id = $5 and ${isActive}`;
 const insertTokenBy: Readonly<Record<TokenBasis['kind'], string>> = {
   password: `${insertToken} and password_hash = $6`,
   token: `${insertToken} and exists (select 1 from tokens where hash = $6 and user_id = users.id)`,
@@ -65,7 +85,7 @@ const deleteOldestTokens = `
 const insertSession = `
   insert into login_sessions (id, user_id, hash, created_at, last_used_at, expires_at, details)
   select $1, id, $2, $3, $4, $5, $6 from users
-  where id = $7 and is_disabled = 0 and password_hash = $8`;
+  where id = $7 and ${isActive} and password_hash = $8`;
 const deleteExpiredSessions = `
   delete from login_sessions where user_id = $1 and expires_at <= $2`;
 const deleteOldestSessions = `
@@ -77,14 +97,11 @@ const replaceCookie = `
   update login_sessions set replaced_hash = hash, replaced_at = $1, hash = $2, last_used_at = $1,
     expires_at = $3, details = $4
   where hash = $5`;
-const countKeys = 'select count(*) as n from access_keys where user_id = $1';
-const insertKey = `
-  insert into access_keys (id, hash, user_id, created_at, expires_at, details)
-  select $1, $2, id, $3, $4, $5 from users where id = $6 and is_disabled = 0`;
+const selectOwner = `select 1 from users where id = $1 and ${isActive}`;
 const deletions = {
-  token: 'delete from tokens where hash = $1',
-  session: 'delete from login_sessions where user_id = $1 and id = $2',
-  key: 'delete from access_keys where user_id = $1 and id = $2',
+  token: deletion('delete from tokens where hash = $1'),
+  session: deletion('delete from login_sessions where user_id = $1 and id = $2'),
+  key: deletion('delete from access_keys where user_id = $1 and id = $2'),
 };
 
 /** Changes of tokens, logins and access keys. An insert checks its basis in the same step. */
@@ -111,7 +128,7 @@ export const credentialWrites = {
     if (basis.kind !== 'password') return 'gone';
     const { id, userId, hash, createdAt, lastUsedAt, expiresAt } = record;
     const times = [createdAt, lastUsedAt, expiresAt] as const;
-    const details = sessionDetails(record);
+    const details = JSON.stringify({ name: record.name, address: record.address });
     const row = [id, hash, ...times, details, userId] as const;
     const made = await session.run(insertSession, ...row, basis.passwordHash);
     await session.run(deleteExpiredSessions, userId, now);
@@ -123,7 +140,7 @@ export const credentialWrites = {
     from: string,
     { hash, lastUsedAt, expiresAt, address }: SessionRenewal,
   ): Promise<'renewed' | 'gone'> {
-    const stored = await session.first<RenewedRow>(selectRenewed, from);
+    const stored = await session.first<{ user_id: string; details: string }>(selectRenewed, from);
     if (stored === undefined) return 'gone';
     const details = JSON.stringify({ ...(parseJson(stored.details) as object), address });
     await session.run(replaceCookie, lastUsedAt, hash, expiresAt, details, from);
@@ -133,19 +150,20 @@ export const credentialWrites = {
   },
   async insertKey(
     session: SqlSession,
-    { id, hash, created_at, expires_at, details, user_id }: AccessKeyRow,
+    userId: string,
+    row: Row,
   ): Promise<'inserted' | 'too_many' | 'gone'> {
-    const held = (await session.first<Count>(countKeys, user_id))?.n ?? 0;
-    if (held >= limits.accessKeysPerUserMax) return 'too_many';
-    const made = await session.run(insertKey, id, hash, created_at, expires_at, details, user_id);
-    return made === 0 ? 'gone' : 'inserted';
+    const count = await countRows(session, 'access_keys where user_id = $1', userId);
+    if (count >= limits.accessKeysPerUserMax) return 'too_many';
+    if ((await session.first(selectOwner, userId)) === undefined) return 'gone';
+    await insertRow(session, 'access_keys', row);
+    return 'inserted';
   },
-  removeCredential: async (
+  removeCredential: (
     session: SqlSession,
     kind: keyof typeof deletions,
     ...key: readonly string[]
-  ): Promise<'removed' | 'missing'> =>
-    (await session.run(deletions[kind], ...key)) === 0 ? 'missing' : 'removed',
+  ): Promise<'removed' | 'missing'> => deletions[kind](session, ...key),
 };
 
 /** The value that a statement compares the basis with. */
@@ -160,35 +178,46 @@ export function createCredentialStore({
   write,
   damaged,
 }: SqlContext<typeof credentialWrites>): CredentialStore {
-  const readKey = (row: AccessKeyRow) => damaged.read('access_keys', row.id, () => keyFromRow(row));
-  const readSession = (row: SessionRow) =>
-    damaged.read('login_sessions', row.id, () => sessionFromRow(row));
-
+  const readKey = reading(damaged, accessKeyTable);
+  const readStored = reading(damaged, sessionTable);
+  function readSession(row: Row): SessionRecord | undefined {
+    const stored = readStored(row);
+    if (stored === undefined) return undefined;
+    const { replacedHash: hash, replacedAt: at, ...session } = stored;
+    return hash === undefined || at === undefined
+      ? session
+      : { ...session, replaced: { hash, at } };
+  }
   return {
     insertToken: (token, basis, now) => write('insertToken', token, basis, now),
     findToken: async (hash) =>
-      found(await reader.first<TokenRow & BearerRow>(selectToken, hash), (row) => ({
-        ...tokenFromRow(row),
+      found(await reader.first<BearerRow>(selectToken, hash), (row) => ({
+        ...tokenTable.fromRow(row),
         bearer: bearerFromRow(row),
       })),
     removeToken: (hash) => write('removeCredential', 'token', hash),
     insertSession: (session, basis, now) => write('insertLogin', session, basis, now),
-    findSession: async (hash) =>
-      found(await reader.first<SessionRow>(selectSession, hash), readSession),
+    findSession: async (hash) => found(await reader.first<Row>(selectSession, hash), readSession),
     renewSession: (from, renewal) => write('renewLogin', from, renewal),
     listSessions: async (userId) =>
-      (await reader.all<SessionRow>(selectSessionsOf, userId)).flatMap(
-        (row) => readSession(row) ?? [],
-      ),
+      (await reader.all<Row>(selectSessionsOf, userId)).flatMap((row) => readSession(row) ?? []),
     removeSession: (userId, id) => write('removeCredential', 'session', userId, id),
-    insertKey: (record) => write('insertKey', keyToRow(record)),
+    insertKey: (record) => write('insertKey', record.userId, accessKeyTable.toRow(record)),
     async findKey(hash) {
-      const row = await reader.first<AccessKeyRow & BearerRow>(selectKey, hash);
+      const row = await reader.first<BearerRow>(selectKey, hash);
       const key = found(row, readKey);
       return row && key && { ...key, bearer: bearerFromRow(row) };
     },
     listKeys: async (userId) =>
-      (await reader.all<AccessKeyRow>(selectKeysOf, userId)).flatMap((row) => readKey(row) ?? []),
+      (await reader.all<Row>(selectKeysOf, userId)).flatMap((row) => readKey(row) ?? []),
     removeKey: (userId, id) => write('removeCredential', 'key', userId, id),
+  };
+}
+
+function bearerFromRow(row: BearerRow): Bearer {
+  return {
+    userId: row['user_id'] as UserId,
+    username: row.username as Username,
+    isAdmin: row.is_admin !== 0,
   };
 }

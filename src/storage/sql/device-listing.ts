@@ -1,8 +1,7 @@
 import type { Visibility } from '../../domain/devices/device.ts';
 import type { DeviceHead, DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, Username } from '../../domain/ids.ts';
-import { allOf, type Condition, numbered, visibleRows } from './list-conditions.ts';
-import { createResourceListing } from './resource-listing.ts';
+import { allOf, type Condition, listing, numbered, visibleRows } from './resources.ts';
 import type { SqlReader } from './session.ts';
 
 /** A device of a list: its place in the order of creation, and its id. */
@@ -35,11 +34,7 @@ export function createDeviceListing(options: {
   readonly sliceMax: number;
 }): Pick<DeviceStore, 'list' | 'candidates'> {
   const { reader, sliceMax } = options;
-  const list = createResourceListing<HeadRow>(
-    options,
-    'device',
-    'id, owner, visibility, created_at',
-  );
+  const list = listing<HeadRow>(reader, 'device', 'id, owner, visibility, created_at');
   return {
     async list(page) {
       const { rows, total } = await list(page);

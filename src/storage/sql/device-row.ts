@@ -2,7 +2,7 @@ import type { Actuator } from '../../domain/devices/actuator.ts';
 import type { Device, Visibility } from '../../domain/devices/device.ts';
 import type { Sensor } from '../../domain/devices/sensor.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../../domain/ids.ts';
-import { detailsFrom } from './details.ts';
+import { detailsFrom } from './table.ts';
 
 /** A row of the table devices. */
 export interface DeviceRow {

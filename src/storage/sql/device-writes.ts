@@ -10,7 +10,8 @@ import {
   partDetails,
   searchColumns,
 } from './device-row.ts';
-import { applyPatch, type ResourcePatch } from './patch.ts';
+import type { ResourcePatch } from './patch.ts';
+import { patchingOf, removalOf } from './resources.ts';
 import type { SqlSession } from './session.ts';
 
 /** A new device, ready for its rows. */
@@ -20,13 +21,10 @@ export interface DeviceInsert {
   readonly actuators: readonly PartRow[];
 }
 
-type StoredDevice = Pick<DeviceRow, 'owner' | 'visibility' | 'details'>;
-
 const insertDevice = `
   insert into devices (bucket, ${deviceColumns}, gateway_id, domain)
   select bucket, $2, $3, $4, $5, $6, $7, $8, $9 from (select cast($1 as integer) as bucket) as own
   where true on conflict do nothing`;
-const selectDevice = 'select owner, visibility, details from devices where id = $1';
 const changeDevice = `
   update devices
   set owner = $1, visibility = $2, gateway_id = $3, domain = $4, details = $5, modified_at = $6
@@ -36,10 +34,7 @@ const addStrangers = `
   set stranger_bytes = case when stranger_bytes + cast(value2 as bigint) < 0 then 0
     else stranger_bytes + cast(value2 as bigint) end
   from each($1, $2) where id = value`;
-const deleteDevice = 'delete from devices where id = $1';
-const deleteGrantsOn = ['grants', 'group_grants'].map(
-  (table) => `delete from ${table} where kind = 'device' and resource = $1`,
-);
+const patched = patchingOf('device');
 
 /** Changes of devices, sensors and actuators. */
 export const deviceWrites = {
@@ -61,14 +56,9 @@ export const deviceWrites = {
     changes: ResourcePatch,
     at: number,
   ): Promise<'updated' | 'missing'> {
-    const stored = await session.first<StoredDevice>(selectDevice, id);
-    if (stored === undefined) return 'missing';
-    const details = applyPatch(stored.details, changes.details);
-    const visibility = changes.visibility === undefined ? stored.visibility : changes.visibility;
-    const owner = changes.owner ?? stored.owner;
-    if (owner.toLowerCase() !== stored.owner.toLowerCase()) {
-      for (const sql of deleteGrantsOn) await session.run(sql, id);
-    }
+    const row = await patched(session, id, changes);
+    if (row === undefined) return 'missing';
+    const { owner, visibility, details } = row;
     const { gateway_id, domain } = searchColumns(details);
     await session.run(changeDevice, owner, visibility, gateway_id, domain, details, at, id);
     return 'updated';
@@ -80,10 +70,7 @@ export const deviceWrites = {
   ): Promise<void> {
     await session.run(addStrangers, ids, added);
   },
-  async removeDevice(session: SqlSession, id: string): Promise<'removed' | 'missing'> {
-    for (const sql of deleteGrantsOn) await session.run(sql, id);
-    return (await session.run(deleteDevice, id)) === 0 ? 'missing' : 'removed';
-  },
+  removeDevice: removalOf('device'),
   putSensor: sensors.put,
   updateSensor: sensors.update,
   removeSensor: sensors.remove,

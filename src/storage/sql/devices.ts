@@ -2,13 +2,13 @@ import type { TimedSetting } from '../../domain/devices/actuator-step.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { DevicePart, DeviceStore } from '../../domain/devices/device-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
-import type { SqlContext } from './context.ts';
 import { createDeviceListing } from './device-listing.ts';
 import { createDeviceReading, type LoadDevices, type SliceLimits } from './device-reading.ts';
 import { actuatorFromRow, deviceDetails, type PartRow, partDetails } from './device-row.ts';
 import type { DeviceInsert, deviceWrites } from './device-writes.ts';
 import { patchOf, resourcePatchOf } from './patch.ts';
-import type { Count, Value } from './session.ts';
+import { countingOwned } from './resources.ts';
+import type { SqlContext, Value } from './session.ts';
 import { createStoredBytes, type StoredDatapoints } from './stored-bytes.ts';
 
 // A few more, such as those with the word in their meta: they are checked one by one.
@@ -22,7 +22,6 @@ const selectExisting = `
       or exists (select 1 from actuators where device_id = value and actuator_id = value3))
     as found
   from each($1, $2, $3) order by given.key`;
-const countOwned = 'select count(*) as n from devices where nocase(owner) = nocase($1)';
 
 /** What differs by engine. */
 export interface DeviceStoreOptions {
@@ -50,7 +49,7 @@ export function createDeviceStore(
       );
       return rows.map((row) => Boolean(row.found));
     },
-    countOwnedBy: async (owner) => (await reader.first<Count>(countOwned, owner))?.n ?? 0,
+    countOwnedBy: countingOwned(reader, 'devices'),
     addStrangerBytes: (added) => write('addStrangerBytes', [...added.keys()], [...added.values()]),
     update: (id, changes, at) => write('updateDevice', id, resourcePatchOf(changes), at),
     async remove(id) {

@@ -1,9 +1,8 @@
+import type { Grant, OwnedGrant, OwnedGroupGrant } from '../../domain/access/grant.ts';
 import type { GrantStore } from '../../domain/access/grant-store.ts';
-import type { SqlContext } from './context.ts';
-import { type GrantRow, grantFromRow, ownedGrantFromRow, scopesFromText } from './grant-row.ts';
-import { type GroupGrantRow, groupGrantFromRow } from './group-row.ts';
-import { createReachingGrants, type ReadReach } from './reaching-grants.ts';
-import type { SqlSession } from './session.ts';
+import { createReachingGrants, type ReadReach, scopesFromText } from './reaching-grants.ts';
+import { deletion, type SqlContext, type SqlSession } from './session.ts';
+import { detailsFrom } from './table.ts';
 
 const isOne = 'kind = $1 and resource = $2 and nocase(username) = nocase($3)';
 const selectScopes = `select scopes from grants where ${isOne}`;
@@ -20,8 +19,9 @@ const selectReceivedBy = `
   from grants indexed by grants_by_username join owned_resources using (kind, resource)
   where nocase(username) = nocase($1) order by grants.kind, grants.resource`;
 
-const groupColumns =
-  'group_grants.kind, group_grants.resource, group_id, scopes, details, owned_resources.owner';
+const groupColumns = `
+  group_grants.kind, group_grants.resource, group_id as "groupId", scopes, details,
+  owned_resources.owner`;
 const selectGroupsOn = `
   select ${groupColumns} from group_grants
   join user_groups on user_groups.id = group_id join owned_resources using (kind, resource)
@@ -44,14 +44,10 @@ const putGrant = `
   insert into grants (kind, resource, username, scopes)
   select $1, $2, username, $4 from users where nocase(username) = nocase($3) and ${isThere}
   on conflict (kind, resource, nocase(username)) do update set scopes = excluded.scopes`;
-const deleteGrant = `delete from grants where ${isOne}`;
 const putGroupGrant = `
   insert into group_grants (kind, resource, group_id, scopes)
   select $1, $2, id, $4 from user_groups where id = $3 and ${isThere}
   on conflict (group_id, kind, resource) do update set scopes = excluded.scopes`;
-const deleteGroupGrant = `
-  delete from group_grants where kind = $1 and resource = $2 and group_id = $3`;
-
 /** The kind and id of a resource, and the user or group that a grant on it is for. */
 type GrantKey = readonly [kind: string, resource: string, holder: string];
 
@@ -60,17 +56,20 @@ const put =
   async (session: SqlSession, key: GrantKey, scopes: string): Promise<'put' | 'missing'> =>
     (await session.run(sql, ...key, scopes)) === 0 ? 'missing' : 'put';
 
-const remove =
-  (sql: string) =>
-  async (session: SqlSession, ...key: GrantKey): Promise<'removed' | 'missing'> =>
-    (await session.run(sql, ...key)) === 0 ? 'missing' : 'removed';
-
 /** Changes of grants. */
 export const grantWrites = {
   putGrant: put(putGrant),
-  removeGrant: remove(deleteGrant),
+  removeGrant: deletion(`delete from grants where ${isOne}`),
   putGroupGrant: put(putGroupGrant),
-  removeGroupGrant: remove(deleteGroupGrant),
+  removeGroupGrant: deletion(
+    'delete from group_grants where kind = $1 and resource = $2 and group_id = $3',
+  ),
+};
+
+/** A row of grants, or of those of groups with the details of the group. */
+type Kept<Found extends Grant | OwnedGroupGrant> = Found & {
+  readonly scopes: string;
+  readonly details?: string;
 };
 
 /** Grants in the tables of either engine. */
@@ -78,20 +77,23 @@ export function createGrantStore(
   { reader, write, damaged }: SqlContext<typeof grantWrites>,
   readReach: ReadReach,
 ): GrantStore {
-  function readable<Row extends GrantRow | GroupGrantRow, Found>(
-    rows: readonly Row[],
-    read: (row: Row) => Found,
-  ): readonly Found[] {
-    return rows.flatMap((row) => {
-      const key = `${row.kind} ${row.resource} ${'username' in row ? row.username : row.group_id}`;
-      return damaged.read('grants', key, () => read(row)) ?? [];
+  /** Rows hold what parsed names were written from. */
+  async function read<Found extends Grant | OwnedGroupGrant>(
+    sql: string,
+    ...values: readonly string[]
+  ): Promise<readonly Found[]> {
+    const rows = await reader.all<Kept<Found>>(sql, ...values);
+    return rows.flatMap(({ details, ...row }) => {
+      const { kind, resource, username, groupId } = row as Partial<Grant & OwnedGroupGrant>;
+      const key = `${kind} ${resource} ${username ?? groupId}`;
+      const found = damaged.read('grants', key, () => ({
+        ...row,
+        scopes: scopesFromText(row.scopes),
+        ...(details !== undefined && { groupName: detailsFrom<{ name: string }>(details).name }),
+      }));
+      return (found as Found | undefined) ?? [];
     });
   }
-  const owned = async (sql: string, username: string) =>
-    readable(await reader.all<GrantRow & { owner: string }>(sql, username), ownedGrantFromRow);
-  const ofGroups = async (sql: string, ...values: readonly string[]) =>
-    readable(await reader.all<GroupGrantRow>(sql, ...values), groupGrantFromRow);
-
   return {
     put: ({ kind, resource, username, scopes }) =>
       write('putGrant', [kind, resource, username], JSON.stringify(scopes)),
@@ -101,16 +103,15 @@ export function createGrantStore(
       const key = `${kind} ${resource} ${username}`;
       return (row && damaged.read('grants', key, () => scopesFromText(row.scopes))) ?? [];
     },
-    listOn: async (kind, resource) =>
-      readable(await reader.all<GrantRow>(selectOn, kind, resource), grantFromRow),
-    listGivenBy: (owner) => owned(selectGivenBy, owner),
-    listReceivedBy: (username) => owned(selectReceivedBy, username),
+    listOn: (...thing) => read<Grant>(selectOn, ...thing),
+    listGivenBy: (owner) => read<OwnedGrant>(selectGivenBy, owner),
+    listReceivedBy: (username) => read<OwnedGrant>(selectReceivedBy, username),
     putForGroup: ({ kind, resource, groupId, scopes }) =>
       write('putGroupGrant', [kind, resource, groupId], JSON.stringify(scopes)),
     removeForGroup: (...key) => write('removeGroupGrant', ...key),
-    listGroupsOn: (kind, resource) => ofGroups(selectGroupsOn, kind, resource),
-    listGroupsGivenBy: (owner) => ofGroups(selectGroupsGivenBy, owner),
-    listGroupsReceivedBy: (username) => ofGroups(selectGroupsReceivedBy, username),
+    listGroupsOn: (...thing) => read<OwnedGroupGrant>(selectGroupsOn, ...thing),
+    listGroupsGivenBy: (owner) => read<OwnedGroupGrant>(selectGroupsGivenBy, owner),
+    listGroupsReceivedBy: (username) => read<OwnedGroupGrant>(selectGroupsReceivedBy, username),
     ...createReachingGrants({ reader, damaged, readReach }),
   };
 }

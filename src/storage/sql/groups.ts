@@ -1,21 +1,28 @@
+import type { Group } from '../../domain/groups/group.ts';
 import type { GroupStore } from '../../domain/groups/group-store.ts';
 import type { Username } from '../../domain/ids.ts';
-import type { SqlContext } from './context.ts';
-import { type GroupRow, groupColumns, groupDetails, groupFromRow } from './group-row.ts';
-import { type Count, insertRow, type SqlSession } from './session.ts';
+import { countingOwned } from './resources.ts';
+import {
+  countRows,
+  deletion,
+  insertRow,
+  readPage,
+  type SqlContext,
+  type SqlSession,
+} from './session.ts';
+import { createTable, type Row, reading } from './table.ts';
 
-const selectGroup = `select ${groupColumns} from user_groups where id = $1`;
+/** The table user_groups: groups without their members. */
+export const groupTable = createTable<Omit<Group, 'usernames'>>('user_groups', {
+  plain: ['id', 'owner'],
+});
+const { columns } = groupTable;
+
+const selectGroup = `select ${columns} from user_groups where id = $1`;
 const selectMembers = `
   select group_id, username from group_members where group_id in (select value from each($1))
   order by nocase(username)`;
-const selectPage = `select ${groupColumns} from user_groups order by position limit $1 offset $2`;
-const selectOwned = `
-  select ${groupColumns} from user_groups where nocase(owner) = nocase($1)
-  order by position limit $2 offset $3`;
-const countAll = 'select count(*) as n from user_groups';
-const countOwned = 'select count(*) as n from user_groups where nocase(owner) = nocase($1)';
 const renameGroup = 'update user_groups set details = $1 where id = $2';
-const deleteGroup = 'delete from user_groups where id = $1';
 const selectMissing = `
   select value as username from each($1)
   where not exists (select 1 from users where nocase(username) = nocase(value))
@@ -27,7 +34,6 @@ const insertMembers = `
   select $1, username from users where ${isGiven} on conflict do nothing`;
 const deleteMembers = `delete from group_members where group_id = $1 and ${isGiven}`;
 const deleteAllMembers = 'delete from group_members where group_id = $1';
-const countMembers = 'select count(*) as n from group_members where group_id = $1';
 
 type Missing = { readonly missing: readonly Username[] };
 type MembersChange = Parameters<GroupStore['changeMembers']>[1];
@@ -36,13 +42,13 @@ type MembersChange = Parameters<GroupStore['changeMembers']>[1];
 export const groupWrites = {
   async insertGroup(
     session: SqlSession,
-    row: GroupRow,
+    row: Row,
     usernames: readonly string[],
   ): Promise<'inserted' | Missing> {
     const missing = await missingOf(session, usernames);
     if (missing.length > 0) return { missing };
-    await insertRow(session, 'user_groups', groupColumns, { ...row });
-    await session.run(insertMembers, row.id, usernames);
+    await insertRow(session, 'user_groups', row);
+    await session.run(insertMembers, row['id'] ?? null, usernames);
     return 'inserted';
   },
   renameGroup: async (
@@ -56,21 +62,20 @@ export const groupWrites = {
     id: string,
     change: MembersChange,
   ): Promise<'updated' | 'missing' | 'too_many' | Missing> {
-    if ((await session.first<GroupRow>(selectGroup, id)) === undefined) return 'missing';
+    if ((await session.first(selectGroup, id)) === undefined) return 'missing';
     const missing = await missingOf(session, change.in);
     if (missing.length > 0) return { missing };
     await session.run('savepoint members');
     if (change.out === 'all') await session.run(deleteAllMembers, id);
     else await session.run(deleteMembers, id, change.out);
     await session.run(insertMembers, id, change.in);
-    const count = (await session.first<Count>(countMembers, id))?.n ?? 0;
+    const count = await countRows(session, 'group_members where group_id = $1', id);
     const isTooMany = count > change.membersMax;
     if (isTooMany) await session.run('rollback to savepoint members');
     await session.run('release savepoint members');
     return isTooMany ? 'too_many' : 'updated';
   },
-  removeGroup: async (session: SqlSession, id: string): Promise<'removed' | 'missing'> =>
-    (await session.run(deleteGroup, id)) === 0 ? 'missing' : 'removed',
+  removeGroup: deletion('delete from user_groups where id = $1'),
 };
 
 async function missingOf(
@@ -88,34 +93,34 @@ export function createGroupStore({
   write,
   damaged,
 }: SqlContext<typeof groupWrites>): GroupStore {
-  async function withMembers(session: SqlSession, rows: readonly GroupRow[]) {
+  async function withMembers(session: SqlSession, rows: readonly (Row & { id: string })[]) {
     const ids = rows.map(({ id }) => id);
-    const members = await session.all<{ group_id: string; username: string }>(selectMembers, ids);
+    const members = await session.all<{ group_id: string; username: Username }>(selectMembers, ids);
     const byGroup = Map.groupBy(members, ({ group_id }) => group_id);
+    const read = reading(damaged, groupTable);
     return rows.flatMap((row) => {
       const usernames = (byGroup.get(row.id) ?? []).map(({ username }) => username);
-      return damaged.read('user_groups', row.id, () => groupFromRow(row, usernames)) ?? [];
+      const group = read(row);
+      return group === undefined ? [] : { ...group, usernames };
     });
   }
-
   return {
-    insert: ({ id, owner, name, usernames }) =>
-      write('insertGroup', { id, owner, details: groupDetails(name) }, usernames),
+    insert: ({ usernames, ...group }) => write('insertGroup', groupTable.toRow(group), usernames),
     find: (id) =>
       reader.inSnapshot(async (session) => {
-        const groups = await withMembers(session, await session.all<GroupRow>(selectGroup, id));
+        const groups = await withMembers(session, await session.all(selectGroup, id));
         return groups[0];
       }),
-    list: ({ owner, limit, offset }) =>
+    list: ({ owner, ...page }) =>
       reader.inSnapshot(async (session) => {
-        const [sql, count, user] =
-          owner === undefined ? [selectPage, countAll, []] : [selectOwned, countOwned, [owner]];
-        const rows = await session.all<GroupRow>(sql, ...user, limit, offset);
-        const total = (await session.first<Count>(count, ...user))?.n ?? 0;
+        const isOwned = owner === undefined ? '' : ' where nocase(owner) = nocase($1)';
+        const wanted = { columns, from: `user_groups${isOwned}` };
+        const values = owner === undefined ? [] : [owner];
+        const { rows, total } = await readPage<Row & { id: string }>(session, wanted, values, page);
         return { groups: await withMembers(session, rows), total };
       }),
-    countOwnedBy: async (owner) => (await reader.first<Count>(countOwned, owner))?.n ?? 0,
-    rename: (id, name) => write('renameGroup', id, groupDetails(name)),
+    countOwnedBy: countingOwned(reader, 'user_groups'),
+    rename: (id, name) => write('renameGroup', id, JSON.stringify({ name })),
     changeMembers: (id, change) => write('changeGroupMembers', id, change),
     remove: (id) => write('removeGroup', id),
   };

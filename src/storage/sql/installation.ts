@@ -1,6 +1,5 @@
 import type { InstallationStore, KeptSettings } from '../../domain/installation-store.ts';
-import type { SqlContext } from './context.ts';
-import type { SqlSession } from './session.ts';
+import type { SqlContext, SqlSession } from './session.ts';
 
 const selectSettings = 'select name, value from installation_settings';
 const putSetting = `

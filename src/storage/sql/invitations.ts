@@ -1,17 +1,77 @@
-import type { UserId } from '../../domain/ids.ts';
-import type { TakenUse } from '../../domain/sharing/invitation.ts';
+import type { UserId, Username } from '../../domain/ids.ts';
+import type {
+  GivenInvitation,
+  Invitation,
+  InvitationTarget,
+  TakenUse,
+} from '../../domain/sharing/invitation.ts';
 import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
 import type { InvitationStore, InvitationUse } from '../../domain/sharing/invitation-store.ts';
-import type { SqlContext } from './context.ts';
 import {
-  type GivenInvitationRow,
-  givenInvitationFromRow,
-  type InvitationRow,
-  invitationFromRow,
-  invitationToRow,
-  invitationStatements as statements,
-} from './invitation-row.ts';
-import { type Count, found, type SqlSession } from './session.ts';
+  countRows,
+  deletion,
+  found,
+  insertRow,
+  readPage,
+  type SqlContext,
+  type SqlSession,
+} from './session.ts';
+import { createTable, DamagedRowError, type Row } from './table.ts';
+
+/** The table invitations. */
+export const invitationTable = createTable<Invitation>('invitations', {
+  plain: ['id', 'hash', 'giver', 'createdAt', 'expiresAt', 'usesLeft'],
+  flags: ['isRevoked'],
+  names: { giver: 'user_id' },
+});
+const { columns, qualified } = invitationTable;
+
+/** A row of the table. */
+interface InvitationRow extends Row {
+  readonly id: string;
+  readonly user_id: string;
+  readonly created_at: number;
+}
+
+/** The same with the account of its giver. */
+interface GivenInvitationRow extends InvitationRow {
+  readonly username: string;
+  readonly is_admin: number;
+  readonly is_disabled: number;
+}
+
+const isOver = '(is_revoked = 1 or uses_left = 0 or expires_at <= $2)';
+
+/** Statements on invitations. */
+const statements = {
+  giver: 'select 1 from users where id = $1 and is_disabled = 0',
+  find: `
+    select ${qualified}, username, is_admin, is_disabled
+    from invitations join users on users.id = user_id where hash = $1`,
+  removeOver: `
+    delete from invitations where user_id = $1 and ${isOver} and position <=
+      (select position from invitations where user_id = $1 and ${isOver}
+       order by position desc limit 1 offset ${invitationLimits.invitationsPerUserMax})`,
+  revoke: 'update invitations set is_revoked = 1 where user_id = $1 and id = $2 and is_revoked = 0',
+  addUse: `
+    insert into invitation_uses (invitation, user_id, is_given)
+    select invitations.id, users.id, 0 from invitations, users
+    where invitations.id = $1 and users.id = $2 on conflict do nothing`,
+  restoreUse: `
+    insert into invitation_uses (invitation, user_id, is_given)
+    select $1, id, $3 from users where id = $2 on conflict do nothing`,
+  uses: `
+    select user_id, is_given from invitation_uses where invitation = $1 order by user_id`,
+  use: 'select is_given from invitation_uses where invitation = $1 and user_id = $2',
+  takeUse: `
+    update invitations set uses_left = uses_left - 1
+    where id = $1 and uses_left > 0 and is_revoked = 0 and expires_at > $2`,
+  dropUse: 'delete from invitation_uses where invitation = $1 and user_id = $2',
+  finish: 'update invitation_uses set is_given = 1 where invitation = $1 and user_id = $2',
+} as const;
+
+const isListed = 'invitations where user_id = $1 and is_revoked = 0';
+const isOpen = `invitations where user_id = $1 and not ${isOver}`;
 
 interface UseRow {
   readonly user_id: UserId;
@@ -25,24 +85,19 @@ export const invitationWrites = {
     row: InvitationRow,
     uses: readonly TakenUse[],
   ): Promise<'inserted' | 'too_many' | 'gone'> {
-    const { id, hash, user_id, created_at, expires_at, uses_left, details } = row;
-    const open = (await session.first<Count>(statements.countOpen, user_id, created_at))?.n ?? 0;
+    const { id, user_id, created_at } = row;
+    const open = await countRows(session, isOpen, user_id, created_at);
     if (open >= invitationLimits.invitationsPerUserMax) return 'too_many';
-    const values = [id, hash, created_at, expires_at, uses_left, details, user_id] as const;
-    const made = await session.run(statements.insert, ...values);
+    const giver = await session.first(statements.giver, user_id);
+    if (giver !== undefined) await insertRow(session, 'invitations', row);
     await session.run(statements.removeOver, user_id, created_at);
-    if (made === 0) return 'gone';
+    if (giver === undefined) return 'gone';
     for (const { user, isGiven } of uses) {
       await session.run(statements.restoreUse, id, user, Number(isGiven));
     }
     return 'inserted';
   },
-  revokeInvitation: async (
-    session: SqlSession,
-    userId: string,
-    id: string,
-  ): Promise<'removed' | 'missing'> =>
-    (await session.run(statements.revoke, userId, id)) === 0 ? 'missing' : 'removed',
+  revokeInvitation: deletion(statements.revoke),
   async takeInvitation(
     session: SqlSession,
     id: string,
@@ -71,17 +126,17 @@ export function createInvitationStore({
 }: SqlContext<typeof invitationWrites>): InvitationStore {
   const read = (row: InvitationRow) =>
     damaged.read('invitations', row.id, () => invitationFromRow(row));
-
   return {
-    insert: (invitation, uses = []) => write('insertInvitation', invitationToRow(invitation), uses),
+    insert: (invitation, uses = []) =>
+      write('insertInvitation', invitationTable.toRow(invitation) as InvitationRow, uses),
     find: async (hash) =>
       found(await reader.first<GivenInvitationRow>(statements.find, hash), (row) =>
         damaged.read('invitations', row.id, () => givenInvitationFromRow(row)),
       ),
-    list: (giver, { limit, offset }) =>
+    list: (giver, page) =>
       reader.inSnapshot(async (session) => {
-        const rows = await session.all<InvitationRow>(statements.list, giver, limit, offset);
-        const total = (await session.first<Count>(statements.count, giver))?.n ?? 0;
+        const wanted = { columns, from: isListed, order: 'position desc' };
+        const { rows, total } = await readPage<InvitationRow>(session, wanted, [giver], page);
         return { invitations: rows.flatMap((row) => read(row) ?? []), total };
       }),
     async usesOf(id) {
@@ -93,3 +148,27 @@ export function createInvitationStore({
     finish: (id, user) => write('finishInvitation', id, user),
   };
 }
+
+/** Throws when the row cannot be understood. */
+export function invitationFromRow(row: Row): Invitation {
+  const invitation = invitationTable.fromRow(row);
+  const targets: unknown = invitation.targets;
+  if (Array.isArray(targets) && targets.every(isTarget)) return invitation;
+  throw new DamagedRowError('an invitation leads to no list of things');
+}
+
+function givenInvitationFromRow(row: GivenInvitationRow): GivenInvitation {
+  return {
+    ...invitationFromRow(row),
+    by: {
+      username: row.username as Username,
+      isAdmin: row.is_admin === 1,
+      isDisabled: row.is_disabled === 1,
+    },
+  };
+}
+
+const isTarget = (target: Partial<InvitationTarget> | null): boolean =>
+  typeof target?.kind === 'string' &&
+  typeof target.resource === 'string' &&
+  (target.kind === 'group' || ('scopes' in target && Array.isArray(target.scopes)));

@@ -1,4 +1,4 @@
-import type { NotificationId, UserId, Username } from '../../domain/ids.ts';
+import type { NotificationId, UserId } from '../../domain/ids.ts';
 import type {
   ClaimedDelivery,
   DeliveryProgress,
@@ -8,94 +8,49 @@ import type {
 import type {
   DeviceState,
   Notification,
-  NotificationDraft,
   TalliedNotification,
   Tally,
 } from '../../domain/notifications/notification.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import { areTexts, DamagedRowError, detailsFrom } from './details.ts';
+import { isJsonObject, type JsonValue } from '../../lib/json.ts';
+import { areTexts, createTable, DamagedRowError, detailsFrom, type Row } from './table.ts';
 
-/** A row of the table notifications, without its tally. */
-export interface NotificationRow {
+const notificationTable = createTable<Notification>('notifications', {
+  plain: ['id', 'owner', 'createdAt', 'modifiedAt'],
+});
+
+/** Kept as JSON, a reason may hold what the text of a database cannot. */
+const tallyTable = createTable<Tally>('notifications', {
+  plain: ['timesSent', 'lastFiredAt', 'lastSuccessAt', 'lastSuccessCode', 'lastFailureAt'],
+  json: ['lastFailureReason'],
+  hasDetails: false,
+});
+
+/** A row of the table notifications. */
+export interface NotificationRow extends Row {
   readonly id: string;
   readonly owner: string;
-  readonly is_active: number;
-  readonly created_at: number;
-  readonly modified_at: number;
   readonly details: string;
 }
 
-/** The columns of NotificationRow. */
-export const notificationColumns = 'id, owner, is_active, created_at, modified_at, details';
+/** The columns that a notification is read from; beside them is `is_active`. */
+export const notificationColumns = `${notificationTable.columns}, ${tallyTable.columns}`;
 
-export interface TallyRow {
-  readonly times_sent: number;
-  readonly last_fired_at: number | null;
-  readonly last_success_at: number | null;
-  readonly last_success_code: number | null;
-  readonly last_failure_at: number | null;
-  readonly last_failure_reason: string | null;
-}
-
-/** The columns of TallyRow. */
-export const tallyColumns =
-  'times_sent, last_fired_at, last_success_at, last_success_code, last_failure_at, ' +
-  'last_failure_reason';
-
-export function notificationToRow(notification: Notification): NotificationRow {
-  const { id, owner, createdAt, modifiedAt, ...details } = notification;
+export function notificationToRow(notification: Notification, tally: Tally): NotificationRow {
   return {
-    id,
-    owner,
+    ...notificationTable.toRow(notification),
+    ...tallyTable.toRow(tally),
     is_active: Number(notification.status === 'active'),
-    created_at: createdAt,
-    modified_at: modifiedAt,
-    details: JSON.stringify(details satisfies NotificationDraft),
-  };
+  } as Row as NotificationRow;
 }
 
-export function tallyToRow(tally: Tally): TallyRow {
-  const { lastFailureReason } = tally;
-  return {
-    times_sent: tally.timesSent,
-    last_fired_at: tally.lastFiredAt ?? null,
-    last_success_at: tally.lastSuccessAt ?? null,
-    last_success_code: tally.lastSuccessCode ?? null,
-    last_failure_at: tally.lastFailureAt ?? null,
-    last_failure_reason: lastFailureReason === undefined ? null : JSON.stringify(lastFailureReason),
-  };
+export function notificationFromRow(row: NotificationRow): TalliedNotification {
+  requireDraft(row.details);
+  return { notification: notificationTable.fromRow(row), tally: tallyTable.fromRow(row) };
 }
 
-export function notificationFromRow(row: NotificationRow & TallyRow): TalliedNotification {
-  const { last_fired_at, last_success_at, last_success_code } = row;
-  const { last_failure_at, last_failure_reason } = row;
-  return {
-    notification: {
-      ...draftFrom(row.details),
-      // Rows hold what parsed ids were written from.
-      id: row.id as NotificationId,
-      owner: row.owner as Username,
-      createdAt: row.created_at,
-      modifiedAt: row.modified_at,
-    },
-    tally: {
-      timesSent: row.times_sent,
-      ...(last_fired_at !== null && { lastFiredAt: last_fired_at }),
-      ...(last_success_at !== null && { lastSuccessAt: last_success_at }),
-      ...(last_success_code !== null && { lastSuccessCode: last_success_code }),
-      ...(last_failure_at !== null && { lastFailureAt: last_failure_at }),
-      // Kept as JSON: a reason may hold what SQLite's text cannot.
-      ...(last_failure_reason !== null && {
-        lastFailureReason: parseJson(last_failure_reason) as string,
-      }),
-    },
-  };
-}
-
-/** The draft as a client sent it; throws where a part is missing or not what it must be. */
-function draftFrom(text: string): NotificationDraft {
-  const details = detailsFrom<NotificationDraft & { readonly [key: string]: JsonValue }>(text);
-  const { condition, action } = details as { readonly [key: string]: JsonValue };
+/** Throws where a part of the draft that a client sent is missing or not what it must be. */
+function requireDraft(text: string): void {
+  const { condition, action } = detailsFrom<{ readonly [key: string]: JsonValue }>(text);
   const isSound =
     isJsonObject(condition) &&
     areTexts(condition['devices']) &&
@@ -110,7 +65,6 @@ function draftFrom(text: string): NotificationDraft {
         typeof action['message'] === 'string'
       : typeof action['deviceId'] === 'string' && typeof action['actuatorId'] === 'string');
   if (!isSound) throw new DamagedRowError('the condition or the action is incomplete');
-  return details;
 }
 
 /** Names with the ids of their accounts; absent where an earlier version saved them. */

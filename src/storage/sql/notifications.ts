@@ -6,28 +6,30 @@ import type {
   StateChange,
   StoredNotification,
 } from '../../domain/notifications/notification-store.ts';
-import type { SqlContext } from './context.ts';
 import { createFireNotifications } from './firing.ts';
 import type { NotificationEngine } from './notification-engine.ts';
 import {
+  notificationColumns as columns,
   type DeliveryRow,
   deliveryColumns,
   deliveryFromRow,
   type NotificationRow,
-  notificationColumns,
   notificationFromRow,
   notificationToRow,
   stateFromText,
-  type TallyRow,
-  tallyColumns,
-  tallyToRow,
 } from './notification-row.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
-import { type ChangeSession, type Count, found, insertRow, type SqlSession } from './session.ts';
+import {
+  type ChangeSession,
+  type Count,
+  deletion,
+  found,
+  insertRow,
+  readPage,
+  type SqlContext,
+  type SqlSession,
+} from './session.ts';
 
-type Row = NotificationRow & TallyRow;
-
-const columns = `${notificationColumns}, ${tallyColumns}`;
 const selectOne = `select ${columns} from notifications where id = $1`;
 const selectMany = `
   select ${columns} from notifications where id in (select value from each($1))`;
@@ -36,10 +38,11 @@ const selectStates = `
   select notifications.id, device_id, state from notification_states
   join notifications on position = notification`;
 const ofNotification = 'notification = (select position from notifications where id = $1)';
-const selectDeliveries = `
-  select position, ${deliveryColumns} from deliveries where ${ofNotification}
-  order by position desc limit $2 offset $3`;
-const countDeliveries = `select count(*) as n from deliveries where ${ofNotification}`;
+const deliveriesOf = {
+  columns: `position, ${deliveryColumns}`,
+  from: `deliveries where ${ofNotification}`,
+  order: 'position desc',
+};
 const countOfOwner = `
   select (select count(*) from notifications where nocase(owner) = nocase($1)) as n
   from users where nocase(username) = nocase($1)`;
@@ -47,7 +50,6 @@ const selectDetails = 'select details from notifications where id = $1';
 const changeNotification = `
   update notifications set details = $1, is_active = $2, modified_at = $3 where id = $4`;
 const deleteStates = `delete from notification_states where ${ofNotification}`;
-const deleteNotification = 'delete from notifications where id = $1';
 
 interface StateRow {
   readonly id: string;
@@ -59,12 +61,12 @@ interface StateRow {
 export const createNotificationWrites = (engine: NotificationEngine) => ({
   async insertNotification(
     session: SqlSession,
-    row: Row,
+    row: NotificationRow,
   ): Promise<'inserted' | 'missing' | 'too_many'> {
     const owned = await session.first<Count>(countOfOwner, row.owner);
     if (owned === undefined) return 'missing';
     if (owned.n >= limits.notificationsPerUserMax) return 'too_many';
-    await insertRow(session, 'notifications', columns, { ...row });
+    await insertRow(session, 'notifications', row);
     return 'inserted';
   },
   async updateNotification(
@@ -81,8 +83,7 @@ export const createNotificationWrites = (engine: NotificationEngine) => ({
     if (isWatchedAnew) await session.run(deleteStates, id);
     return 'updated';
   },
-  removeNotification: async (session: SqlSession, id: string): Promise<'removed' | 'missing'> =>
-    (await session.run(deleteNotification, id)) === 0 ? 'missing' : 'removed',
+  removeNotification: deletion('delete from notifications where id = $1'),
   async saveNotificationStates(
     session: ChangeSession,
     changes: readonly StateChange[],
@@ -98,7 +99,8 @@ export function createNotificationStore({
   write,
   damaged,
 }: SqlContext<ReturnType<typeof createNotificationWrites>>): NotificationStore {
-  const read = (row: Row) => damaged.read('notifications', row.id, () => notificationFromRow(row));
+  const read = (row: NotificationRow) =>
+    damaged.read('notifications', row.id, () => notificationFromRow(row));
   const readDelivery = (row: DeliveryRow & { readonly position: number }) =>
     damaged.read('deliveries', row.position, () => deliveryFromRow(row)) ?? [];
 
@@ -113,7 +115,7 @@ export function createNotificationStore({
       states.set(id, known);
       known.set(device_id as DeviceId, state);
     }
-    const rows = await session.all<Row>(selectAll);
+    const rows = await session.all<NotificationRow>(selectAll);
     return rows.flatMap((row) => {
       const tallied = read(row);
       if (tallied === undefined) return [];
@@ -123,11 +125,11 @@ export function createNotificationStore({
 
   return {
     insert: (created, tally = { timesSent: 0 }) =>
-      write('insertNotification', { ...notificationToRow(created), ...tallyToRow(tally) }),
-    find: async (id) => found(await reader.first<Row>(selectOne, id), read),
+      write('insertNotification', notificationToRow(created, tally)),
+    find: async (id) => found(await reader.first<NotificationRow>(selectOne, id), read),
     async findMany(ids) {
-      const rows = await reader.all<Row>(selectMany, ids);
-      const byId = new Map<string, Row>(rows.map((row) => [row.id, row]));
+      const rows = await reader.all<NotificationRow>(selectMany, ids);
+      const byId = new Map(rows.map((row) => [row.id, row]));
       return ids.flatMap((id) => found(byId.get(id), read) ?? []);
     },
     load: () => reader.inSnapshot(load),
@@ -138,14 +140,11 @@ export function createNotificationStore({
     remove: (id) => write('removeNotification', id),
     saveStates: (changes) => write('saveNotificationStates', changes),
     fire: (firings) => write('fireNotifications', firings),
-    deliveries: (id, { limit, offset }) =>
+    deliveries: (id, page) =>
       reader.inSnapshot(async (session) => {
-        const page = [id, limit, offset];
-        const rows = await session.all<DeliveryRow & { position: number }>(
-          selectDeliveries,
-          ...page,
+        const { rows, total } = await readPage<Parameters<typeof readDelivery>[0]>(
+          ...([session, deliveriesOf, [id], page] as const),
         );
-        const total = (await session.first<Count>(countDeliveries, id))?.n ?? 0;
         return { deliveries: rows.flatMap(readDelivery), total };
       }),
   };

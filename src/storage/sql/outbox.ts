@@ -1,12 +1,11 @@
 import type { ClaimedDelivery, Completion } from '../../domain/notifications/delivery.ts';
 import type { OutboxStore } from '../../domain/notifications/outbox-store.ts';
 import { createCompleteDelivery } from './completion.ts';
-import type { SqlContext } from './context.ts';
 import type { NotificationEngine } from './notification-engine.ts';
 import { claimedFromRow } from './notification-row.ts';
 import { createClaimDeliveries } from './outbox-claims.ts';
 import { payForMessage } from './payment.ts';
-import type { ChangeSession } from './session.ts';
+import type { ChangeSession, SqlContext } from './session.ts';
 
 // Takes one step through the index for each channel.
 const selectNextDue = `

@@ -2,8 +2,12 @@ import type { GrantStore } from '../../domain/access/grant-store.ts';
 import type { ResourceKind, Scope } from '../../domain/access/scopes.ts';
 import type { Username } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
-import { scopesFromText } from './grant-row.ts';
 import type { SqlReader } from './session.ts';
+import { textsFrom } from './table.ts';
+
+/** The scopes kept as a JSON array. */
+export const scopesFromText = (text: string): readonly Scope[] =>
+  textsFrom(text) as readonly Scope[];
 
 /** A resource that a grant reaches, with the scopes as their text. */
 export interface ReachedRow {

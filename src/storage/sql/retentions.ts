@@ -5,8 +5,8 @@ import type {
   RetentionStore,
 } from '../../domain/datapoints/retention/retention-store.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { SqlContext } from './context.ts';
 import { type DaysRow, type RetainedRow, retentionOf, sensorFromRow } from './retention-row.ts';
+import type { SqlContext } from './session.ts';
 import { found, type SqlSession } from './session.ts';
 
 /** A place that a retention is set for: its columns in "retentions", and where their values are. */

@@ -12,7 +12,7 @@ import type {
   Subscription,
 } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter } from '../../lib/topic-filter.ts';
-import { DamagedRowError, numbersFrom, textsFrom } from './details.ts';
+import { DamagedRowError, numbersFrom, textsFrom } from './table.ts';
 
 /** Where something is among the bytes that travel with the changes. */
 export type Span = readonly [start: number, end: number];

@@ -1,3 +1,5 @@
+import type { DamagedRows } from '../damaged-rows.ts';
+
 /** A parameter of a statement. A list of texts is bound as one parameter; `each($1)` reads it. */
 export type Value =
   | string
@@ -41,6 +43,38 @@ export interface SqlReader extends SqlSession {
   inSnapshot<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer>;
 }
 
+/**
+ * A change of what is stored, by its name among those of a store. It runs in the transaction of a
+ * group commit: it throws to undo its own changes, and never begins or commits. Its arguments and
+ * its answer can be sent to another thread.
+ */
+type Change = (session: ChangeSession, ...args: never[]) => Promise<unknown>;
+
+type ArgumentsOf<Changes, Name extends keyof Changes> = Changes[Name] extends (
+  session: ChangeSession,
+  ...args: infer Arguments
+) => Promise<unknown>
+  ? Arguments
+  : never;
+
+/** The answer of a change. */
+export type AnswerOf<Changes, Name extends keyof Changes> = Changes[Name] extends (
+  ...args: never[]
+) => Promise<infer Answer>
+  ? Answer
+  : never;
+
+/** Everything that a store of both engines is made of. */
+export interface SqlContext<Changes extends Readonly<Record<string, Change>>> {
+  readonly reader: SqlReader;
+  /** Carries a change out; resolves when its commit is synced to disk. */
+  write<Name extends keyof Changes>(
+    name: Name,
+    ...args: ArgumentsOf<Changes, Name>
+  ): Promise<AnswerOf<Changes, Name>>;
+  readonly damaged: DamagedRows;
+}
+
 /** A row of `select count(*) as n`. */
 export interface Count {
   readonly n: number;
@@ -54,19 +88,48 @@ export function found<Row, Found>(
   return row === undefined ? undefined : read(row);
 }
 
-/** Inserts the fields of a row that are named like these columns. Answers how many rows it made. */
+/** Inserts a row. Answers how many rows it made. */
 export function insertRow(
   session: SqlSession,
   table: string,
-  columns: string,
   row: Readonly<Record<string, Value>>,
   suffix = '',
 ): Promise<number> {
-  const names = columns.split(',').map((name) => name.trim());
-  const places = names.map((_, at) => `$${at + 1}`).join(', ');
-  const sql = `insert into ${table} (${columns}) values (${places}) ${suffix}`;
-  const values = new Map(Object.entries(row));
-  return session.run(sql, ...names.map((name) => values.get(name) ?? null));
+  const columns = Object.keys(row);
+  const places = columns.map((_, at) => `$${at + 1}`).join(', ');
+  const sql = `insert into ${table} (${columns.join(', ')}) values (${places}) ${suffix}`;
+  return session.run(sql, ...Object.values(row));
+}
+
+/** A change that deletes or revokes rows by their key; the last statement says if one was there. */
+export const deletion =
+  (...statements: readonly string[]) =>
+  async (session: SqlSession, ...key: string[]): Promise<'removed' | 'missing'> => {
+    let count = 0;
+    for (const sql of statements) count = await session.run(sql, ...key);
+    return count === 0 ? 'missing' : 'removed';
+  };
+
+/** Counts the rows of a from clause. */
+export async function countRows(
+  session: SqlSession,
+  from: string,
+  ...values: readonly Value[]
+): Promise<number> {
+  return (await session.first<Count>(`select count(*) as n from ${from}`, ...values))?.n ?? 0;
+}
+
+/** Reads a page of the rows of a from clause, and how many there are in all. */
+export async function readPage<Row>(
+  session: SqlSession,
+  { columns, from, order = 'position' }: { columns: string; from: string; order?: string },
+  values: readonly Value[],
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly rows: readonly Row[]; readonly total: number }> {
+  const places = `limit $${values.length + 1} offset $${values.length + 2}`;
+  const select = `select ${columns} from ${from} order by ${order} ${places}`;
+  const rows = await session.all<Row>(select, ...values, limit, offset);
+  return { rows, total: await countRows(session, from, ...values) };
 }
 
 const listPattern = /\beach\((\$\d+(?:, \$\d+)*)\)/g;

@@ -3,7 +3,7 @@ import { limits } from '../../domain/limits.ts';
 import type { CallText, CallTextStore } from '../../domain/notifications/call-text-store.ts';
 import type { FailureStore, KeptFailures } from '../../domain/users/failure-store.ts';
 import type { PasswordResetStore, PendingReset } from '../../domain/users/password-reset-store.ts';
-import type { SqlContext } from './context.ts';
+import type { SqlContext } from './session.ts';
 import { type ChangeSession, found } from './session.ts';
 
 /** A row of the table password_resets. */

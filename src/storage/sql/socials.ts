@@ -1,23 +1,40 @@
 import { limits } from '../../domain/limits.ts';
+import type { Social } from '../../domain/socials/social.ts';
 import type { SocialStore } from '../../domain/socials/social-store.ts';
 import { createHexId } from '../../lib/secret-token.ts';
-import type { SqlContext } from './context.ts';
 import { deliveryDetails } from './notification-row.ts';
-import { type Count, found, type SqlSession } from './session.ts';
-import { type SocialRow, socialColumns, socialFromRow, socialToRow } from './social-row.ts';
+import {
+  countRows,
+  deletion,
+  found,
+  readPage,
+  type SqlContext,
+  type SqlSession,
+} from './session.ts';
+import { createTable, type Row, reading } from './table.ts';
 
-const selectSocial = `select ${socialColumns} from socials where id = $1`;
-const selectPage = `select ${socialColumns} from socials order by position limit $1 offset $2`;
-const countAll = 'select count(*) as n from socials';
+const socialTable = createTable<Social>('socials', {
+  plain: ['id', 'sender', 'recipient', 'status', 'createdAt'],
+});
+const { columns } = socialTable;
+
+/** A row of the table. */
+interface SocialRow extends Row {
+  readonly id: string;
+  readonly sender: string;
+  readonly recipient: string;
+  readonly status: string;
+  readonly created_at: number;
+  readonly details: string;
+}
+
+const selectSocial = `select ${columns} from socials where id = $1`;
 const isOf = '(nocase(sender) = nocase($1) or nocase(recipient) = nocase($1))';
-const selectPageOf = `
-  select ${socialColumns} from socials where ${isOf} order by position limit $2 offset $3`;
-const countOf = `select count(*) as n from socials where ${isOf}`;
 const isThere = (place: string): string =>
   `exists (select 1 from users where nocase(username) = nocase(${place}))`;
 // An account that ends meanwhile takes what is being inserted with it.
 const insertSocial = `
-  insert into socials (${socialColumns})
+  insert into socials (${columns})
   select $1, $2, $3, $4, $5, $6 where ${isThere('$7')} and ${isThere('$8')}`;
 const deleteOldest = `
   delete from socials where status <> 'pending' and position in
@@ -27,9 +44,7 @@ const insertDelivery = `
   insert into deliveries (social, payer, channel, status, attempts, created_at, due_at, token,
     details)
   values ($1, $2, $3, 'pending', 0, $4, $4, $5, $6)`;
-const countWaiting = `
-  select count(*) as n from socials where nocase(sender) = nocase($1) and status = 'pending'`;
-const deleteSocial = 'delete from socials where id = $1';
+const isWaiting = `socials where nocase(sender) = nocase($1) and status = 'pending'`;
 
 /** Changes of social messages. */
 export const socialWrites = {
@@ -39,7 +54,7 @@ export const socialWrites = {
   ): Promise<'inserted' | 'too_many'> {
     const pending = rows.filter(({ status }) => status === 'pending');
     for (const [sender, own] of Map.groupBy(pending, (row) => row.sender)) {
-      const waiting = (await session.first<Count>(countWaiting, sender))?.n ?? 0;
+      const waiting = await countRows(session, isWaiting, sender);
       if (own.length + waiting > limits.socialsPendingPerSenderMax) return 'too_many';
     }
     for (const row of rows) {
@@ -54,8 +69,7 @@ export const socialWrites = {
     }
     return 'inserted';
   },
-  removeSocial: async (session: SqlSession, id: string): Promise<'removed' | 'missing'> =>
-    (await session.run(deleteSocial, id)) === 0 ? 'missing' : 'removed',
+  removeSocial: deletion('delete from socials where id = $1'),
 };
 
 async function insertDeliveryOf(
@@ -73,17 +87,20 @@ export function createSocialStore({
   write,
   damaged,
 }: SqlContext<typeof socialWrites>): SocialStore {
-  const read = (row: SocialRow) => damaged.read('socials', row.id, () => socialFromRow(row));
+  const read = reading(damaged, socialTable);
 
   return {
-    insert: (created) => write('insertSocials', created.map(socialToRow)),
-    find: async (id) => found(await reader.first<SocialRow>(selectSocial, id), read),
-    list: ({ ofUser, limit, offset }) =>
+    insert: (created) =>
+      write(
+        'insertSocials',
+        created.map((social) => socialTable.toRow(social) as SocialRow),
+      ),
+    find: async (id) => found(await reader.first<Row>(selectSocial, id), read),
+    list: ({ ofUser, ...page }) =>
       reader.inSnapshot(async (session) => {
-        const [sql, count, user] =
-          ofUser === undefined ? [selectPage, countAll, []] : [selectPageOf, countOf, [ofUser]];
-        const rows = await session.all<SocialRow>(sql, ...user, limit, offset);
-        const total = (await session.first<Count>(count, ...user))?.n ?? 0;
+        const from = ofUser === undefined ? 'socials' : `socials where ${isOf}`;
+        const values = ofUser === undefined ? [] : [ofUser];
+        const { rows, total } = await readPage<Row>(session, { columns, from }, values, page);
         return { socials: rows.flatMap((row) => read(row) ?? []), total };
       }),
     remove: (id) => write('removeSocial', id),

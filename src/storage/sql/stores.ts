@@ -14,7 +14,6 @@ import type { RetentionLimits } from '../../domain/datapoints/retention/retentio
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Storage } from '../storage.ts';
-import type { SqlContext } from './context.ts';
 import { createCorrectionStore } from './corrections.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createDeviceStore, type DeviceStoreOptions } from './devices.ts';
@@ -28,6 +27,7 @@ import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
 import type { ReadReach } from './reaching-grants.ts';
 import { createRetentionStore, type RetentionTables } from './retentions.ts';
+import type { SqlContext } from './session.ts';
 import {
   createCallTextStore,
   createFailureStore,

@@ -1,21 +1,72 @@
 import type { AccessKeyId, DeviceId, GatewayId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import { emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
+import { addressKey, emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
+import type { AddressProof, NewUser, Profile, User } from '../../domain/users/user.ts';
 import type { RemovedThings, StoredLogin, UserStore } from '../../domain/users/user-store.ts';
-import type { SqlContext } from './context.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
-import { type Count, found, insertRow, type SqlSession } from './session.ts';
 import {
-  emailKey,
-  emailKeyOf,
-  keepLastLogin,
-  parseProfile,
-  parseProofs,
-  type UserRow,
-  userColumns,
-  userFromRow,
-  userToRow,
-} from './user-row.ts';
+  countRows,
+  found,
+  insertRow,
+  readPage,
+  type SqlContext,
+  type SqlSession,
+} from './session.ts';
+import { createTable, detailsFrom, type Row } from './table.ts';
+
+const userTable = createTable<User & { readonly passwordHash: string }>('users', {
+  plain: [
+    ...(['id', 'username', 'passwordHash', 'createdAt', 'smsCredit'] as const),
+    ...(['webhookSecret', 'lastLoginAt'] as const),
+  ],
+  json: ['profile', 'proofs'],
+  flags: ['isAdmin', 'isDisabled'],
+  marks: ['isSignUp', 'isPasswordInitial'],
+  names: { isSignUp: 'is_signup' },
+  hasDetails: false,
+});
+
+/** The columns of UserRow. */
+export const userColumns = userTable.columns;
+
+/** A row of the table users. */
+export interface UserRow extends Row {
+  readonly id: string;
+  readonly username: string;
+  readonly password_hash: string;
+  readonly is_admin: number;
+  readonly is_disabled: number;
+  readonly sms_credit: number | null;
+  readonly profile: string;
+  readonly proofs: string;
+}
+
+/** Keeps $2 as the last login of the account $1, if the one that is kept lies before $3. */
+export const keepLastLogin = `
+  update users set last_login_at = $2 where id = $1 and coalesce(last_login_at, 0) < $3`;
+
+/** The e-mail key of a profile kept as JSON text; null without an e-mail. */
+function emailKeyOf(profile: string): string | null {
+  const { email } = parseProfile(profile);
+  return email === undefined ? null : emailKey(email);
+}
+
+/** The key by which an e-mail is found, without regard to case. */
+const emailKey = (email: string): string => addressKey('email', email);
+
+/** Throws when the row cannot be understood. */
+export function userFromRow(row: UserRow): User {
+  parseProfile(row.profile);
+  const { passwordHash, proofs = [], ...user } = userTable.fromRow(row);
+  return proofs.length > 0 ? { ...user, proofs } : user;
+}
+
+/** A profile from its JSON text. */
+const parseProfile = (text: string): Profile => detailsFrom<Profile>(text);
+
+/** Proofs from their JSON text, which was written from proofs. */
+export const parseProofs = (text: string): readonly AddressProof[] =>
+  JSON.parse(text) as readonly AddressProof[];
 
 /** Changes to an account; an absent field stays, a credit of null is without limit. */
 interface UserUpdate {
@@ -38,10 +89,7 @@ const selectByUsername = `select ${userColumns} from users where nocase(username
 const selectByEmail = `
   select ${userColumns} from users where email_key = $1
   order by email_proof desc, position limit 2`;
-const selectPage = `select ${userColumns} from users order by position limit $1 offset $2`;
 const selectNetwork = 'select network from login_networks where user_id = $1 and network = $2';
-const countUsers = 'select count(*) as n from users';
-const countAdmins = 'select count(*) as n from users where is_admin = 1 and is_disabled = 0';
 const selectSignUps = 'select username from users where is_signup = 1';
 const changeUser = `
   update users set email_key = $1, is_admin = $2, is_disabled = $3, sms_credit = $4, profile = $5,
@@ -91,8 +139,7 @@ export const userWrites = {
   async insertUser(session: SqlSession, row: UserRow): Promise<'inserted' | 'duplicate'> {
     const email_proof = emailStrength(parseProfile(row.profile), parseProofs(row.proofs));
     const values = { ...row, email_key: emailKeyOf(row.profile), email_proof };
-    const columns = `${userColumns}, email_key, email_proof`;
-    const made = await insertRow(session, 'users', columns, values, 'on conflict do nothing');
+    const made = await insertRow(session, 'users', values, 'on conflict do nothing');
     return made === 0 ? 'duplicate' : 'inserted';
   },
   async updateUser(
@@ -187,10 +234,11 @@ export function createUserStore(
         const users = (await reader.all<UserRow>(selectByUsername, username)).map(read);
         return { users: users.slice(offset, offset + limit), total: users.length };
       }
-      return reader.inSnapshot(async (session) => ({
-        users: (await session.all<UserRow>(selectPage, limit, offset)).map(read),
-        total: (await session.first<Count>(countUsers))?.n ?? 0,
-      }));
+      const wanted = { columns: userColumns, from: 'users' };
+      return reader.inSnapshot(async (session) => {
+        const { rows, total } = await readPage<UserRow>(session, wanted, [], { limit, offset });
+        return { users: rows.map(read), total };
+      });
     },
     update: (id, { profile = {}, smsCredit, proofs = [], ...flags }) =>
       write('updateUser', id, {
@@ -213,6 +261,9 @@ export function createUserStore(
     },
     signUps: async () =>
       (await reader.all<{ username: Username }>(selectSignUps)).map(({ username }) => username),
-    countAdmins: async () => (await reader.first<Count>(countAdmins))?.n ?? 0,
+    countAdmins: () => countRows(reader, 'users where is_admin = 1 and is_disabled = 0'),
   };
 }
+
+const userToRow = (user: NewUser, passwordHash: string): UserRow =>
+  userTable.toRow({ ...user, proofs: user.proofs ?? [], passwordHash }) as UserRow;

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
-import { parseProofs } from '../sql/user-row.ts';
+import { parseProofs } from '../sql/users.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openConnection } from './connection.ts';
 import { type Migration, migrate, readMigrations, versionOf } from './migrate.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DamagedRows } from '../damaged-rows.ts';
-import type { AnswerOf, SqlContext } from '../sql/context.ts';
+import type { AnswerOf, SqlContext } from '../sql/session.ts';
 import type { SqlWrites } from '../sql/writes.ts';
 import { createReader } from './session.ts';
 import type { Writer } from './writer.ts';

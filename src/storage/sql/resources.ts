@@ -1,8 +1,66 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { guestUsername } from '../../domain/ids.ts';
+import { applyPatch, type ResourcePatch } from './patch.ts';
 import { reachingSql } from './reaching-grants.ts';
-import type { Value } from './session.ts';
+import {
+  countRows,
+  deletion,
+  readPage,
+  type SqlReader,
+  type SqlSession,
+  type Value,
+} from './session.ts';
+
+/** Columns of a device or gateway that a change of it concerns. */
+interface StoredResource {
+  readonly owner: string;
+  readonly visibility: string | null;
+  readonly details: string;
+}
+
+const deleteGrants = (kind: ResourceKind): readonly string[] =>
+  ['grants', 'group_grants'].map(
+    (table) => `delete from ${table} where kind = '${kind}' and resource = $1`,
+  );
+
+/** Removes a device, gateway or project with its grants. */
+export const removalOf = (kind: ResourceKind) =>
+  deletion(...deleteGrants(kind), `delete from ${kind}s where id = $1`);
+
+/** Makes the patch of a device or gateway; grants on it end with another owner. */
+export const patchingOf = (kind: 'device' | 'gateway') => {
+  const select = `select owner, visibility, details from ${kind}s where id = $1`;
+  const ended = deleteGrants(kind);
+  return async (
+    session: SqlSession,
+    id: string,
+    changes: ResourcePatch,
+  ): Promise<StoredResource | undefined> => {
+    const stored = await session.first<StoredResource>(select, id);
+    if (stored === undefined) return undefined;
+    const { owner = stored.owner, visibility = stored.visibility } = changes;
+    if (owner.toLowerCase() !== stored.owner.toLowerCase()) {
+      for (const sql of ended) await session.run(sql, id);
+    }
+    return { owner, visibility, details: applyPatch(stored.details, changes.details) };
+  };
+};
+
+/** Counts what an account owns of a table. */
+export const countingOwned =
+  (reader: SqlReader, table: string) =>
+  (owner: string): Promise<number> =>
+    countRows(reader, `${table} where nocase(owner) = nocase($1)`, owner);
+
+/** Lists devices, gateways or projects in order of creation, with these columns. */
+export const listing =
+  <Row>(reader: SqlReader, kind: ResourceKind, columns: string) =>
+  ({ visibleTo, ...page }: { visibleTo: VisibleTo; limit: number; offset: number }) => {
+    const { sql, values } = allOf(visibleRows(kind, visibleTo));
+    const from = numbered(`${kind}s where ${sql}`);
+    return reader.inSnapshot((session) => readPage<Row>(session, { columns, from }, values, page));
+  };
 
 /** A condition of a where clause, with one `?` for each of its values, in their order. */
 export interface Condition {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { invitationFromRow } from './invitation-row.ts';
+import { invitationFromRow } from './invitations.ts';
 
 const row = {
   ...{ id: 'i', hash: 'h', user_id: 'u', created_at: 1, expires_at: 2, uses_left: 1 },
