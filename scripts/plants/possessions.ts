@@ -2,7 +2,7 @@ import { type Plant, patch } from './plant.ts';
 
 const credit = 'test/neighbours/alarms-credit.test.ts';
 const paid = 'test/v2/paid-messages.test.ts';
-const payment = 'src/storage/sql/payment.ts';
+const payment = 'src/storage/sql/outbox.ts';
 const foreign = {
   file: 'test/walks/cloud-import.test.ts',
   test: 'a foreign service moves no cursor',

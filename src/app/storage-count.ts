@@ -8,7 +8,7 @@ import type { DeviceDirectory } from '../domain/devices/device-directory.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../domain/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { createKeyedSequence } from '../lib/scheduling/keyed-sequence.ts';
-import { descriptionBytes, partBytes } from '../storage/sql/stored-size.ts';
+import { descriptionBytes, partBytes } from '../storage/sql/stored-bytes.ts';
 import { noDisk, watchDisk } from './disk-space.ts';
 import type { ServiceStorage } from './service-storage.ts';
 import { createStrangerCount, type StrangerCount } from './stranger-count.ts';

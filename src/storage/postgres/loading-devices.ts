@@ -1,5 +1,5 @@
-import type { LoadDevices } from '../sql/device-reading.ts';
 import { type DeviceRow, deviceColumns, type PartRow } from '../sql/device-row.ts';
+import type { LoadDevices } from '../sql/devices.ts';
 import type { SqlReader } from '../sql/session.ts';
 
 // A single statement, so that all of a device belongs to one commit. The kind distinguishes parts.

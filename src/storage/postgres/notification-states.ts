@@ -1,5 +1,5 @@
 import type { StateChange } from '../../domain/notifications/notification-store.ts';
-import { bucketOf } from '../sql/bucket.ts';
+import { bucketOf } from '../sql/device-row.ts';
 import type { ChangeSession } from '../sql/session.ts';
 
 const upsertStates = `

@@ -1,5 +1,5 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
-import { type ReachedRow, type ReadReach, reachingSql } from '../sql/reaching-grants.ts';
+import { type ReachedRow, type ReadReach, reachingSql } from '../sql/resources.ts';
 import type { SqlReader } from '../sql/session.ts';
 
 const selectReaching: Readonly<Record<ResourceKind, string>> = {

@@ -1,19 +1,160 @@
+import type {
+  CorrectedItem,
+  Correction,
+  CorrectionHead,
+} from '../../domain/datapoints/corrections/correction.ts';
 import type { CorrectionStore } from '../../domain/datapoints/corrections/correction-store.ts';
-import type { DeviceId, SensorId } from '../../domain/ids.ts';
+import { createOverlay } from '../../domain/datapoints/corrections/overlay.ts';
+import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
+import type { CorrectionId, DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import {
-  type CorrectionHeadRow,
-  type CorrectionRow,
-  correctionColumns,
-  correctionHeadColumns,
-  correctionHeadFromRow,
-  correctionRowBytes,
-  correctionToRow,
-  reachFromRow,
-  readCorrections,
-  sizeOfRow,
-} from './correction-row.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
 import type { SqlContext, SqlSession } from './session.ts';
+
+/** A row of the table corrections, with the sensor that its series belongs to. */
+export interface CorrectionRow {
+  readonly id: string;
+  readonly device_id: string;
+  readonly sensor_id: string;
+  readonly kind: string;
+  readonly from_time: number;
+  readonly to_time: number;
+  readonly until: number;
+  readonly ahead_from: number | null;
+  readonly ahead_to: number | null;
+  readonly count: number;
+  readonly by: string;
+  readonly created_at: number;
+  /** The value or the items, as JSON text. */
+  readonly details: string;
+}
+
+/** A row without its values. */
+type CorrectionHeadRow = Omit<CorrectionRow, 'details'>;
+
+/** The columns that CorrectionHeadRow has; `by` and `until` are fine names in SQLite. */
+const correctionHeadColumns =
+  'id, kind, from_time, to_time, until, ahead_from, ahead_to, count, "by", created_at';
+
+/** The columns of the table that CorrectionRow has. */
+export const correctionColumns = `${correctionHeadColumns}, details`;
+
+/** Bytes that a row counts besides its details. */
+const rowBytes = 200;
+
+/** Bytes that a correction counts towards the limits. */
+export const correctionBytes = (correction: Correction): number =>
+  rowBytes + Buffer.byteLength(detailsOf(correction));
+
+/** The same of a row. */
+const sizeOfRow = ({ details }: Pick<CorrectionRow, 'details'>): number =>
+  rowBytes + Buffer.byteLength(details);
+
+/** The same of the rows of the table. */
+const correctionRowBytes = `${rowBytes} + octet_length(corrections.details)`;
+
+/** Times as differences: a minute apart, an item takes about fifteen bytes. */
+function detailsOf({ value, items, from }: Correction): string {
+  let before = from;
+  const rows = items.map((item): JsonValue => {
+    const step = item.time - before;
+    before = item.time;
+    return item.isTimed ? [step, item.value] : [step, item.value, 1];
+  });
+  return JSON.stringify({ ...(value !== undefined && { value }), items: rows });
+}
+
+function correctionToRow(correction: Correction): CorrectionRow {
+  const { id, deviceId, sensorId, kind, from, to, reach, count, by, createdAt } = correction;
+  return {
+    ...{ id, device_id: deviceId, sensor_id: sensorId, kind },
+    ...{ from_time: from, to_time: to, until: reach.until },
+    ...{ ahead_from: reach.ahead?.[0] ?? null, ahead_to: reach.ahead?.[1] ?? null },
+    ...{ count, by, created_at: createdAt, details: detailsOf(correction) },
+  };
+}
+
+/** Throws when the row cannot be understood. */
+function correctionFromRow(row: CorrectionRow): Correction {
+  const details = parseJson(row.details);
+  if (!isJsonObject(details)) throw new Error('the details of a correction must be an object');
+  const { value, items = [] } = details;
+  if (!Array.isArray(items)) throw new Error('the items of a correction must be an array');
+  return {
+    ...correctionHeadFromRow(row),
+    ...(value !== undefined && { value }),
+    items: itemsFrom(items, row.from_time),
+  };
+}
+
+/** Throws when the row cannot be understood. */
+function correctionHeadFromRow(row: CorrectionHeadRow): CorrectionHead {
+  const { kind } = row;
+  if (kind !== 'removed' && kind !== 'corrected') throw new Error('unknown kind of correction');
+  return {
+    // Rows hold what parsed ids were written from.
+    id: row.id as CorrectionId,
+    deviceId: row.device_id as DeviceId,
+    sensorId: row.sensor_id as SensorId,
+    by: row.by as Username,
+    ...{ kind, from: row.from_time, to: row.to_time },
+    ...{ count: row.count, createdAt: row.created_at },
+    reach: reachFromRow(row),
+  };
+}
+
+/** Shows datapoints as these rows, all of one sensor, show them. */
+export function showByRows(
+  rows: readonly CorrectionRow[],
+): (columns: DatapointColumns) => DatapointColumns {
+  if (rows.length === 0) return (columns) => columns;
+  const readable = rows.flatMap((row) => {
+    try {
+      return [correctionFromRow(row)];
+    } catch {
+      // Reads leave it out as well, and log it.
+      return [];
+    }
+  });
+  return createOverlay(readable).showColumns;
+}
+
+/** Reads the corrections of these rows in slices; sets aside those that cannot be understood. */
+async function readCorrections(
+  rows: readonly CorrectionRow[],
+  damaged: DamagedRows,
+  pace: Pace = ownPace(),
+): Promise<readonly Correction[]> {
+  const corrections: Correction[] = [];
+  for (const row of rows) {
+    const correction = damaged.read('corrections', row.id, () => correctionFromRow(row));
+    if (correction !== undefined) corrections.push(correction);
+    if (pace.isOver()) await pace.rest();
+  }
+  return corrections;
+}
+
+function reachFromRow({
+  until,
+  ahead_from,
+  ahead_to,
+}: Omit<ReachRow, 'device_id' | 'sensor_id'>): Correction['reach'] {
+  if (ahead_from === null || ahead_to === null) return { until };
+  return { until, ahead: [ahead_from, ahead_to] };
+}
+
+function itemsFrom(rows: readonly JsonValue[], from: number): readonly CorrectedItem[] {
+  let time = from;
+  return rows.map((row) => {
+    if (!Array.isArray(row)) throw new Error('an item of a correction must be an array');
+    const [step, value, mark] = row as readonly (JsonValue | undefined)[];
+    if (typeof step !== 'number' || value === undefined) throw new Error('an item lacks its value');
+    time += step;
+    return { time, isTimed: mark !== 1, value };
+  });
+}
 
 const isSensor = 'device_id = $1 and sensor_id = $2';
 const ofSensor = `(bucket, series) = (select bucket, series from sensors where ${isSensor})`;

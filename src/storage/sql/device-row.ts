@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Actuator } from '../../domain/devices/actuator.ts';
 import type { Device, Visibility } from '../../domain/devices/device.ts';
 import type { Sensor } from '../../domain/devices/sensor.ts';
@@ -24,7 +25,7 @@ export interface PartRow {
 }
 
 /** Columns that narrow searches; the truth is in the details, which hold every text as it came. */
-export interface SearchColumns {
+interface SearchColumns {
   readonly gateway_id: string | null;
   readonly domain: string | null;
 }
@@ -76,3 +77,9 @@ export function sensorFromRow(row: PartRow): Sensor {
 export function actuatorFromRow(row: PartRow): Actuator {
   return { id: row.id as ActuatorId, ...detailsFrom<Omit<Actuator, 'id'>>(row.details) };
 }
+
+/** How many buckets devices are spread over; a range of them can move to another database. */
+export const buckets = 1_024;
+
+/** The bucket of a device, and of all that it has. */
+export const bucketOf = (deviceId: string): number => crc32(deviceId) % buckets;

@@ -1,14 +1,28 @@
 import type { TimedSetting } from '../../domain/devices/actuator-step.ts';
-import type { Device } from '../../domain/devices/device.ts';
-import type { DevicePart, DeviceStore } from '../../domain/devices/device-store.ts';
-import type { DeviceId, SensorId } from '../../domain/ids.ts';
-import { createDeviceListing } from './device-listing.ts';
-import { createDeviceReading, type LoadDevices, type SliceLimits } from './device-reading.ts';
-import { actuatorFromRow, deviceDetails, type PartRow, partDetails } from './device-row.ts';
+import type { Device, Visibility } from '../../domain/devices/device.ts';
+import type { DeviceHead, DevicePart, DeviceStore } from '../../domain/devices/device-store.ts';
+import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
+import {
+  actuatorFromRow,
+  type DeviceRow,
+  deviceDetails,
+  deviceFromRow,
+  type PartRow,
+  partDetails,
+  sensorFromRow,
+} from './device-row.ts';
 import type { DeviceInsert, deviceWrites } from './device-writes.ts';
 import { patchOf, resourcePatchOf } from './patch.ts';
-import { countingOwned } from './resources.ts';
-import type { SqlContext, Value } from './session.ts';
+import {
+  allOf,
+  type Condition,
+  countingOwned,
+  listing,
+  numbered,
+  visibleRows,
+} from './resources.ts';
+import type { SqlContext, SqlReader, Value } from './session.ts';
 import { createStoredBytes, type StoredDatapoints } from './stored-bytes.ts';
 
 // A few more, such as those with the word in their meta: they are checked one by one.
@@ -119,4 +133,157 @@ function insertOf(device: Device): DeviceInsert {
 
 function partRow(part: Device['sensors'][number] | Device['actuators'][number]): PartRow {
   return { id: part.id, details: partDetails(part) };
+}
+
+/** How much of a list is read before others run. */
+interface SliceLimits {
+  /** Devices that one statement reads. */
+  readonly listDevicesPerRead: number;
+  readonly listPartsPerSlice: number;
+  readonly listCharactersPerSlice: number;
+  readonly listMsPerSlice: number;
+}
+
+/** The rows of a device, of its sensors and of its actuators, in their order. */
+export interface DeviceRows {
+  readonly row: DeviceRow;
+  readonly sensors: readonly PartRow[];
+  readonly actuators: readonly PartRow[];
+}
+
+/** Reads the devices that exist, each as of one commit, in the order asked for. */
+export type LoadDevices = (ids: readonly string[]) => Promise<readonly DeviceRows[]>;
+
+/** Reads devices with their parts, of what the engine loads. */
+function createDeviceReading({
+  load,
+  damaged,
+  limits,
+}: {
+  readonly load: LoadDevices;
+  readonly damaged: DamagedRows;
+  readonly limits: SliceLimits;
+}): Pick<DeviceStore, 'find' | 'readSome'> {
+  function readable<Part>(
+    table: string,
+    deviceId: string,
+    rows: readonly PartRow[],
+    read: (row: PartRow) => Part,
+  ): readonly Part[] {
+    const parts: Part[] = [];
+    for (const row of rows) {
+      try {
+        parts.push(read(row));
+      } catch (reason) {
+        damaged.note(table, `${deviceId} ${row.id}`, reason);
+      }
+    }
+    return parts;
+  }
+
+  function deviceOf({ row, sensors, actuators }: DeviceRows): Device | undefined {
+    const parts = {
+      sensors: readable('sensors', row.id, sensors, sensorFromRow),
+      actuators: readable('actuators', row.id, actuators, actuatorFromRow),
+    };
+    return damaged.read('devices', row.id, () => deviceFromRow(row, parts));
+  }
+
+  return {
+    async find(id) {
+      const [rows] = await load([id]);
+      return rows && deviceOf(rows);
+    },
+    async readSome(ids) {
+      const startedAt = performance.now();
+      const devices: Device[] = [];
+      let [taken, parts, characters] = [0, 0, 0];
+      while (taken < ids.length) {
+        const some = ids.slice(taken, taken + limits.listDevicesPerRead);
+        for (const rows of await load(some)) {
+          const device = deviceOf(rows);
+          if (device === undefined) continue;
+          devices.push(device);
+          parts += 1 + device.sensors.length + device.actuators.length;
+          characters += charactersOf(rows);
+          const isFull =
+            parts >= limits.listPartsPerSlice || characters >= limits.listCharactersPerSlice;
+          if (isFull) return { devices, taken: taken + some.indexOf(device.id) + 1 };
+        }
+        taken += some.length;
+        if (performance.now() - startedAt > limits.listMsPerSlice) break;
+      }
+      return { devices, taken };
+    },
+  };
+}
+
+/** What a description weighs, in characters of JSON text. */
+function charactersOf({ row, sensors, actuators }: DeviceRows): number {
+  let characters = row.details.length;
+  for (const { details } of sensors) characters += details.length;
+  for (const { details } of actuators) characters += details.length;
+  return characters;
+}
+
+/** A device of a list: its place in the order of creation, and its id. */
+interface Entry {
+  readonly position: number;
+  readonly id: DeviceId;
+}
+
+interface HeadRow {
+  readonly id: DeviceId;
+  readonly owner: Username;
+  readonly visibility: Visibility | null;
+  readonly created_at: number;
+}
+
+/** Before all positions. */
+const firstPosition = -1;
+
+// Fields that have a column; a column may find too much, never too little.
+const conditionOf = new Map([
+  ['id', 'id = ?'],
+  ['owner', 'nocase(owner) = nocase(?)'],
+  ['gateway_id', 'gateway_id = ?'],
+  ['domain', 'domain = ?'],
+]);
+
+/** Lists of devices; candidates of a search come in slices of `sliceMax`. */
+function createDeviceListing(options: {
+  readonly reader: SqlReader;
+  readonly sliceMax: number;
+}): Pick<DeviceStore, 'list' | 'candidates'> {
+  const { reader, sliceMax } = options;
+  const list = listing<HeadRow>(reader, 'device', 'id, owner, visibility, created_at');
+  return {
+    async list(page) {
+      const { rows, total } = await list(page);
+      return { devices: rows.map(headOf), total };
+    },
+    async candidates({ visibleTo, equals, after = firstPosition }) {
+      const visible = visibleRows('device', visibleTo);
+      const { sql, values } = allOf([...visible, ...narrowing(equals)]);
+      const select = numbered(
+        `select position, id from devices where ${sql} and position > ?
+         order by position limit ?`,
+      );
+      const slice = await reader.all<Entry>(select, ...values, after, sliceMax);
+      const next = slice.length < sliceMax ? undefined : slice.at(-1)?.position;
+      return { ids: slice.map(({ id }) => id), next };
+    },
+  };
+}
+
+const headOf = ({ id, owner, visibility, created_at: createdAt }: HeadRow): DeviceHead =>
+  visibility === null ? { id, owner, createdAt } : { id, owner, visibility, createdAt };
+
+function narrowing(equals: ReadonlyMap<string, string>): Condition[] {
+  const conditions: Condition[] = [];
+  for (const [field, text] of equals) {
+    const sql = conditionOf.get(field);
+    if (sql !== undefined) conditions.push({ sql, values: [text] });
+  }
+  return conditions;
 }

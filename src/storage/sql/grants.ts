@@ -1,6 +1,6 @@
 import type { Grant, OwnedGrant, OwnedGroupGrant } from '../../domain/access/grant.ts';
 import type { GrantStore } from '../../domain/access/grant-store.ts';
-import { createReachingGrants, type ReadReach, scopesFromText } from './reaching-grants.ts';
+import { createReachingGrants, type ReadReach, scopesFromText } from './resources.ts';
 import { deletion, type SqlContext, type SqlSession } from './session.ts';
 import { detailsFrom } from './table.ts';
 

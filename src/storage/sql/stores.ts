@@ -25,7 +25,7 @@ import { createInvitationStore } from './invitations.ts';
 import { createNotificationStore } from './notifications.ts';
 import { createOutboxStore } from './outbox.ts';
 import { createProjectStore } from './projects.ts';
-import type { ReadReach } from './reaching-grants.ts';
+import type { ReadReach } from './resources.ts';
 import { createRetentionStore, type RetentionTables } from './retentions.ts';
 import type { SqlContext } from './session.ts';
 import {

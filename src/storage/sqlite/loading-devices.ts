@@ -1,5 +1,5 @@
-import type { DeviceRows, LoadDevices } from '../sql/device-reading.ts';
 import { type DeviceRow, deviceColumns, type PartRow } from '../sql/device-row.ts';
+import type { DeviceRows, LoadDevices } from '../sql/devices.ts';
 import type { SqlReader } from '../sql/session.ts';
 
 const selectDevice = `select ${deviceColumns} from devices where id = $1`;

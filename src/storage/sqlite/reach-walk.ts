@@ -2,7 +2,7 @@ import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { createFairSlices, type Pace } from '../../lib/scheduling/fair-slices.ts';
-import type { ReachedRow, ReadReach } from '../sql/reaching-grants.ts';
+import type { ReachedRow, ReadReach } from '../sql/resources.ts';
 import type { SqlReader } from '../sql/session.ts';
 
 /** The grants that reach a user: the scopes of each thing, as their texts, each once. */

@@ -1,6 +1,6 @@
 import { readHours } from '../../chunks/retention-step.ts';
 import type { MovedRow, MovedTable } from '../../move/tables.ts';
-import { bucketOf } from '../../sql/bucket.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import { createMovedPages, isByPosition, type OwnTable } from '../../sql/moved-pages.ts';
 import type { SqlSession, Value } from '../../sql/session.ts';
 import { indexKey } from '../text.ts';

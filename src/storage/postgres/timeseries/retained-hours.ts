@@ -6,7 +6,7 @@ import { startOfDay } from '../../../domain/datapoints/retention/retention.ts';
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { readHours } from '../../chunks/retention-step.ts';
-import { type StateRow, stateFromRow } from '../../sql/retention-row.ts';
+import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import { found, type SqlSession } from '../../sql/session.ts';
 
 /** Hours of the first day before those that are asked for, and of so many damaged days. */

@@ -14,8 +14,8 @@ import {
   type WrittenDay,
   withHours,
 } from '../../chunks/retention-step.ts';
-import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/correction-row.ts';
-import type { StateRow } from '../../sql/retention-row.ts';
+import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/corrections.ts';
+import type { StateRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import type { WriteSession } from '../writer.ts';
 import { type SeriesChunks, takeBefore } from './chunk-table.ts';

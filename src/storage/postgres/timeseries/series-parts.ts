@@ -11,7 +11,7 @@ import type { ChunkHead } from '../../chunks/chunk-head.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
-import { stateFromRow } from '../../sql/retention-row.ts';
+import { stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
 import { daysWithHours, hoursAmong } from './retained-hours.ts';

@@ -9,7 +9,7 @@ import type {
 } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import { readHours } from '../../chunks/retention-step.ts';
-import { type StateRow, stateFromRow } from '../../sql/retention-row.ts';
+import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import { createSelection } from '../selection.ts';
 
 /** The hours that retention left of datapoints, as the last commit has them. */

@@ -13,7 +13,7 @@ import {
   type WrittenDay,
   withHours,
 } from '../../chunks/retention-step.ts';
-import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/correction-row.ts';
+import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/corrections.ts';
 import { createSelection } from '../selection.ts';
 import { createChunkTable } from './chunk-table.ts';
 
