@@ -69,7 +69,7 @@ test('a missing await is found, and one that is there is not', () => {
       "import type { Actor } from '../../src/domain/actor.ts';",
       "import type { Feed } from '../../src/domain/datapoints/feed.ts';",
       "import type { UserId } from '../../src/domain/ids.ts';",
-      "import type { UserStore } from '../../src/domain/users/user-store.ts';",
+      "import type { UserStore } from '../../src/domain/users/user.ts';",
       'interface Ends { readonly onOpened: () => void }',
       'declare const closed: Set<UserId>;',
       'declare const opened: Disposable & AsyncDisposable;',

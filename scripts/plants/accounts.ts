@@ -8,7 +8,7 @@ const proofs = 'test/v2/addresses.test.ts';
 const limiter = 'src/domain/users/login-limiter.ts';
 const accounts = 'src/domain/users/accounts.ts';
 const resetsCode = 'src/domain/users/password-resets.ts';
-const candidates = 'src/domain/users/login-candidates.ts';
+const candidates = 'src/domain/users/logins.ts';
 const tokens = 'src/storage/sql/credentials.ts';
 
 /** Logins, sign-ups, resets, and the addresses and tokens of accounts. */

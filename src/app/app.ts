@@ -9,7 +9,7 @@ import { budgetTable } from '../domain/budgets/budget-table.ts';
 import { type BudgetTotals, createBudgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
-import { createSharedPresence, type SharedPresence } from '../domain/gateways/shared-presence.ts';
+import { createSharedPresence, type SharedPresence } from '../domain/gateways/presence.ts';
 import { createHeartbeat, type HeartbeatListener } from '../domain/members/heartbeat.ts';
 import { ensureAdmin } from '../domain/users/first-admin.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';

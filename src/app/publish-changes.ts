@@ -15,7 +15,7 @@ import {
   changesOfUpdate,
   loginEnded,
 } from '../domain/users/account-changes.ts';
-import type { RemovedThings } from '../domain/users/user-store.ts';
+import type { RemovedThings } from '../domain/users/user.ts';
 import { createKeyedSequence } from '../lib/scheduling/keyed-sequence.ts';
 import type { Storage } from '../storage/storage.ts';
 

@@ -1,5 +1,5 @@
 import type { ChangeFeed } from '../domain/changes.ts';
-import { createDeviceDirectory, type DeviceDirectory } from '../domain/devices/device-directory.ts';
+import { createDeviceDirectory, type DeviceDirectory } from '../domain/devices/devices.ts';
 import type { Storage } from '../storage/storage.ts';
 import { publishChanges } from './publish-changes.ts';
 

@@ -4,7 +4,7 @@ import type { ChangeFeed } from '../domain/changes.ts';
 import type { AppendOutcome, Push } from '../domain/datapoints/datapoint-store.ts';
 import { bytesPerWeight } from '../domain/datapoints/weight.ts';
 import { actuatorOf, type Device, sensorOf } from '../domain/devices/device.ts';
-import type { DeviceDirectory } from '../domain/devices/device-directory.ts';
+import type { DeviceDirectory } from '../domain/devices/devices.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../domain/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { createKeyedSequence } from '../lib/scheduling/keyed-sequence.ts';

@@ -1,7 +1,7 @@
 import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
 import type { Push } from '../domain/datapoints/datapoint-store.ts';
 import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/weight.ts';
-import type { DeviceStore } from '../domain/devices/device-store.ts';
+import type { DeviceStore } from '../domain/devices/device.ts';
 import type { DeviceId, Username } from '../domain/ids.ts';
 
 /** How often what other processes counted is read, while strangers push. */

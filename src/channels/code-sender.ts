@@ -7,7 +7,7 @@ import type {
   Recipient,
 } from '../domain/notifications/channel.ts';
 import { e164 } from '../domain/notifications/recipient.ts';
-import type { CodeMessage, CodeSender } from '../domain/users/code-sender.ts';
+import type { CodeMessage, CodeSender } from '../domain/users/message-language.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { createFairQueue } from '../lib/scheduling/fair-queue.ts';

@@ -1,7 +1,6 @@
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import type { NewUser } from '../domain/users/user.ts';
-import type { UserStore } from '../domain/users/user-store.ts';
+import type { NewUser, UserStore } from '../domain/users/user.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashPassword } from '../lib/password-hash.ts';
 import { profileFromWire } from '../wire/user.ts';

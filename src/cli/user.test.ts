@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isProven } from '../domain/users/address-proofs.ts';
-import type { UserStore } from '../domain/users/user-store.ts';
+import type { UserStore } from '../domain/users/user.ts';
 import { createManualClock } from '../lib/clock.ts';
 import { verifyPassword } from '../lib/password-hash.ts';
 import { openAccounts } from '../storage/open-for-commands.ts';

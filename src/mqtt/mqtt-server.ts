@@ -10,7 +10,7 @@ import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { MetricSource } from '../domain/metrics.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { AuthenticateClient } from '../domain/users/client-authentication.ts';
-import type { OfflineActors } from '../domain/users/offline-actors.ts';
+import type { OfflineActors } from '../domain/users/credential-directory.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';

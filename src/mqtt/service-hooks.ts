@@ -5,7 +5,7 @@ import { DomainError } from '../domain/errors.ts';
 import { accountOf, identityOf } from '../domain/messaging/identity.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { AuthenticateClient } from '../domain/users/client-authentication.ts';
-import type { OfflineActors } from '../domain/users/offline-actors.ts';
+import type { OfflineActors } from '../domain/users/credential-directory.ts';
 import type { Log } from '../lib/log.ts';
 import { AuthenticatedClient, type ClientServices } from './authenticated-client.ts';
 import {

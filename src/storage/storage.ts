@@ -1,11 +1,11 @@
-import type { GrantStore } from '../domain/access/grant-store.ts';
+import type { GrantStore } from '../domain/access/grant.ts';
 import type { CorrectionBook } from '../domain/datapoints/corrections/correction-book.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { Retaining } from '../domain/datapoints/retention/retaining.ts';
 import type { RetentionStore } from '../domain/datapoints/retention/retention-store.ts';
-import type { DeviceStore } from '../domain/devices/device-store.ts';
-import type { GatewayStore } from '../domain/gateways/gateway-store.ts';
-import type { GroupStore } from '../domain/groups/group-store.ts';
+import type { DeviceStore } from '../domain/devices/device.ts';
+import type { GatewayStore } from '../domain/gateways/gateway.ts';
+import type { GroupStore } from '../domain/groups/group.ts';
 import type { InstallationStore } from '../domain/installation-store.ts';
 import type { MemberStore } from '../domain/members/member-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
@@ -14,13 +14,13 @@ import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
 import type { EvaluationStore } from '../domain/notifications/evaluation-store.ts';
 import type { NotificationStore } from '../domain/notifications/notification-store.ts';
 import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
-import type { ProjectStore } from '../domain/projects/project-store.ts';
-import type { InvitationStore } from '../domain/sharing/invitation-store.ts';
+import type { ProjectStore } from '../domain/projects/project.ts';
+import type { InvitationStore } from '../domain/sharing/invitation.ts';
 import type { SocialStore } from '../domain/socials/social-store.ts';
 import type { CredentialStore } from '../domain/users/credential-store.ts';
-import type { FailureStore } from '../domain/users/failure-store.ts';
-import type { PasswordResetStore } from '../domain/users/password-reset-store.ts';
-import type { UserStore } from '../domain/users/user-store.ts';
+import type { FailureStore } from '../domain/users/failure-limiters.ts';
+import type { PasswordResetStore } from '../domain/users/password-resets.ts';
+import type { UserStore } from '../domain/users/user.ts';
 import type { Instant } from '../lib/clock.ts';
 
 /** An engine: all stores over the same data. Every method of every store is one atomic step. */

@@ -1,6 +1,5 @@
 import type { DeviceSnapshot } from '../domain/datapoints/snapshots.ts';
-import type { Device } from '../domain/devices/device.ts';
-import type { Sensor } from '../domain/devices/sensor.ts';
+import type { Device, Sensor } from '../domain/devices/device.ts';
 import { lastValueText } from './datapoint.ts';
 import { deviceToWire } from './device.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';

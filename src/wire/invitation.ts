@@ -2,8 +2,11 @@ import Type from 'typebox';
 import { grantableOn, parseScope, type Scope } from '../domain/access/scopes.ts';
 import { invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseGroupId, parseProjectId } from '../domain/ids.ts';
-import type { Invitation, InvitationTarget } from '../domain/sharing/invitation.ts';
-import { invitationLimits } from '../domain/sharing/invitation-limits.ts';
+import {
+  type Invitation,
+  type InvitationTarget,
+  invitationLimits,
+} from '../domain/sharing/invitation.ts';
 import type { NewInvitation, OfferedInvitation } from '../domain/sharing/invitations.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';

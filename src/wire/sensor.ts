@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { SensorSnapshot } from '../domain/datapoints/snapshots.ts';
-import { measuresWords, type Sensor } from '../domain/devices/sensor.ts';
+import { measuresWords, type Sensor } from '../domain/devices/device.ts';
 import { parseSensorId } from '../domain/ids.ts';
 import { CalibrationMessage, calibrationFromWire, calibrationToWire } from './calibration.ts';
 import { LastValueMessage, lastValueToWire } from './datapoint.ts';

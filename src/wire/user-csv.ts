@@ -2,7 +2,7 @@ import { DomainError, invalid } from '../domain/errors.ts';
 import type { ListedAccount } from '../domain/groups/account-import.ts';
 import { parseNewUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { requireStrongPassword } from '../domain/users/profile.ts';
+import { requireStrongPassword } from '../domain/users/password-work.ts';
 import { unguarded } from '../lib/csv-cell.ts';
 import { type CsvCell, CsvError, type CsvRecord, createCsvReader } from '../lib/csv-reader.ts';
 import { createEncodingFinder } from '../lib/text-encoding.ts';

@@ -1,5 +1,5 @@
 import { parseScope } from '../../domain/access/scopes.ts';
-import { type Measures, measuresWords } from '../../domain/devices/sensor.ts';
+import { type Measures, measuresWords } from '../../domain/devices/device.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import {
   guestUsername,

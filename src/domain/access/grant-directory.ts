@@ -1,9 +1,101 @@
 import type { Change, ChangeSource } from '../changes.ts';
 import type { Username } from '../ids.ts';
-import { GrantCache, type GrantEntry, type Reaching } from './grant-cache.ts';
-import type { GrantStore } from './grant-store.ts';
+import { limits } from '../limits.ts';
+import type { GrantStore } from './grant.ts';
 import type { Resource } from './policy.ts';
-import { type Scope, scopesReaching } from './scopes.ts';
+import { type ResourceKind, type Scope, scopesReaching } from './scopes.ts';
+
+/** Projects reach what their owner owns: under another owner other scopes may reach the user. */
+interface Reaching {
+  readonly owner: Username;
+  readonly scopes: readonly Scope[];
+}
+
+/** Scopes that reach one user on one thing; `known` is absent while they are being read. */
+interface GrantEntry {
+  readonly reading: Promise<Reaching>;
+  known?: Reaching;
+}
+
+type Thing = `${ResourceKind}/${string}`;
+
+// No id has a slash.
+const thingOf = ({ kind, id }: Pick<Resource, 'kind' | 'id'>): Thing => `${kind}/${id}`;
+
+/**
+ * Cache of the scopes that reach users on things, by user and by thing, so that a change forgets
+ * only the entries it concerns, those being read included. Bounded in entries: one user has half of
+ * them at most; when all are taken, a user who adds one gives up the oldest own one.
+ */
+class GrantCache {
+  /** Usernames are one whatever their case. */
+  readonly #byUser = new Map<string, Map<Thing, GrantEntry>>();
+  readonly #usersOf = new Map<Thing, Set<string>>();
+  #count = 0;
+
+  get(resource: Resource, username: Username): GrantEntry | undefined {
+    return this.#byUser.get(username.toLowerCase())?.get(thingOf(resource));
+  }
+
+  /** Puts an entry in the place of the one before. */
+  set(resource: Resource, username: Username, entry: GrantEntry): void {
+    const [user, thing] = [username.toLowerCase(), thingOf(resource)];
+    this.#drop(user, thing);
+    const own = this.#byUser.get(user) ?? new Map<Thing, GrantEntry>();
+    const users = this.#usersOf.get(thing) ?? new Set<string>();
+    this.#byUser.set(user, own.set(thing, entry));
+    this.#usersOf.set(thing, users.add(user));
+    this.#count += 1;
+    const { grantCacheEntriesMax: max } = limits;
+    if (own.size > max / 2 || (own.size > 1 && this.#count > max)) this.#dropOldest(user);
+    else if (this.#count > max) this.#dropOfNext();
+  }
+
+  forget(resource: Pick<Resource, 'kind' | 'id'>, username: Username): void {
+    this.#drop(username.toLowerCase(), thingOf(resource));
+  }
+
+  forgetThing(kind: ResourceKind, id: string): void {
+    const thing = thingOf({ kind, id });
+    for (const user of this.#usersOf.get(thing) ?? []) this.#drop(user, thing);
+  }
+
+  forgetUser(username: Username): void {
+    const user = username.toLowerCase();
+    for (const thing of this.#byUser.get(user)?.keys() ?? []) this.#drop(user, thing);
+  }
+
+  clear(): void {
+    this.#byUser.clear();
+    this.#usersOf.clear();
+    this.#count = 0;
+  }
+
+  #drop(user: string, thing: Thing): void {
+    const own = this.#byUser.get(user);
+    if (own?.delete(thing) !== true) return;
+    this.#count -= 1;
+    if (own.size === 0) this.#byUser.delete(user);
+    const users = this.#usersOf.get(thing);
+    users?.delete(user);
+    if (users?.size === 0) this.#usersOf.delete(thing);
+  }
+
+  #dropOldest(user: string): void {
+    const [oldest] = this.#byUser.get(user)?.keys() ?? [];
+    if (oldest !== undefined) this.#drop(user, oldest);
+  }
+
+  /** Drops an entry of the next user, round robin, for a user who has no other entry. */
+  #dropOfNext(): void {
+    const [next] = this.#byUser;
+    if (next === undefined) return;
+    const [user, own] = next;
+    this.#byUser.delete(user);
+    this.#byUser.set(user, own);
+    this.#dropOldest(user);
+  }
+}
 
 /** Scopes of users on things, by whatever grant, behind a read-through cache. */
 export interface GrantDirectory {

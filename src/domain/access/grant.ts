@@ -1,4 +1,5 @@
 import type { GroupId, Username } from '../ids.ts';
+import type { Resource } from './policy.ts';
 import type { ResourceKind, Scope } from './scopes.ts';
 
 /** The record that an owner gave rights on one resource to a user. */
@@ -31,8 +32,51 @@ export interface OwnedGroupGrant extends GroupGrant {
 }
 
 /** Scopes that a user was granted on a resource, by whatever grant. */
-export interface ReachingGrant {
+interface ReachingGrant {
   readonly resource: string;
   /** As they were given: those of a project are words of projects. */
   readonly scopes: readonly Scope[];
+}
+
+/** Where grants are kept. Their stores delete the grants of a resource or account that goes. */
+export interface GrantStore {
+  /**
+   * Sets what `username` may do with the resource, replacing what was granted before. missing: the
+   * resource or the account does not exist, and nothing is kept that could come to life with them.
+   */
+  put(grant: Grant): Promise<'put' | 'missing'>;
+  remove(kind: ResourceKind, resource: string, username: Username): Promise<'removed' | 'missing'>;
+  /** Scopes that `username` was granted on the resource; empty when none. */
+  find(kind: ResourceKind, resource: string, username: Username): Promise<readonly Scope[]>;
+  /** All grants on a resource, by username. */
+  listOn(kind: ResourceKind, resource: string): Promise<readonly Grant[]>;
+  /** All grants on resources that `owner` owns now, by kind, resource, username. */
+  listGivenBy(owner: Username): Promise<readonly OwnedGrant[]>;
+  /** All grants `username` holds, by kind and resource. */
+  listReceivedBy(username: Username): Promise<readonly OwnedGrant[]>;
+
+  /** As `put`, for the members of the group. missing: the resource or the group does not exist. */
+  putForGroup(grant: GroupGrant): Promise<'put' | 'missing'>;
+  removeForGroup(
+    kind: ResourceKind,
+    resource: string,
+    groupId: GroupId,
+  ): Promise<'removed' | 'missing'>;
+  /** All grants of groups on a resource, by the order of creation of the groups. */
+  listGroupsOn(kind: ResourceKind, resource: string): Promise<readonly OwnedGroupGrant[]>;
+  /** All grants of groups on resources that `owner` owns now, by kind, resource, group. */
+  listGroupsGivenBy(owner: Username): Promise<readonly OwnedGroupGrant[]>;
+  /** All grants of groups that `username` is in now, by kind, resource, group. */
+  listGroupsReceivedBy(username: Username): Promise<readonly OwnedGroupGrant[]>;
+  /**
+   * Scopes that reach `username` on the resource by groups, and by projects that list a device or
+   * gateway of their own owner: as they were granted, empty when none.
+   */
+  findIndirect(resource: Resource, username: Username): Promise<readonly Scope[]>;
+  /**
+   * Everything of this kind that any grant reaches for `username`; a resource comes once for each
+   * of the rights that it was granted with, or more often. This and lists of visible resources
+   * agree.
+   */
+  listReaching(kind: ResourceKind, username: Username): Promise<readonly ReachingGrant[]>;
 }

@@ -2,7 +2,7 @@ import type { Actor } from '../actor.ts';
 import { forbidden, notFound } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
 import type { Access } from './access.ts';
-import type { GrantStore } from './grant-store.ts';
+import type { GrantStore } from './grant.ts';
 import type { Resource } from './policy.ts';
 import { viewScopeOf } from './scopes.ts';
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Actor } from '../actor.ts';
 import { guestUsername, type Username } from '../ids.ts';
-import type { GrantStore } from './grant-store.ts';
+import type { GrantStore } from './grant.ts';
 import { effectiveScopes, isOldEnough, may, type PolicySettings, type Resource } from './policy.ts';
 import { type ResourceKind, type Scope, scopesReaching, viewScopeOf } from './scopes.ts';
 

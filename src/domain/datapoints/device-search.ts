@@ -1,8 +1,7 @@
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { DataReach, VisibleTo } from '../access/viewer.ts';
-import type { Device } from '../devices/device.ts';
-import type { DeviceHead, DeviceListing, DeviceStore } from '../devices/device-store.ts';
-import { type Filter, requiredEquals } from '../devices/query.ts';
+import type { Device, DeviceHead, DeviceListing, DeviceStore } from '../devices/device.ts';
+import { type Filter, requiredEquals } from '../devices/query-evaluation.ts';
 import type { DeviceId } from '../ids.ts';
 import { createFilterRound, type LastValueReads } from './filter-round.ts';
 

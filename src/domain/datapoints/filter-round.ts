@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../lib/json.ts';
 import { type DataReach, reaches } from '../access/viewer.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
-import { type Filter, matches } from '../devices/query.ts';
+import { type Filter, matches } from '../devices/query-evaluation.ts';
 import type { SensorId } from '../ids.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
 import { calibratedDatapoint } from './history.ts';

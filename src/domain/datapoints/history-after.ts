@@ -4,7 +4,7 @@ import { type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { limits } from '../limits.ts';
 import type { CorrectionBook } from './corrections/correction-book.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';

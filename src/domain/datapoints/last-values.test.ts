@@ -4,7 +4,7 @@ import { aDevice, aSensor, deviceId, sensorId } from '../../../test/contract/sto
 import type { Access } from '../access/access.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork } from '../budgets/long-work.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import type { Datapoint } from './datapoint.ts';
 import type { DatapointStore } from './datapoint-store.ts';
 import { createReadLastValues } from './last-values.ts';

@@ -3,7 +3,7 @@ import { type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { limits } from '../limits.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sensor } from '../devices/sensor.ts';
+import type { Sensor } from '../devices/device.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
 import { mergeSteps } from './merged-history.ts';

@@ -3,12 +3,11 @@ import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import { type Payer, payerAt, payerOf } from '../budgets/payer.ts';
 import type { Device } from '../devices/device.ts';
-import type { DeviceDirectory } from '../devices/device-directory.ts';
-import { deviceResource, noDevice } from '../devices/devices.ts';
+import { type DeviceDirectory, deviceResource, noDevice } from '../devices/devices.ts';
 import { DomainError } from '../errors.ts';
 import { type DeviceId, parseUsername, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { UserStore } from '../users/user-store.ts';
+import type { UserStore } from '../users/user.ts';
 import { ClockAheadError } from './ingest.ts';
 import { isNear } from './near-ids.ts';
 import {

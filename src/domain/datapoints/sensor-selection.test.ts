@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aDevice, aSensor, deviceId } from '../../../test/contract/storage/builders.ts';
 import type { Access } from '../access/access.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { createSourceOpening } from './sensor-selection.ts';
 
 const everybodyMay = { require: async () => undefined, allows: async () => true };

@@ -1,15 +1,18 @@
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/access.ts';
-import type { GrantStore } from '../access/grant-store.ts';
+import type { GrantStore } from '../access/grant.ts';
 import { knowsOffer } from '../access/handing-over.ts';
 import { createViewer, type Viewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
-import { type Device, withoutActuatorValues } from '../devices/device.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import {
+  type Device,
+  type DeviceStore,
+  type Sensor,
+  withoutActuatorValues,
+} from '../devices/device.ts';
 import { type Devices, deviceResource } from '../devices/devices.ts';
-import type { Filter } from '../devices/query.ts';
-import type { Sensor } from '../devices/sensor.ts';
+import type { Filter } from '../devices/query-evaluation.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';

@@ -4,7 +4,7 @@ import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold, LongWork } from '../budgets/long-work.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type AggregationPlan, aggregate, aggregateInto, tally } from './aggregation.ts';

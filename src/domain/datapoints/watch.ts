@@ -1,7 +1,6 @@
 import type { Access, Verdict } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { DeviceDirectory } from '../devices/device-directory.ts';
-import { deviceResource } from '../devices/devices.ts';
+import { type DeviceDirectory, deviceResource } from '../devices/devices.ts';
 import type { DeviceId } from '../ids.ts';
 import type { Feed, FeedListener } from './feed.ts';
 

@@ -16,7 +16,7 @@ import { createBudgets } from '../budgets/budgets.ts';
 import { guestUsername, parseUserId, parseUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type ActuatorChange, createActuators } from './actuators.ts';
-import type { DeviceStore } from './device-store.ts';
+import type { DeviceStore } from './device.ts';
 import { createTimedSettings } from './timed-settings.ts';
 
 const clock: Clock = { now: () => noon };

@@ -11,8 +11,7 @@ import { type ActuatorId, type DeviceId, guestUsername, type Username } from '..
 import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import { type Actuator, type ActuatorChanges, withoutSetting } from './actuator.ts';
-import { actuatorOf, type Device, withoutActuatorValues } from './device.ts';
-import type { DeviceStore } from './device-store.ts';
+import { actuatorOf, type Device, type DeviceStore, withoutActuatorValues } from './device.ts';
 import { deviceResource, noDevice, requireDevice } from './devices.ts';
 import type { TimedSettings } from './timed-settings.ts';
 import { isTooLarge, requireRoomOn, valueTooLarge } from './value-size.ts';

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { type Actor, guest } from '../actor.ts';
 import { DomainError } from '../errors.ts';
 import { parseAccessKeyId, parseUserId, parseUsername, type SensorId } from '../ids.ts';
-import type { DeviceStore } from './device-store.ts';
+import type { DeviceStore } from './device.ts';
 import { createDevices } from './devices.ts';
 import { createMissingSensors } from './missing-sensors.ts';
 

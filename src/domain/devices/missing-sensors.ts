@@ -3,8 +3,7 @@ import type { Actor } from '../actor.ts';
 import { DomainError, invalid, notFound } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { Device } from './device.ts';
-import type { DeviceStore } from './device-store.ts';
+import type { Device, DeviceStore } from './device.ts';
 import { type Devices, deviceResource } from './devices.ts';
 
 /** Sensors that are not there and were not made, with the reason. */

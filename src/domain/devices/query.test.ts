@@ -6,7 +6,7 @@ import { DomainError } from '../errors.ts';
 import { parseActuatorId, parseDeviceId, parseSensorId, parseUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Device } from './device.ts';
-import { matches, parseFilter, requiredEquals } from './query.ts';
+import { matches, parseFilter, requiredEquals } from './query-evaluation.ts';
 
 function aDevice(parts: Partial<Device> = {}): Device {
   return {

@@ -1,5 +1,5 @@
 import type { DeviceId, Username } from '../ids.ts';
-import type { DeviceStore } from './device-store.ts';
+import type { DeviceStore } from './device.ts';
 
 /**
  * Removes the devices of an owner, some hundred devices and sensors at a time: an account may have

@@ -5,8 +5,8 @@ import type { Budget } from '../budgets/budget.ts';
 import type { Payer } from '../budgets/payer.ts';
 import type { ActuatorId, DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { TimedSetting } from './actuator-step.ts';
-import type { DeviceStore } from './device-store.ts';
+import type { TimedSetting } from './actuator.ts';
+import type { DeviceStore } from './device.ts';
 
 /** Sets actuators back that were set for a while [contract 13]: one timer for all. */
 export interface TimedSettings {

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import { type Access, requireCreation } from '../access/access.ts';
-import type { GrantStore } from '../access/grant-store.ts';
+import type { GrantStore } from '../access/grant.ts';
 import { acceptorOf, handingOver, knowsOffer } from '../access/handing-over.ts';
 import type { Resource } from '../access/policy.ts';
 import { createViewer, type Viewer, within } from '../access/viewer.ts';
@@ -11,9 +11,8 @@ import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { type GatewayId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { UserStore } from '../users/user-store.ts';
-import type { Gateway, GatewayChanges } from './gateway.ts';
-import type { GatewayListing, GatewayStore } from './gateway-store.ts';
+import type { UserStore } from '../users/user.ts';
+import type { Gateway, GatewayChanges, GatewayListing, GatewayStore } from './gateway.ts';
 
 /** Fields that a client gives for a new gateway. */
 export type NewGateway = Pick<Gateway, 'id' | 'visibility' | 'name' | 'location'>;

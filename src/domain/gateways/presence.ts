@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { GatewayId } from '../ids.ts';
 
 /** Which gateways are connected right now; kept in memory, as connections are. */
@@ -29,4 +30,118 @@ export function createPresence(): Presence {
     },
     isConnected: (id) => connections.has(id),
   };
+}
+
+/** Messages between the processes of one service about the gateways that are connected. */
+interface PresenceTalk {
+  /** The number of this process. */
+  readonly own: number;
+  /** Resolves when it will reach the others; may reject. */
+  tell(text: string): Promise<void>;
+  onTold(listener: (text: string) => Promise<void>): void;
+}
+
+/** Which gateways are connected to any process. */
+export interface SharedPresence extends Presence {
+  /** Asks the others. */
+  start(): void;
+  /** Keeps the gateways of the processes that serve: those of others are not connected any more. */
+  keep(members: readonly number[]): void;
+}
+
+/** `here` and `gone`: gateways; `asks`: the others are to publish which ones they have. */
+interface Told {
+  readonly member: number;
+  readonly here: readonly string[];
+  readonly gone: readonly string[];
+  readonly asks: boolean;
+}
+
+/** Gateways of one text. */
+const idsPerText = 1_000;
+/** Wait before a message that failed is published again. */
+const retryMs = 1_000;
+
+/** Gateways by the process that has their clients; of the others it keeps what they publish. */
+export function createSharedPresence(talk: PresenceTalk): SharedPresence {
+  const local = createPresence();
+  const here = new Set<GatewayId>();
+  const others = new Map<number, Set<string>>();
+  /** Gateways whose state is to be published to the others. */
+  let untold = new Set<GatewayId>();
+  let isTelling = false;
+
+  function changed(id: GatewayId): void {
+    if (local.isConnected(id)) here.add(id);
+    else here.delete(id);
+    untold.add(id);
+    if (!isTelling) {
+      isTelling = true;
+      setImmediate(() => void tellAll());
+    }
+  }
+
+  async function tellAll(): Promise<void> {
+    while (untold.size > 0) {
+      const ids = [...untold].slice(0, idsPerText);
+      for (const id of ids) untold.delete(id);
+      const isHere = (id: GatewayId): boolean => here.has(id);
+      try {
+        await tell({ here: ids.filter(isHere), gone: ids.filter((id) => !isHere(id)) });
+      } catch {
+        untold = new Set([...ids, ...untold]);
+        await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
+      }
+    }
+    isTelling = false;
+  }
+
+  const tell = (about: Partial<Told>): Promise<void> =>
+    talk.tell(
+      JSON.stringify({
+        ...{ kind: 'presence', member: talk.own, here: [], gone: [], asks: false },
+        ...about,
+      }),
+    );
+
+  talk.onTold(async (text) => {
+    const told = readTold(text);
+    if (told === undefined) return;
+    const theirs = others.get(told.member) ?? new Set();
+    for (const id of told.here) theirs.add(id);
+    for (const id of told.gone) theirs.delete(id);
+    if (theirs.size > 0) others.set(told.member, theirs);
+    else others.delete(told.member);
+    if (told.asks) for (const id of here) changed(id);
+  });
+
+  return {
+    enter(id) {
+      const leave = local.enter(id);
+      changed(id);
+      return () => {
+        leave();
+        changed(id);
+      };
+    },
+    isConnected: (id) => local.isConnected(id) || others.values().some((theirs) => theirs.has(id)),
+    start() {
+      tell({ asks: true }).catch(() => undefined);
+    },
+    keep(members) {
+      for (const member of others.keys()) if (!members.includes(member)) others.delete(member);
+    },
+  };
+}
+
+/** Undefined: it is about something else. */
+function readTold(text: string): Told | undefined {
+  if (!text.startsWith('{"kind":"presence"')) return undefined;
+  try {
+    const told: unknown = parseJson(text);
+    // Processes of one version wrote it.
+    return isJsonObject(told as JsonValue) ? (told as Told) : undefined;
+  } catch {
+    return undefined;
+  }
 }

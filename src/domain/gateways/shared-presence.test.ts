@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { GatewayId } from '../ids.ts';
-import { createSharedPresence } from './shared-presence.ts';
+import { createSharedPresence } from './presence.ts';
 
 const gateway = 'g' as GatewayId;
 

@@ -4,8 +4,7 @@ import { DomainError, invalid, notFound } from '../errors.ts';
 import { type GroupId, parseGroupId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
-import type { Group } from './group.ts';
-import type { GroupStore } from './group-store.ts';
+import type { Group, GroupStore } from './group.ts';
 
 /** Groups of users, for their owner and admins; to others a group does not exist. */
 export interface Groups {

@@ -1,8 +1,7 @@
 import type { Access, Verdict } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { DeviceDirectory } from '../devices/device-directory.ts';
-import { deviceResource, noDevice } from '../devices/devices.ts';
-import type { GatewayStore } from '../gateways/gateway-store.ts';
+import { type DeviceDirectory, deviceResource, noDevice } from '../devices/devices.ts';
+import type { GatewayStore } from '../gateways/gateway.ts';
 import { gatewayResource } from '../gateways/gateways.ts';
 import type { DeviceId, GatewayId } from '../ids.ts';
 import type { TopicOwner } from './topic-owner.ts';

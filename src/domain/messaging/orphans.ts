@@ -1,9 +1,9 @@
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
-import type { GatewayStore } from '../gateways/gateway-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
+import type { GatewayStore } from '../gateways/gateway.ts';
 import type { GatewayId, UserId } from '../ids.ts';
 import type { CredentialStore } from '../users/credential-store.ts';
-import type { UserStore } from '../users/user-store.ts';
+import type { UserStore } from '../users/user.ts';
 import { accountOf } from './identity.ts';
 import type { Message, SessionKey } from './message.ts';
 import type { SessionRecord, StoredSessions } from './session-store.ts';

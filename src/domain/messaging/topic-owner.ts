@@ -1,4 +1,4 @@
-import type { DevicePart } from '../devices/device-store.ts';
+import type { DevicePart } from '../devices/device.ts';
 import type { ActuatorId, DeviceId, SensorId } from '../ids.ts';
 
 /** Owner of a topic: the topic goes with it, and its rights are asked. */

@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import type { ActuatorId, DeviceId, Username } from '../ids.ts';
 import type { Outcome } from './channel.ts';
 

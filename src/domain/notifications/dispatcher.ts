@@ -7,7 +7,7 @@ import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import { notConfigured } from '../socials/social.ts';
-import type { User, UserStore } from '../users/user-store.ts';
+import type { User, UserStore } from '../users/user.ts';
 import type { Actuate } from './actuate.ts';
 import type { Channel, Outcome } from './channel.ts';
 import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts';

@@ -1,13 +1,12 @@
 import type { JsonValue } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { Device } from '../devices/device.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { Device, DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
 import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { notConfigured } from '../socials/social.ts';
-import type { UserStore } from '../users/user-store.ts';
+import type { UserStore } from '../users/user.ts';
 import { actuationText } from './actuate.ts';
 import type { Channel } from './channel.ts';
 import type { Firing, NewDelivery } from './delivery.ts';

@@ -1,7 +1,7 @@
 import { payerOfAccount } from '../budgets/payer.ts';
 import type { ChangeFeed } from '../changes.ts';
 import type { NotificationId } from '../ids.ts';
-import type { UserStore } from '../users/user-store.ts';
+import type { UserStore } from '../users/user.ts';
 import type { Notification } from './notification.ts';
 import type { NotificationStore } from './notification-store.ts';
 import type { RuleBook } from './rule-book.ts';

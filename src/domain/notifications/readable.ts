@@ -1,10 +1,10 @@
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/access.ts';
-import type { GrantStore } from '../access/grant-store.ts';
+import type { GrantStore } from '../access/grant.ts';
 import { createViewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { type DeviceId, sameUsername } from '../ids.ts';
 import { isAnother } from './named-devices.ts';
 import type { Notification } from './notification.ts';

@@ -1,6 +1,6 @@
 import { createBreather } from '../../lib/event-loop.ts';
 import { limits } from '../limits.ts';
-import type { User, UserStore } from '../users/user-store.ts';
+import type { User, UserStore } from '../users/user.ts';
 import type { Channel } from './channel.ts';
 import type { Action, BoundAccount, ChannelName, Notification } from './notification.ts';
 import { lackOf } from './recipient.ts';

@@ -13,7 +13,7 @@ import { silentLog } from '../../lib/log.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { payerOfAccount } from '../budgets/payer.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { guestUsername, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { createEvaluations } from './evaluations.ts';

@@ -1,7 +1,5 @@
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import type { Device } from '../devices/device.ts';
-import { sensorOf } from '../devices/device.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import { type Device, type DeviceStore, sensorOf } from '../devices/device.ts';
 import { type DeviceId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Rule } from './rule.ts';

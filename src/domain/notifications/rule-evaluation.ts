@@ -1,8 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
-import type { Device } from '../devices/device.ts';
-import type { Sensor } from '../devices/sensor.ts';
+import type { Device, Sensor } from '../devices/device.ts';
 import type { SensorId } from '../ids.ts';
 import type { Firing } from './delivery.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';

@@ -1,6 +1,6 @@
 import { budgetError } from '../budgets/budget.ts';
 import type { Budgets } from '../budgets/budgets.ts';
-import type { DeviceStore } from '../devices/device-store.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
 import { type DeviceId, sameUsername } from '../ids.ts';
 import { limits } from '../limits.ts';

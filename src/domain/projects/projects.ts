@@ -1,6 +1,6 @@
 import { createId } from '../../lib/secret-token.ts';
 import { type Access, requireCreation } from '../access/access.ts';
-import type { GrantStore } from '../access/grant-store.ts';
+import type { GrantStore } from '../access/grant.ts';
 import type { Resource } from '../access/policy.ts';
 import { createViewer } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
@@ -8,8 +8,13 @@ import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
 import { conflict, notFound } from '../errors.ts';
 import { guestUsername, type ProjectId, parseProjectId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { Project, ProjectChanges, UnsharedMembers } from './project.ts';
-import type { ProjectListing, ProjectStore } from './project-store.ts';
+import type {
+  Project,
+  ProjectChanges,
+  ProjectListing,
+  ProjectStore,
+  UnsharedMembers,
+} from './project.ts';
 
 /** Fields that a client gives for a new project; without an id it gets one. */
 export type NewProject = Omit<Project, 'id' | 'owner'> & { readonly id?: ProjectId };

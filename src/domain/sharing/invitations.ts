@@ -1,21 +1,25 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createId, createSecret, hashSecret } from '../../lib/secret-token.ts';
 import type { Access } from '../access/access.ts';
-import type { GrantStore } from '../access/grant-store.ts';
+import type { GrantStore } from '../access/grant.ts';
 import type { Resource } from '../access/policy.ts';
 import type { ResourceKind, Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError, gone, invalid, notFound, unauthenticated } from '../errors.ts';
-import type { GroupStore } from '../groups/group-store.ts';
+import type { GroupStore } from '../groups/group.ts';
 import { requireGroup } from '../groups/groups.ts';
 import { type InvitationId, parseInvitationId, sameUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
-import type { UserStore } from '../users/user-store.ts';
-import type { GivenInvitation, Invitation, InvitationTarget } from './invitation.ts';
-import { invitationLimits } from './invitation-limits.ts';
-import type { InvitationStore } from './invitation-store.ts';
-import { createRequireShareable, inOrder, requireRoom } from './shareable.ts';
+import type { UserStore } from '../users/user.ts';
+import {
+  type GivenInvitation,
+  type Invitation,
+  type InvitationStore,
+  type InvitationTarget,
+  invitationLimits,
+} from './invitation.ts';
+import { createRequireShareable, inOrder, requireRoom } from './sharing.ts';
 
 export interface NewInvitation {
   readonly targets: readonly InvitationTarget[];

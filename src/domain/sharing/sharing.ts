@@ -1,19 +1,49 @@
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import type { Access } from '../access/access.ts';
-import type { Grant, OwnedGrant, OwnedGroupGrant } from '../access/grant.ts';
-import type { GrantStore } from '../access/grant-store.ts';
+import { type Access, requireAccount } from '../access/access.ts';
+import type { Grant, GrantStore, OwnedGrant, OwnedGroupGrant } from '../access/grant.ts';
 import type { Resource } from '../access/policy.ts';
-import type { ResourceKind, Scope } from '../access/scopes.ts';
+import { grantableOn, type ResourceKind, type Scope } from '../access/scopes.ts';
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
-import { invalid, notFound } from '../errors.ts';
-import type { GroupStore } from '../groups/group-store.ts';
+import { forbidden, invalid, notFound } from '../errors.ts';
+import type { GroupStore } from '../groups/group.ts';
 import { requireGroup } from '../groups/groups.ts';
-import type { GroupId, Username } from '../ids.ts';
+import { type GroupId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
-import type { UserStore } from '../users/user-store.ts';
-import { createRequireShareable, inOrder, requireRoom } from './shareable.ts';
+import type { UserStore } from '../users/user.ts';
+
+/** The thing to share, if it is the actor's to share. Throws invalid, forbidden, not_found. */
+type RequireShareable = (actor: Actor, kind: ResourceKind, id: string) => Promise<Resource>;
+
+export function createRequireShareable(options: {
+  readonly access: Access;
+  /** The device, gateway or project with this id. Throws invalid, not_found. */
+  readonly findResource: (kind: ResourceKind, id: string) => Promise<Resource>;
+}): RequireShareable {
+  return async (actor, kind, id) => {
+    requireAccount(actor);
+    const resource = await options.findResource(kind, id);
+    options.access.requireOwner(actor, resource);
+    // A grant planted while it has no owner would outlive the day an account takes it over.
+    if (resource.owner === guestUsername) {
+      const remedy = kind === 'project' ? 'make one of your own' : 'set its owner first';
+      throw forbidden(`this ${kind} has no owner and is everybody's: ${remedy}`);
+    }
+    return resource;
+  };
+}
+
+/** Throws invalid when a thing that is shared with so many can be shared with no other. */
+export function requireRoom(kind: ResourceKind, others: number): void {
+  if (others < limits.grantsPerResourceMax) return;
+  throw invalid(`a ${kind} may be shared with ${limits.grantsPerResourceMax} users and groups`);
+}
+
+/** Scopes of these that a grant on this kind may give, in the order of `grantableOn`. */
+export function inOrder(kind: ResourceKind, scopes: readonly Scope[]): readonly Scope[] {
+  return grantableOn[kind].filter((scope) => scopes.includes(scope));
+}
 
 /** Rights of the actor on one resource, as /auth/permissions reports them. */
 export interface Permission {

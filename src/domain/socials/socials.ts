@@ -5,7 +5,7 @@ import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import { parseSocialId, type SocialId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
-import type { UserStore } from '../users/user-store.ts';
+import type { UserStore } from '../users/user.ts';
 import { notConfigured, type Social, type SocialChannel, type SocialState } from './social.ts';
 import type { SocialListing, SocialStore } from './social-store.ts';
 

@@ -2,8 +2,7 @@ import { requireAccount } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, notFound } from '../errors.ts';
 import type { UserId } from '../ids.ts';
-import type { User } from './user.ts';
-import type { UserStore } from './user-store.ts';
+import type { User, UserStore } from './user.ts';
 
 /** An actor that is a person who gave a password, not a guest and not a key. */
 export type Person = Extract<Actor, { kind: 'user' | 'admin' }>;

@@ -1,6 +1,6 @@
 import type { Change } from '../changes.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
-import type { UserChanges, UserStore } from './user-store.ts';
+import type { UserChanges, UserStore } from './user.ts';
 
 /** Makes caches that remember a login ask for it anew. */
 export const loginEnded: Change = { kind: 'login_ended' };

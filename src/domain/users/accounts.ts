@@ -12,11 +12,9 @@ import { limits } from '../limits.ts';
 import { requireAdmin, requirePerson, requireSelfOrAdmin } from './account-access.ts';
 import { vouchedProofs } from './address-proofs.ts';
 import type { Logins } from './logins.ts';
-import type { PasswordPlace, PasswordWork } from './password-work.ts';
-import { requireStrongPassword } from './profile.ts';
-import type { NewUser, Profile, User, UserChanges } from './user.ts';
+import { type PasswordPlace, type PasswordWork, requireStrongPassword } from './password-work.ts';
+import type { NewUser, Profile, User, UserChanges, UserListing, UserStore } from './user.ts';
 import { createUserSearch, type UserSearch, type UserSearchOptions } from './user-search.ts';
-import type { UserListing, UserStore } from './user-store.ts';
 
 export interface NewAccount {
   readonly username: Username;

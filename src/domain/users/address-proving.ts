@@ -9,11 +9,9 @@ import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requireOwnAccount } from './account-access.ts';
 import { addressKey, proofOf, provableAddresses } from './address-proofs.ts';
-import type { CodeChannel, CodeSender } from './code-sender.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
-import { messageWords } from './message-language.ts';
-import type { ProofChannel, User } from './user.ts';
-import type { UserStore } from './user-store.ts';
+import { type CodeChannel, type CodeSender, messageWords } from './message-language.ts';
+import type { ProofChannel, User, UserStore } from './user.ts';
 
 /** Proofs that an e-mail address or phone number of the profile reaches its user [contract 14]. */
 export interface AddressProving {

@@ -9,9 +9,8 @@ import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { silentReporter } from '../reporter.ts';
 import { createAuthenticateClient } from './client-authentication.ts';
-import { createDeviceCookies } from './device-cookies.ts';
 import { createFailureLimiters } from './failure-limiters.ts';
-import { createLogins } from './logins.ts';
+import { createDeviceCookies, createLogins } from './logins.ts';
 import { createPasswordWork } from './password-work.ts';
 import { createSessions } from './sessions.ts';
 

@@ -5,8 +5,7 @@ import { guestUsername } from '../ids.ts';
 import { accessKeyPrefix } from './credential-directory.ts';
 import type { Logins } from './logins.ts';
 import type { Sessions } from './sessions.ts';
-import type { User } from './user.ts';
-import type { UserStore } from './user-store.ts';
+import type { User, UserStore } from './user.ts';
 
 /** Credentials that a client sends once, at the beginning of a long connection. */
 export interface Presented {

@@ -4,9 +4,11 @@ import { hashSecret } from '../../lib/secret-token.ts';
 import type { Actor, KeyLimits } from '../actor.ts';
 import type { ChangeSource } from '../changes.ts';
 import { unauthenticated } from '../errors.ts';
+import type { AccessKeyId, UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Person } from './account-access.ts';
 import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
+import type { UserStore } from './user.ts';
 
 /** Access keys start with this, so that they differ from tokens and secret scanners find them. */
 export const accessKeyPrefix = 'kpk_';
@@ -97,7 +99,7 @@ function keyLimitsOf({ id, scopes, devices, createdAt }: AccessKeyRecord): KeyLi
 }
 
 /** Actor of a key: a key that is narrowed has no administrator's rights [contract 15]. */
-export function actorOfKey(person: Person, record: AccessKeyRecord): Person {
+function actorOfKey(person: Person, record: AccessKeyRecord): Person {
   const isNarrowed = record.scopes !== undefined || record.devices !== undefined;
   return { ...person, ...(isNarrowed && { kind: 'user' }), key: keyLimitsOf(record) };
 }
@@ -105,4 +107,61 @@ export function actorOfKey(person: Person, record: AccessKeyRecord): Person {
 function actorOf(bearer: Bearer): Person {
   const { userId, username } = bearer;
   return { kind: bearer.isAdmin ? 'admin' : 'user', userId, username };
+}
+
+/** An account, or one of its access keys. */
+export interface Account {
+  readonly userId: UserId;
+  readonly keyId?: AccessKeyId;
+}
+
+/** Actors of accounts without a login, for what waits for them. */
+export interface OfflineActors {
+  /** The actor, if it was asked for a moment ago. Undefined: not known, ask `find`. */
+  peek(account: Account): Actor | undefined;
+  /** Undefined: the account or key has ended. */
+  find(account: Account): Promise<Actor | undefined>;
+}
+
+interface KnownActor {
+  readonly actor: Actor | undefined;
+  readonly recheckAt: Instant;
+}
+
+export function createOfflineActors(options: {
+  readonly users: UserStore;
+  readonly credentials: CredentialStore;
+  readonly sessions: Pick<CredentialDirectory, 'generation'>;
+  readonly clock: Clock;
+}): OfflineActors {
+  const { users, credentials, sessions, clock } = options;
+  const known = createReadThroughCache<string, KnownActor>({
+    entriesMax: limits.credentialCacheEntriesMax,
+    isCurrent: ({ recheckAt }) => clock.now() < recheckAt,
+  });
+  // A read under way when a credential changes answers only those who asked before.
+  const nameOf = ({ userId, keyId }: Account): string =>
+    `${userId}/${keyId ?? ''}/${sessions.generation}`;
+
+  async function read({ userId, keyId }: Account): Promise<Actor | undefined> {
+    const user = await users.find(userId);
+    if (user === undefined || user.isDisabled) return undefined;
+    const { username, isAdmin } = user;
+    const person = { kind: isAdmin ? 'admin' : 'user', userId, username } as const;
+    if (keyId === undefined) return person;
+    const key = (await credentials.listKeys(userId)).find(({ id }) => id === keyId);
+    if (key === undefined) return undefined;
+    if (key.expiresAt !== undefined && key.expiresAt <= clock.now()) return undefined;
+    return actorOfKey(person, key);
+  }
+
+  async function readNow(account: Account): Promise<KnownActor> {
+    const recheckAt = clock.now() + limits.credentialCacheMs;
+    return { actor: await read(account), recheckAt };
+  }
+
+  return {
+    peek: (account) => known.peek(nameOf(account))?.actor,
+    find: async (account) => (await known.get(nameOf(account), () => readNow(account))).actor,
+  };
 }

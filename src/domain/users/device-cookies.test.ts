@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { userId } from '../../../test/contract/storage/builders.ts';
-import { createDeviceCookies } from './device-cookies.ts';
+import { createDeviceCookies } from './logins.ts';
 
 test('a cookie is recognised for its account, and for no other, however it is bent', () => {
   const cookies = createDeviceCookies('secret');

@@ -4,8 +4,7 @@ import { mock, test } from 'node:test';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { limits } from '../limits.ts';
-import { createFailureLimiters } from './failure-limiters.ts';
-import type { FailureStore } from './failure-store.ts';
+import { createFailureLimiters, type FailureStore } from './failure-limiters.ts';
 
 const bounds = { failuresMax: 2, windowMs: 60_000 };
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { hashPassword, type PasswordCost } from '../../lib/password-hash.ts';
 import { createId, createSecret, createSigningKey } from '../../lib/secret-token.ts';
 import { parseUserId, type Username } from '../ids.ts';
-import type { UserStore } from './user-store.ts';
+import type { UserStore } from './user.ts';
 
 /**
  * Makes the first admin where there is none. Answers the password if it was generated: the only

@@ -7,10 +7,9 @@ import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
 import type { LoggedIn } from './logins.ts';
-import type { PasswordResetStore } from './password-reset-store.ts';
-import type { PasswordWork } from './password-work.ts';
-import { requireStrongPassword } from './profile.ts';
-import type { StoredLogin, UserStore } from './user-store.ts';
+import type { PasswordResetStore } from './password-resets.ts';
+import { type PasswordWork, requireStrongPassword } from './password-work.ts';
+import type { StoredLogin, UserStore } from './user.ts';
 
 /** The link by which the operator of the service logs in for the first time [contract 14]. */
 export interface FirstLogin {

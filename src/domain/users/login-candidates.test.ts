@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aUser, noon } from '../../../test/contract/storage/builders.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
-import { findLoginCandidates, findResetTarget } from './login-candidates.ts';
+import { findLoginCandidates, findResetTarget } from './logins.ts';
 import type { AddressProof } from './user.ts';
 
 const email = 'ana@x.org';

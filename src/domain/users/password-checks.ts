@@ -3,7 +3,7 @@ import { verifyPassword } from '../../lib/password-hash.ts';
 import { createSecret, equalSecrets, signText } from '../../lib/secret-token.ts';
 import { limits } from '../limits.ts';
 import { hasLeft, type PasswordPlace, type PasswordWork } from './password-work.ts';
-import type { StoredLogin } from './user-store.ts';
+import type { StoredLogin } from './user.ts';
 
 /** Checks of passwords that wait in a queue: equal ones need one hash. */
 export interface PasswordChecks {

@@ -1,18 +1,37 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
 import { DomainError, tooMany, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { CodeSender } from './code-sender.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
-import { findResetTarget, type ResetTarget } from './login-candidates.ts';
-import { messageWords } from './message-language.ts';
-import type { PasswordResetStore } from './password-reset-store.ts';
-import type { PasswordWork } from './password-work.ts';
-import { requireStrongPassword } from './profile.ts';
-import type { UserStore } from './user-store.ts';
+import { findResetTarget, type ResetTarget } from './logins.ts';
+import { type CodeSender, messageWords } from './message-language.ts';
+import { type PasswordWork, requireStrongPassword } from './password-work.ts';
+import type { UserStore } from './user.ts';
+
+/** A code that was mailed to a user who forgot the password. */
+export interface PendingReset {
+  readonly userId: UserId;
+  readonly codeHash: string;
+  readonly expiresAt: Instant;
+  /** The address that the code proves. */
+  readonly provenAt: Instant;
+}
+
+/** Codes for forgotten passwords; they go with their accounts. */
+export interface PasswordResetStore {
+  /**
+   * Keeps one more code, beside those of before; nothing happens for an account that is gone. Codes
+   * that have expired go, and of more than `limits.passwordResetsMax` those that expire first.
+   */
+  insert(reset: PendingReset, now: Instant): Promise<void>;
+  /** The code of this account, unless it has expired. */
+  find(userId: UserId, codeHash: string, now: Instant): Promise<PendingReset | undefined>;
+  /** As find, and removes all codes of the account: of many at once, one gets it. */
+  take(userId: UserId, codeHash: string, now: Instant): Promise<PendingReset | undefined>;
+}
 
 /** A new password for a user who forgot the old one and reads mail at the profile's address. */
 export interface PasswordResets {

@@ -7,7 +7,7 @@ import {
   ShareFullError,
 } from '../../lib/scheduling/fair-queue.ts';
 import { TooManyWaitingError } from '../../lib/scheduling/semaphore.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /**
@@ -107,5 +107,13 @@ async function refusing<Result>(what: string, run: () => Promise<Result>): Promi
     const message = `too many ${what} at once${whose}: try again in a moment`;
     const code = isOwn ? 'rate_limited' : 'unavailable';
     throw new DomainError(code, message, { cause, retryAfterSeconds: 5 });
+  }
+}
+
+/** Refuses a password that is too weak to guard an account. */
+export function requireStrongPassword(password: string): void {
+  const { passwordCharactersMin: min, passwordCharactersMax: max } = limits;
+  if (password.length < min || password.length > max) {
+    throw invalid(`password must have ${min} to ${max} characters, got ${password.length}`);
   }
 }

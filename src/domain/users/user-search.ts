@@ -4,8 +4,7 @@ import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import type { UserId, Username } from '../ids.ts';
 import { requireAdmin } from './account-access.ts';
-import type { User } from './user.ts';
-import type { UserListing, UserStore } from './user-store.ts';
+import type { User, UserListing, UserStore } from './user.ts';
 
 /** Which accounts a list shows, for administrators; all that is given holds. */
 export interface UserFilter {

@@ -3,7 +3,7 @@ import type { Actor } from '../../domain/actor.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { DeviceChanges } from '../../domain/devices/device.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
-import { parseFilter } from '../../domain/devices/query.ts';
+import { parseFilter } from '../../domain/devices/query-evaluation.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
-import { type Measures, measuresWords } from '../../domain/devices/sensor.ts';
+import { type Measures, measuresWords } from '../../domain/devices/device.ts';
 import { invalid } from '../../domain/errors.ts';
 import { parseUsername, type Username } from '../../domain/ids.ts';
 import { visibilities } from '../../wire/device.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
-import { parseFilter } from '../../domain/devices/query.ts';
+import { parseFilter } from '../../domain/devices/query-evaluation.ts';
 import type { Gateway, GatewayChanges } from '../../domain/gateways/gateway.ts';
 import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';

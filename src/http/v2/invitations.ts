@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { parseInvitationId } from '../../domain/ids.ts';
-import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
+import { invitationLimits } from '../../domain/sharing/invitation.ts';
 import type { Invitations } from '../../domain/sharing/invitations.ts';
 import {
   AcceptedInvitationMessage,

@@ -5,7 +5,7 @@ import type { ReadMany, SensorDatapoint } from '../../domain/datapoints/merged-h
 import { partsOf } from '../../domain/datapoints/sensor-selection.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
-import { parseFilter } from '../../domain/devices/query.ts';
+import { parseFilter } from '../../domain/devices/query-evaluation.ts';
 import { invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseProjectId, parseSensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { DeviceSnapshot, Snapshots } from '../../domain/datapoints/snapshots.ts';
+import type { SensorChanges } from '../../domain/devices/device.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
-import type { SensorChanges } from '../../domain/devices/sensor.ts';
 import { parseSensorId, type SensorId } from '../../domain/ids.ts';
 import {
   CalibrationMessage,

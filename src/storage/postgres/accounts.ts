@@ -5,7 +5,7 @@ import {
   changesOfPassword,
   changesOfUpdate,
 } from '../../domain/users/account-changes.ts';
-import type { UserStore } from '../../domain/users/user-store.ts';
+import type { UserStore } from '../../domain/users/user.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
 import type { AccountStorage } from '../account-storage.ts';
 import { createDamagedRows } from '../damaged-rows.ts';

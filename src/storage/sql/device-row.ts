@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Actuator } from '../../domain/devices/actuator.ts';
-import type { Device, Visibility } from '../../domain/devices/device.ts';
-import type { Sensor } from '../../domain/devices/sensor.ts';
+import type { Device, Sensor, Visibility } from '../../domain/devices/device.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import { detailsFrom } from './table.ts';
 

@@ -1,8 +1,4 @@
-import {
-  type ActuatorStep,
-  actuatorAfter,
-  settingFields,
-} from '../../domain/devices/actuator-step.ts';
+import { type ActuatorStep, actuatorAfter, settingFields } from '../../domain/devices/actuator.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseJson } from '../../lib/json.ts';
 import {

@@ -1,6 +1,11 @@
-import type { TimedSetting } from '../../domain/devices/actuator-step.ts';
-import type { Device, Visibility } from '../../domain/devices/device.ts';
-import type { DeviceHead, DevicePart, DeviceStore } from '../../domain/devices/device-store.ts';
+import type { TimedSetting } from '../../domain/devices/actuator.ts';
+import type {
+  Device,
+  DeviceHead,
+  DevicePart,
+  DeviceStore,
+  Visibility,
+} from '../../domain/devices/device.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import {

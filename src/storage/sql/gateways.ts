@@ -1,5 +1,4 @@
-import type { Gateway } from '../../domain/gateways/gateway.ts';
-import type { GatewayStore } from '../../domain/gateways/gateway-store.ts';
+import type { Gateway, GatewayStore } from '../../domain/gateways/gateway.ts';
 import { type ResourcePatch, resourcePatchOf } from './patch.ts';
 import { countingOwned, listing, patchingOf, removalOf } from './resources.ts';
 import { found, insertRow, type SqlContext, type SqlSession } from './session.ts';

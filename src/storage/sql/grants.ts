@@ -1,5 +1,4 @@
-import type { Grant, OwnedGrant, OwnedGroupGrant } from '../../domain/access/grant.ts';
-import type { GrantStore } from '../../domain/access/grant-store.ts';
+import type { Grant, GrantStore, OwnedGrant, OwnedGroupGrant } from '../../domain/access/grant.ts';
 import { createReachingGrants, type ReadReach, scopesFromText } from './resources.ts';
 import { deletion, type SqlContext, type SqlSession } from './session.ts';
 import { detailsFrom } from './table.ts';

@@ -1,5 +1,4 @@
-import type { Group } from '../../domain/groups/group.ts';
-import type { GroupStore } from '../../domain/groups/group-store.ts';
+import type { Group, GroupStore } from '../../domain/groups/group.ts';
 import type { Username } from '../../domain/ids.ts';
 import { countingOwned } from './resources.ts';
 import {

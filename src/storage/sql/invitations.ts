@@ -1,12 +1,13 @@
 import type { UserId, Username } from '../../domain/ids.ts';
-import type {
-  GivenInvitation,
-  Invitation,
-  InvitationTarget,
-  TakenUse,
+import {
+  type GivenInvitation,
+  type Invitation,
+  type InvitationStore,
+  type InvitationTarget,
+  type InvitationUse,
+  invitationLimits,
+  type TakenUse,
 } from '../../domain/sharing/invitation.ts';
-import { invitationLimits } from '../../domain/sharing/invitation-limits.ts';
-import type { InvitationStore, InvitationUse } from '../../domain/sharing/invitation-store.ts';
 import {
   countRows,
   deletion,

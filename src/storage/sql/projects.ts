@@ -1,6 +1,5 @@
 import type { DeviceId, GatewayId } from '../../domain/ids.ts';
-import type { Project } from '../../domain/projects/project.ts';
-import type { ProjectStore } from '../../domain/projects/project-store.ts';
+import type { Project, ProjectStore } from '../../domain/projects/project.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
 import { countingOwned, listing, removalOf } from './resources.ts';
 import { found, insertRow, type SqlContext, type SqlSession } from './session.ts';

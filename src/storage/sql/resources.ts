@@ -1,4 +1,4 @@
-import type { GrantStore } from '../../domain/access/grant-store.ts';
+import type { GrantStore } from '../../domain/access/grant.ts';
 import type { ResourceKind, Scope } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { guestUsername, type Username } from '../../domain/ids.ts';

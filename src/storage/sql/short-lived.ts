@@ -1,10 +1,9 @@
 import { parseUserId, type UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { CallText, CallTextStore } from '../../domain/notifications/call-text-store.ts';
-import type { FailureStore, KeptFailures } from '../../domain/users/failure-store.ts';
-import type { PasswordResetStore, PendingReset } from '../../domain/users/password-reset-store.ts';
-import type { SqlContext } from './session.ts';
-import { type ChangeSession, found } from './session.ts';
+import type { FailureStore, KeptFailures } from '../../domain/users/failure-limiters.ts';
+import type { PasswordResetStore, PendingReset } from '../../domain/users/password-resets.ts';
+import { type ChangeSession, found, type SqlContext } from './session.ts';
 
 /** A row of the table password_resets. */
 interface ResetRow {

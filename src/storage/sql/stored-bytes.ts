@@ -1,8 +1,6 @@
 import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
 import type { Actuator } from '../../domain/devices/actuator.ts';
-import type { Device } from '../../domain/devices/device.ts';
-import type { DeviceStore } from '../../domain/devices/device-store.ts';
-import type { Sensor } from '../../domain/devices/sensor.ts';
+import type { Device, DeviceStore, Sensor } from '../../domain/devices/device.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import { deviceDetails, partDetails } from './device-row.ts';
 import type { SqlReader } from './session.ts';

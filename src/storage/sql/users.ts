@@ -1,8 +1,15 @@
 import type { AccessKeyId, DeviceId, GatewayId, Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { addressKey, emailStrength, proofsAfter } from '../../domain/users/address-proofs.ts';
-import type { AddressProof, NewUser, Profile, User } from '../../domain/users/user.ts';
-import type { RemovedThings, StoredLogin, UserStore } from '../../domain/users/user-store.ts';
+import type {
+  AddressProof,
+  NewUser,
+  Profile,
+  RemovedThings,
+  StoredLogin,
+  User,
+  UserStore,
+} from '../../domain/users/user.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
 import {
   countRows,

@@ -1,6 +1,5 @@
 import type { Actuator } from '../../../src/domain/devices/actuator.ts';
-import type { Device } from '../../../src/domain/devices/device.ts';
-import type { Sensor } from '../../../src/domain/devices/sensor.ts';
+import type { Device, Sensor } from '../../../src/domain/devices/device.ts';
 import type { Gateway } from '../../../src/domain/gateways/gateway.ts';
 import type { Group } from '../../../src/domain/groups/group.ts';
 import type {

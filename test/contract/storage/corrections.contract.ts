@@ -10,7 +10,7 @@ import { type Datapoint, orderTime } from '../../../src/domain/datapoints/datapo
 import type { Page, Range } from '../../../src/domain/datapoints/datapoint-store.ts';
 import { searchDevices } from '../../../src/domain/datapoints/device-search.ts';
 import { following } from '../../../src/domain/datapoints/pages.ts';
-import { parseFilter } from '../../../src/domain/devices/query.ts';
+import { parseFilter } from '../../../src/domain/devices/query-evaluation.ts';
 import type { CorrectionId, Username } from '../../../src/domain/ids.ts';
 import { limits } from '../../../src/domain/limits.ts';
 import { ownPace } from '../../../src/lib/scheduling/fair-slices.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { singleBatch } from '../../../src/domain/datapoints/column-batch.ts';
-import type { Device } from '../../../src/domain/devices/device.ts';
-import type { DevicePart } from '../../../src/domain/devices/device-store.ts';
+import type { Device, DevicePart } from '../../../src/domain/devices/device.ts';
 import { limits } from '../../../src/domain/limits.ts';
 import { type JsonValue, parseJson } from '../../../src/lib/json.ts';
 import type { Storage } from '../../../src/storage/storage.ts';

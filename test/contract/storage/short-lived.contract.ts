@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { limits } from '../../../src/domain/limits.ts';
-import type { PendingReset } from '../../../src/domain/users/password-reset-store.ts';
+import type { PendingReset } from '../../../src/domain/users/password-resets.ts';
 import { aUser, noon, userId } from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 

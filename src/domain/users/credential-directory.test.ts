@@ -4,7 +4,7 @@ import { aUser, noon } from '../../../test/contract/storage/builders.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { limits } from '../limits.ts';
-import { createOfflineActors } from './offline-actors.ts';
+import { createOfflineActors } from './credential-directory.ts';
 
 async function start() {
   const { users, credentials } = await temporaryStorage();

@@ -15,8 +15,8 @@ import {
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { DomainError } from '../errors.ts';
-import { createDeviceDirectory } from './device-directory.ts';
-import type { DeviceStore } from './device-store.ts';
+import type { DeviceStore } from './device.ts';
+import { createDeviceDirectory } from './devices.ts';
 
 const d = deviceId('d');
 
