@@ -22,7 +22,6 @@ import { createPublishContextForm } from '../mqtt/live-message.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
-import { createMetricsReporter } from '../telemetry/reporter.ts';
 import { openChannelServices } from './channels.ts';
 import { connectionsOfMachine } from './connection-quotas.ts';
 import { openServers, type ServerTimeouts } from './servers.ts';
@@ -255,5 +254,5 @@ function createMeters(config: Config) {
   const metrics = createMetrics();
   const budgets = createBudgets(withinMachine(config.budgets));
   metrics.watchBudgets(() => budgets.usage(0));
-  return { metrics, reporter: createMetricsReporter(metrics), budgets };
+  return { metrics, reporter: metrics.reporter, budgets };
 }

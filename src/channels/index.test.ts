@@ -6,7 +6,8 @@ import { temporaryStorage } from '../../test/temporary-storage.ts';
 import type { ChannelMessage } from '../domain/notifications/channel.ts';
 import { createManualClock } from '../lib/clock.ts';
 import { type Log, silentLog } from '../lib/log.ts';
-import { type ChannelSettings, openChannels } from './index.ts';
+import { openChannels } from './index.ts';
+import type { ChannelSettings } from './provider-settings.ts';
 
 const { callTexts } = await temporaryStorage();
 

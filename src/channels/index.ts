@@ -3,42 +3,20 @@ import type { Channel } from '../domain/notifications/channel.ts';
 import type { ChannelName } from '../domain/notifications/notification.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { type EmailSettings, readSmtpUrl } from './email/email-settings.ts';
 import { guardChannel } from './guarded-channel.ts';
-import { createHttpClient, type HttpClient } from './http-exchange.ts';
+import { createHttpClient } from './http-exchange.ts';
 import { channelLimits } from './limits.ts';
-import { schemeOf } from './provider-url.ts';
-import { readSmsUrl, type SmsSettings } from './sms/sms-settings.ts';
-import { readTwitterUrl, type TwitterSettings } from './twitter/twitter-settings.ts';
+import type { ProviderParts } from './provider-accounts.ts';
+import type {
+  ChannelSettings,
+  EmailSettings,
+  LogSettings,
+  SmsSettings,
+  TwitterSettings,
+  VoiceSettings,
+} from './provider-settings.ts';
 import type { AnswerCall } from './voice/africas-talking-voice.ts';
-import { readVoiceUrl, type VoiceSettings } from './voice/voice-settings.ts';
 import type { PrivateWebhooks } from './webhook/webhook-channel.ts';
-
-/** For development: any channel may be set to write to the log only. */
-interface LogSettings {
-  readonly provider: 'log';
-}
-
-/** The providers that are set; a channel without one is not opened. All of it is secret. */
-export interface ChannelSettings {
-  readonly sms?: SmsSettings | LogSettings;
-  readonly voice?: VoiceSettings | LogSettings;
-  readonly twitter?: TwitterSettings | LogSettings;
-  readonly email?: EmailSettings | LogSettings;
-}
-
-/** How the URL of each channel's provider is read; each throws ProviderUrlError. */
-export const channelUrls = {
-  sms: orLog(readSmsUrl),
-  voice: orLog(readVoiceUrl),
-  twitter: orLog(readTwitterUrl),
-  email: orLog(readSmtpUrl),
-} as const;
-
-function orLog<Settings>(read: (text: string) => Settings) {
-  return (text: string): Settings | LogSettings =>
-    schemeOf(text) === 'log' ? { provider: 'log' } : read(text);
-}
 
 export interface ChannelParts {
   readonly settings: ChannelSettings;
@@ -64,23 +42,36 @@ interface Opened {
 
 /** Opens the channels that are set, and no package of any other. Nothing is connected yet. */
 export async function openChannels(parts: ChannelParts): Promise<OpenChannels> {
-  const { settings, log } = parts;
+  const { settings: given, log, installationSecret, callTexts } = parts;
   const http = createHttpClient();
   const api = { http, now: () => parts.clock.now() };
   const opened: [ChannelName, Opened][] = [];
   const open = async <Settings extends { readonly provider: string }>(
     name: ChannelName,
-    given: Settings | LogSettings | undefined,
+    settings: Settings | LogSettings | undefined,
     openWith: (settings: Settings) => Promise<Opened>,
   ): Promise<void> => {
-    if (given === undefined) return;
-    opened.push([name, isLog(given) ? await openLog(name, log) : await openWith(given)]);
+    if (settings === undefined) return;
+    opened.push([name, isLog(settings) ? await openLog(name, log) : await openWith(settings)]);
   };
-  await open('sms', settings.sms, (sms: SmsSettings) => openSms(sms, api));
-  await open('voice', settings.voice, (voice: VoiceSettings) => openVoice(voice, parts, api));
-  await open('twitter', settings.twitter, (twitter: TwitterSettings) => openTwitter(twitter, api));
-  await open('email', settings.email, openEmail);
-  opened.push(['webhook', await openWebhook(parts)]);
+  await open('sms', given.sms, (settings: SmsSettings) => openSms(settings, api));
+  await open('voice', given.voice, async (settings: VoiceSettings) => ({
+    channel:
+      settings.provider === 'twilio'
+        ? (await import('./voice/twilio-voice.ts')).createTwilioVoice({ settings, ...api })
+        : (await import('./voice/africas-talking-voice.ts')).createAfricasTalkingVoice({
+            ...{ settings, installationSecret, callTexts, ...api },
+          }),
+  }));
+  await open('twitter', given.twitter, async (settings: TwitterSettings) => {
+    const { createTwitterChannel } = await import('./twitter/twitter-channel.ts');
+    return { channel: createTwitterChannel({ settings, ...api }) };
+  });
+  await open('email', given.email, async (settings: EmailSettings) => {
+    const { createEmailChannel } = await import('./email/email-channel.ts');
+    return { channel: await createEmailChannel({ settings }), timeoutMs: channelLimits.emailMs };
+  });
+  opened.push(['webhook', await openWebhook(parts, api.now)]);
   const answerCall = opened.find(([, { channel }]) => channel.answerCall !== undefined)?.[1].channel
     .answerCall;
   return {
@@ -98,11 +89,6 @@ export async function openChannels(parts: ChannelParts): Promise<OpenChannels> {
   };
 }
 
-interface Api {
-  readonly http: HttpClient;
-  readonly now: () => number;
-}
-
 const isLog = (settings: { readonly provider: string }): settings is LogSettings =>
   settings.provider === 'log';
 
@@ -111,56 +97,30 @@ async function openLog(name: ChannelName, log: Log): Promise<Opened> {
   return { channel: createLogChannel({ log, name }) };
 }
 
-async function openSms(settings: SmsSettings, api: Api): Promise<Opened> {
-  switch (settings.provider) {
-    case 'twilio': {
-      const { createTwilioSms } = await import('./sms/twilio-sms.ts');
-      return { channel: createTwilioSms({ settings, ...api }) };
-    }
-    case 'africastalking': {
-      const { createAfricasTalkingSms } = await import('./sms/africas-talking-sms.ts');
-      return { channel: createAfricasTalkingSms({ settings, ...api }) };
-    }
-    default: {
-      const { createSmppSms } = await import('./sms/smpp-sms.ts');
-      return { channel: await createSmppSms({ settings }), timeoutMs: channelLimits.smppMs };
-    }
-  }
-}
-
-async function openVoice(
-  settings: VoiceSettings,
-  { installationSecret, callTexts }: ChannelParts,
-  api: Api,
+async function openSms(
+  settings: SmsSettings,
+  api: Omit<ProviderParts<unknown>, 'settings'>,
 ): Promise<Opened> {
-  if (settings.provider === 'twilio') {
-    const { createTwilioVoice } = await import('./voice/twilio-voice.ts');
-    return { channel: createTwilioVoice({ settings, ...api }) };
+  if (settings.provider === 'smpp') {
+    const { createSmppSms } = await import('./sms/smpp-sms.ts');
+    return { channel: await createSmppSms({ settings }), timeoutMs: channelLimits.smppMs };
   }
-  const { createAfricasTalkingVoice } = await import('./voice/africas-talking-voice.ts');
-  const parts = { settings, installationSecret, callTexts, ...api };
-  return { channel: createAfricasTalkingVoice(parts) };
+  const { createAfricasTalkingSms, createTwilioSms } = await import('./sms/http-sms.ts');
+  return {
+    channel:
+      settings.provider === 'twilio'
+        ? createTwilioSms({ settings, ...api })
+        : createAfricasTalkingSms({ settings, ...api }),
+  };
 }
 
-async function openTwitter(settings: TwitterSettings, api: Api): Promise<Opened> {
-  const { createTwitterChannel } = await import('./twitter/twitter-channel.ts');
-  return { channel: createTwitterChannel({ settings, ...api }) };
-}
-
-async function openEmail(settings: EmailSettings): Promise<Opened> {
-  const { createEmailChannel } = await import('./email/email-channel.ts');
-  return { channel: await createEmailChannel({ settings }), timeoutMs: channelLimits.emailMs };
-}
-
-async function openWebhook(parts: ChannelParts): Promise<Opened> {
-  const { installationSecret, webhooks: privateAddresses, clock } = parts;
+async function openWebhook(
+  { installationSecret, webhooks: privateAddresses }: ChannelParts,
+  now: () => number,
+): Promise<Opened> {
   const { createWebhookChannel } = await import('./webhook/webhook-channel.ts');
   return {
-    channel: createWebhookChannel({
-      installationSecret,
-      privateAddresses,
-      now: () => clock.now(),
-    }),
+    channel: createWebhookChannel({ installationSecret, privateAddresses, now }),
     timeoutMs: channelLimits.webhookMs,
     parallelMax: channelLimits.webhookParallelMax,
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc, { constantFrom, oneof, property, string } from 'fast-check';
-import { channelUrls } from './index.ts';
+import { channelUrls } from './provider-settings.ts';
 import { ProviderUrlError } from './provider-url.ts';
 
 const { sms, voice, twitter, email } = channelUrls;

@@ -1,4 +1,4 @@
-import { channelUrls } from '../channels/index.ts';
+import { channelUrls } from '../channels/provider-settings.ts';
 import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
 import { limits } from '../domain/limits.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ChannelSettings } from '../channels/index.ts';
+import type { ChannelSettings } from '../channels/provider-settings.ts';
 import type { BudgetTotals } from '../domain/budgets/budgets.ts';
 import type { Retention } from '../domain/datapoints/retention/retention.ts';
 import type { Username } from '../domain/ids.ts';

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMetrics, metricsContentType } from './metrics.ts';
-import { createMetricsReporter } from './reporter.ts';
 
 function setUp() {
   const metrics = createMetrics();
-  return { metrics, reporter: createMetricsReporter(metrics), metricsText: metrics.metricsText };
+  return { metrics, reporter: metrics.reporter, metricsText: metrics.metricsText };
 }
 
 const route = '/api/v2/devices/:device_id';

@@ -1,6 +1,6 @@
 import type { Reporter } from '../domain/reporter.ts';
-import type { HistogramSeries } from './histogram.ts';
-import type { Metrics } from './metrics.ts';
+import type { HistogramSeries, SeriesHistogram } from './histogram.ts';
+import type { Meters } from './meters.ts';
 
 /**
  * Pairs of route, method and status that are counted apart, each of nine lines; the rest counts as
@@ -8,8 +8,9 @@ import type { Metrics } from './metrics.ts';
  */
 const seriesMax = 250;
 
-/** A Reporter that counts into `metrics`. */
-export function createMetricsReporter(metrics: Metrics): Reporter {
+/** A Reporter that counts into metrics. */
+export function createMetricsReporter(meters: Meters): Reporter {
+  const metrics = createCounts(meters);
   const observeRequest = createRequestObserver(metrics.requests);
   const commits = metrics.commits.labels();
   const refusals = new Map<string, { inc(): void }>();
@@ -36,14 +37,14 @@ export function createMetricsReporter(metrics: Metrics): Reporter {
     deliveryTried: (channel, outcome) => metrics.deliveries.labels(channel, outcome).inc(),
     notificationFired: (outcome) => metrics.firings.labels(outcome).inc(),
     rowSetAside: (table) => metrics.rowsSetAside.inc({ table }),
-    chunksRenewed: metrics.chunksRenewed,
-    ...metrics.retention,
+    chunksRenewed: addRenewalMetrics(meters),
+    ...addRetentionMetrics(meters),
     publishRefused: (reason) => metrics.publishesRefused.inc({ reason }),
     connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
   };
 }
 
-function createRequestObserver(requests: Metrics['requests']): Reporter['requestAnswered'] {
+function createRequestObserver(requests: SeriesHistogram): Reporter['requestAnswered'] {
   // Runs once per request: three map look-ups by values that are already at hand instead of one
   // by a text that must be built.
   const byRoute = new Map<string, Map<string, Map<number, HistogramSeries>>>();
@@ -62,5 +63,119 @@ function createRequestObserver(requests: Metrics['requests']): Reporter['request
   return ({ method, route, status, durationMs }) => {
     const known = byRoute.get(route)?.get(method)?.get(status);
     (known ?? open(method, route, status)).observe(durationMs / 1_000);
+  };
+}
+
+/** Metrics that the service counts itself. */
+const createCounts = ({ counter, histogram }: Meters) => ({
+  requests: histogram(
+    'kipimo_request_duration_seconds',
+    'HTTP requests by method, route pattern and status, and how long they took.',
+    // Few: they are multiplied by routes and statuses.
+    { labels: ['method', 'route', 'status'], buckets: [0.002, 0.01, 0.05, 0.25, 1, 5] },
+  ),
+  refusals: counter('kipimo_refusals_total', 'Requests that were refused, by error code.', 'code'),
+  logins: counter('kipimo_logins_total', 'Logins by outcome: succeeded or failed.', 'outcome'),
+  datapointsStored: counter('kipimo_datapoints_stored_total', 'Datapoints made durable.'),
+  datapointsRepeated: counter(
+    'kipimo_datapoints_repeated_total',
+    'Datapoints that were pushed again and stored once.',
+  ),
+  commits: histogram(
+    'kipimo_commit_duration_seconds',
+    'Commits of datapoints and how long they took, sync to disk included.',
+    { buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2] },
+  ),
+  commitsFailed: counter(
+    'kipimo_commits_failed_total',
+    'Commits of datapoints that failed; nothing of them was kept.',
+  ),
+  publishesRefused: counter(
+    'kipimo_mqtt_publishes_refused_total',
+    'MQTT messages that were acknowledged and dropped, or not taken: by reason.',
+    'reason',
+  ),
+  connectionsRefused: counter(
+    'kipimo_mqtt_connections_refused_total',
+    'MQTT clients that were not let in, by reason.',
+    'reason',
+  ),
+  deliveries: counter(
+    'kipimo_deliveries_total',
+    'Tries to deliver a message, by channel and outcome: sent, retry or failed.',
+    'channel',
+    'outcome',
+  ),
+  firings: counter(
+    'kipimo_firings_total',
+    'Notifications whose condition held in a free window, by what became of the firing.',
+    'outcome',
+  ),
+  rowsSetAside: counter(
+    'kipimo_rows_set_aside_total',
+    'Stored rows that cannot be understood since the start, by table; the log names them.',
+    'table',
+  ),
+});
+
+/** Adds how far writing chunks anew in the background is; answers what to call with its figures. */
+function addRenewalMetrics({ watched }: Meters): Reporter['chunksRenewed'] {
+  let latest = { replaced: 0, left: 0, unreadable: 0 };
+  watched(
+    'count',
+    'kipimo_chunks_renewed_total',
+    { help: 'Chunks of datapoints that were written anew in the background since the start.' },
+    () => [[latest.replaced]],
+  );
+  watched(
+    'gauge',
+    'kipimo_chunks_to_look_at',
+    { help: 'Chunks of datapoints that the walk in the background has not looked at yet.' },
+    () => [[latest.left]],
+  );
+  watched(
+    'gauge',
+    'kipimo_chunks_unreadable',
+    { help: 'Chunks of datapoints that the walk in the background could not read, and left.' },
+    () => [[latest.unreadable]],
+  );
+  return (figures) => {
+    latest = figures;
+  };
+}
+
+/** Adds what retention deleted and kept, and when it last went through all sensors. */
+function addRetentionMetrics({
+  counter,
+  watched,
+}: Meters): Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'> {
+  const datapoints = counter(
+    'kipimo_retention_datapoints_deleted_total',
+    'Datapoints that retention deleted since the start.',
+  );
+  const hours = counter(
+    'kipimo_retention_hourly_values_deleted_total',
+    'Hourly values that retention deleted since the start: they were older than theirs.',
+  );
+  const kept = counter(
+    'kipimo_retention_hourly_values_kept_total',
+    'Hourly values that were kept since the start, for the datapoints deleted.',
+  );
+  let lastRound: number | undefined;
+  watched(
+    'gauge',
+    'kipimo_retention_last_round_timestamp_seconds',
+    { help: 'When retention last went through all sensors, in seconds since 1970; none: 0.' },
+    () => [[lastRound ?? 0]],
+  );
+  return {
+    retentionStepped(step) {
+      datapoints.inc(step.datapoints);
+      hours.inc(step.hours);
+      kept.inc(step.hoursKept);
+    },
+    retentionRoundEnded(at) {
+      lastRound = at / 1_000;
+    },
   };
 }

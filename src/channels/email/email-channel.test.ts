@@ -10,8 +10,8 @@ import {
 } from '../../../test/contract/channels/channel-contract.ts';
 import type { Behaviour } from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
+import { readSmtpUrl } from '../provider-settings.ts';
 import { createEmailChannel } from './email-channel.ts';
-import { readSmtpUrl } from './email-settings.ts';
 
 const password = 'mail-password-1';
 const email = 'ama@example.org';

@@ -1,9 +1,9 @@
+import { connect, type Socket } from 'node:net';
 import type { Options } from 'nodemailer/lib/smtp-transport';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { channelLimits } from '../limits.ts';
 import { refused, retry } from '../outcome.ts';
-import { type EmailSettings, isMailAddress } from './email-settings.ts';
-import { openSocket } from './ending-socket.ts';
+import { type EmailSettings, isMailAddress } from '../provider-settings.ts';
 
 /** E-mail by one mail server, in plain text; each message has a connection of its own. */
 export async function createEmailChannel(parts: {
@@ -65,6 +65,30 @@ export async function createEmailChannel(parts: {
       }
     },
   };
+}
+
+/** A connection that ends at the signal; what it is used for cannot be called off otherwise. */
+function openSocket(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly signal: AbortSignal;
+}): Promise<Socket> {
+  const { host, port, signal } = options;
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port });
+    const stop = () => socket.destroy();
+    // The user of the socket learns of its end; without a listener an error would be thrown.
+    socket.on('error', () => undefined);
+    signal.addEventListener('abort', stop, { once: true });
+    socket.once('close', () => signal.removeEventListener('abort', stop));
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('called off')));
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+    if (signal.aborted) stop();
+  });
 }
 
 const subjectCharactersMax = 120;

@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test';
 import fc, { array, asyncProperty, constantFrom, oneof, string } from 'fast-check';
 import { aMessage } from '../../../test/contract/channels/channel-contract.ts';
 import { parseUsername } from '../../domain/ids.ts';
+import { readSmtpUrl } from '../provider-settings.ts';
 import { createEmailChannel } from './email-channel.ts';
-import { readSmtpUrl } from './email-settings.ts';
 
 let replies: readonly string[] = [];
 

@@ -5,8 +5,8 @@ import { openHttpChannel } from '../../../test/contract/channels/http-channel.ts
 import { startHttpStub } from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
 import { createHttpClient } from '../http-exchange.ts';
-import { createAfricasTalkingSms } from './africas-talking-sms.ts';
-import { readSmsUrl } from './sms-settings.ts';
+import { readSmsUrl } from '../provider-settings.ts';
+import { createAfricasTalkingSms } from './http-sms.ts';
 
 const key = 'atsk_secret';
 const phone = '+254711000111';

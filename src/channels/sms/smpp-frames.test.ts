@@ -6,8 +6,8 @@ import fc, { array, asyncProperty, constantFrom, nat, oneof, record, uint8Array 
 import smpp, { type Pdu } from 'smpp';
 import { aMessage } from '../../../test/contract/channels/channel-contract.ts';
 import { parseUsername } from '../../domain/ids.ts';
+import { readSmsUrl } from '../provider-settings.ts';
 import { createSmppSms } from './smpp-sms.ts';
-import { readSmsUrl } from './sms-settings.ts';
 
 interface Frame {
   readonly command: number;

@@ -2,7 +2,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Pdu, Session } from 'smpp';
 import { channelLimits } from '../limits.ts';
-import type { SmppSettings } from './sms-settings.ts';
+import type { SmppSettings } from '../provider-settings.ts';
 
 /** The answer to a command, or why there is none. */
 export type SmppAnswer =

@@ -6,9 +6,8 @@ import type { Pdu } from 'smpp';
 import { aMessage, describeChannel } from '../../../test/contract/channels/channel-contract.ts';
 import { startSmppStub } from '../../../test/contract/channels/smpp-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
+import { readSmsUrl } from '../provider-settings.ts';
 import { createSmppSms } from './smpp-sms.ts';
-
-import { readSmsUrl } from './sms-settings.ts';
 
 const phone = '+255712345678';
 const to = { username: parseUsername('ama'), phone };

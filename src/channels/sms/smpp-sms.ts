@@ -4,8 +4,8 @@ import { createLruCache } from '../../lib/lru-cache.ts';
 import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import { channelLimits } from '../limits.ts';
 import { refused, retry } from '../outcome.ts';
+import type { SmppSettings } from '../provider-settings.ts';
 import { createSmppLink, type SmppAnswer } from './smpp-link.ts';
-import type { SmppSettings } from './sms-settings.ts';
 import { type Alphabet, cutToParts, partsOf } from './sms-text.ts';
 
 /** Text messages to an operator's message centre by SMPP 3.4. */

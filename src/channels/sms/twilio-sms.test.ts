@@ -5,8 +5,8 @@ import { openHttpChannel } from '../../../test/contract/channels/http-channel.ts
 import { startHttpStub } from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
 import { createHttpClient } from '../http-exchange.ts';
-import { readTwilio } from '../twilio-account.ts';
-import { createTwilioSms } from './twilio-sms.ts';
+import { readTwilio } from '../provider-settings.ts';
+import { createTwilioSms } from './http-sms.ts';
 
 const sid = 'AC0123456789abcdef0123456789abcdef';
 const token = 'secret-auth-token';

@@ -9,8 +9,8 @@ import {
 } from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
 import { createHttpClient } from '../http-exchange.ts';
+import { readTwitterUrl } from '../provider-settings.ts';
 import { createTwitterChannel } from './twitter-channel.ts';
-import { readTwitterUrl } from './twitter-settings.ts';
 
 const handle = 'amamensah';
 const secrets = ['app-key-1', 'app-secret-1', 'token-1', 'token-secret-1'];

@@ -2,20 +2,17 @@ import { randomBytes } from 'node:crypto';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { isRecord } from '../../lib/record.ts';
-import { type HttpAnswer, type HttpClient, jsonObjectOf } from '../http-exchange.ts';
+import { type HttpAnswer, jsonObjectOf } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { bounded, nonsense, notReached, pauseOf, refused, retry, sanitized } from '../outcome.ts';
+import type { ProviderParts } from '../provider-accounts.ts';
+import type { TwitterSettings } from '../provider-settings.ts';
 import { signedAuthorization } from './oauth-signature.ts';
-import type { TwitterSettings } from './twitter-settings.ts';
 
 type Answered = Extract<HttpAnswer, { readonly kind: 'answer' }>;
 
 /** Direct messages of X (API v2), signed with OAuth 1.0a in the name of one account. */
-export function createTwitterChannel(parts: {
-  readonly settings: TwitterSettings;
-  readonly http: HttpClient;
-  readonly now: () => number;
-}): Channel {
+export function createTwitterChannel(parts: ProviderParts<TwitterSettings>): Channel {
   const { settings, http, now } = parts;
   const ids = createLruCache<string, { readonly id: string; readonly until: number }>(
     channelLimits.twitterIdsMax,

@@ -8,8 +8,8 @@ import { parseUsername } from '../../domain/ids.ts';
 import { createManualClock } from '../../lib/clock.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
+import { readVoiceUrl } from '../provider-settings.ts';
 import { createAfricasTalkingVoice } from './africas-talking-voice.ts';
-import { readVoiceUrl } from './voice-settings.ts';
 
 const key = 'atsk_secret';
 const phone = '+254711000111';

@@ -2,9 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallTextStore } from '../../domain/notifications/call-text-store.ts';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { isRecord } from '../../lib/record.ts';
-import { type AfricasTalkingParts, askAfricasTalking } from '../africas-talking-account.ts';
 import { channelLimits } from '../limits.ts';
 import { nonsense, refused, retry, sanitized, sent } from '../outcome.ts';
+import { askAfricasTalking, type ProviderParts } from '../provider-accounts.ts';
+import type { AfricasTalkingSettings } from '../provider-settings.ts';
 import { spoken } from './spoken-text.ts';
 
 /**
@@ -23,7 +24,7 @@ const forgotten =
  * the callback address of the number what to say, so the text is kept until then.
  */
 export function createAfricasTalkingVoice(
-  parts: AfricasTalkingParts & {
+  parts: ProviderParts<AfricasTalkingSettings> & {
     readonly installationSecret: string;
     readonly callTexts: CallTextStore;
   },

@@ -2,27 +2,15 @@ import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import type { DeviceId } from '../ids.ts';
 import { memberLimits } from '../members/member-limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
-import type { EndOutcome, EvaluationStore, Line, WaitingEvaluation } from './evaluation-store.ts';
-import type { EvaluationRunner, NextPush } from './evaluation-task.ts';
-import type { OwnEvaluations } from './own-evaluations.ts';
-import type { RefusedEvaluations } from './refused-evaluations.ts';
-
-export interface DeviceQueueParts {
-  readonly store: EvaluationStore;
-  readonly making: EvaluationRunner;
-  readonly own: OwnEvaluations;
-  readonly unmade: RefusedEvaluations;
-}
-
-/** The queue of a device, as this process sees it. */
-export interface DeviceQueues {
-  /**
-   * Runs evaluations of the device while the first in its queue is this process's, until none of
-   * its own waits; `late`: abandoned own evaluations, until they and those that other processes
-   * left before them are over as well. Throws what the database refuses.
-   */
-  workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void>;
-}
+import type { EvaluationRunner } from './evaluation-runner.ts';
+import type {
+  EndOutcome,
+  EvaluationStore,
+  Line,
+  NextPush,
+  WaitingEvaluation,
+} from './evaluation-store.ts';
+import type { OwnEvaluations, RefusedEvaluations } from './own-evaluations.ts';
 
 /** Waits: the first in the queue is another process's, or not known here yet. */
 type MadeOutcome = EndOutcome | 'waits' | 'over';
@@ -40,12 +28,24 @@ interface Progress {
   waitsFor: { readonly id: string; readonly since: number } | undefined;
 }
 
-export function createDeviceQueues({ store, making, own, unmade }: DeviceQueueParts): DeviceQueues {
+/** Makes what works off the queue of a device, as this process sees it. */
+export function createWorkOff(parts: {
+  readonly store: EvaluationStore;
+  readonly making: EvaluationRunner;
+  readonly own: OwnEvaluations;
+  readonly unmade: RefusedEvaluations;
+}) {
+  const { store, making, own, unmade } = parts;
   const atOnce = createSemaphore({
     parallelMax: evaluationLimits.looksAtOnceMax,
     waitingMax: evaluationLimits.looksWaitingMax,
   });
 
+  /**
+   * Runs evaluations of the device while the first in its queue is this process's, until none of
+   * its own waits; `late`: abandoned own evaluations, until they and those that other processes
+   * left before them are over as well. Throws what the database refuses.
+   */
   async function workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
     const now = performance.now();
     const progress: Progress = {
@@ -169,7 +169,7 @@ export function createDeviceQueues({ store, making, own, unmade }: DeviceQueuePa
     return isWhole ? told : undefined;
   }
 
-  return { workOff };
+  return workOff;
 }
 
 function firstOf<Item>(items: readonly Item[], isOne: (item: Item) => boolean): readonly Item[] {

@@ -7,9 +7,13 @@ import { type Device, sensorOf } from '../devices/device.ts';
 import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
-import type { EvaluatedValue, EvaluationStore, WaitingEvaluation } from './evaluation-store.ts';
-import type { NextPush } from './evaluation-task.ts';
-import { type NewestTimes, newestWhere } from './newest-times.ts';
+import type {
+  EvaluatedValue,
+  EvaluationStore,
+  NextPush,
+  WaitingEvaluation,
+} from './evaluation-store.ts';
+import { newestWhere, type PushTimes } from './newest-times.ts';
 import type { Rule } from './rule.ts';
 import {
   createSensorValues,
@@ -35,25 +39,8 @@ export interface Ahead {
   readonly isOther: (push: StoredPush) => boolean;
 }
 
-/** Last values for queued evaluations: the store is ahead of one by all that waits behind it. */
-export interface EvaluatedValues {
-  /** Reads values as they were before what is `ahead` of the evaluations that are run. */
-  before(device: Device, made: readonly string[], ahead: Ahead): Promise<SeenValues>;
-  /** Reads values for evaluations of pushes, as they were before the first of them. */
-  forPushes(
-    device: Device,
-    rules: ReadonlySet<Rule>,
-    some: readonly NextPush[],
-    rest: readonly WaitingEvaluation[],
-  ): Promise<SensorValues>;
-  /** The newest times of the sensors as they were before these evaluations. */
-  timesBefore(
-    some: readonly NextPush[],
-    rest: readonly WaitingEvaluation[],
-  ): Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'>;
-}
-
-export function createEvaluatedValues(parts: EvaluatedValueParts): EvaluatedValues {
+/** Reads last values for queued evaluations: the store is ahead by all that waits behind one. */
+export function createEvaluatedValues(parts: EvaluatedValueParts) {
   const { looks } = parts;
   const values = createSensorValues(parts.datapoints);
 
@@ -96,7 +83,7 @@ export function createEvaluatedValues(parts: EvaluatedValueParts): EvaluatedValu
     return found;
   }
 
-  /** Where a rule asks for more than the value that is pushed. */
+  /** Reads values for pushes as they were before the first, where a rule asks for more than it. */
   async function forPushes(
     device: Device,
     rules: ReadonlySet<Rule>,
@@ -116,10 +103,8 @@ export function createEvaluatedValues(parts: EvaluatedValueParts): EvaluatedValu
     return asKnown(await before(device, made, { behind, rest, isOther }));
   }
 
-  function timesBefore(
-    some: readonly NextPush[],
-    rest: readonly WaitingEvaluation[],
-  ): Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'> {
+  /** The newest times of the sensors as they were before these evaluations. */
+  function timesBefore(some: readonly NextPush[], rest: readonly WaitingEvaluation[]): PushTimes {
     const known = new Map<SensorId, Instant>();
     return {
       mayReorder: true,
@@ -139,6 +124,7 @@ export function createEvaluatedValues(parts: EvaluatedValueParts): EvaluatedValu
 
   return { before, forPushes, timesBefore };
 }
+export type EvaluatedValues = ReturnType<typeof createEvaluatedValues>;
 
 const isSame = (
   some: readonly WaitingEvaluation[],

@@ -2,42 +2,29 @@ import { createHexId } from '../../lib/secret-token.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId } from '../ids.ts';
-import { createDeviceQueues } from './device-queues.ts';
-import type { EvaluationStore } from './evaluation-store.ts';
-import type { EvaluationRunner, EvaluationTask } from './evaluation-task.ts';
-import { createOwnEvaluations, type OwnEvaluation } from './own-evaluations.ts';
-import { createRefusedEvaluations } from './refused-evaluations.ts';
+import { createWorkOff } from './device-queues.ts';
+import type { EvaluationRunner } from './evaluation-runner.ts';
+import type { EvaluationStore, EvaluationTask } from './evaluation-store.ts';
+import {
+  createOwnEvaluations,
+  createRefusedEvaluations,
+  type OwnEvaluation,
+} from './own-evaluations.ts';
 
-/** Evaluations of this process in the queues of all processes: each waits until it is the first. */
-export interface EvaluationQueue {
-  newEvaluation(deviceId: DeviceId): NewEvaluation;
-  /** Resolves when the evaluation that was filed with the push is over; throws its error. */
-  push(push: StoredPush, evaluationId: string): Promise<void>;
-  /** Files the evaluation; resolves when it is over. */
-  task(deviceId: DeviceId, make: (look: NewEvaluation) => EvaluationTask): Promise<void>;
-  /** Runs what ended processes left, and what this one could not run before. */
-  sweep(): Promise<void>;
-  /** Resolves when nothing is under way. */
-  drain(): Promise<void>;
-}
-
-export function createEvaluationQueue(
-  store: EvaluationStore,
-  making: EvaluationRunner,
-): EvaluationQueue {
+/** Queues evaluations of this process among those of all: each waits until it is the first. */
+export function createEvaluationQueue(store: EvaluationStore, making: EvaluationRunner) {
   const own = createOwnEvaluations();
   const running = new Map<DeviceId, Promise<void>>();
   /** Evaluations of this process that nothing was under way for at the last sweep. */
   let suspects: ReadonlySet<string> = new Set();
   const unmade = createRefusedEvaluations((deviceId) => void start(deviceId, none));
-  const turns = createDeviceQueues({ store, making, own, unmade });
+  const workOff = createWorkOff({ store, making, own, unmade });
 
   /** Works off a device's queue once at a time; `late`: abandoned own evaluations. */
   function start(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
     const known = running.get(deviceId);
     if (known !== undefined) return known;
-    const work = turns
-      .workOff(deviceId, late)
+    const work = workOff(deviceId, late)
       .then(
         () => unmade.forget(deviceId),
         (reason: unknown) => {
@@ -61,15 +48,23 @@ export function createEvaluationQueue(
     return done;
   }
 
+  const newEvaluation = (deviceId: DeviceId): NewEvaluation => ({
+    ...{ id: createHexId(), member: store.member, deviceId },
+  });
+
   return {
-    newEvaluation: (deviceId) => ({ id: createHexId(), member: store.member, deviceId }),
-    push: (push, evaluationId) => add(push.deviceId, evaluationId, { push }),
-    async task(deviceId, make) {
-      const look: NewEvaluation = { id: createHexId(), member: store.member, deviceId };
+    newEvaluation,
+    /** Resolves when the evaluation that was filed with the push is over; throws its error. */
+    push: (push: StoredPush, evaluationId: string): Promise<void> =>
+      add(push.deviceId, evaluationId, { push }),
+    /** Files the evaluation; resolves when it is over. */
+    async task(deviceId: DeviceId, make: (look: NewEvaluation) => EvaluationTask): Promise<void> {
+      const look = newEvaluation(deviceId);
       await store.file(look);
       await add(deviceId, look.id, { task: make(look) });
     },
-    async sweep() {
+    /** Runs what ended processes left, and what this one could not run before. */
+    async sweep(): Promise<void> {
       const before = suspects;
       const found = await store.left();
       const unknown = found.filter(
@@ -81,7 +76,8 @@ export function createEvaluationQueue(
         await start(deviceId, before);
       }
     },
-    async drain() {
+    /** Resolves when nothing is under way. */
+    async drain(): Promise<void> {
       while (running.size > 0) await Promise.all(running.values());
     },
   };

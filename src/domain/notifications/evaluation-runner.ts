@@ -9,10 +9,11 @@ import type {
   EndOutcome,
   EvaluatedValue,
   EvaluationStore,
+  Line,
+  NextPush,
   WaitingEvaluation,
 } from './evaluation-store.ts';
-import type { DeviceEvaluations, EvaluationRunner, NextPush } from './evaluation-task.ts';
-import { inOrderOfTime, type NewestTimes } from './newest-times.ts';
+import { inOrderOfTime, type PushTimes } from './newest-times.ts';
 import { createPushEvaluations, ownerFor, type PushEvaluationParts } from './push-evaluations.ts';
 import type { Rule } from './rule.ts';
 import { countHad } from './rule-evaluation.ts';
@@ -27,8 +28,18 @@ export interface EvaluationRunnerParts extends PushEvaluationParts {
   readonly log: Log;
 }
 
+/** A device's queue and rule states when its evaluations are run. */
+interface DeviceEvaluations {
+  /** Evaluations that wait behind these. */
+  readonly rest: readonly WaitingEvaluation[];
+  /** States of rules for the device. */
+  readonly remembered: Line['states'];
+  /** Receives the outcome of each evaluation, before they end. */
+  readonly onMade?: (outcomes: readonly PromiseSettledResult<void>[]) => void;
+}
+
 /** Runs evaluations of pushes that are first in the queue, and ends them with what they leave. */
-export function createEvaluationRunner(parts: EvaluationRunnerParts): EvaluationRunner {
+export function createEvaluationRunner(parts: EvaluationRunnerParts) {
   const { book, devices, states, looks, values, refresh, pushesOf } = parts;
   const evaluatePushes = createPushEvaluations(parts);
 
@@ -85,6 +96,7 @@ export function createEvaluationRunner(parts: EvaluationRunnerParts): Evaluation
     return [...new Set(rules.map(({ notification }) => notification.id))];
   }
 
+  /** The evaluation with its push as other processes got it; undefined: no push calls for it. */
   function inTurnOf(look: WaitingEvaluation): NextPush | undefined {
     const [push] = pushesOf([look]);
     return push && { look, push: { ...push, evaluationId: look.id } };
@@ -117,6 +129,7 @@ export function createEvaluationRunner(parts: EvaluationRunnerParts): Evaluation
 
   return { makePushes, makeAgain, inTurnOf, rulesOn };
 }
+export type EvaluationRunner = ReturnType<typeof createEvaluationRunner>;
 
 /**
  * A firing that is stored came after the evaluations before it: none of these is run again, also
@@ -142,7 +155,7 @@ function hadBefore(
 /** Finds each sensor's value that was evaluated last; values that came as history do not count. */
 function lastOf(
   pushes: readonly StoredPush[],
-  times: Pick<NewestTimes, 'peek'>,
+  times: Pick<PushTimes, 'peek'>,
 ): ReadonlyMap<SensorId, EvaluatedValue> {
   const found = new Map<SensorId, EvaluatedValue>();
   for (const push of pushes) {

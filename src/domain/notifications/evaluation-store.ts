@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import type { DeviceState } from './notification.ts';
 import type { StateChange } from './notification-store.ts';
@@ -17,6 +18,15 @@ export interface WaitingEvaluation {
   /** Rules whose firing at this evaluation was stored. */
   readonly fired: ReadonlySet<string>;
 }
+
+/** An evaluation that is the next on its device, and its push. */
+export interface NextPush {
+  readonly look: WaitingEvaluation;
+  readonly push: StoredPush;
+}
+
+/** An evaluation that no push calls for: runs it, and ends it. */
+export type EvaluationTask = (rest: readonly WaitingEvaluation[]) => Promise<EndOutcome>;
 
 /** The queue of a device, with the rule states that were asked for. */
 export interface Line {

@@ -9,7 +9,7 @@ import { limits } from '../limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 
 /** Finds by sensor the newest time that was measured before a push: what is older is history. */
-export interface NewestTimes {
+export interface PushTimes {
   /** Undefined: it has to be fetched. */
   peek(sensor: SensorRef): Instant | undefined;
   /** The newest of those that were received before the push; none: before all times. */
@@ -17,6 +17,10 @@ export interface NewestTimes {
   keep(sensor: SensorRef, time: Instant): void;
   /** Receipts are not in the order of commits: a datapoint without a timestamp is no history. */
   readonly mayReorder?: boolean;
+}
+
+/** The newest times of sensors as they are evaluated. */
+export interface NewestTimes extends PushTimes {
   /** Of one sensor, or of all of the device. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
   isEmpty(): boolean;

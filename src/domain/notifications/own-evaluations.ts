@@ -1,6 +1,7 @@
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId } from '../ids.ts';
-import type { EvaluationTask } from './evaluation-task.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
+import type { EvaluationTask } from './evaluation-store.ts';
 
 /** An evaluation that a caller waits for here. */
 export interface OwnEvaluation {
@@ -9,33 +10,25 @@ export interface OwnEvaluation {
   readonly task?: EvaluationTask;
 }
 
-/** Evaluations that this process filed, until their callers have the outcomes. */
-export interface OwnEvaluations {
-  has(deviceId: DeviceId): boolean;
-  find(deviceId: DeviceId, id: string): OwnEvaluation | undefined;
-  idsOf(deviceId: DeviceId): readonly string[];
-  pushesTo(deviceId: DeviceId): Iterable<StoredPush>;
-  /** Resolves when the evaluation is settled; throws its error. */
-  add(deviceId: DeviceId, id: string, look: OwnEvaluation): Promise<void>;
-  /** Does nothing for one that is none of these. */
-  settle(deviceId: DeviceId, id: string, outcome: PromiseSettledResult<void>): void;
-}
-
 interface Awaited extends OwnEvaluation {
   settle(outcome: PromiseSettledResult<void>): void;
 }
 
-/** Makes an empty set. Pushes are refused by their bytes long before it grows too large. */
-export function createOwnEvaluations(): OwnEvaluations {
+/**
+ * Makes an empty set of evaluations that this process filed, until their callers have the outcomes.
+ * Pushes are refused by their bytes long before it grows too large.
+ */
+export function createOwnEvaluations() {
   const all = new Map<DeviceId, Map<string, Awaited>>();
   return {
-    has: (deviceId) => all.has(deviceId),
-    find: (deviceId, id) => all.get(deviceId)?.get(id),
-    idsOf: (deviceId) => [...(all.get(deviceId)?.keys() ?? [])],
-    *pushesTo(deviceId) {
+    has: (deviceId: DeviceId): boolean => all.has(deviceId),
+    find: (deviceId: DeviceId, id: string): OwnEvaluation | undefined => all.get(deviceId)?.get(id),
+    idsOf: (deviceId: DeviceId): readonly string[] => [...(all.get(deviceId)?.keys() ?? [])],
+    *pushesTo(deviceId: DeviceId): Generator<StoredPush, void> {
       for (const { push } of all.get(deviceId)?.values() ?? []) if (push !== undefined) yield push;
     },
-    add(deviceId, id, look) {
+    /** Resolves when the evaluation is settled; throws its error. */
+    add(deviceId: DeviceId, id: string, look: OwnEvaluation): Promise<void> {
       const ofDevice = all.get(deviceId) ?? new Map<string, Awaited>();
       all.set(deviceId, ofDevice);
       return new Promise<void>((resolve, reject) => {
@@ -46,7 +39,8 @@ export function createOwnEvaluations(): OwnEvaluations {
         });
       });
     },
-    settle(deviceId, id, outcome) {
+    /** Does nothing for one that is none of these. */
+    settle(deviceId: DeviceId, id: string, outcome: PromiseSettledResult<void>): void {
       const ofDevice = all.get(deviceId);
       const look = ofDevice?.get(id);
       ofDevice?.delete(id);
@@ -55,3 +49,37 @@ export function createOwnEvaluations(): OwnEvaluations {
     },
   };
 }
+export type OwnEvaluations = ReturnType<typeof createOwnEvaluations>;
+
+/**
+ * Makes an empty set of evaluations that the database refused: no caller waits for them here any
+ * more. `make` is called for a device when its evaluations are to be tried again.
+ */
+export function createRefusedEvaluations(make: (deviceId: DeviceId) => void) {
+  const unmade = new Map<DeviceId, { readonly ids: ReadonlySet<string>; readonly tries: number }>();
+  return {
+    has: (deviceId: DeviceId, id: string): boolean => unmade.get(deviceId)?.ids.has(id) === true,
+    add(deviceId: DeviceId, some: readonly string[]): void {
+      const { ids = [], tries = 0 } = unmade.get(deviceId) ?? {};
+      const all = new Set([...ids, ...some]);
+      if (all.size > 0) unmade.set(deviceId, { ids: all, tries });
+    },
+    /** Calls for those of the device again after growing pauses; in the end they are swept. */
+    again(deviceId: DeviceId): void {
+      const { ids, tries = 0 } = unmade.get(deviceId) ?? {};
+      if (ids === undefined) return;
+      if (tries >= evaluationLimits.againTriesMax) {
+        unmade.delete(deviceId);
+        return;
+      }
+      unmade.set(deviceId, { ids, tries: tries + 1 });
+      const ms = Math.min(evaluationLimits.againMsMin * 2 ** tries, evaluationLimits.againMsMax);
+      setTimeout(() => {
+        if (unmade.has(deviceId)) make(deviceId);
+      }, ms).unref();
+    },
+    /** Forgets the device's evaluations: they were run. */
+    forget: (deviceId: DeviceId): void => void unmade.delete(deviceId),
+  };
+}
+export type RefusedEvaluations = ReturnType<typeof createRefusedEvaluations>;

@@ -18,9 +18,9 @@ import { type DeviceId, parseNotificationId, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import { compacted } from './compact-value.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 import { parseExpression } from './expression.ts';
 import { messageAt } from './firing.ts';
-import { createLateCount } from './late-count.ts';
 import type { DeviceState, NotificationDraft } from './notification.ts';
 import { requireSound } from './notifications.ts';
 import type { Rule } from './rule.ts';
@@ -261,4 +261,37 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
     });
   }
   return { firings, ...counts, cameLate: late.count() };
+}
+
+/** So many datapoints of one sensor that were received at once. */
+interface Received {
+  readonly at: Instant;
+  count: number;
+}
+
+/** Counts datapoints, in the order of their times, that rules passed over when they came. */
+function createLateCount(maxAgeMs: number) {
+  /** By sensor, those that nothing newer was received before, in the order of their receipt. */
+  const inTime = new Map<string, Received[]>();
+  let count = 0;
+  return {
+    add(deviceId: DeviceId, sensorId: SensorId, datapoint: Datapoint): void {
+      const { receivedAt: at } = datapoint;
+      const key = `${deviceId} ${sensorId}`;
+      const received = inTime.get(key) ?? [];
+      inTime.set(key, received);
+      while ((received.at(-1)?.at ?? 0) > at) count += received.pop()?.count ?? 0;
+      if (at - orderTime(datapoint) > maxAgeMs) {
+        count += 1;
+        return;
+      }
+      const last = received.at(-1);
+      if (last?.at === at) last.count += 1;
+      else received.push({ at, count: 1 });
+      // Of a backlog that came later than so many newer ones, the first are not counted.
+      if (received.length > 2 * evaluationLimits.lateCountMax)
+        received.splice(0, evaluationLimits.lateCountMax);
+    },
+    count: (): number => count,
+  };
 }

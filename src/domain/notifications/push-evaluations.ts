@@ -7,7 +7,7 @@ import { type DeviceId, type SensorId, sameUsername, type Username } from '../id
 import { limits } from '../limits.ts';
 import type { Fire } from './fire.ts';
 import { mayFire } from './firing.ts';
-import type { NewestTimes } from './newest-times.ts';
+import type { PushTimes } from './newest-times.ts';
 import { longBatchOf, longOrder, shortOrder } from './pushed-order.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -46,7 +46,7 @@ export interface EvaluationOptions {
   /** How many datapoints of a push a rule has processed; absent: none, or `isAgain` says. */
   readonly had?: (rule: Rule, push: StoredPush) => number;
   readonly known: SensorValues;
-  readonly times: Pick<NewestTimes, 'peek' | 'before' | 'keep' | 'mayReorder'>;
+  readonly times: PushTimes;
   /** Whether evaluations whose firing cannot be stored are run again. */
   readonly isRepeatedByCaller?: boolean;
 }

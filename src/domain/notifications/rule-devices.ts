@@ -7,18 +7,11 @@ import type { Rule } from './rule.ts';
 /** Reads of devices that rules need. */
 export type WatchedDevices = Pick<DeviceStore, 'find' | 'candidates' | 'readSome'>;
 
-/** Which devices a rule watches. */
-export interface RuleDevices {
-  /** The devices of a rule that exist, a few megabytes at a time. */
-  devicesOf(rule: Rule): AsyncIterable<readonly Device[]>;
-  /** How many silences it would wait for, with the sensors that are there now. */
-  countSilences(rule: Rule): Promise<number>;
-}
-
 /** Devices, with all that they have, that are in memory at once: other work runs between. */
 const devicesPerStep = 10;
 
-export function createRuleDevices(devices: WatchedDevices): RuleDevices {
+/** Finds which devices a rule watches. */
+export function createRuleDevices(devices: WatchedDevices) {
   /** Named devices, of any owner. */
   async function* devicesNamed(ids: readonly DeviceId[]): AsyncGenerator<readonly Device[]> {
     for (let at = 0; at < ids.length; at += devicesPerStep) {
@@ -50,6 +43,7 @@ export function createRuleDevices(devices: WatchedDevices): RuleDevices {
     } while (after !== undefined);
   }
 
+  /** The devices of a rule that exist, a few megabytes at a time. */
   async function* devicesOf({ notification, triggers }: Rule): AsyncGenerator<readonly Device[]> {
     const { condition, owner } = notification;
     if (condition.devices.length > 0) {
@@ -69,6 +63,7 @@ export function createRuleDevices(devices: WatchedDevices): RuleDevices {
     }
   }
 
+  /** How many silences it would wait for, with the sensors that are there now. */
   async function countSilences(rule: Rule): Promise<number> {
     const { silences } = rule.expression;
     let count = 0;
@@ -83,3 +78,4 @@ export function createRuleDevices(devices: WatchedDevices): RuleDevices {
 
   return { devicesOf, countSilences };
 }
+export type RuleDevices = ReturnType<typeof createRuleDevices>;

@@ -8,22 +8,12 @@ import type { Notification } from './notification.ts';
 import { bytesOf, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 
-/** Quotas that a rule uses: places on its sensors and devices, memory, and silences. */
-export interface RuleQuota {
-  /** Throws limit_reached where there are as many rules as there may be. */
-  requirePlaces(rule: Rule): Promise<void>;
-  /**
-   * Takes the memory of a rule that goes into the book, until the answer is called: the book counts
-   * it from then on. Throws limit_reached, also for silences that would not be watched.
-   */
-  reserve(rule: Rule): Promise<() => void>;
-}
-
+/** Keeps the quotas that a rule uses: places on its sensors and devices, memory, and silences. */
 export function createRuleQuota(parts: {
   readonly devices: Pick<DeviceStore, 'find'>;
   readonly book: RuleBook;
   readonly budgets: Budgets;
-}): RuleQuota {
+}) {
   const { devices, book, budgets } = parts;
 
   /** Strangers who name a device cost its pushes: their number ends, its owner's does not. */
@@ -41,7 +31,10 @@ export function createRuleQuota(parts: {
     throw limitReached(`${deviceId} has ${max} notifications of others than its owner already`);
   }
 
-  /** Each push to a sensor evaluates all its rules, of any owner. */
+  /**
+   * Throws limit_reached where there are as many rules as there may be: each push to a sensor
+   * evaluates all its rules, of any owner.
+   */
   async function requirePlaces({ triggers, notification }: Rule): Promise<void> {
     const { id, owner, condition } = notification;
     const isOwn = (other: Rule): boolean => sameUsername(other.notification.owner, owner);
@@ -69,6 +62,10 @@ export function createRuleQuota(parts: {
     }
   }
 
+  /**
+   * Takes the memory of a rule that goes into the book, until the answer is called: the book counts
+   * it from then on. Throws limit_reached, also for silences that would not be watched.
+   */
   async function reserve(rule: Rule): Promise<() => void> {
     const former = book.index.find(rule.notification.id);
     const silences = budgets.of('silences');
@@ -80,7 +77,6 @@ export function createRuleQuota(parts: {
     const bytes = bytesOf(rule) - (former === undefined ? 0 : bytesOf(former));
     if (bytes <= 0) return () => undefined;
     room.takeOrThrow(rule.payer, bytes);
-    // The book counts the rule itself from then on.
     return () => room.release(rule.payer, bytes);
   }
 

@@ -1,11 +1,29 @@
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { isRecord } from '../../lib/record.ts';
-import { type AfricasTalkingParts, askAfricasTalking } from '../africas-talking-account.ts';
 import { nonsense, refused, retry, sanitized, sent } from '../outcome.ts';
+import { askAfricasTalking, type ProviderParts, postToTwilio } from '../provider-accounts.ts';
+import type { AfricasTalkingSettings, TwilioSettings } from '../provider-settings.ts';
 import { cutToParts } from './sms-text.ts';
 
+/** Text messages by Twilio: POST …/Messages.json with To, Body and the sender. */
+export function createTwilioSms(parts: ProviderParts<TwilioSettings>): Channel {
+  const { from } = parts.settings;
+  const sender = /^MG[0-9a-f]{32}$/i.test(from) ? { MessagingServiceSid: from } : { From: from };
+  return {
+    async send({ to: { phone }, text }, signal) {
+      if (phone === undefined) return refused('the profile has no phone number');
+      return postToTwilio(
+        parts,
+        'Messages',
+        { To: phone, ...sender, Body: cutToParts(text) },
+        signal,
+      );
+    },
+  };
+}
+
 /** Text messages by Africa's Talking: POST /version1/messaging with to, message and the sender. */
-export function createAfricasTalkingSms(parts: AfricasTalkingParts): Channel {
+export function createAfricasTalkingSms(parts: ProviderParts<AfricasTalkingSettings>): Channel {
   const { from } = parts.settings;
   return {
     async send({ to: { phone }, text }, signal) {

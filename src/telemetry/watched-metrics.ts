@@ -1,0 +1,104 @@
+import type { BudgetUsage } from '../domain/budgets/budgets.ts';
+import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
+import type { MqttMetrics } from '../domain/metrics.ts';
+import type { Meters } from './meters.ts';
+
+const mqttGauges = {
+  connections: ['kipimo_mqtt_connections', 'MQTT connections now.'],
+  sessions: ['kipimo_mqtt_sessions', 'MQTT sessions now, those without a connection included.'],
+  subscriptions: ['kipimo_mqtt_subscriptions', 'MQTT subscriptions now.'],
+  retained: ['kipimo_mqtt_retained_messages', 'Retained MQTT messages now.'],
+  queuedMessages: ['kipimo_mqtt_queued_messages', 'Messages that wait for MQTT sessions.'],
+  queuedBytes: ['kipimo_mqtt_queued_bytes', 'Bytes that wait for MQTT sessions.'],
+} as const;
+
+const mqttCounters = {
+  messagesReceived: ['kipimo_mqtt_messages_received_total', 'Messages that MQTT clients sent.'],
+  messagesSent: ['kipimo_mqtt_messages_sent_total', 'Messages that MQTT clients were sent.'],
+  bytesReceived: ['kipimo_mqtt_bytes_received_total', 'Bytes that MQTT clients sent.'],
+  bytesSent: ['kipimo_mqtt_bytes_sent_total', 'Bytes that MQTT clients were sent.'],
+} as const;
+
+/** Shows what the broker counts. */
+export function addMqttMetrics({ watched }: Meters, read: () => MqttMetrics): void {
+  for (const [field, [name, help]] of entriesOf(mqttGauges)) {
+    watched('gauge', name, { help }, () => [[read()[field]]]);
+  }
+  for (const [field, [name, help]] of entriesOf(mqttCounters)) {
+    watched('count', name, { help }, () => [[read()[field]]]);
+  }
+  watched(
+    'count',
+    'kipimo_mqtt_messages_dropped_total',
+    { help: 'Messages that did not reach an MQTT session, by reason.', labels: ['reason'] },
+    () => Object.entries(read().dropped).map(([reason, count]) => [count, { reason }]),
+  );
+  watched(
+    'count',
+    'kipimo_mqtt_connections_closed_total',
+    { help: 'MQTT connections that the service ended, by MQTT 5 reason code.', labels: ['code'] },
+    () => [...read().closedByCode].map(([code, count]) => [count, { code: String(code) }]),
+  );
+}
+
+/** The entries of a table, with the type of its keys. */
+function entriesOf<Key extends string, Value>(table: Readonly<Record<Key, Value>>) {
+  return Object.entries(table) as [Key, Value][];
+}
+
+/** Adds what is used of each budget, and how often one was full; read when they are asked for. */
+export function addBudgetMetrics({ watched }: Meters, read: () => readonly BudgetUsage[]): void {
+  watched(
+    'gauge',
+    'kipimo_budget_used',
+    {
+      help: 'What is used of a budget, in its unit, by everybody and by guests.',
+      labels: ['budget', 'unit', 'by'],
+    },
+    () =>
+      read().flatMap(({ name: budget, unit, used, guests }) => [
+        [used, { budget, unit, by: 'all' }],
+        [guests, { budget, unit, by: 'guests' }],
+      ]),
+  );
+  watched(
+    'gauge',
+    'kipimo_budget_size',
+    { help: 'The room of a budget, in its unit.', labels: ['budget', 'unit'] },
+    () => read().map(({ name: budget, unit, total }) => [total, { budget, unit }]),
+  );
+  watched(
+    'count',
+    'kipimo_budget_refusals_total',
+    { help: 'How often a budget had no room, since the start.', labels: ['budget'] },
+    () => read().map(({ name: budget, refusals }) => [refusals, { budget }]),
+  );
+}
+
+export type StorageMetrics = ReturnType<StorageQuotas['metrics']>;
+
+/** Adds what is stored, as quotas count it, and how often storage was refused. */
+export function addStorageMetrics({ watched }: Meters, read: () => StorageMetrics): void {
+  watched(
+    'gauge',
+    'kipimo_stored_bytes',
+    {
+      help:
+        'What is stored, as quotas count it: of all, and of it what belongs to the guest, what ' +
+        'accounts have that signed themselves up, and what strangers pushed to public devices.',
+      labels: ['owner'],
+    },
+    () => [
+      [read().total, { owner: 'all' }],
+      [read().guests, { owner: 'guest' }],
+      [read().signUps, { owner: 'sign_ups' }],
+      [read().strangers, { owner: 'strangers' }],
+    ],
+  );
+  watched(
+    'gauge',
+    'kipimo_storage_refusals',
+    { help: 'How often something was refused since the start for a quota or a nearly full disk.' },
+    () => [[read().refusals]],
+  );
+}
