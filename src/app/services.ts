@@ -230,8 +230,8 @@ function createPushServices(
   const refusedPushes = createRefusedPushes({ devices, users, access, clock });
   const ingestMany = createIngestMany({
     ...path,
-    onRefused: (actor, sensor, error) =>
-      void refusedPushes.note({ via: 'http', code: error.code, error, actor, ...sensor }),
+    onRefused: (actor, line, error) =>
+      void refusedPushes.note({ via: 'http', code: error.code, error, actor, ...line }),
   });
   const takeLargePush = createTakeLargePush({ valueBytesMax, isUtf8 });
   return { ingest: createIngest(path), ingestMany, refusedPushes, takeLargePush };

@@ -20,7 +20,7 @@ export function createNoteRefusal(
     if (ids === undefined) return;
     const sender = actor === undefined ? {} : { actor };
     const { address } = clients.of(request.raw);
-    const [path] = request.url.split('?', 1);
+    const path = pathOf(request.url);
     void refusedPushes.note({
       via: 'http',
       code: problem,
@@ -34,6 +34,9 @@ export function createNoteRefusal(
     });
   };
 }
+
+/** The address of a request without its query, which may hold a key. */
+export const pathOf = (url: string): string => url.slice(0, url.search(/\?|$/));
 
 interface Meant {
   readonly device: string | undefined;

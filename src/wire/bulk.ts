@@ -59,7 +59,7 @@ export function readBulkLine(
     return { line, sensor, datapoint: readDatapoint(body, '') };
   } catch (reason) {
     if (!(reason instanceof DomainError)) throw reason;
-    return { line, refusal: reason, ...(sensor !== undefined && { sensor }) };
+    return { line, refusal: reason, sent: text, ...(sensor !== undefined && { sensor }) };
   }
 }
 

@@ -109,6 +109,13 @@ export function parametersOf(body: Readonly<Record<string, JsonValue>>): UpdateP
   );
 }
 
+/** Parameters as a form, without keys. */
+export const updateText = (parameters: UpdateParameters): string =>
+  [...parameters]
+    .filter(([name]) => !name.endsWith('key'))
+    .map(([name, text]) => `${name}=${text}`)
+    .join('&');
+
 /** The parameters that hold anything. */
 export function given(entries: Iterable<readonly [string, string]>): UpdateParameters {
   return new Map([...entries].filter(([, text]) => withoutPadding(text) !== ''));

@@ -252,6 +252,46 @@ test('refused updates of ThingSpeak sketches are told of, whatever is wrong', as
   ]);
 });
 
+test('a refusal says where it was sent and how it began, whatever the endpoint', async () => {
+  const as = service.as('ama');
+  const made = await as({ method: 'POST', path: '/auth/keys', json: { name: 'all' } });
+  const { key } = made.json as { readonly key: string };
+  const send = async (path: string, body: unknown, type = 'application/json') => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    await service.call({ method: 'POST', path, token: key, body: text, type });
+    const [first] = await list();
+    return [first?.device_id, first?.path, first?.excerpt];
+  };
+  const told = { device_id: 'pond', sensor_id: 'TC' };
+  const ahead = new Date(Date.now() + 3 * 86_400_000).toISOString();
+  const bulk = '/sensors_data';
+  const line = { ...told, timestamp: '' };
+  assert.deepEqual(await send(bulk, [line]), [
+    'pond',
+    '/api/v2/sensors_data',
+    JSON.stringify(line),
+  ]);
+  const early = { ...told, value: 1, timestamp: ahead };
+  assert.deepEqual(await send(bulk, [early]), ['pond', '/api/v2/sensors_data', ahead]);
+  const unknown = { ...told, sensor_id: 'no', value: 21.5 };
+  assert.deepEqual(await send(bulk, [unknown]), ['pond', '/api/v2/sensors_data', '21.5']);
+  const v1 = { sensor_id: 'pond', measurement_id: 'none', value: 'hot' };
+  const v1Path = '/api/v1/sensors_data';
+  assert.deepEqual(await send(`/${v1Path}`, [v1]), ['pond', v1Path, '"hot"']);
+  const point = 'air,device_id=pond TC=1,';
+  const influx = [undefined, '/write', point];
+  assert.deepEqual(await send('//write?precision=s', point, 'text/plain'), influx);
+  const form = 'application/x-www-form-urlencoded';
+  const fields = `device_id=pond&field1=nan&status=x&created_at=2026-01-01`;
+  const sketch = ['pond', '/update', fields];
+  assert.deepEqual(await send('//update', `api_key=${key}&${fields}`, form), sketch);
+  const update = { created_at: 'yesterday', field1: 2 };
+  assert.deepEqual(
+    await send('//channels/pond/bulk_update.json', { write_api_key: key, updates: [update] }),
+    ['pond', '/channels/pond/bulk_update.json', 'created_at=yesterday&field1=2'],
+  );
+});
+
 test('a line of an agent whose sensor cannot be made is told of', async () => {
   const as = service.as('ama');
   const json = { name: 'send', devices: ['pond'], scopes: ['devices-data:create'] };

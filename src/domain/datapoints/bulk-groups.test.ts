@@ -54,8 +54,9 @@ function outcomeOf(step: BulkStep) {
   const refused: unknown[] = [];
   const { groups, linesOf } = groupStep(step, {
     ...{ gates, now, valueBytesMax: 1_024, actor: { kind: 'guest' } as const },
-    refuse: (at, { code, message }, told) =>
-      refused.push([at, code, message, told && [told.deviceId, told.sensorId]]),
+    refuse: ({ line, refusal: { code, message }, sensor }) => {
+      refused.push([line, code, message, sensor && [sensor.deviceId, sensor.sensorId]]);
+    },
   });
   const stored = groups.map((group) => ({
     sensor: [group.sensor.deviceId, group.sensor.sensorId],

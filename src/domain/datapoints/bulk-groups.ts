@@ -1,13 +1,14 @@
 import { withoutStackTraces } from '../../lib/stackless.ts';
+import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Actor } from '../actor.ts';
 import { noSensor } from '../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import type { DomainError } from '../errors.ts';
 import type { DeviceId, SensorId, Username } from '../ids.ts';
-import type { BulkRow, BulkStep } from './bulk-step.ts';
+import type { BulkRow, BulkStep, RefusedLine } from './bulk-step.ts';
 import { type BatchBuilder, createBatchBuilder } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
-import { aheadOfClock, isAhead, latestTaken } from './ingest.ts';
+import { aheadOfClock, excerptOf, isAhead, latestTaken } from './ingest.ts';
 
 /** The actor's access to one device: the sensors to push to, or the refusal. */
 export type Gate =
@@ -39,7 +40,7 @@ interface StepRules {
   readonly now: number;
   readonly actor: Actor;
   readonly valueBytesMax: number;
-  readonly refuse: (line: number, refusal: DomainError, sensor?: SensorRef) => void;
+  readonly refuse: (refused: RefusedLine, excerpt?: () => string) => void;
 }
 
 export interface GroupedStep {
@@ -121,7 +122,11 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
         'refusal' in place
           ? place.refusal
           : withoutStackTraces(() => aheadOfClock(rules.now, '', timestamp));
-      if (refusal !== undefined) rules.refuse(step.lineAt(row), refusal, sensor);
+      if (refusal !== undefined) {
+        rules.refuse({ line: step.lineAt(row), refusal, sensor }, () =>
+          timestamp > latest ? formatTimestamp(timestamp) : textOf(step, row),
+        );
+      }
     } else {
       place.count += 1;
       groupOfRow[row] = place.index;
@@ -130,15 +135,21 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
   return groupOfRow;
 }
 
+const textOf = (step: BulkStep, row: number): string =>
+  step.textAt(row) ?? String(step.numberAt(row));
+
 function groupOfLine(line: BulkRow, places: Places, rules: StepRules): number {
   if ('refusal' in line) {
-    rules.refuse(line.line, line.refusal, line.sensor);
+    rules.refuse(line);
     return refused;
   }
   const place = places.of(line.sensor);
   const refusal = 'refusal' in place ? place.refusal : refusalOf(line.datapoint, rules);
   if (refusal !== undefined || 'refusal' in place) {
-    if (refusal !== undefined) rules.refuse(line.line, refusal, line.sensor);
+    if (refusal !== undefined) {
+      const { datapoint, sensor } = line;
+      rules.refuse({ line: line.line, refusal, sensor }, () => excerptOf(datapoint, refusal));
+    }
     return refused;
   }
   place.count += 1;

@@ -7,7 +7,15 @@ import type { NewDatapoint } from './new-datapoint.ts';
 /** A line of a bulk request: a datapoint with its sensor, or why it is none. */
 export type BulkRow =
   | { readonly line: number; readonly sensor: SensorRef; readonly datapoint: NewDatapoint }
-  | { readonly line: number; readonly refusal: DomainError; readonly sensor?: SensorRef };
+  | RefusedLine;
+
+/** A line that cannot be read, with as much of its sensor and its text as is known. */
+export interface RefusedLine {
+  readonly line: number;
+  readonly refusal: DomainError;
+  readonly sensor?: Pick<SensorRef, 'deviceId'> & Partial<SensorRef>;
+  readonly sent?: string;
+}
 
 /** A sensor of one bulk request, as its reader remembers it: many lines share the object. */
 export class BulkSensor implements SensorRef {

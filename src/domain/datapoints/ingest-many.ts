@@ -8,7 +8,7 @@ import { DomainError } from '../errors.ts';
 import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type BulkGroup, type Gate, type Gates, groupStep } from './bulk-groups.ts';
-import type { BulkStep } from './bulk-step.ts';
+import type { BulkStep, RefusedLine } from './bulk-step.ts';
 import type { SensorRef } from './datapoint.ts';
 import {
   appendOfStranger,
@@ -16,6 +16,7 @@ import {
   type IngestOptions,
   requirePushable,
 } from './ingest.ts';
+import type { SeenRefusal } from './refused-pushes.ts';
 
 export interface RefusedRow {
   readonly line: number;
@@ -49,25 +50,37 @@ export interface BulkIngest {
 /**
  * The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line by itself.
  */
-export type IngestMany = (actor: Actor, options?: { readonly isImport?: boolean }) => BulkIngest;
+export type IngestMany = (
+  actor: Actor,
+  options?: {
+    readonly isImport?: boolean;
+    /** Where it was sent, as the owners of devices are to read it. */
+    readonly path?: string;
+  },
+) => BulkIngest;
+
+/** A refused line, as the owner of its device is to read it. */
+export type SeenLine = Pick<SeenRefusal, 'deviceId' | 'sensorId' | 'path' | 'sent'>;
 
 export function createIngestMany(
   options: IngestOptions & {
     readonly longWork: Pick<LongWork, 'arriving'>;
-    /** Called for some of the lines that were refused, by their sensor. */
-    readonly onRefused?: (actor: Actor, sensor: SensorRef, refusal: DomainError) => void;
+    /** Called for some of the lines that were refused. */
+    readonly onRefused?: (actor: Actor, line: SeenLine, refusal: DomainError) => void;
   },
 ): IngestMany {
   const { clock, valueBytesMax } = options;
 
-  return (actor, { isImport = false } = {}) => {
+  return (actor, { isImport = false, path } = {}) => {
     const work = options.longWork.arriving(actor);
     const gateOf = createGates(options, actor, work.pace);
     const payer = payerOf(actor);
     let told = 0;
-    const refusals = createRefusals((sensor, refusal) => {
+    const refusals = createRefusals(({ sensor, refusal, sent }, excerpt) => {
       told += 1;
-      if (told <= limits.refusalsPerBulkMax) options.onRefused?.(actor, sensor, refusal);
+      if (told > limits.refusalsPerBulkMax) return;
+      const begin = (sent ?? excerpt?.() ?? '').slice(0, 4 * limits.refusedExcerptMax);
+      options.onRefused?.(actor, { ...sensor, path, sent: Buffer.from(begin) }, refusal);
     });
     let stored = 0;
     let failure: unknown;
@@ -88,10 +101,10 @@ export function createIngestMany(
           : await options.appender.append(push);
         if (actor.kind === 'guest') countForAddress(options.room, actor, group.owner, outcome);
         if (outcome.kind === 'stored') stored += group.builder.count;
-        else refusals.add(lines(), noSensor(deviceId, sensorId));
+        else refusals.addAll(lines(), noSensor(deviceId, sensorId));
       } catch (reason) {
         const isFull = reason instanceof DomainError && reason.code === 'storage_full';
-        if (isByStranger && isFull) refusals.add(lines(), reason);
+        if (isByStranger && isFull) refusals.addAll(lines(), reason);
         else failure ??= reason;
       }
     }
@@ -107,7 +120,7 @@ export function createIngestMany(
         const gates = withRoom(await gateOf(step), options.room, actor);
         const { groups, linesOf } = groupStep(step, {
           ...{ gates, now: clock.now(), actor, valueBytesMax },
-          refuse: refusals.addOne,
+          refuse: refusals.add,
         });
         await settle();
         const appending: Promise<void>[] = [];
@@ -216,25 +229,27 @@ function fullnessOf(owner: Username, room: StorageQuotas, actor: Actor): DomainE
 }
 
 interface Refusals {
-  add(lines: readonly number[], refusal: DomainError): void;
-  /** Refuses one line, and reports it for its sensor. */
-  addOne(line: number, refusal: DomainError, sensor?: SensorRef): void;
+  addAll(lines: readonly number[], refusal: DomainError): void;
+  /** Refuses one line, and reports it. */
+  add(refused: RefusedLine, excerpt?: () => string): void;
   report(): Pick<BulkReport, 'refused' | 'refusedCount'>;
 }
 
-function createRefusals(onRefused: (sensor: SensorRef, refusal: DomainError) => void): Refusals {
+function createRefusals(onRefused: Refusals['add']): Refusals {
   const refused: RefusedRow[] = [];
   let refusedCount = 0;
-  const addOne: Refusals['addOne'] = (line, refusal, sensor) => {
-    if (sensor !== undefined) onRefused(sensor, refusal);
+  const count = (line: number, refusal: DomainError): void => {
     refusedCount += 1;
     if (refused.length < limits.bulkRefusalsMax) refused.push({ line, refusal });
   };
   return {
-    add(lines, refusal) {
-      for (const line of lines) addOne(line, refusal);
+    addAll(lines, refusal) {
+      for (const line of lines) count(line, refusal);
     },
-    addOne,
+    add(one, excerpt) {
+      onRefused(one, excerpt);
+      count(one.line, one.refusal);
+    },
     report: () => ({ refused: refused.toSorted((a, b) => a.line - b.line), refusedCount }),
   };
 }

@@ -271,7 +271,8 @@ function refuse({ datapoints, refused }: NewPush, position: number, refusal: Dom
   refused.refuse(position, refusal, () => excerptOf(datapoint, refusal));
 }
 
-const excerptOf = ({ value, timestamp }: NewDatapoint, refusal: DomainError): string =>
+/** How a refused datapoint begins, or the time for which it is refused. */
+export const excerptOf = ({ value, timestamp }: NewDatapoint, refusal: DomainError): string =>
   refusal.code === 'too_large' || timestamp === undefined
     ? writeJson(value)
     : formatTimestamp(timestamp);

@@ -6,6 +6,7 @@ import { type Precision, precisions } from '../../wire/line-points.ts';
 import { done } from '../answer.ts';
 import { type Authenticate, basicCredentials } from '../authentication.ts';
 import { bounded } from '../content-encoding.ts';
+import { pathOf } from '../refused-pushes.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 import { endpointLimits } from './endpoint-limits.ts';
@@ -55,8 +56,9 @@ export function influxRoute(writeLines: WriteLines): Route {
     refusal,
     summary: 'Push datapoints in the line protocol of InfluxDB',
     query: Type.Object({ org: ignored, bucket: ignored, precision }),
-    handle: async ({ actor, body, query }) => {
-      await writeLines({ actor, pieces: body.pieces, precision: query.precision });
+    handle: async ({ actor, body, query, url }) => {
+      const { precision } = query;
+      await writeLines({ actor, pieces: body.pieces, precision, path: pathOf(url) });
       return done;
     },
   });
@@ -69,11 +71,11 @@ export function influxV1Route(writeLines: WriteLines, authenticate: Authenticate
     ...common,
     summary: 'Push datapoints as clients of InfluxDB 1 do',
     query: Type.Object({ precision, u: Type.Optional(Text('Ignored.')), p: secret }),
-    handle: async ({ actor, body, query, raw }) => {
-      const { p } = query;
+    handle: async ({ actor, body, query, raw, url }) => {
+      const { p, precision } = query;
       const writer = p === undefined || p === '' ? actor : await authenticate(`Bearer ${p}`);
       countFor(raw.socket, payerOf(writer));
-      await writeLines({ actor: writer, pieces: body.pieces, precision: query.precision });
+      await writeLines({ actor: writer, pieces: body.pieces, precision, path: pathOf(url) });
       return done;
     },
   });
@@ -108,13 +110,13 @@ export function influxV3Route(writeLines: WriteLines): Route {
       accept_partial: Type.Optional(OneOf(['true', 'false'], 'false: all lines, or none.')),
       no_sync: ignored,
     }),
-    handle: async ({ actor, body: { pieces }, query }) => {
+    handle: async ({ actor, body: { pieces }, query, url }) => {
       const given = query.precision ?? 'auto';
       const precision = Object.hasOwn(wholeWords, given)
         ? wholeWords[given as keyof typeof wholeWords]
         : (given as Precision | 'auto');
       const isWhole = query.accept_partial === 'false';
-      const write = { actor, precision };
+      const write = { actor, precision, path: pathOf(url) };
       if (!isWhole) await writeLines({ ...write, pieces });
       else {
         const kept = bounded(pieces, endpointLimits.wholeWriteBytesMax);

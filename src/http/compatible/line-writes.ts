@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/actor.ts';
 import { type BulkRow, type BulkStep, bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
+import { excerptOf } from '../../domain/datapoints/ingest.ts';
 import type { BulkIngest, BulkReport, IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { MissingSensors, SensorMaker, Unmade } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
@@ -21,6 +22,7 @@ export interface LineWrite {
   readonly pieces: AsyncIterable<Uint8Array>;
   /** undefined: not given; auto: each time says by its size. */
   readonly precision: Precision | 'auto' | undefined;
+  readonly path: string;
 }
 
 /**
@@ -34,7 +36,7 @@ export function createWriteLines(services: {
   readonly missingSensors: MissingSensors;
 }): WriteLines {
   return async (write) => {
-    const bulk = services.ingestMany(write.actor);
+    const bulk = services.ingestMany(write.actor, write);
     const maker = services.missingSensors(write.actor, {
       makesDevices: true,
       sensorsMax: endpointLimits.sensorsMadeMax,
@@ -103,14 +105,16 @@ function readLine(
   precision: LineWrite['precision'],
 ): readonly BulkRow[] {
   if ('bytes' in element && element.start === element.end) return noLines;
+  const text = textOfElement(element);
   try {
-    const text = textOfElement(element);
     if (typeof text !== 'string') throw brokenLine(text.problem);
     const point = readLinePoint(text);
     if (point === undefined) return [];
     return datapointsOfPoint(point, precision).map((datapoint) => ({ line, ...datapoint }));
   } catch (reason) {
-    if (reason instanceof DomainError) return [{ line, refusal: reason }];
+    if (reason instanceof DomainError) {
+      return [{ line, refusal: reason, ...(typeof text === 'string' && { sent: text }) }];
+    }
     throw reason;
   }
 }
@@ -146,7 +150,9 @@ export async function withSensors(
   const made = lines.map((line): BulkRow => {
     if ('refusal' in line) return line;
     const refusal = unmade.get(line.sensor.deviceId)?.get(line.sensor.sensorId);
-    return refusal === undefined ? line : { line: line.line, sensor: line.sensor, refusal };
+    if (refusal === undefined) return line;
+    const sent = excerptOf(line.datapoint, refusal);
+    return { line: line.line, sensor: line.sensor, refusal, sent };
   });
   return bulkStepOf(made);
 }

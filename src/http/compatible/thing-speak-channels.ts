@@ -6,10 +6,11 @@ import { DomainError, invalid, notFound } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { readLocalInstant, readTimeZone } from '../../wire/local-time.ts';
-import { readUpdate, type UpdateParameters, xmlType } from '../../wire/thing-speak.ts';
+import { readUpdate, type UpdateParameters, updateText, xmlType } from '../../wire/thing-speak.ts';
 import { readBulkUpdate } from '../../wire/thing-speak-bulk.ts';
 import { createFeed, type FeedShape, feedText, lastText } from '../../wire/thing-speak-feed.ts';
 import { csvType, jsonType, type TextAnswer, text, textType, written } from '../answer.ts';
+import { pathOf } from '../refused-pushes.ts';
 import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 import type { StreamBody } from '../stream-body.ts';
@@ -169,7 +170,7 @@ async function bulkUpdate(
   const { parameters, updates, zone } = readBulkUpdate(bytes, kind === 'json', parts.clock.now());
   const actor = await senderOf(parts, request, new Map([...queryOf(request.url), ...parameters]));
   const deviceId = channelOf(actor, request.params);
-  const bulk = parts.ingestMany(actor);
+  const bulk = parts.ingestMany(actor, { path: pathOf(request.url) });
   const maker = parts.missingSensors(actor, { makesDevices: false, sensorsMax: 10 });
   const turn = bulk.work.arrive();
   if (turn !== undefined) await turn;
@@ -213,6 +214,7 @@ function putUpdate(
     }
   } catch (refusal) {
     if (!(refusal instanceof DomainError)) throw refusal;
-    step.put({ line, refusal });
+    const sent = one.update instanceof DomainError ? '' : updateText(one.update);
+    step.put({ line, refusal, sensor: { deviceId }, sent });
   }
 }

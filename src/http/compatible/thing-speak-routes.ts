@@ -4,7 +4,7 @@ import { payerOf } from '../../domain/budgets/payer.ts';
 import { bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { NewDatapoint } from '../../domain/datapoints/new-datapoint.ts';
-import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
+import type { RefusedPushes, SeenRefusal } from '../../domain/datapoints/refused-pushes.ts';
 import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, type SensorId } from '../../domain/ids.ts';
@@ -18,6 +18,7 @@ import {
   readUpdateBody,
   UpdateMessage,
   type UpdateParameters,
+  updateText,
   updateToWire,
   updateToXml,
   xmlType,
@@ -26,6 +27,7 @@ import { type JsonAnswer, json, type TextAnswer, text, textType } from '../answe
 import type { Authenticate } from '../authentication.ts';
 import { bounded } from '../content-encoding.ts';
 import { EdgeError } from '../errors.ts';
+import { pathOf } from '../refused-pushes.ts';
 import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 import type { StreamBody } from '../stream-body.ts';
@@ -76,7 +78,7 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
         const ofAddress = queryOf(request.url);
         const sent = await readBody(request.body).catch(async (reason: unknown) => {
           const known = await knownOfAddress(parts, request, ofAddress);
-          note(parts, reason, { ...known, address: request.address });
+          note(parts, reason, { ...known, ...originOf(request) });
           throw reason;
         });
         return update(parts, request, new Map([...ofAddress, ...sent]));
@@ -102,9 +104,10 @@ async function update(
     known = knownOf(actor, parameters);
     deviceId = deviceOf(actor, parameters);
     known = { ...known, deviceId };
-    refusal = await store(parts, actor, deviceId, parameters);
+    const origin = originOf(request, parameters);
+    refusal = await store(parts, { actor, deviceId, ...origin }, parameters);
   } catch (reason) {
-    note(parts, reason, { ...known, address: request.address });
+    note(parts, reason, { ...known, ...originOf(request, parameters) });
     throw reason;
   }
   if (refusal !== undefined) throw refusal;
@@ -171,11 +174,21 @@ async function knownOfAddress(
   }
 }
 
+type Origin = Pick<SeenRefusal, 'address' | 'path' | 'sent'>;
+
+/** From where an update came, and what it says, without its key. */
+function originOf(
+  { address, url }: Pick<RouteRequest, 'address' | 'url'>,
+  parameters: UpdateParameters = new Map(),
+): Origin {
+  return { address, path: pathOf(url), sent: Buffer.from(updateText(parameters)) };
+}
+
 /** Reports the problem to the owner of the device, or to the sender where it names none. */
 function note(
   { refusedPushes }: ThingSpeakParts,
   error: unknown,
-  known: KnownOfUpdate & { readonly sensorId?: SensorId; readonly address?: string },
+  known: KnownOfUpdate & Origin & { readonly sensorId?: SensorId },
 ): void {
   if (!(error instanceof DomainError || error instanceof EdgeError)) return;
   const code = known.deviceId === undefined && error.code === 'invalid' ? 'wrong_path' : error.code;
@@ -188,25 +201,25 @@ function note(
  */
 async function store(
   parts: ThingSpeakParts,
-  actor: Actor,
-  deviceId: DeviceId,
+  from: Required<KnownOfUpdate> & Origin,
   parameters: UpdateParameters,
 ): Promise<DomainError | undefined> {
+  const { actor, deviceId, path = '' } = from;
   const { ingestMany, missingSensors } = parts;
   const fields = readUpdate(parameters);
   const datapoints = new Map<SensorId, NewDatapoint>();
   for (const [sensorId, field] of fields) {
-    if (field instanceof DomainError) note(parts, field, { actor, deviceId, sensorId });
+    if (field instanceof DomainError) note(parts, field, { ...from, sensorId });
     else datapoints.set(sensorId, field);
   }
   const maker = missingSensors(actor, { makesDevices: false, sensorsMax: datapoints.size });
   const [unmade] = await maker.makeOn(deviceId, new Set(datapoints.keys()));
   if (unmade !== undefined) {
     const [sensorId, refusal] = unmade;
-    note(parts, refusal, { actor, deviceId, sensorId });
+    note(parts, refusal, { ...from, sensorId });
     return refusal;
   }
-  const bulk = ingestMany(actor);
+  const bulk = ingestMany(actor, { path });
   const lines = [...datapoints].map(([sensorId, datapoint], index) => ({
     line: index + 1,
     sensor: { deviceId, sensorId },

@@ -13,6 +13,7 @@ import {
 import { createBulkElementReader, isEmptyLine } from '../bulk-elements.ts';
 import { feedBulk } from '../bulk-feed.ts';
 import { EdgeError } from '../errors.ts';
+import { pathOf } from '../refused-pushes.ts';
 import { defineRoute, messageAnswer, type Route } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 
@@ -39,10 +40,10 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
       BulkReportMessage,
     ),
     errors: ['invalid', 'unauthenticated', 'unsupported_media_type', 'unavailable'],
-    handle: async ({ actor, body, query, spelling }) => {
+    handle: async ({ actor, body, query, spelling, url }) => {
       const splitter = splitterFor(body.contentType);
       const read = createBulkElementReader(spelling);
-      const bulk = ingestMany(actor, { isImport: query.import === true });
+      const bulk = ingestMany(actor, { isImport: query.import === true, path: pathOf(url) });
       try {
         await feedBulk({
           ...{ pieces: body.pieces, splitter },
