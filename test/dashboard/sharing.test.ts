@@ -118,3 +118,27 @@ browserTest('who sees a device by a project is counted on its screen', async () 
   await page.getByText('Nobody else can see this device').waitFor();
   await page.context().close();
 });
+
+browserTest('home shows a member what others share, with the own devices', async () => {
+  const as = stage.service.as('adjoa');
+  const json = { id: 'tank', name: 'Tank', visibility: 'private', sensors: [{ id: 'L' }] };
+  assert.equal((await as({ method: 'POST', path: '/devices', json })).status, 204);
+  await stage.service.tokenOf('kwesi');
+  const page = await stage.visit({ username: 'kwesi', width: 'phone' });
+  await page.goto('/');
+  await page.getByRole('heading', { name: 'Your first device in three steps' }).waitFor();
+  const path = '/devices/tank/grants/kwesi';
+  const grants = ['devices:view', 'devices-data:view'];
+  assert.equal((await as({ method: 'PUT', path, json: grants })).status, 204);
+  await page.reload();
+  const shared = page.getByRole('region', { name: 'Shared with me' });
+  await shared.getByRole('link', { name: 'Tank' }).waitFor();
+  assert.equal(await page.getByText('three steps').count(), 0);
+  const own = { method: 'POST', path: '/devices', json: { id: 'garden' } };
+  assert.equal((await stage.service.as('kwesi')(own)).status, 204);
+  await page.reload();
+  await page.getByRole('link', { name: 'garden' }).waitFor();
+  await shared.getByRole('link', { name: 'Tank' }).waitFor();
+  assert.equal(await shared.getByRole('link', { name: 'garden' }).count(), 0);
+  await page.context().close();
+});

@@ -40,20 +40,21 @@ export function useFoundDevices(view: View, look: Look): FoundDevices {
   const limit = pages * homePage;
   const page = useResource<Found>(
     isOfAll ? undefined : `${base} ${limit}`,
-    (signal) => load(others, { limit, user, signal }),
+    (signal) => loadDevices(others, { limit, user, signal }),
     { isKept: pages === 1 && !isNarrowed(others) },
   );
   const isMore = page.value !== undefined && page.value.devices.length < page.value.total;
   const all = useResource<Found>(
     isOfAll || isMore || pages > 1 ? `${base} all` : undefined,
-    (signal) => load(others, { limit: allDevicesMax, user, signal }),
+    (signal) => loadDevices(others, { limit: allDevicesMax, user, signal }),
     { isKept: !isNarrowed(others), refreshMs: allRefreshMs },
   );
   const isTooMany = all.value !== undefined && all.value.devices.length < all.value.total;
   // More than can be searched here: the service looks, in names and in ids.
   const asked = useResource<Found>(
     isTooMany && text !== undefined ? `${base} ${text}` : undefined,
-    (signal) => load({ ...others, text: text ?? '' }, { limit: allDevicesMax, user, signal }),
+    (signal) =>
+      loadDevices({ ...others, text: text ?? '' }, { limit: allDevicesMax, user, signal }),
   );
   if (!isOfAll) {
     // All are here already: a further page of them takes no question.
@@ -71,7 +72,8 @@ function narrowed({ devices, total }: Found, text: string): Found {
   return { devices: fitting, total: fitting === devices ? total : fitting.length };
 }
 
-async function load(
+/** Loads the devices of a view, a page of them. */
+export async function loadDevices(
   view: View,
   options: {
     readonly limit: number;

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { Notification } from '../../api/alert-types.ts';
 import type { Device } from '../../api/types.ts';
@@ -12,18 +11,20 @@ import { useLiveDevices } from '../../state/live-devices.ts';
 import { readLook } from '../../state/look-choice.ts';
 import { me, username } from '../../state/session.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
-import { Icon } from '../../ui/icons.tsx';
+import { lazily } from '../../ui/lazy-part.tsx';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import { Remembered } from '../../ui/remembered.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { DeviceCard } from './device-card.tsx';
+import { Cards } from './cards.tsx';
 import { DeviceLines } from './device-lines.tsx';
 import { Filters } from './filters.tsx';
 import { type Found, useFoundDevices } from './found-devices.ts';
 import { byName, byTrouble } from './trouble.ts';
-import { isNarrowed, type Look, readView, type View, viewPath } from './view.ts';
+import { type Look, readView, type View, viewPath } from './view.ts';
 
-/** The own devices: what is wrong first, then all the others. */
+const Below = lazily(() => import('./below.tsx').then((module) => module.Below));
+
+/** The own devices: what is wrong first, then all the others; then those of others. */
 export function Home(): JSX.Element {
   const { query, route } = useLocation();
   const view = readView(query);
@@ -59,13 +60,7 @@ export function Home(): JSX.Element {
           {isMany && (
             <Summary total={total} all={all} alerts={alerts.value} view={view} look={look} />
           )}
-          <Devices
-            found={found.value}
-            alerts={alerts.value}
-            view={view}
-            look={look}
-            onView={narrow}
-          >
+          <Devices found={found.value} alerts={alerts.value} look={look}>
             {look === 'cards' && found.value.devices.length < found.value.total && (
               <button
                 type="button"
@@ -77,6 +72,7 @@ export function Home(): JSX.Element {
               </button>
             )}
           </Devices>
+          <Below view={view} count={total} alerts={alerts.value} look={look} onView={narrow} />
         </>
       )}
     </div>
@@ -115,14 +111,12 @@ function Summary(props: {
 function Devices(props: {
   readonly found: Found;
   readonly alerts: readonly Notification[] | undefined;
-  readonly view: View;
   readonly look: Look;
-  readonly onView: (view: View) => void;
   readonly children: JSX.Element | false;
-}): JSX.Element {
-  const { found, view, look, onView, children } = props;
+}): JSX.Element | null {
+  const { found, look, children } = props;
   const devices = useLiveDevices(found.devices);
-  if (devices.length === 0) return <NoDevices view={view} onView={onView} />;
+  if (devices.length === 0) return null;
   const { wanting, others, concerns, isSilenceAll } = useAttention(devices, props.alerts);
   const List = look === 'lines' ? DeviceLines : Cards;
   const sorted = look === 'lines' ? byTrouble(wanting, concerns) : wanting;
@@ -153,76 +147,6 @@ function Devices(props: {
       )}
       {children}
     </>
-  );
-}
-
-function Cards({
-  devices,
-  concerns,
-}: {
-  readonly devices: readonly Device[];
-  readonly concerns?: ReadonlyMap<string, string>;
-}): JSX.Element {
-  const shown = useFirstFew(devices);
-  return (
-    <ul class="cards">
-      {shown.map((device) => (
-        <li key={device.id}>
-          <DeviceCard device={device} concern={concerns?.get(device.id)} />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** No card takes less of the window, in square pixels. */
-const cardArea = 50_000;
-/** As many cards as the window shows; what is below is drawn right after them. */
-const firstCards = Math.max(8, Math.ceil((innerWidth * innerHeight) / cardArea));
-let areAllDrawn = false;
-
-/** On a phone that is slow drawing many cards takes a second: those that are seen come first. */
-function useFirstFew(devices: readonly Device[]): readonly Device[] {
-  const [isWhole, setWhole] = useState(areAllDrawn);
-  useEffect(() => {
-    if (isWhole) return;
-    const timer = setTimeout(() => {
-      areAllDrawn = true;
-      setWhole(true);
-    });
-    return () => clearTimeout(timer);
-  }, [isWhole]);
-  return isWhole ? devices : devices.slice(0, firstCards);
-}
-
-function NoDevices({
-  view,
-  onView,
-}: {
-  readonly view: View;
-  readonly onView: (view: View) => void;
-}): JSX.Element {
-  if (isNarrowed(view)) {
-    return (
-      <div class="empty">
-        <h2>{t('home.nothingFound')}</h2>
-        <p class="quiet">{t('home.nothingFoundText')}</p>
-        <button type="button" class="button" onClick={() => onView({ whose: view.whose })}>
-          {t('home.clearFilters')}
-        </button>
-      </div>
-    );
-  }
-  if (view.whose === 'shared') return <p class="empty quiet">{t('home.nothingShared')}</p>;
-  return (
-    <div class="empty">
-      <h2>{t('home.emptyTitle')}</h2>
-      <p class="quiet">{t('home.emptyText')}</p>
-      <a class="button button-main" href="/new-device">
-        <Icon name="plus" />
-        {t('home.newDevice')}
-      </a>
-    </div>
   );
 }
 
