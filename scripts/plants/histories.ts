@@ -14,7 +14,7 @@ const histories = {
 };
 const page = 'src/storage/chunks/datapoint-summary.ts';
 const rewriting = 'src/storage/sqlite/timeseries/chunk-renewal.ts';
-const retention = 'src/storage/sqlite/timeseries/retention-steps.ts';
+const retention = 'src/storage/chunks/retention-step.ts';
 const corrections = 'src/domain/datapoints/corrections/corrected-datapoints.ts';
 const differs = /deepEqual|deepStrictEqual|deep-equal|strictly equal|!==|Property failed/;
 
@@ -65,7 +65,11 @@ export const plantsOfHistories: readonly Plant[] = [
     name: 'hours stay as corrections showed them',
     ...{ ...histories, says: differs },
     patches: [
-      patch(retention, 'shown: showByRows(corrections.all(series)),', 'shown: (all) => all,'),
+      patch(
+        retention,
+        'addToHours(shown(toDatapointColumns(columns)),',
+        'addToHours(toDatapointColumns(columns),',
+      ),
     ],
   },
   {
@@ -74,14 +78,14 @@ export const plantsOfHistories: readonly Plant[] = [
     patches: [
       patch(
         retention,
-        'openHour: state.first(series)?.open_hour ?? undefined,\n      there',
-        'openHour: undefined,\n      there',
+        'const open = yield* answerOf(store.openHour());',
+        'const open = undefined;',
       ),
     ],
   },
   {
     name: 'hours are kept in the same commit that takes their datapoints',
     ...{ ...histories, says: differs },
-    patches: [patch(retention, '    days.write(series, plan.days);\n', '')],
+    patches: [patch(retention, '  yield* answerOf(store.writeDays(written.days));\n', '')],
   },
 ];

@@ -1,15 +1,94 @@
-import { DamagedBytesError } from './bytes.ts';
 import { type Block, columnsOf, toBlock } from './chunk.ts';
+import {
+  type ChunkLimits,
+  type ChunkRow,
+  type ChunkStore,
+  chunkOf,
+  takeChunk,
+  unlessDamaged,
+} from './chunk-store.ts';
 import { cutColumns, mergeColumns, sliceColumns } from './column-pieces.ts';
 import { type Columns, rowFrom } from './columns.ts';
+import { answerOf, type EngineWork } from './engine-work.ts';
 
-/** The limits of a chunk and its blocks. */
-export interface ChunkLimits {
-  readonly chunkBlocksMax: number;
-  readonly chunkRowBytesMax: number;
-  readonly chunkDatapointsMax: number;
-  readonly chunkWeightMax: number;
-  readonly summaryDatapointsMin: number;
+/**
+ * Puts datapoints that are in order of time into the chunks of a series; at the same time those in
+ * chunks go first. A series ends in a chunk of one block that is not full: whenever it is, it joins
+ * the chunk before it, so that a few datapoints never rewrite many. Answers how many chunks could
+ * not be read and were set aside.
+ */
+export function* placeInChunks(store: ChunkStore, datapoints: Columns): EngineWork<number> {
+  let damaged = 0;
+  for (let from = 0; from < datapoints.count; ) {
+    const time = datapoints.times[from] ?? 0;
+    const { before, nextTime } = yield* answerOf(store.around(time));
+    const isInside = before !== undefined && before.maxTime > time;
+    const end = isInside ? before.maxTime : nextTime;
+    const to = Math.max(from + 1, rowFrom(datapoints.times, end));
+    const run = sliceColumns(datapoints, from, to);
+    damaged += yield* placeRun(store, run, { before, isInside });
+    from = to;
+  }
+  return damaged;
+}
+
+/** Puts one run of datapoints into the chunk, or the gap after it, where their time belongs. */
+function* placeRun(
+  store: ChunkStore,
+  run: Columns,
+  { before, isInside }: { readonly before: ChunkRow | undefined; readonly isInside: boolean },
+): EngineWork<number> {
+  const { limits } = store;
+  const isJoined = before !== undefined && (isInside || joins(before, run.count, limits));
+  const old = isJoined ? yield* takeChunk(store, before) : undefined;
+  const placed = placeInBlocks(old?.blocks ?? [], run, limits);
+  const damaged = Number(old?.isDamaged === true) + Number(placed.damaged > 0);
+  if (isJoined) store.remove(before, damaged > 0 ? old?.points : undefined);
+  const inFront = isJoined && !isInside ? yield* takeInFront(store, before, placed.blocks) : [];
+  const blocks = [...inFront, ...placed.blocks];
+  for (const chunk of cutIntoChunks(blocks, limits, isInside ? 'even' : 'fill')) {
+    store.insert(chunkOf(chunk, limits));
+  }
+  return damaged;
+}
+
+/** Whether datapoints that follow a chunk join it: it is small, or they are worth rewriting it. */
+function joins(before: ChunkRow, count: number, limits: ChunkLimits): boolean {
+  if (before.count < limits.chunkDatapointsMax) return true;
+  const isWorthIt = count * 4 >= limits.chunkDatapointsMax;
+  return (
+    isWorthIt &&
+    before.count + count <= limits.chunkBlocksMax * limits.chunkDatapointsMax &&
+    before.bytes * 2 <= limits.chunkRowBytesMax
+  );
+}
+
+/** The blocks of the chunk before this one, which is removed, if it takes in those that follow. */
+function* takeInFront(
+  store: ChunkStore,
+  chunk: ChunkRow,
+  blocks: readonly Block[],
+): EngineWork<readonly Block[]> {
+  const front = yield* answerOf(store.inFront(chunk));
+  if (front === undefined || !takesIn(front, blocks, store.limits)) return [];
+  const { blocks: inFront, isDamaged } = yield* takeChunk(store, front);
+  // A damaged chunk stays where it is: it is not needed here.
+  if (!isDamaged) store.remove(front);
+  return inFront;
+}
+
+/** Whether a chunk takes in the blocks of the one after it: once they are full. */
+function takesIn(front: ChunkRow, blocks: readonly Block[], limits: ChunkLimits): boolean {
+  let [count, bytes] = [0, 0];
+  for (const block of blocks) {
+    count += block.count;
+    bytes += block.bytes.length;
+  }
+  return (
+    count >= limits.chunkDatapointsMax &&
+    front.count + count <= limits.chunkBlocksMax * limits.chunkDatapointsMax &&
+    front.bytes + bytes <= limits.chunkRowBytesMax
+  );
 }
 
 /** The blocks after datapoints were put into them. */
@@ -39,7 +118,7 @@ export function placeInBlocks(
     const to = Math.max(from + 1, rowFrom(later.times, end));
     const run = sliceColumns(later, from, to);
     const isJoined = before !== undefined && (isInside || before.count < limits.chunkDatapointsMax);
-    const old = isJoined ? readable(before) : undefined;
+    const old = isJoined ? unlessDamaged(() => columnsOf(before)) : undefined;
     if (isJoined && old === undefined) damaged += 1;
     const merged = old === undefined ? run : mergeColumns(old, run);
     const cut = cutColumns(merged, limits, isInside ? 'even' : 'fill');
@@ -48,15 +127,6 @@ export function placeInBlocks(
     from = to;
   }
   return { blocks: all, damaged };
-}
-
-function readable(block: Block): Columns | undefined {
-  try {
-    return columnsOf(block);
-  } catch (error) {
-    if (!(error instanceof DamagedBytesError)) throw error;
-    return undefined;
-  }
 }
 
 /**

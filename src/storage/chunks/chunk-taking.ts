@@ -1,19 +1,17 @@
 import { dayMs, startOfDay } from '../../domain/datapoints/retention/retention.ts';
 import { weightOfBatch } from '../../domain/datapoints/weight.ts';
-import { DamagedBytesError } from './bytes.ts';
 import { type Block, columnsOf, toBlock } from './chunk.ts';
-import type { ChunkHead } from './chunk-head.ts';
+import {
+  type ChunkRow,
+  type ChunkStore,
+  chunkOf,
+  type TakenChunk,
+  takeChunk,
+  unlessDamaged,
+} from './chunk-store.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, rowFrom } from './columns.ts';
-
-/** The oldest chunk of a series, and what is known of the one after it. */
-export interface OldestChunk {
-  readonly oldest: Pick<ChunkHead, 'minTime'>;
-  readonly following: Pick<ChunkHead, 'minTime' | 'maxTime'> | undefined;
-  readonly blocks: readonly Block[];
-  /** Whether the chunk could not be read; then it has no blocks. */
-  readonly isDamaged: boolean;
-}
+import { answerOf, type EngineWork } from './engine-work.ts';
 
 /** The datapoints that were taken out of a chunk. */
 export interface Taken {
@@ -29,29 +27,43 @@ export interface Taken {
   readonly nextTime: number;
   /** The blocks that are left of the chunk. */
   readonly rest: readonly Block[];
-  /**
-   * The rest and the following chunk have one and the same time alone, so that ids say which of
-   * them arrived first: the id of the rest must be the lower one, see `idBeforeOthers`.
-   */
-  readonly restNeedsLowId: boolean;
 }
 
 /**
- * The id of the rest of a chunk where it must sort before all ids that a database gives. No two
- * chunks have it: what has one time alone is not cut again.
+ * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at most;
+ * undefined: there is nothing earlier that can be taken.
  */
-export const idBeforeOthers = (chunkId: number): number => -chunkId;
-
-/**
- * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at most.
- */
-export function takeFromChunk(
-  { oldest, following, blocks, isDamaged }: OldestChunk,
+export function* takeBefore(
+  store: ChunkStore,
   before: number,
   days: number,
+): EngineWork<Taken | undefined> {
+  const [oldest, following] = yield* answerOf(store.oldest());
+  if (oldest === undefined || oldest.minTime >= before) return undefined;
+  const old = yield* takeChunk(store, oldest);
+  const until = Math.min(before, startOfDay(oldest.minTime) + days * dayMs);
+  const taken = takenOf(old, { oldest, following, until });
+  store.remove(oldest, taken.damaged > 0 ? old.points : undefined);
+  if (taken.rest.length > 0) {
+    // Where both have one and the same time alone, ids say which of them arrived first: the id of
+    // the rest sorts before all that the database gives. No two chunks have it: a chunk with one
+    // time alone is not cut again.
+    const needsLowId = taken.rest[0]?.minTime === following?.maxTime;
+    store.insert(chunkOf(taken.rest, store.limits), needsLowId ? -oldest.id : undefined);
+  }
+  return taken;
+}
+
+function takenOf(
+  { blocks, isDamaged }: TakenChunk,
+  ends: {
+    readonly oldest: ChunkRow;
+    readonly following: ChunkRow | undefined;
+    readonly until: number;
+  },
 ): Taken {
-  const { minTime } = oldest;
-  const cut = cutBlocks(blocks, Math.min(before, startOfDay(minTime) + days * dayMs));
+  const { minTime } = ends.oldest;
+  const cut = cutBlocks(blocks, ends.until);
   const last = cut.taken.at(-1);
   return {
     columns: cut.taken,
@@ -60,9 +72,8 @@ export function takeFromChunk(
     damaged: isDamaged || cut.isDamaged ? 1 : 0,
     firstTime: minTime,
     lastTime: last?.times[last.count - 1] ?? minTime,
-    nextTime: cut.rest[0]?.minTime ?? following?.minTime ?? Number.POSITIVE_INFINITY,
+    nextTime: cut.rest[0]?.minTime ?? ends.following?.minTime ?? Number.POSITIVE_INFINITY,
     rest: cut.rest,
-    restNeedsLowId: following !== undefined && cut.rest[0]?.minTime === following.maxTime,
   };
 }
 
@@ -76,15 +87,14 @@ function cutBlocks(blocks: readonly Block[], time: number) {
       rest.push(block);
       continue;
     }
-    try {
-      const all = columnsOf(block);
-      const row = rowFrom(all.times, time);
-      taken.push(sliceColumns(all, 0, row));
-      if (row < all.count) rest.push(toBlock(sliceColumns(all, row, all.count)));
-    } catch (error) {
-      if (!(error instanceof DamagedBytesError)) throw error;
+    const all = unlessDamaged(() => columnsOf(block));
+    if (all === undefined) {
       isDamaged = true;
+      continue;
     }
+    const row = rowFrom(all.times, time);
+    taken.push(sliceColumns(all, 0, row));
+    if (row < all.count) rest.push(toBlock(sliceColumns(all, row, all.count)));
   }
   return { taken, rest, isDamaged };
 }

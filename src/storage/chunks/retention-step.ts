@@ -7,11 +7,13 @@ import {
   stretchesOf,
 } from '../../domain/datapoints/retention/hours.ts';
 import type { RetentionStep } from '../../domain/datapoints/retention/retaining.ts';
-import { startOfDay } from '../../domain/datapoints/retention/retention.ts';
+import { type RetentionLimits, startOfDay } from '../../domain/datapoints/retention/retention.ts';
+import type { RetainedState } from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
-import { DamagedBytesError } from './bytes.ts';
-import type { Taken } from './chunk-taking.ts';
+import { type ChunkStore, unlessDamaged } from './chunk-store.ts';
+import { type Taken, takeBefore } from './chunk-taking.ts';
 import { toDatapointColumns } from './datapoint-summary.ts';
+import { type Answered, answerOf, type EngineWork } from './engine-work.ts';
 import { decodeSummary, encodeSummary } from './summary.ts';
 
 /** Days of one step: each is a row, and commits wait for the step. */
@@ -41,62 +43,97 @@ export interface WrittenDay extends DayRow {
   readonly hours: number;
 }
 
-/** The changes to write for datapoints that were taken. */
-export interface RetentionPlan {
-  readonly report: RetentionReport;
-  readonly days: readonly WrittenDay[];
-  /** How far retention has come, and the hour of which some datapoints are left. */
-  readonly stands: number;
-  readonly openHour: number | null;
+/** The tables of retention, of one series inside a commit. */
+export interface RetentionTables {
+  /** Deletes the oldest days before this one, at most `daysPerStep`. */
+  dropDays(before: number): Answered<{ readonly hours: number; readonly bytes: number }>;
+  /** The hour that is still being filled. */
+  openHour(): Answered<number | undefined>;
+  /** The stored days from the first to the last of these, in their order. */
+  days(first: number, last: number): Answered<readonly DayRow[]>;
+  writeDays(days: readonly WrittenDay[]): Answered<void>;
+  /** Shows datapoints as corrections show them. */
+  shown(): Answered<(columns: DatapointColumns) => DatapointColumns>;
+  dropCorrections(before: number): Answered<unknown>;
+  /** Adds taken datapoints to those of before, and keeps how far retention has come. */
+  putState(datapoints: number, state: RetainedState): Answered<unknown>;
+  addBytes(bytes: number): Answered<unknown>;
 }
 
-/**
- * Plans the changes for datapoints that were taken out of a chunk: each engine writes them in the
- * same commit. `there` are the days from the first to the last of them.
- */
-export function planRetention(options: {
-  readonly taken: Taken;
-  readonly rawBefore: number;
-  readonly hourlyBefore: number | undefined;
-  /** The hour that is still being filled. */
-  readonly openHour: number | undefined;
-  readonly there: readonly DayRow[];
-  /** Shows datapoints as corrections show them. */
-  readonly shown: (columns: DatapointColumns) => DatapointColumns;
-}): RetentionPlan {
-  const { taken, rawBefore } = options;
-  const kept = keepHours(options);
+/** Takes one step: hours that are too old, or else the oldest datapoints that are. */
+export function* takeOld(
+  store: RetentionTables & { readonly chunks: ChunkStore },
+  { rawBefore, hourlyBefore }: RetentionLimits,
+): EngineWork<RetentionReport> {
+  if (hourlyBefore !== undefined) {
+    const gone = yield* answerOf(store.dropDays(hourlyBefore));
+    if (gone.hours > 0) {
+      yield* answerOf(store.addBytes(-gone.bytes));
+      return { ...nothingTaken, ...gone, state: 'more' };
+    }
+  }
+  const taken =
+    rawBefore === undefined ? undefined : yield* takeBefore(store.chunks, rawBefore, daysPerStep);
+  if (rawBefore === undefined || taken === undefined) return { ...nothingTaken, state: 'done' };
+  return yield* keepHours(store, taken, { rawBefore, keptFrom: hourlyBefore });
+}
+
+/** Keeps hours of datapoints that were taken out of a chunk, in the same commit. */
+function* keepHours(
+  store: RetentionTables,
+  taken: Taken,
+  {
+    rawBefore,
+    keptFrom = Number.NEGATIVE_INFINITY,
+  }: { readonly rawBefore: number; readonly keptFrom: number | undefined },
+): EngineWork<RetentionReport> {
+  const open = yield* answerOf(store.openHour());
+  const [firstDay, lastDay] = [startOfDay(taken.firstTime), startOfDay(taken.lastTime)];
+  const days = yield* answerOf(store.days(firstDay, lastDay));
+  const shown = yield* answerOf(store.shown());
+  const there = new Map(days.flatMap(hoursOfDay).map((hour) => [hour.begin, hour]));
+  // The hours that the datapoints were added to.
+  const made = new Map<number, HourTally>();
+  for (const columns of taken.columns) {
+    addToHours(shown(toDatapointColumns(columns)), { there, open, made });
+  }
+  const kept = [...made.values()].filter(({ begin }) => begin >= keptFrom);
+  const written = withHours(days, kept);
+  yield* answerOf(store.writeDays(written.days));
   const isDone = taken.nextTime >= rawBefore;
   const lastHour = startOfHour(taken.lastTime);
   // An hour that was closed stays so, also if the next chunk has more of what came late for it.
-  const isOpen = !isDone && kept.made.has(lastHour) && startOfHour(taken.nextTime) === lastHour;
+  const isOpen = !isDone && made.has(lastHour) && startOfHour(taken.nextTime) === lastHour;
+  yield* answerOf(
+    store.putState(taken.count, {
+      rawBefore: isDone ? rawBefore : taken.nextTime,
+      ...(isOpen && { openHour: lastHour }),
+    }),
+  );
+  const bytes = bytesPerWeight * taken.weight - written.bytes;
+  yield* answerOf(store.addBytes(-bytes));
+  if (isDone) yield* answerOf(store.dropCorrections(rawBefore));
   return {
-    report: {
-      ...{ datapoints: taken.count, hours: 0, hoursKept: kept.hoursKept, damaged: taken.damaged },
-      bytes: bytesPerWeight * taken.weight - kept.bytes,
-      state: isDone ? 'done' : 'more',
-    },
-    days: kept.days,
-    stands: isDone ? rawBefore : taken.nextTime,
-    openHour: isOpen ? lastHour : null,
+    ...{ datapoints: taken.count, hours: 0, bytes, damaged: taken.damaged },
+    hoursKept: kept.filter(({ begin }) => !there.has(begin)).length,
+    state: isDone ? 'done' : 'more',
   };
 }
 
-/** Adds what went to its hours; `made` are those that it was added to. */
-function keepHours(options: Parameters<typeof planRetention>[0]) {
-  const { taken, openHour, hourlyBefore = Number.NEGATIVE_INFINITY, shown } = options;
-  const before = options.there.flatMap(({ summary }) => readHours(summary));
-  const there = new Map(before.map((hour) => [hour.begin, hour]));
-  const made = new Map<number, HourTally>();
-  for (const columns of taken.columns) {
-    addToHours(shown(toDatapointColumns(columns)), { there, open: openHour, made });
-  }
-  const kept = [...made.values()].filter(({ begin }) => begin >= hourlyBefore);
-  return {
-    made,
-    hoursKept: kept.filter(({ begin }) => !there.has(begin)).length,
-    ...withHours(options.there, kept),
-  };
+/** Adds hours to a series that they were summed up of elsewhere. */
+export function* restoreHours(
+  store: RetentionTables,
+  state: RetainedState,
+  given: readonly HourTally[],
+): EngineWork<void> {
+  yield* answerOf(store.putState(0, state));
+  const touched = given.map(({ begin }) => startOfDay(begin));
+  if (touched.length === 0) return;
+  const first = touched.reduce((a, b) => Math.min(a, b));
+  const last = touched.reduce((a, b) => Math.max(a, b));
+  const { days, bytes } = withHours(yield* answerOf(store.days(first, last)), given);
+  yield* answerOf(store.writeDays(days));
+  yield* answerOf(store.addBytes(bytes));
 }
 
 /** Days with these hours put into them, and how many bytes more they take than before. */
@@ -126,11 +163,7 @@ function writeHours(hours: readonly HourTally[]): Uint8Array {
 }
 
 /** The hours of a row; of one that is damaged none. */
-export function readHours(summary: Uint8Array): readonly HourTally[] {
-  try {
-    return hoursOf(decodeSummary(summary).stretches);
-  } catch (error) {
-    if (!(error instanceof DamagedBytesError)) throw error;
-    return [];
-  }
-}
+export const readHours = (summary: Uint8Array): readonly HourTally[] =>
+  unlessDamaged(() => hoursOf(decodeSummary(summary).stretches)) ?? [];
+
+const hoursOfDay = ({ summary }: DayRow): readonly HourTally[] => readHours(summary);

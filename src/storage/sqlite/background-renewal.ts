@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ChunkLimits } from '../chunks/chunk-placing.ts';
+import type { ChunkLimits } from '../chunks/chunk-store.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { createChunkRenewal, type RenewalFigures } from './timeseries/chunk-renewal.ts';
 

@@ -1,8 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { DamagedBytesError } from '../chunks/bytes.ts';
-import { type Block, blocksOf, encodeChunk } from '../chunks/chunk.ts';
-import type { ChunkLimits } from '../chunks/chunk-placing.ts';
-import { summaryOfBlocks } from '../chunks/chunk-summary.ts';
+import { type Block, blocksOf } from '../chunks/chunk.ts';
+import { type ChunkLimits, chunkOf, unlessDamaged } from '../chunks/chunk-store.ts';
 
 const listSeries = 'select distinct series from chunks order by series';
 const listChunks = 'select id from chunks where series = ? order by min_time, max_time, id';
@@ -29,14 +27,8 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
 
   const rowOf = (id: number): ChunkRow => read.get(id) as unknown as ChunkRow;
 
-  function blocksIn(id: number): readonly Block[] | undefined {
-    try {
-      return blocksOf(rowOf(id).datapoints, `${id}`);
-    } catch (error) {
-      if (!(error instanceof DamagedBytesError)) throw error;
-      return undefined;
-    }
-  }
+  const blocksIn = (id: number): readonly Block[] | undefined =>
+    unlessDamaged(() => blocksOf(rowOf(id).datapoints, `${id}`));
 
   /** Which chunks become one, in their order. */
   function groupsOf(ids: readonly number[]): readonly Group[] {
@@ -73,10 +65,9 @@ export function rewriteChunks(database: DatabaseSync, limits: ChunkLimits): void
       insert.run(series, min_time, max_time, count, datapoints);
     } else {
       const blocks = ids.flatMap((id) => blocksIn(id) ?? []);
-      const count = blocks.reduce((sum, block) => sum + block.count, 0);
-      const [minTime, maxTime] = [blocks[0]?.minTime ?? 0, blocks.at(-1)?.maxTime ?? 0];
-      const added = insert.run(series, minTime, maxTime, count, encodeChunk(blocks));
-      summaries.insert(Number(added.lastInsertRowid), blocks);
+      const { minTime, maxTime, count, points, summary } = chunkOf(blocks, limits);
+      const added = insert.run(series, minTime, maxTime, count, points);
+      if (summary !== undefined) summaries.insert(Number(added.lastInsertRowid), summary);
     }
     for (const id of ids) {
       remove.run(id);
@@ -109,10 +100,7 @@ function createSummaries(database: DatabaseSync, limits: ChunkLimits) {
       database.exec('delete from chunk_summaries where chunk in (select id from chunks)');
     },
     lacks: (id: number, blocks: readonly Block[]) => isDue(blocks) && find.get(id) === undefined,
-    insert(id: number, blocks: readonly Block[]): void {
-      const summary = isDue(blocks) ? summaryOfBlocks(blocks) : undefined;
-      if (summary !== undefined) insert.run(id, summary);
-    },
+    insert: (id: number, summary: Uint8Array) => void insert.run(id, summary),
     remove(id: number): void {
       remove.run(id);
     },

@@ -1,4 +1,4 @@
-import type { ChunkLimits } from '../chunks/chunk-placing.ts';
+import type { ChunkLimits } from '../chunks/chunk-store.ts';
 import type { RenewalReport } from './background-renewal.ts';
 import type { WriteRefusal } from './failures.ts';
 import type { WriteName } from './writes.ts';

@@ -31,7 +31,7 @@ import { createFlusher, type Flusher, type HotCount } from './flusher.ts';
 import { type HotLimits, hotLimits } from './hot-limits.ts';
 import { createLastValues } from './last-values.ts';
 import { createRetainedHours } from './retained-hours.ts';
-import { restoreHours, takeOldDatapoints } from './retention-steps.ts';
+import { putHours, takeOldDatapoints } from './retention-steps.ts';
 import { createPartsLoading } from './series-parts.ts';
 import { createViewSeries, type SeriesView, type Viewed } from './series-view.ts';
 
@@ -172,7 +172,7 @@ function createOldTaking(parts: {
     retained: {
       state: hours.state,
       restore: (sensor, state, given) =>
-        writer.call((tx) => restoreHours(tx, sensor, { state, given })),
+        writer.call((tx) => putHours(tx, sensor, { state, given })),
     },
   };
 }

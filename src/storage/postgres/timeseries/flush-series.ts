@@ -1,8 +1,10 @@
 import type { ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
+import { placeInChunks } from '../../chunks/chunk-placing.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
+import { runAwaiting } from '../../chunks/engine-work.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import type { WriteSession } from '../writer.ts';
-import { placeInChunks } from './chunk-table.ts';
+import { chunksOf } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
 import type { SeriesKey } from './series-key.ts';
@@ -37,9 +39,10 @@ interface Row {
 /** Moves the oldest datapoints of a sensor from "hot" to chunks; answers what is left in "hot". */
 export async function flushSeries(
   session: WriteSession,
-  { bucket, series }: SeriesKey,
+  key: SeriesKey,
   { limits, damaged }: { readonly limits: HotLimits; readonly damaged: DamagedRows },
 ): Promise<{ readonly rows: number; readonly count: number }> {
+  const { bucket, series } = key;
   const rows = await session.all<Row>(selectHot, bucket, series, limits.flushDatapointsPerStep);
   const last = rows.at(-1);
   if (last === undefined) return { rows: 0, count: 0 };
@@ -50,8 +53,8 @@ export async function flushSeries(
     else batches.push(batch);
   }
   const columns = sortByTime(joinBatches(batches));
-  const chunks = { session, key: { bucket, series }, limits };
-  const unreadable = await placeInChunks(chunks, columns);
+  const chunks = chunksOf(session, key, limits);
+  const unreadable = await runAwaiting(placeInChunks(chunks, columns));
   if (unreadable > 0) damaged.note('chunks', series, asideSentence);
   session.send(deleteHot, bucket, series, last.ordinal);
   session.send(setSealed, bucket, series, last.ordinal + last.count);

@@ -1,4 +1,4 @@
-import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
+import type { ChunkLimits } from '../../chunks/chunk-store.ts';
 
 /** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
 export interface HotLimits extends ChunkLimits {

@@ -1,24 +1,22 @@
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { HourTally } from '../../../domain/datapoints/retention/hours.ts';
-import {
-  type RetentionLimits,
-  startOfDay,
-} from '../../../domain/datapoints/retention/retention.ts';
+import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
 import type { RetainedState } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
+import { runAwaiting } from '../../chunks/engine-work.ts';
 import {
   type DayRow,
   daysPerStep,
   nothingTaken,
-  planRetention,
   type RetentionReport,
-  type WrittenDay,
-  withHours,
+  type RetentionTables,
+  restoreHours,
+  takeOld,
 } from '../../chunks/retention-step.ts';
 import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/corrections.ts';
 import type { StateRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import type { WriteSession } from '../writer.ts';
-import { type SeriesChunks, takeBefore } from './chunk-table.ts';
+import { chunksOf } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 import type { SeriesKey } from './series-key.ts';
 
@@ -59,104 +57,66 @@ export interface RetentionOutcome extends RetentionReport {
   readonly series: number;
 }
 
-/** The age limits of a step, and the limits of the chunks that it takes from. */
-export interface OldTaking extends RetentionLimits {
-  readonly limits: HotLimits;
-}
-
 /** Takes one step: hours that are too old, or else the oldest datapoints. */
 export async function takeOldDatapoints(
   session: WriteSession,
   { deviceId, sensorId }: SensorRef,
-  { rawBefore, hourlyBefore, limits }: OldTaking,
+  { limits, ...ages }: RetentionLimits & { readonly limits: HotLimits },
 ): Promise<RetentionOutcome> {
   const key = await session.first<SeriesKey>(findSensor, deviceId, sensorId);
   if (key === undefined) return { ...nothingTaken, series: -1, state: 'done' };
   const { bucket, series } = key;
+  const { rawBefore } = ages;
   if (rawBefore !== undefined) {
     // Late datapoints reach their chunk first.
     const outside = await session.first<{ time: number | null }>(oldestOutside, bucket, series);
     if ((outside?.time ?? rawBefore) < rawBefore) return { ...nothingTaken, series, state: 'wait' };
   }
-  if (hourlyBefore !== undefined) {
-    const gone = await session.first<{ hours: number; bytes: number }>(
-      ...([dropDays, bucket, series, hourlyBefore] as const),
-    );
-    if (gone !== undefined && gone.hours > 0) {
-      await session.run(addBytes, bucket, series, -gone.bytes);
-      return { ...nothingTaken, ...gone, series, state: 'more' };
-    }
-  }
-  if (rawBefore === undefined) return { ...nothingTaken, series, state: 'done' };
-  const chunks = { session, key, limits };
-  return { ...(await takeRaw(chunks, rawBefore, hourlyBefore)), series };
-}
-
-/** Takes from the oldest chunk what is too old. */
-async function takeRaw(
-  chunks: SeriesChunks,
-  rawBefore: number,
-  hourlyBefore: number | undefined,
-): Promise<RetentionReport> {
-  const { session, key } = chunks;
-  const { bucket, series } = key;
-  const taken = await takeBefore(chunks, { before: rawBefore, days: daysPerStep });
-  if (taken === undefined) return { ...nothingTaken, state: 'done' };
-  const state = await session.first<StateRow>(findState, bucket, series);
-  const [first, last] = [startOfDay(taken.firstTime), startOfDay(taken.lastTime)];
-  const { report, ...plan } = planRetention({
-    ...{ taken, rawBefore, hourlyBefore },
-    openHour: state?.open_hour ?? undefined,
-    there: await session.all<DayRow>(findDays, bucket, series, first, last),
-    shown: showByRows(await session.all<CorrectionRow>(listCorrections, bucket, series)),
-  });
-  await writeDays(session, key, plan.days);
-  await session.run(putState, bucket, series, report.datapoints, plan.stands, plan.openHour);
-  await session.run(addBytes, bucket, series, -report.bytes);
-  if (report.state === 'done') await session.run(dropCorrections, bucket, series, rawBefore);
-  return report;
+  const store = { ...tablesOf(session, key), chunks: chunksOf(session, key, limits) };
+  return { ...(await runAwaiting(takeOld(store, ages))), series };
 }
 
 /** Adds hours to a sensor that they were summed up of elsewhere. */
-export async function restoreHours(
+export async function putHours(
   session: SqlSession,
   { deviceId, sensorId }: SensorRef,
   { state, given }: { readonly state: RetainedState; readonly given: readonly HourTally[] },
 ): Promise<'put' | 'missing'> {
   const key = await session.first<SeriesKey>(findSensor, deviceId, sensorId);
   if (key === undefined) return 'missing';
-  const { bucket, series } = key;
-  const { rawBefore, openHour = null } = state;
-  await session.run(putState, bucket, series, 0, rawBefore, openHour);
-  const touched = given.map(({ begin }) => startOfDay(begin));
-  if (touched.length === 0) return 'put';
-  const range = [
-    touched.reduce((a, b) => Math.min(a, b)),
-    touched.reduce((a, b) => Math.max(a, b)),
-  ];
-  const there = await session.all<DayRow>(findDays, bucket, series, ...range);
-  const { days, bytes } = withHours(there, given);
-  await writeDays(session, key, days);
-  await session.run(addBytes, bucket, series, bytes);
+  await runAwaiting(restoreHours(tablesOf(session, key), state, given));
   return 'put';
 }
 
-async function writeDays(
-  session: SqlSession,
-  { bucket, series }: SeriesKey,
-  days: readonly WrittenDay[],
-): Promise<void> {
-  if (days.length === 0) return;
-  let end = 0;
-  const starts = days.map(({ summary }) => {
-    end += summary.length;
-    return end - summary.length;
-  });
-  await session.run(
-    ...([putDays, bucket, series, Buffer.concat(days.map(({ summary }) => summary))] as const),
-    days.map(({ day }) => day),
-    days.map(({ hours }) => hours),
-    starts,
-    days.map(({ summary }) => summary.length),
-  );
+function tablesOf(session: SqlSession, { bucket, series }: SeriesKey): RetentionTables {
+  const key = [bucket, series] as const;
+  return {
+    async dropDays(before) {
+      const gone = await session.first<{ hours: number; bytes: number }>(dropDays, ...key, before);
+      return gone ?? { hours: 0, bytes: 0 };
+    },
+    openHour: async () =>
+      (await session.first<StateRow>(findState, ...key))?.open_hour ?? undefined,
+    days: (first, last) => session.all<DayRow>(findDays, ...key, first, last),
+    async writeDays(days) {
+      if (days.length === 0) return;
+      let end = 0;
+      const starts = days.map(({ summary }) => {
+        end += summary.length;
+        return end - summary.length;
+      });
+      await session.run(
+        ...([putDays, ...key, Buffer.concat(days.map(({ summary }) => summary))] as const),
+        days.map(({ day }) => day),
+        days.map(({ hours }) => hours),
+        starts,
+        days.map(({ summary }) => summary.length),
+      );
+    },
+    shown: async () => showByRows(await session.all<CorrectionRow>(listCorrections, ...key)),
+    dropCorrections: (before) => session.run(dropCorrections, ...key, before),
+    putState: (datapoints, { rawBefore, openHour = null }) =>
+      session.run(putState, ...key, datapoints, rawBefore, openHour),
+    addBytes: (bytes) => session.run(addBytes, ...key, bytes),
+  };
 }

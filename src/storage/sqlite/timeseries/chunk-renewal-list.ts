@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
+import type { ChunkLimits } from '../../chunks/chunk-store.ts';
 
 /** A chunk as the index lists it. */
 export interface ChunkListing {

@@ -7,10 +7,11 @@ import { at } from '../../../../test/contract/storage/datapoint-builders.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { blocksOf, columnsOf, encodeChunk, toBlock } from '../../chunks/chunk.ts';
-import type { ChunkLimits } from '../../chunks/chunk-placing.ts';
-import { summaryOfBlocks } from '../../chunks/chunk-summary.ts';
+import { placeInChunks } from '../../chunks/chunk-placing.ts';
+import { type ChunkLimits, chunkOf } from '../../chunks/chunk-store.ts';
 import { type Columns, toColumns } from '../../chunks/columns.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
+import { runAtOnce } from '../../chunks/engine-work.ts';
 import { databasePath, openConnection } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { type ChunkRenewal, createChunkRenewal } from './chunk-renewal.ts';
@@ -76,7 +77,7 @@ function readAll(database: DatabaseSync): readonly (readonly [number, unknown])[
     assert.ok(row.min_time >= before, 'chunks overlap');
     before = row.max_time;
     if (row.summary !== null) {
-      assert.deepEqual(Buffer.from(row.summary), summaryOfBlocks(blocks));
+      assert.deepEqual(Buffer.from(row.summary), chunkOf(blocks, limits).summary);
     }
     return found;
   });
@@ -126,7 +127,7 @@ const overtaken = [
 
 test('whatever is flushed between its steps, no datapoint is lost, doubled or moved', async (t) => {
   const database = await prepared(t);
-  const table = createChunkTable(database);
+  const chunks = createChunkTable(database)(series, limits);
   fc.assert(
     fc.property(history, (commands) => {
       database.exec('delete from chunks');
@@ -142,7 +143,7 @@ test('whatever is flushed between its steps, no datapoint is lost, doubled or mo
           });
           const columns = sortByTime(toColumns(datapoints));
           database.exec('begin');
-          assert.equal(table.place(series, columns, limits), 0);
+          assert.equal(runAtOnce(placeInChunks(chunks, columns)), 0);
           database.exec('commit');
           expected.push(
             ...datapointsIn(columns).map(([time, text]): [number, unknown] => [time, text]),
@@ -175,11 +176,12 @@ test('whatever is flushed between its steps, no datapoint is lost, doubled or mo
 
 test('a short chunk that is renewed where it stands gets no summary', async (t) => {
   const database = await prepared(t);
-  const table = createChunkTable(database);
+  const chunks = createChunkTable(database)(series, limits);
   const flushes = [[0], [4, 6], [5], [0, 6], [0, 0, 7], [4, 4, 4], [5], [0, 0], [0, 6, 0, 6]];
   for (const [value, times] of [...flushes, [0, 5, 6]].entries()) {
     database.exec('begin');
-    table.place(series, sortByTime(toColumns(times.map((time) => at(time, value)))), limits);
+    const columns = sortByTime(toColumns(times.map((time) => at(time, value))));
+    runAtOnce(placeInChunks(chunks, columns));
     database.exec('commit');
   }
   downgrade(database, 0);

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { joinSmallBlocks, withSummary } from '../../chunks/block-renewal.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { type Block, encodeChunk } from '../../chunks/chunk.ts';
-import { type ChunkLimits, cutIntoChunks } from '../../chunks/chunk-placing.ts';
-import { summaryOfBlocks } from '../../chunks/chunk-summary.ts';
+import type { Block } from '../../chunks/chunk.ts';
+import { cutIntoChunks } from '../../chunks/chunk-placing.ts';
+import { type ChunkLimits, chunkOf, takenFrom } from '../../chunks/chunk-store.ts';
 import { withoutWaiting } from '../without-waiting.ts';
 import { type ChunkListing, createRenewalList, type ListedChunk } from './chunk-renewal-list.ts';
 import { createChunkRows } from './chunk-table.ts';
@@ -63,8 +63,9 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
   };
 
   function* renewed(chunk: ListedChunk): Generator<void, readonly Block[] | 'gone' | 'unreadable'> {
-    if (!rows.isThere(chunk.id)) return 'gone';
-    const { blocks, isDamaged } = rows.take(chunk.id);
+    const bytes = rows.read(chunk.id);
+    if (bytes === undefined) return 'gone';
+    const { blocks, isDamaged } = takenFrom(bytes, chunk.id);
     yield;
     try {
       if (isDamaged) throw new DamagedBytesError('it cannot be read');
@@ -142,7 +143,9 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
 
   function replaceAll(chunks: readonly ListedChunk[], cut: readonly (readonly Block[])[]): void {
     for (const piece of cut) {
-      figures.bytesAfter += rows.insert(chunks[0]?.series ?? 0, piece, limits.summaryDatapointsMin);
+      const chunk = chunkOf(piece, limits);
+      rows.insert(chunks[0]?.series ?? 0, chunk);
+      figures.bytesAfter += chunk.points.length;
     }
     for (const { id, bytes } of chunks) {
       rows.remove(id);
@@ -160,13 +163,11 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
     for (const [at, { id, bytes, lacksSummary }] of chunks.entries()) {
       const own = blocks[at];
       if (!lacksSummary || own === undefined) continue;
-      const encoded = encodeChunk(own);
-      update.run(encoded, id);
-      const count = own.reduce((sum, block) => sum + block.count, 0);
-      const summary = count < limits.summaryDatapointsMin ? undefined : summaryOfBlocks(own);
+      const { points, summary } = chunkOf(own, limits);
+      update.run(points, id);
       if (summary !== undefined) summarise.run(id, summary);
       figures.bytesBefore += bytes;
-      figures.bytesAfter += encoded.length;
+      figures.bytesAfter += points.length;
       figures.replaced += 1;
       figures.made += 1;
     }

@@ -8,8 +8,10 @@ import {
 } from '../../../domain/datapoints/column-batch.ts';
 import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
+import { placeInChunks } from '../../chunks/chunk-placing.ts';
 import { sortByTime } from '../../chunks/columns-order.ts';
 import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
+import { runAtOnce } from '../../chunks/engine-work.ts';
 import { keyParts } from '../../sql/session-row.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
@@ -110,7 +112,7 @@ export function createDatapointWrites(database: DatabaseSync) {
 
 function createSeriesFlusher(database: DatabaseSync) {
   const flushedOf = database.prepare(findFlushed);
-  const chunks = createChunkTable(database);
+  const chunksOf = createChunkTable(database);
   const putLast = database.prepare(putLastValue);
   const putCount = database.prepare(putFlushed);
   flushedOf.setReturnArrays(true);
@@ -128,7 +130,7 @@ function createSeriesFlusher(database: DatabaseSync) {
     const first = Math.min(begin - push.sequenceNumber, batch.count);
     const rest = sliceBatch(batch, first, batch.count);
     if (rest.count === 0) return 0;
-    const damaged = chunks.place(push.series, sortByTime(rest), limits);
+    const damaged = runAtOnce(placeInChunks(chunksOf(push.series, limits), sortByTime(rest)));
     const nowFlushed = begin + rest.count;
     const bytes = bytesPerWeight * weightOfBatch(rest);
     const isCounted = last.count === 0 && putCount.run(nowFlushed, bytes, push.series).changes > 0;

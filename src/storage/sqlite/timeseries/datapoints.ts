@@ -224,20 +224,17 @@ function createOldTaking(parts: {
 }): Pick<SqliteDatapoints, 'takeOld' | 'retained' | 'oldestUnflushed'> {
   const { table, memtable, flusher, hours, writer, limits, log } = parts;
   const idle = { datapoints: 0, hours: 0, hoursKept: 0, bytes: 0 } as const;
-  async function takeOld(
-    sensor: SensorRef,
-    { rawBefore, hourlyBefore }: RetentionLimits,
-  ): Promise<RetentionStep> {
+  async function takeOld(sensor: SensorRef, ages: RetentionLimits): Promise<RetentionStep> {
     const series = table.resolve(sensor);
     if (series === undefined) return { ...idle, state: 'done' };
-    if (rawBefore !== undefined && oldestOf(series) < rawBefore) {
+    if (oldestOf(series) < (ages.rawBefore ?? Number.NEGATIVE_INFINITY)) {
       memtable.want(series);
       flusher.poke();
       return { ...idle, state: 'wait' };
     }
     // First: whatever becomes of the answer, reads check for hours from now on.
     hours.noteTaken();
-    const order = { series: series.number, rawBefore, hourlyBefore, limits };
+    const order = { ...ages, series: series.number, limits };
     const { damaged, ...step } = await writer.call('takeOldDatapoints', order);
     if (damaged > 0) log.error({ chunks: damaged }, 'chunks cannot be read and were set aside');
     return step;
