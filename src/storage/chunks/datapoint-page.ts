@@ -7,8 +7,8 @@ import type {
 } from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
-import type { BlockHead, ChunkHead } from './chunk-head.ts';
-import type { ChunkSource } from './chunk-source.ts';
+import type { BlockHead } from './chunk-head.ts';
+import { type ChunkSource, endsOf, isWithin } from './chunk-source.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
 import { createColumnsBuilder } from './columns-builder.ts';
@@ -106,7 +106,8 @@ function* blocksToRead(options: {
   readonly output: ReturnType<typeof createOutput>;
 }): Iterable<BlockHead> {
   const { chunks, series, page, later, output } = options;
-  const { from, to, order } = withEnds(page);
+  const { order } = page;
+  const { from, to } = endsOf(page);
   for (const chunk of chunks.heads(series, page, order)) {
     if (isWithin(chunk, from, to)) {
       const ahead = later.countUpTo(order === 'asc' ? chunk.maxTime : chunk.minTime);
@@ -120,18 +121,6 @@ function* blocksToRead(options: {
     }
   }
 }
-
-const withEnds = ({ from, to, order }: Page) => ({
-  order,
-  from: from ?? Number.NEGATIVE_INFINITY,
-  to: to ?? Number.POSITIVE_INFINITY,
-});
-
-const isWithin = (
-  { minTime, maxTime }: Pick<ChunkHead, 'minTime' | 'maxTime'>,
-  from: Instant,
-  to: Instant,
-): boolean => minTime >= from && maxTime <= to;
 
 /** How many datapoints that are in order of time the range has. */
 export function countInRange(columns: Columns, range: Range): number {
@@ -149,7 +138,8 @@ interface Part {
 }
 
 function partOf(chunks: ChunkSource, head: BlockHead, page: Page): Part {
-  const { from, to, order } = withEnds(page);
+  const { order } = page;
+  const { from, to } = endsOf(page);
   const { block } = head;
   const columns = isWithin(block, from, to) ? undefined : chunks.columns(head);
   const start = columns === undefined ? 0 : rowFrom(columns.times, from);
@@ -244,7 +234,7 @@ function createOutput(page: Page, target: Target) {
 }
 
 function sliceOf({ times }: Columns, range: Range): [start: number, end: number] {
-  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
+  const { from, to } = endsOf(range);
   const start = rowFrom(times, from);
   return [start, Math.max(start, rowAfter(times, to))];
 }

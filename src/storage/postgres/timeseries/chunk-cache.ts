@@ -1,14 +1,15 @@
-import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
-import type { Instant } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
-import { DamagedBytesError } from '../../chunks/bytes.ts';
-import { type Block, blocksOf, columnsOf } from '../../chunks/chunk.ts';
-import type { BlockHead, ChunkHead } from '../../chunks/chunk-head.ts';
-import { createChunkLookup } from '../../chunks/chunk-lookup.ts';
-import type { ChunkSource } from '../../chunks/chunk-source.ts';
-import { type Columns, rowAfter, rowFrom, toColumns } from '../../chunks/columns.ts';
-import { type ChunkSummary, decodeSummary } from '../../chunks/summary.ts';
+import type { ChunkHead } from '../../chunks/chunk-head.ts';
+import {
+  type ChunkSource,
+  createBlockCache,
+  createChunkSource,
+  endsOf,
+  isWithin,
+  summaryFrom,
+} from '../../chunks/chunk-source.ts';
+import type { ChunkSummary } from '../../chunks/summary.ts';
 import type { HotLimits } from './hot-limits.ts';
 
 /** The part of a chunk that a read attempt needs before it can go on. */
@@ -17,7 +18,7 @@ export interface Missing {
   readonly chunk: number;
   readonly order: 'asc' | 'desc';
   has(chunk: number): boolean;
-  put(chunk: number, bytes: Uint8Array | undefined): void;
+  put(chunk: ChunkHead, bytes: Uint8Array | undefined): void;
 }
 
 /** Ends a read attempt that lacks something. */
@@ -37,165 +38,52 @@ export interface ChunkCache {
   sourceOf(heads: readonly ChunkHead[]): ChunkSource;
 }
 
-/** A block with longer texts would weigh more than it saves; so would a longer chunk. */
-const cachedTextCharactersMax = 65_536;
-const cachedChunkBytesMax = 65_536;
-
-type Blocks = readonly Block[];
-type Summary = ChunkSummary | 'none';
-
 export function createChunkCache(limits: HotLimits, log: Log): ChunkCache {
-  const decoded = createLruCache<string, Columns>(limits.decodedChunksMax);
-  const directories = createLruCache<number, Blocks>(limits.chunksInMemoryMax);
-  const summaries = createLruCache<number, Summary>(limits.summariesInMemoryMax);
-
-  function columns({ chunk, index, block }: BlockHead): Columns {
-    const key = `${chunk} ${index}`;
-    const known = decoded.get(key);
-    if (known !== undefined) return known;
-    const fresh = columnsOf(block, `${chunk}`);
-    if (textCharacters(fresh) <= cachedTextCharactersMax) decoded.set(key, fresh);
-    return fresh;
-  }
-
-  function summaryFrom(chunk: number, bytes: Uint8Array | undefined): Summary {
-    if (bytes === undefined) return 'none';
-    try {
-      return decodeSummary(bytes);
-    } catch (error) {
-      if (!(error instanceof DamagedBytesError)) throw error;
-      log.error({ err: error, chunk }, 'the summary of a chunk cannot be read');
-      return 'none';
-    }
-  }
+  const { has: isCached, directory, columns } = createBlockCache(limits);
+  const summaries = createLruCache<number, ChunkSummary | 'none'>(limits.summariesInMemoryMax);
 
   return {
     sourceOf(heads) {
-      // Bytes that were fetched for this read stay for it, whatever the caches forget.
+      // What was fetched for this read stays for it, whatever the caches forget.
       const held = new Map<number, Uint8Array | undefined>();
-      const heldSummaries = new Map<number, Summary>();
+      const heldSummaries = new Map<number, ChunkSummary | 'none'>();
 
-      const directory = (chunk: number, order: 'asc' | 'desc'): Blocks => {
-        const known = directories.get(chunk);
-        if (known !== undefined) return known;
-        const bytes = held.get(chunk);
-        if (bytes === undefined) {
-          const has = (id: number) => held.has(id) || directories.get(id) !== undefined;
-          const put = (id: number, got: Uint8Array | undefined) => void held.set(id, got);
-          throw new MissingError({ what: 'points', chunk, order, has, put });
-        }
-        const fresh = blocksOf(bytes, `${chunk}`);
-        if (bytes.length <= cachedChunkBytesMax) directories.set(chunk, fresh);
-        return fresh;
-      };
-      const summary = ({ id: chunk, count }: ChunkHead): ChunkSummary | undefined => {
-        const known = summaries.get(chunk) ?? heldSummaries.get(chunk);
-        if (known === undefined) {
+      return createChunkSource({
+        inSnapshot: (work) => work(),
+        heads(_, range, order) {
+          const { from, to } = endsOf(range);
+          const touching = heads.filter(({ minTime, maxTime }) => maxTime >= from && minTime <= to);
+          return order === 'asc' ? touching : touching.reverse();
+        },
+        directory: (chunk, order) =>
+          directory(chunk, () => {
+            const bytes = held.get(chunk);
+            if (bytes !== undefined) return bytes;
+            const has = (id: number) => held.has(id) || isCached(id);
+            const put: Missing['put'] = ({ id }, got) => void held.set(id, got);
+            throw new MissingError({ what: 'points', chunk, order, has, put });
+          }),
+        columns,
+        summary({ id: chunk }) {
+          const known = summaries.get(chunk) ?? heldSummaries.get(chunk);
+          if (known !== undefined) return known === 'none' ? undefined : known;
           const has = (id: number) => heldSummaries.has(id) || summaries.get(id) !== undefined;
-          const put = (id: number, bytes: Uint8Array | undefined): void => {
-            const got = summaryFrom(id, bytes);
-            heldSummaries.set(id, got);
-            summaries.set(id, got);
+          const put: Missing['put'] = (head, bytes) => {
+            const got = summaryFrom(bytes, head, log);
+            heldSummaries.set(head.id, got);
+            summaries.set(head.id, got);
           };
           throw new MissingError({ what: 'summary', chunk, order: 'asc', has, put });
-        }
-        const isOfIt = known !== 'none' && sum(known.counts) === count;
-        return isOfIt ? known : undefined;
-      };
-      return createSource({ heads, directory, columns, summary, limits });
+        },
+        within(_, from, to) {
+          const touching = heads.filter(({ minTime, maxTime }) => maxTime >= from && minTime <= to);
+          const borders = touching.filter((chunk) => !isWithin(chunk, from, to));
+          const sum = (chunks: readonly ChunkHead[]) =>
+            chunks.reduce((total, { count }) => total + count, 0);
+          return { count: sum(touching) - sum(borders), borders };
+        },
+        crowdedChunksMax: limits.crowdedChunksMax,
+      });
     },
   };
-}
-
-function createSource(parts: {
-  readonly heads: readonly ChunkHead[];
-  readonly directory: (chunk: number, order: 'asc' | 'desc') => Blocks;
-  readonly columns: (head: BlockHead) => Columns;
-  readonly summary: (chunk: ChunkHead) => ChunkSummary | undefined;
-  readonly limits: HotLimits;
-}): ChunkSource {
-  const { columns, summary, limits } = parts;
-
-  function heads(_: number, range: Range, order: 'asc' | 'desc'): readonly ChunkHead[] {
-    const { from, to } = endsOf(range);
-    const touching = parts.heads.filter(({ minTime, maxTime }) => maxTime >= from && minTime <= to);
-    return order === 'asc' ? touching : touching.reverse();
-  }
-
-  function* blocks(chunk: ChunkHead, order: 'asc' | 'desc'): Iterable<BlockHead> {
-    const all = parts.directory(chunk.id, order);
-    for (let n = 0; n < all.length; n += 1) {
-      const index = order === 'asc' ? n : all.length - 1 - n;
-      const block = all[index];
-      if (block !== undefined) yield { chunk: chunk.id, index, block };
-    }
-  }
-
-  function count(series: number, range: Range): number {
-    const { from, to } = endsOf(range);
-    let total = 0;
-    for (const chunk of heads(series, range, 'asc')) {
-      if (isWithin(chunk, from, to)) {
-        total += chunk.count;
-        continue;
-      }
-      for (const head of blocks(chunk, 'asc')) {
-        const { block } = head;
-        if (block.maxTime < from || block.minTime > to) continue;
-        total += isWithin(block, from, to) ? block.count : countIn(columns(head), from, to);
-      }
-    }
-    return total;
-  }
-
-  /** For look-ups only: what cannot be read must not stop every push of its sensor. */
-  function orElse<Result>(fallback: Result, look: () => Result): Result {
-    try {
-      return look();
-    } catch (error) {
-      if (!(error instanceof DamagedBytesError)) throw error;
-      return fallback;
-    }
-  }
-
-  return {
-    inSnapshot: (work) => work(),
-    heads,
-    blocks,
-    columns,
-    summary,
-    count,
-    createLookup: (series) =>
-      createChunkLookup(
-        {
-          chunksFrom: (from) => heads(series, { from }, 'asc'),
-          blocksOf: (chunk) => orElse([], () => [...blocks(chunk, 'asc')]),
-          columnsOf: (head) => orElse(toColumns([]), () => columns(head)),
-        },
-        limits.crowdedChunksMax,
-      ),
-  };
-}
-
-function endsOf(range: Range): { from: Instant; to: Instant } {
-  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
-  return { from, to };
-}
-
-const isWithin = (
-  { minTime, maxTime }: Pick<ChunkHead, 'minTime' | 'maxTime'>,
-  from: Instant,
-  to: Instant,
-): boolean => minTime >= from && maxTime <= to;
-
-const countIn = (columns: Columns, from: Instant, to: Instant): number =>
-  Math.max(0, rowAfter(columns.times, to) - rowFrom(columns.times, from));
-
-const sum = (counts: ArrayLike<number>): number =>
-  Array.from(counts).reduce((total, one) => total + one, 0);
-
-function textCharacters(columns: Columns): number {
-  let characters = 0;
-  for (const text of columns.texts ?? []) characters += text?.length ?? 0;
-  return characters;
 }

@@ -68,8 +68,9 @@ export function createViewSeries(options: {
       ...[bucket, series, Math.min(...times), Math.max(...times)],
       wanted.map(({ id }) => id),
     );
-    for (const { id, bytes } of rows) missing.put(id, bytes ?? undefined);
-    return rows.some(({ id }) => id === missing.chunk);
+    const found = new Map(rows.map(({ id, bytes }) => [id, bytes ?? undefined]));
+    for (const chunk of wanted) if (found.has(chunk.id)) missing.put(chunk, found.get(chunk.id));
+    return found.has(missing.chunk);
   }
 
   return async (session, sensor, viewed, look) => {
