@@ -2,7 +2,7 @@ import { DamagedBytesError } from '../chunks/bytes.ts';
 import { blocksOf, columnsOf } from '../chunks/chunk.ts';
 import type { Columns } from '../chunks/columns.ts';
 import { decodeSummary, encodeSummary, summarise } from '../chunks/summary.ts';
-import { type Findings, restoreBackup } from './finding.ts';
+import type { Findings } from './finding.ts';
 
 /** The size of the chunks of one series. */
 export interface SeriesSize {
@@ -34,14 +34,18 @@ const dayMs = 86_400_000;
 /** Beside its datapoints a chunk takes this in its row and in the index, about. */
 const rowBytes = 60;
 
-/** Looks at one chunk after the other, and adds up what they take. */
+/** Checks one chunk after the other, and adds up what they take. */
 export function createChunkExamination(options: {
   readonly now: number;
   readonly findings: Findings;
+  /** Chunks of so many datapoints have a summary. */
+  readonly summaryDatapointsMin: number;
+  /** What to do about a wrong summary, and about chunks without any. */
+  readonly remedies: { readonly wrong: (chunk: number) => string; readonly missing: string };
 }) {
-  const { now, findings } = options;
+  const { now, findings, summaryDatapointsMin, remedies } = options;
   const series = new Map<number, SeriesSize>();
-  let [lastDay, lastWeek, chunkBytes] = [0, 0, 0];
+  let [lastDay, lastWeek, chunkBytes, missing] = [0, 0, 0, 0];
 
   function measure({ series: number, minTime, maxTime, count, bytes }: StoredChunk): void {
     const size = series.get(number) ?? { chunks: 0, datapoints: 0, bytes: 0 };
@@ -60,16 +64,33 @@ export function createChunkExamination(options: {
       measure(chunk);
       const { wrong, blocks } = readWhole(chunk);
       if (wrong === undefined) return blocks;
-      findings.add({
-        level: 'damage',
-        check: 'chunks',
-        sentence:
-          `${chunk.count} datapoints of series ${chunk.series} cannot be trusted: ` + `${wrong}.`,
-        remedy: restoreBackup,
-      });
+      const sentence = `${chunk.count} datapoints of series ${chunk.series} cannot be trusted`;
+      findings.damage('chunks', `${sentence}: ${wrong}.`);
       return undefined;
     },
-    sizes: (): ChunkSizes => ({ series, lastDay, lastWeek, chunkBytes }),
+    /** Compares the summary of a chunk with what its datapoints, block by block, come to. */
+    checkSummary(
+      { id, series: number, count }: StoredChunk,
+      summary: Uint8Array | null | undefined,
+      blocks: readonly Columns[],
+    ): void {
+      if (!summary) {
+        if (count >= summaryDatapointsMin) missing += 1;
+        return;
+      }
+      const wrong = summaryFault(summary, blocks);
+      if (wrong === undefined) return;
+      const sentence = `What is kept of chunk ${id} of series ${number} for aggregates ${wrong}.`;
+      findings.damage('summaries', sentence, remedies.wrong(id));
+    },
+    /** The sizes of all chunks, once they were checked. */
+    finish(): ChunkSizes {
+      if (missing > 0) {
+        const sentence = `${missing} chunks have no summary: aggregates read their datapoints.`;
+        findings.note('summaries', sentence, remedies.missing);
+      }
+      return { series, lastDay, lastWeek, chunkBytes };
+    },
   };
 }
 
@@ -83,9 +104,17 @@ export function totalOf({ series }: Pick<ChunkSizes, 'series'>) {
   return { chunks, datapoints };
 }
 
-/** How fast datapoints come: a day without devices is no sign of an end. */
-export const perDay = ({ lastDay, lastWeek }: ChunkSizes): number =>
-  Math.round(Math.max(lastDay, lastWeek / 7));
+/** How fast chunks grow that take so many bytes: a day without devices is no sign of an end. */
+export function growthOf(sizes: ChunkSizes, bytes: number) {
+  const { datapoints } = totalOf(sizes);
+  const datapointsPerDay = Math.round(Math.max(sizes.lastDay, sizes.lastWeek / 7));
+  const bytesPerDatapoint = datapoints === 0 ? undefined : bytes / datapoints;
+  return {
+    ...(bytesPerDatapoint !== undefined && { bytesPerDatapoint }),
+    datapointsPerDay,
+    bytesPerDay: Math.round(datapointsPerDay * (bytesPerDatapoint ?? 0)),
+  };
+}
 
 /** The datapoints of a chunk, block by block, or what is wrong with it. */
 function readWhole(chunk: StoredChunk): {
@@ -121,7 +150,7 @@ function readWhole(chunk: StoredChunk): {
 }
 
 /** The fault of the summary of a chunk that has these blocks. */
-export function summaryFault(stored: Uint8Array, blocks: readonly Columns[]): string | undefined {
+function summaryFault(stored: Uint8Array, blocks: readonly Columns[]): string | undefined {
   try {
     // Compared as they are read, whatever wrote the bytes.
     const known = decodeSummary(stored);

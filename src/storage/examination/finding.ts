@@ -14,20 +14,29 @@ export interface Finding {
   readonly remedy: string;
 }
 
-/** Collects findings; of one check a few, and then how many more there are. */
-export interface Findings {
-  add(finding: Finding): void;
-  all(): readonly Finding[];
-}
-
 const perCheckMax = 10;
 
 export const restoreBackup =
   'Restore a backup made before it happened, and have disk and memory of the machine tested.';
 
+export const deleteAside =
+  'Restore a backup to have them back, or delete them from the table to do without.';
+
+/** Collects findings; of one check a few, and then how many more there are. */
+export type Findings = ReturnType<typeof createFindings>;
+
 /** None yet. */
-export function createFindings(): Findings {
+export function createFindings() {
   const byCheck = new Map<string, { readonly kept: Finding[]; count: number }>();
+
+  const adding =
+    (level: FindingLevel) =>
+    (check: string, sentence: string, remedy = restoreBackup): void => {
+      const of = byCheck.get(check) ?? { kept: [], count: 0 };
+      byCheck.set(check, of);
+      of.count += 1;
+      if (of.kept.length < perCheckMax) of.kept.push({ level, check, sentence, remedy });
+    };
 
   function summary({ kept, count }: { readonly kept: readonly Finding[]; count: number }) {
     const [first] = kept;
@@ -36,13 +45,10 @@ export function createFindings(): Findings {
   }
 
   return {
-    add(finding) {
-      const of = byCheck.get(finding.check) ?? { kept: [], count: 0 };
-      byCheck.set(finding.check, of);
-      of.count += 1;
-      if (of.kept.length < perCheckMax) of.kept.push(finding);
-    },
-    all() {
+    damage: adding('damage'),
+    warn: adding('warning'),
+    note: adding('note'),
+    all(): readonly Finding[] {
       const order: readonly FindingLevel[] = ['damage', 'warning', 'note'];
       return [...byCheck.values()]
         .flatMap(summary)

@@ -1,4 +1,5 @@
-import type { SeriesSize } from './chunk-examination.ts';
+import type { SqlSession } from '../sql/session.ts';
+import type { ChunkSizes } from './chunk-examination.ts';
 
 /** Something with a name, and what it takes. */
 export interface SizedPart {
@@ -15,24 +16,34 @@ export interface Largest {
   readonly sensors: readonly SizedPart[];
 }
 
-/** A series, with the sensor that has it. */
-export interface NamedSize extends SeriesSize {
-  readonly deviceId: string;
-  readonly sensorId: string;
-}
-
 const shownMax = 5;
 
-/** The largest tables, devices and sensors. */
-export function largestOf(series: Iterable<NamedSize>, tables: readonly SizedPart[]): Largest {
+const seriesPerStep = 1_000;
+const selectNames = `
+  select series, device_id as "deviceId", sensor_id as "sensorId"
+  from each($1) cross join sensors on series = cast(value as bigint)`;
+
+/** The largest tables, devices and sensors; series that no sensor has are left out. */
+export async function largestOf(
+  session: SqlSession,
+  { series }: ChunkSizes,
+  tables: readonly SizedPart[],
+): Promise<Largest> {
   const devices = new Map<string, { name: string; bytes: number; datapoints: number }>();
   const sensors: SizedPart[] = [];
-  for (const { deviceId, sensorId, bytes, datapoints } of series) {
-    const device = devices.get(deviceId) ?? { name: deviceId, bytes: 0, datapoints: 0 };
-    devices.set(deviceId, device);
-    device.bytes += bytes;
-    device.datapoints += datapoints;
-    sensors.push({ name: `${deviceId}/${sensorId}`, bytes, datapoints });
+  const numbers = Array.from(series.keys(), String);
+  for (let from = 0; from < numbers.length; from += seriesPerStep) {
+    const some = numbers.slice(from, from + seriesPerStep);
+    type Named = { readonly series: number; readonly deviceId: string; readonly sensorId: string };
+    for (const row of await session.all<Named>(selectNames, some)) {
+      const { deviceId, sensorId } = row;
+      const { bytes = 0, datapoints = 0 } = series.get(row.series) ?? {};
+      const device = devices.get(deviceId) ?? { name: deviceId, bytes: 0, datapoints: 0 };
+      devices.set(deviceId, device);
+      device.bytes += bytes;
+      device.datapoints += datapoints;
+      sensors.push({ name: `${deviceId}/${sensorId}`, bytes, datapoints });
+    }
   }
   return { tables: top(tables), devices: top([...devices.values()]), sensors: top(sensors) };
 }

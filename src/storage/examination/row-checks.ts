@@ -7,11 +7,10 @@ import {
   notificationColumns,
   notificationFromRow,
 } from '../sql/notification-row.ts';
-import type { SqlSession } from '../sql/session.ts';
 import type { Row, Table } from '../sql/table.ts';
 import { type UserRow, userColumns, userFromRow } from '../sql/users.ts';
-import { type Findings, restoreBackup } from './finding.ts';
-import type { Pace } from './pace.ts';
+import type { Checks } from './checks.ts';
+import { restoreBackup } from './finding.ts';
 
 /** A table whose rows a service sets aside where it cannot understand them. */
 interface ReadTable {
@@ -43,10 +42,7 @@ const readTables: readonly ReadTable[] = [
 const rowsPerStep = 100;
 
 /** Whether what rows of accounts, links, groups, gateways and notifications hold can be read. */
-export async function checkRows(
-  session: SqlSession,
-  { findings, pace }: { readonly findings: Findings; readonly pace: Pace },
-): Promise<void> {
+export async function checkRows({ session, findings, pace }: Checks): Promise<void> {
   for (const { name, columns, read } of readTables) {
     const select = `
       select position, ${columns} from ${name} where position > $1
@@ -58,13 +54,9 @@ export async function checkRows(
       );
       for (const row of rows) {
         if (isReadable(row, read)) continue;
-        findings.add({
-          level: 'damage',
-          check: 'rows',
-          // Without what it holds, which may be anybody's secret.
-          sentence: `The row ${row.id} of the table ${name} cannot be understood.`,
-          remedy: `The service goes on without it. ${restoreBackup}`,
-        });
+        // Without what it holds, which may be anybody's secret.
+        const sentence = `The row ${row.id} of the table ${name} cannot be understood.`;
+        findings.damage('rows', sentence, `The service goes on without it. ${restoreBackup}`);
       }
       await pace();
       if (rows.length < rowsPerStep) break;

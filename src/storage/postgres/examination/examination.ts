@@ -1,4 +1,5 @@
-import { type ChunkSizes, perDay, totalOf } from '../../examination/chunk-examination.ts';
+import { type Checks, createPace } from '../../examination/checks.ts';
+import { type ChunkSizes, growthOf, totalOf } from '../../examination/chunk-examination.ts';
 import {
   type DiskUse,
   type Examination,
@@ -6,9 +7,8 @@ import {
   measureWrites,
   type SyncRate,
 } from '../../examination/examination.ts';
-import { createFindings, type Findings } from '../../examination/finding.ts';
-import { largestOf, type NamedSize, type SizedPart } from '../../examination/largest.ts';
-import { createPace } from '../../examination/pace.ts';
+import { createFindings, deleteAside, type Findings } from '../../examination/finding.ts';
+import { largestOf, type SizedPart } from '../../examination/largest.ts';
 import { checkRows } from '../../examination/row-checks.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { openForReading } from '../command-opening.ts';
@@ -16,7 +16,8 @@ import { readMigrations } from '../migrate.ts';
 import { isServed } from '../service-lock.ts';
 import { checkKeys } from './key-checks.ts';
 import { checkStored } from './point-checks.ts';
-import { checkSeries } from './series-checks.ts';
+import { reasonOfDamage } from './reason.ts';
+import { checkAllSeries } from './series-checks.ts';
 import { checkServer } from './server-checks.ts';
 
 /**
@@ -36,15 +37,17 @@ export async function examine(options: {
   const reader = await openForReading(url);
   opened.defer(() => reader.close());
   const findings = createFindings();
-  const checks = { findings, pace: createPace() };
+  const checks: Checks = {
+    ...{ session: reader, findings, pace: createPace(), reasonOf: reasonOfDamage },
+  };
   const isInUse = await isServed(reader);
   onStage('checking the server and tables');
   await checkServer(reader, findings);
-  await checkKeys(reader, checks);
-  await checkRows(reader, checks);
+  await checkKeys(checks);
+  await checkRows(checks);
   onStage('checking datapoints');
-  const { sizes, hotRows } = await checkStored(reader, { ...checks, now });
-  await checkSeries(reader, checks);
+  const { sizes, hotRows } = await checkStored({ ...checks, now });
+  await checkAllSeries(checks);
   await tellAside(reader, findings);
   onStage('measuring commits');
   const syncs = await measureWrites(() => commitOn(reader), syncsMax);
@@ -59,7 +62,7 @@ export async function examine(options: {
     logRows: hotRows,
     disk: await useOf(reader, sizes),
     syncs,
-    largest: largestOf(await namesOf(reader, sizes), await tablesOf(reader)),
+    largest: await largestOf(reader, sizes, await tablesOf(reader)),
   };
 }
 
@@ -81,60 +84,25 @@ const tablesOf = (session: SqlSession): Promise<readonly SizedPart[]> =>
 async function useOf(session: SqlSession, sizes: ChunkSizes): Promise<DiskUse> {
   const all = (await session.first<{ bytes: number }>(sumTables))?.bytes ?? 0;
   const inChunks = (await session.first<{ bytes: number }>(sizeOfChunks))?.bytes ?? 0;
-  const { datapoints } = totalOf(sizes);
-  const datapointsPerDay = perDay(sizes);
-  const bytesPerDatapoint = datapoints === 0 ? undefined : inChunks / datapoints;
-  return {
-    databaseBytes: all,
-    ...(bytesPerDatapoint !== undefined && { bytesPerDatapoint }),
-    datapointsPerDay,
-    bytesPerDay: Math.round(datapointsPerDay * (bytesPerDatapoint ?? 0)),
-  };
-}
-
-const seriesPerStep = 1_000;
-const selectNames = `
-  select series, device_id as "deviceId", sensor_id as "sensorId" from sensors
-  where series = any($1::bigint[])`;
-
-/** The sizes of series that have a sensor, with its name. */
-async function namesOf(session: SqlSession, { series }: ChunkSizes): Promise<readonly NamedSize[]> {
-  const named: NamedSize[] = [];
-  const all = [...series];
-  for (let from = 0; from < all.length; from += seriesPerStep) {
-    const some = new Map(all.slice(from, from + seriesPerStep));
-    const rows = await session.all<{ series: number; deviceId: string; sensorId: string }>(
-      selectNames,
-      [...some.keys()],
-    );
-    for (const { series: number, deviceId, sensorId } of rows) {
-      const size = some.get(number);
-      if (size !== undefined) named.push({ ...size, deviceId, sensorId });
-    }
-  }
-  return named;
+  return { databaseBytes: all, ...growthOf(sizes, inChunks) };
 }
 
 async function tellAside(session: SqlSession, findings: Findings): Promise<void> {
   const count = 'select count(*) as n from damaged_points';
   const rows = (await session.first<{ n: number }>(count))?.n ?? 0;
   if (rows === 0) return;
-  findings.add({
-    level: 'warning',
-    check: 'set aside',
-    sentence: `${rows} rows of datapoints could not be read and were set aside in damaged_points.`,
-    remedy: 'Restore a backup to have them back, or delete them from the table to do without.',
-  });
+  findings.warn(
+    'set aside',
+    `${rows} rows of datapoints could not be read and were set aside in damaged_points.`,
+    deleteAside,
+  );
 }
 
 function tellSlow(syncs: SyncRate, findings: Findings): void {
   if (!isSlow(syncs)) return;
-  findings.add({
-    level: 'warning',
-    check: 'syncs',
-    sentence:
-      `Every other commit takes ${syncs.medianMs.toFixed(0)} ms or more: ` + 'pushes wait for it.',
-    remedy:
-      'Give the server a faster disk and a standby nearby, or bring it nearer to the service.',
-  });
+  findings.warn(
+    'syncs',
+    `Every other commit takes ${syncs.medianMs.toFixed(0)} ms or more: pushes wait for it.`,
+    'Give the server a faster disk and a standby nearby, or bring it nearer to the service.',
+  );
 }

@@ -1,7 +1,4 @@
-import { type Findings, restoreBackup } from '../../examination/finding.ts';
-import type { Pace } from '../../examination/pace.ts';
-import type { SqlSession } from '../../sql/session.ts';
-import { reasonOfDamage } from './reason.ts';
+import type { Checks } from '../../examination/checks.ts';
 
 /** Tables that are walked row by row instead: they may be of any size. */
 const walked = ['chunks'];
@@ -27,12 +24,8 @@ interface KeyRow {
 }
 
 /** Whether rows belong to rows that are there, also where the server was set not to check. */
-export async function checkKeys(
-  session: SqlSession,
-  { findings, pace }: { readonly findings: Findings; readonly pace: Pace },
-): Promise<void> {
-  const told = (sentence: string): void =>
-    findings.add({ level: 'damage', check: 'orphans', sentence, remedy: restoreBackup });
+export async function checkKeys({ session, findings, pace, reasonOf }: Checks): Promise<void> {
+  const told = (sentence: string): void => findings.damage('orphans', sentence);
   for (const key of await session.all<KeyRow>(selectKeys, walked)) {
     const { child, parent } = key;
     try {
@@ -43,7 +36,7 @@ export async function checkKeys(
         );
       }
     } catch (error) {
-      told(`The table ${child} cannot be held against ${parent}: ${reasonOfDamage(error)}.`);
+      told(`The table ${child} cannot be held against ${parent}: ${reasonOf(error)}.`);
     }
     await pace();
   }

@@ -1,8 +1,6 @@
 import { parseJson } from '../../../lib/json.ts';
-import { type Findings, restoreBackup } from '../../examination/finding.ts';
-import type { Pace } from '../../examination/pace.ts';
-import type { SqlSession } from '../../sql/session.ts';
-import { reasonOfDamage } from './reason.ts';
+import type { Checks } from '../../examination/checks.ts';
+import { checkSeries, type StoredSeries } from '../../examination/series-checks.ts';
 
 const seriesPerStep = 50;
 /** Longer last values are not checked: reading them would take what a read takes. */
@@ -25,48 +23,29 @@ const selectSeries = `
       from chunks where ${isOf}) as pairs where is_mixed) as mixed
   from few order by bucket, series`;
 
-interface SeriesRow {
+interface SeriesRow extends StoredSeries {
   readonly bucket: number;
   readonly series: number;
-  readonly name: string;
   readonly arrivals: number;
-  readonly sealed: number;
-  readonly last: string | null;
-  readonly held: number;
   readonly outside: number;
-  readonly aside: number;
-  /** Retention took them. */
-  readonly gone: number;
-  readonly mixed: number;
+  readonly last: string | null;
 }
 
 /** Whether every sensor has as many datapoints, in chunks and outside, as were put there. */
-export async function checkSeries(
-  session: SqlSession,
-  { findings, pace }: { readonly findings: Findings; readonly pace: Pace },
-): Promise<void> {
-  const told = (check: string, sentence: string): void =>
-    findings.add({ level: 'damage', check, sentence, remedy: restoreBackup });
+export async function checkAllSeries({ session, findings, pace, reasonOf }: Checks): Promise<void> {
+  const { damage } = findings;
 
   function check(row: SeriesRow): void {
-    const { name, arrivals, sealed, held, outside, aside, gone, mixed, last } = row;
-    const due = sealed - gone;
-    if (held + aside < due) {
-      told('counts', `Of ${name} ${due - held - aside} datapoints of ${due} are missing.`);
-    } else if (held > due) {
-      told('counts', `${name} has ${held} datapoints in chunks, and counts ${due}.`);
-    }
+    const { name, arrivals, sealed, outside, last } = row;
+    checkSeries(row, findings);
     const waiting = arrivals - sealed;
     if (outside < waiting) {
-      told('counts', `Of ${name} ${waiting - outside} datapoints outside chunks are missing.`);
+      damage('counts', `Of ${name} ${waiting - outside} datapoints outside chunks are missing.`);
     } else if (outside > waiting) {
-      told('counts', `${name} has ${outside} datapoints outside chunks, and counts ${waiting}.`);
-    }
-    if (mixed > 0) {
-      told('order', `${mixed} chunks of ${name} overlap the one before: reads mix them up.`);
+      damage('counts', `${name} has ${outside} datapoints outside chunks, and counts ${waiting}.`);
     }
     if (last !== null && !isJson(last)) {
-      told('last values', `The last value of ${name} cannot be read.`);
+      damage('last values', `The last value of ${name} cannot be read.`);
     }
   }
 
@@ -82,7 +61,7 @@ export async function checkSeries(
       await pace();
     }
   } catch (error) {
-    told('pages', `Sensors cannot be counted after ${after.join(', ')}: ${reasonOfDamage(error)}.`);
+    damage('pages', `Sensors cannot be counted after ${after.join(', ')}: ${reasonOf(error)}.`);
   }
 }
 

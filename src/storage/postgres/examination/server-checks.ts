@@ -19,39 +19,35 @@ export async function checkServer(session: SqlSession, findings: Findings): Prom
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
   for (const [name, consequence] of unsafe) {
     if (settings.get(name) !== 'off') continue;
-    findings.add({
-      level: 'warning',
-      check: 'server',
-      sentence: `The server runs with ${name}=off: ${consequence}.`,
-      remedy: `Set ${name} to on in the configuration of the server, and restart it.`,
-    });
+    findings.warn(
+      'server',
+      `The server runs with ${name}=off: ${consequence}.`,
+      `Set ${name} to on in the configuration of the server, and restart it.`,
+    );
   }
   if (settings.get('autovacuum') === 'off') {
-    findings.add({
-      level: 'warning',
-      check: 'server',
-      sentence: 'The server runs with autovacuum=off: tables grow with every change.',
-      remedy: 'Set autovacuum to on in the configuration of the server.',
-    });
+    findings.warn(
+      'server',
+      'The server runs with autovacuum=off: tables grow with every change.',
+      'Set autovacuum to on in the configuration of the server.',
+    );
   }
   if (settings.get('data_checksums') === 'off') {
-    findings.add({
-      level: 'note',
-      check: 'server',
-      sentence: 'The server keeps no checksums of its pages: what a disk spoils may go unnoticed.',
-      remedy: 'Stop the server at the next occasion, and run pg_checksums --enable.',
-    });
+    findings.note(
+      'server',
+      'The server keeps no checksums of its pages: what a disk spoils may go unnoticed.',
+      'Stop the server at the next occasion, and run pg_checksums --enable.',
+    );
   }
   for (const { name, dead, live } of await session.all<{
     name: string;
     dead: number;
     live: number;
   }>(selectDead)) {
-    findings.add({
-      level: 'warning',
-      check: 'space',
-      sentence: `The table ${name} has ${dead} dead rows beside ${live} live ones.`,
-      remedy: 'Look for a transaction that stays open for hours, in pg_stat_activity; then vacuum.',
-    });
+    findings.warn(
+      'space',
+      `The table ${name} has ${dead} dead rows beside ${live} live ones.`,
+      'Look for a transaction that stays open for hours, in pg_stat_activity; then vacuum.',
+    );
   }
 }

@@ -1,10 +1,12 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { decodePushes } from '../../chunks/datapoint-log.ts';
-import { type ChunkSizes, createChunkExamination } from '../../examination/chunk-examination.ts';
-import { type Findings, restoreBackup } from '../../examination/finding.ts';
-import type { Pace } from '../../examination/pace.ts';
-import { createSummaryChecks } from './summary-checks.ts';
-import { reasonOf } from './table-checks.ts';
+import { type Checks, walkRows } from '../../examination/checks.ts';
+import {
+  type ChunkSizes,
+  createChunkExamination,
+  type StoredChunk,
+} from '../../examination/chunk-examination.ts';
+import { checkSeries, type StoredSeries } from '../../examination/series-checks.ts';
+import { datapointLimits } from '../timeseries/datapoint-limits.ts';
 
 /** Sizes that were read on the way through the chunks and the log. */
 export interface DatapointSizes extends ChunkSizes {
@@ -13,114 +15,116 @@ export interface DatapointSizes extends ChunkSizes {
 }
 
 const rowsPerStep = 8;
+const seriesPerStep = 50;
+const first = Number.MIN_SAFE_INTEGER;
 
 const readChunks = `
-  select id, series, min_time, max_time, count, datapoints from chunks
-  where id > ? order by id limit ${rowsPerStep}`;
+  select id, series, min_time as "minTime", max_time as "maxTime", count, datapoints as bytes
+  from chunks where id > $1 order by id limit ${rowsPerStep}`;
 const inIndex = `
   select 1 from chunks indexed by chunks_by_time
-  where series = ? and min_time = ? and max_time = ? and id = ? and count = ?`;
+  where series = $1 and min_time = $2 and max_time = $3 and id = $4 and count = $5`;
+const readSummary = 'select summary from chunk_summaries where chunk = $1';
 const readLog = `
-  select seq, pushes from datapoint_log where seq > ? order by seq limit ${rowsPerStep}`;
+  select seq, pushes from datapoint_log where seq > $1 order by seq limit ${rowsPerStep}`;
+// All of one series in one statement, so that a move from log to chunks cannot come between.
+const readSeries = (gone: string) => `
+  with few as (
+    select series from chunks indexed by chunks_by_time where series > $1
+    union select series from last_values where series > $1
+    order by series limit ${seriesPerStep})
+  select few.series,
+    (select device_id || '/' || sensor_id from sensors where series = few.series) as name,
+    coalesce((select sealed from last_values where series = few.series), 0) as sealed,
+    coalesce((select sum(count) from chunks indexed by chunks_by_time
+      where series = few.series), 0) as held,
+    coalesce((select sum(count) from damaged_chunks where series = few.series), 0) as aside,
+    ${gone} as gone,
+    (select count(*) from (
+      select min_time < lag(max_time) over (order by min_time, max_time, id) as overlaps
+      from chunks indexed by chunks_by_time where series = few.series) where overlaps) as mixed
+  from few order by few.series`;
+// Tables of earlier versions have none of it.
+const goneByRetention = `coalesce(
+  (select datapoints from retained_series where series = few.series), 0)`;
 
-type ChunkRow = readonly [
-  id: number,
-  series: number,
-  minTime: number,
-  maxTime: number,
-  count: number,
-  bytes: Uint8Array,
-];
+const makeAnew = 'Stop the service and run kipimo compact: it makes them anew from the datapoints.';
+const remedies = {
+  wrong: () => makeAnew,
+  missing: 'Nothing needs to be done: the service makes them in the background.',
+};
 
 /** Reads every chunk and every row of the log, with their checksums. */
 export async function checkDatapoints(
-  database: DatabaseSync,
-  options: { readonly now: number; readonly findings: Findings; readonly pace: Pace },
+  checks: Checks & { readonly now: number },
+  tables: readonly string[],
 ): Promise<DatapointSizes> {
-  const { findings, pace } = options;
-  const examination = createChunkExamination(options);
-  const index = database.prepare(inIndex);
-  const summaries = createSummaryChecks(database, findings);
+  const { session, findings, now, reasonOf } = checks;
+  const { summaryDatapointsMin } = datapointLimits;
+  const chunks = createChunkExamination({ now, findings, summaryDatapointsMin, remedies });
+  const hasSummaries = tables.includes('chunk_summaries');
 
-  function checkChunk([id, series, minTime, maxTime, count, bytes]: ChunkRow): void {
-    const blocks = examination.check({ id, series, minTime, maxTime, count, bytes });
-    if (blocks !== undefined) summaries.check({ id, series }, blocks);
-    if (index.get(series, minTime, maxTime, id, count) === undefined) {
-      findings.add({
-        level: 'damage',
-        check: 'index of chunks',
-        sentence: `Chunk ${id} of series ${series} is not found by its time.`,
-        remedy: restoreBackup,
-      });
+  async function checkChunk(chunk: StoredChunk): Promise<readonly number[]> {
+    const { id, series, minTime, maxTime, count } = chunk;
+    const blocks = chunks.check(chunk);
+    if (blocks !== undefined && hasSummaries) {
+      try {
+        const row = await session.first<{ summary: Uint8Array }>(readSummary, id);
+        chunks.checkSummary(chunk, row?.summary, blocks);
+      } catch (error) {
+        const sentence = `The summary of chunk ${id} cannot be read: ${reasonOf(error)}.`;
+        findings.damage('summaries', sentence, makeAnew);
+      }
     }
+    if ((await session.first(inIndex, series, minTime, maxTime, id, count)) === undefined) {
+      const sentence = `Chunk ${id} of series ${series} is not found by its time.`;
+      findings.damage('index of chunks', sentence);
+    }
+    return [id];
   }
 
-  await walk<ChunkRow>(database, readChunks, { table: 'chunks', findings, pace }, checkChunk);
-  summaries.finish();
-  const log = await checkLog(database, { findings, pace });
-  return { ...examination.sizes(), ...log };
+  await walkRows(checks, { table: 'chunks', sql: readChunks, after: [first] }, checkChunk);
+  return { ...chunks.finish(), ...(await checkLog(checks)) };
 }
 
-async function checkLog(
-  database: DatabaseSync,
-  { findings, pace }: { readonly findings: Findings; readonly pace: Pace },
-): Promise<{ readonly logRows: number; readonly logBytes: number }> {
+async function checkLog(checks: Checks) {
   let [logRows, logBytes] = [0, 0];
-  await walk<readonly [seq: number, pushes: Uint8Array]>(
-    database,
-    readLog,
-    { table: 'datapoint_log', findings, pace },
-    ([seq, pushes]) => {
-      logRows += 1;
-      logBytes += pushes.length;
-      try {
-        decodePushes(pushes);
-      } catch (error) {
-        findings.add({
-          level: 'damage',
-          check: 'log',
-          sentence: `Row ${seq} of the log of datapoints cannot be read: ${reasonOf(error)}.`,
-          remedy: 'Restore a backup; the next start sets the row aside and goes on without it.',
-        });
-      }
-    },
-  );
+  const log = { table: 'datapoint_log', sql: readLog, after: [first] };
+  await walkRows<{ seq: number; pushes: Uint8Array }>(checks, log, ({ seq, pushes }) => {
+    logRows += 1;
+    logBytes += pushes.length;
+    try {
+      decodePushes(pushes);
+    } catch (error) {
+      checks.findings.damage(
+        'log',
+        `Row ${seq} of the log of datapoints cannot be read: ${checks.reasonOf(error)}.`,
+        'Restore a backup; the next start sets the row aside and goes on without it.',
+      );
+    }
+    return [seq];
+  });
   return { logRows, logBytes };
 }
 
-/**
- * Reads a table a few rows at a time, each time as it is then: no writer has to wait. The rows of
- * one step and what `look` reads beside them are of one commit.
- */
-async function walk<Row extends readonly [number, ...unknown[]]>(
-  database: DatabaseSync,
-  sql: string,
-  options: { readonly table: string; readonly findings: Findings; readonly pace: Pace },
-  look: (row: Row) => void,
+/** Whether every series has a sensor, and as many datapoints in chunks as were put there. */
+export async function checkAllSeries(
+  { session, findings, pace }: Checks,
+  tables: readonly string[],
 ): Promise<void> {
-  const statement = database.prepare(sql);
-  statement.setReturnArrays(true);
-  let after = Number.MIN_SAFE_INTEGER;
-  try {
-    for (;;) {
-      database.exec('begin');
-      const rows = statement.all(after) as unknown as readonly Row[];
-      for (const row of rows) {
-        look(row);
-        after = row[0];
+  const sql = readSeries(tables.includes('retained_series') ? goneByRetention : '0');
+  type Row = Omit<StoredSeries, 'name'> & { readonly series: number; readonly name: string | null };
+  for (let after = first; ; ) {
+    const rows = await session.all<Row>(sql, after);
+    for (const { series, name, ...row } of rows) {
+      after = series;
+      if (name !== null) checkSeries({ name, ...row }, findings);
+      else {
+        const sentence = `${row.held} datapoints in chunks belong to series ${series}`;
+        findings.damage('orphans', `${sentence}, which no sensor has.`);
       }
-      database.exec('commit');
-      if (rows.length === 0) return;
-      await options.pace();
     }
-  } catch (error) {
-    options.findings.add({
-      level: 'damage',
-      check: 'pages',
-      sentence: `The table ${options.table} cannot be read after ${after}: ${reasonOf(error)}.`,
-      remedy: restoreBackup,
-    });
-  } finally {
-    if (database.isTransaction) database.exec('rollback');
+    if (rows.length < seriesPerStep) return;
+    await pace();
   }
 }

@@ -1,9 +1,20 @@
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { perDay, totalOf } from '../../examination/chunk-examination.ts';
+import { growthOf } from '../../examination/chunk-examination.ts';
 import {
   type DiskUse,
   isSlow,
+  measureWrites,
   type OwnDisk,
   type SyncRate,
 } from '../../examination/examination.ts';
@@ -34,11 +45,8 @@ export function measureDisk(
   const pageBytes = read('page_size');
   const { blocks, bavail, bsize } = statfsSync(directory);
   const freeBytes = bavail * bsize;
-  const { datapoints } = totalOf(sizes);
-  const perDatapoint =
-    datapoints === 0 ? undefined : (sizes.chunkBytes * pagesPerRows) / datapoints;
-  const datapointsPerDay = perDay(sizes);
-  const bytesPerDay = Math.round(datapointsPerDay * (perDatapoint ?? 0));
+  const growth = growthOf(sizes, sizes.chunkBytes * pagesPerRows);
+  const { bytesPerDay } = growth;
   const wal = `${databasePath(directory)}-wal`;
   return {
     totalBytes: blocks * bsize,
@@ -46,9 +54,7 @@ export function measureDisk(
     databaseBytes: read('page_count') * pageBytes,
     freePagesBytes: read('freelist_count') * pageBytes,
     walBytes: existsSync(wal) ? statSync(wal).size : 0,
-    ...(perDatapoint !== undefined && { bytesPerDatapoint: perDatapoint }),
-    datapointsPerDay,
-    bytesPerDay,
+    ...growth,
     ...(bytesPerDay > 0 && { daysLeft: Math.max(0, freeBytes - floorBytes) / bytesPerDay }),
   };
 }
@@ -64,8 +70,7 @@ export function judgeDisk(
   },
 ): void {
   const { disk, syncs, floorBytes, findings } = options;
-  const warn = (check: string, sentence: string, remedy: string): void =>
-    findings.add({ level: 'warning', check, sentence, remedy });
+  const { warn } = findings;
   const size = (bytes: number): string => `${Math.round(bytes / mebibyte)} MiB`;
   if (disk.freeBytes < floorBytes) {
     warn(
@@ -101,5 +106,25 @@ export function judgeDisk(
       `Every other sync takes ${syncs.medianMs.toFixed(0)} ms or more: pushes wait for it.`,
       'Move the data directory to a faster disk, or find out what else keeps this one busy.',
     );
+  }
+}
+
+const writeBytes = 4_096;
+
+/** Writes so many pages to a file of its own there, each synced alone. Throws what fs throws. */
+export async function measureSyncs(directory: string, writesMax: number): Promise<SyncRate> {
+  const path = join(directory, `doctor-${process.pid}.tmp`);
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    // Gone from the directory at once, where the system can: nothing is left by one that is killed.
+    rmSync(path, { force: true });
+    const page = Buffer.alloc(writeBytes, 1);
+    return await measureWrites(async () => {
+      writeSync(file, page);
+      fdatasyncSync(file);
+    }, writesMax);
+  } finally {
+    closeSync(file);
+    rmSync(path, { force: true });
   }
 }

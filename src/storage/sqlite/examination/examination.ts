@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { type Checks, createPace, type Pace } from '../../examination/checks.ts';
 import { totalOf } from '../../examination/chunk-examination.ts';
 import type { Examination, SyncRate } from '../../examination/examination.ts';
-import { createFindings, type Findings, restoreBackup } from '../../examination/finding.ts';
-import { largestOf, type NamedSize } from '../../examination/largest.ts';
-import { createPace, type Pace } from '../../examination/pace.ts';
+import { createFindings, deleteAside, type Findings } from '../../examination/finding.ts';
+import { largestOf } from '../../examination/largest.ts';
 import { checkRows } from '../../examination/row-checks.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { databasePath, openConnection } from '../connection.ts';
@@ -13,10 +13,8 @@ import { requireOrdinaryFiles } from '../data-files.ts';
 import { resultCodeOf } from '../failures.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
 import { createSession } from '../session.ts';
-import { checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
-import { judgeDisk, measureDisk } from './disk-checks.ts';
-import { checkSeries } from './series-checks.ts';
-import { measureSyncs } from './sync-rate.ts';
+import { checkAllSeries, checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
+import { judgeDisk, measureDisk, measureSyncs } from './disk-checks.ts';
 import { checkTables, reasonOf, sizesOf, tablesOf } from './table-checks.ts';
 
 /**
@@ -45,11 +43,12 @@ export async function examine(options: {
   using database = openConnection(path, { role: 'read' });
   refuseUnknown(database, path, readMigrations());
   const version = versionOf(database);
+  const checks = checksOf(database, { findings, pace });
   onStage('checking tables');
-  await checkTables(database, { isAlone: !isInUse, findings, pace });
-  await checkUnderstood(database, { version, findings, pace });
+  await checkTables(database, { ...checks, isAlone: !isInUse });
+  if (version === readMigrations().length) await checkUnderstood(checks);
   onStage('checking datapoints');
-  const sizes = await checkStored(database, { now, findings, pace });
+  const sizes = await checkStored({ ...checks, now }, tablesOf(database));
   onStage('measuring the disk');
   const syncs = await syncsOf(directory, syncsMax, findings);
   const disk = measureDisk(database, { directory, sizes, floorBytes });
@@ -67,13 +66,28 @@ export async function examine(options: {
     logRows: sizes.logRows,
     disk,
     ...(syncs !== undefined && { syncs }),
-    largest: largestOf(namesOf(database, sizes), [
+    largest: await largestOf(checks.session, sizes, [
       ...tables,
       { name: 'chunks', bytes: sizes.chunkBytes },
       { name: 'datapoint_log', bytes: sizes.logBytes },
     ]),
   };
 }
+
+/** The checks of this connection: nothing else uses it. */
+const checksOf = (database: DatabaseSync, others: Pick<Checks, 'findings' | 'pace'>): Checks => ({
+  ...others,
+  session: createSession(database),
+  reasonOf,
+  async inSnapshot(step) {
+    database.exec('begin');
+    try {
+      await step();
+    } finally {
+      if (database.isTransaction) database.exec('rollback');
+    }
+  },
+});
 
 const damagedCodes = new Set([11, 26]);
 
@@ -107,31 +121,25 @@ const nothing: DatapointSizes = {
 };
 
 /** Checks rows of the present version; a table that cannot be read was reported before. */
-async function checkUnderstood(
-  database: DatabaseSync,
-  { version, ...checks }: { version: number; findings: Findings; pace: Pace },
-): Promise<void> {
-  if (version !== readMigrations().length) return;
+async function checkUnderstood(checks: Checks): Promise<void> {
   try {
-    await checkRows(createSession(database), checks);
+    await checkRows(checks);
   } catch (error) {
-    const sentence = `Rows cannot be read: ${reasonOf(error)}.`;
-    checks.findings.add({ level: 'damage', check: 'pages', sentence, remedy: restoreBackup });
+    checks.findings.damage('pages', `Rows cannot be read: ${reasonOf(error)}.`);
   }
 }
 
 async function checkStored(
-  database: DatabaseSync,
-  options: { readonly now: number; readonly findings: Findings; readonly pace: Pace },
+  checks: Checks & { readonly now: number },
+  tables: readonly string[],
 ): Promise<DatapointSizes> {
   try {
-    const sizes = await checkDatapoints(database, options);
-    await checkSeries(database, options);
+    const sizes = await checkDatapoints(checks, tables);
+    await checkAllSeries(checks, tables);
     return sizes;
   } catch (error) {
     const sentence = `Datapoints cannot be read: ${reasonOf(error)}.`;
-    const remedy = 'Restore a backup.';
-    options.findings.add({ level: 'damage', check: 'datapoints', sentence, remedy });
+    checks.findings.damage('datapoints', sentence, 'Restore a backup.');
     return nothing;
   }
 }
@@ -144,12 +152,11 @@ async function syncsOf(
   try {
     return await measureSyncs(directory, syncsMax);
   } catch (error) {
-    findings.add({
-      level: 'warning',
-      check: 'syncs',
-      sentence: `The data directory takes no file: ${reasonOf(error)}.`,
-      remedy: 'Run this as the user of the service, and make room on the disk if it is full.',
-    });
+    findings.warn(
+      'syncs',
+      `The data directory takes no file: ${reasonOf(error)}.`,
+      'Run this as the user of the service, and make room on the disk if it is full.',
+    );
     return undefined;
   }
 }
@@ -163,18 +170,6 @@ async function sizesOrNone(database: DatabaseSync, pace: Pace) {
   }
 }
 
-const nameSeries = 'select device_id, sensor_id from sensors where series = ?';
-
-/** The sizes of series that have a sensor, with its ids. */
-function* namesOf(database: DatabaseSync, { series }: DatapointSizes): Iterable<NamedSize> {
-  const find = database.prepare(nameSeries);
-  for (const [number, size] of series) {
-    const row = find.get(number);
-    if (row === undefined) continue;
-    yield { ...size, deviceId: String(row['device_id']), sensorId: String(row['sensor_id']) };
-  }
-}
-
 function tellAside(database: DatabaseSync, findings: Findings): void {
   const there = new Set(tablesOf(database));
   for (const [table, what] of [
@@ -184,12 +179,11 @@ function tellAside(database: DatabaseSync, findings: Findings): void {
     if (!there.has(table)) continue;
     const count = countOf(database, table, findings);
     if (count === 0) continue;
-    findings.add({
-      level: 'warning',
-      check: 'set aside',
-      sentence: `${count} ${what} could not be read and were set aside in the table ${table}.`,
-      remedy: 'Restore a backup to have them back, or delete them from the table to do without.',
-    });
+    findings.warn(
+      'set aside',
+      `${count} ${what} could not be read and were set aside in the table ${table}.`,
+      deleteAside,
+    );
   }
 }
 
@@ -198,8 +192,7 @@ function countOf(database: DatabaseSync, table: string, findings: Findings): num
   try {
     return Number(database.prepare(`select count(*) as n from ${table}`).get()?.['n']);
   } catch (error) {
-    const sentence = `The table ${table} cannot be read: ${reasonOf(error)}.`;
-    findings.add({ level: 'damage', check: 'pages', sentence, remedy: restoreBackup });
+    findings.damage('pages', `The table ${table} cannot be read: ${reasonOf(error)}.`);
     return 0;
   }
 }
@@ -207,10 +200,9 @@ function countOf(database: DatabaseSync, table: string, findings: Findings): num
 function tellVersion(version: number, findings: Findings): void {
   const newest = readMigrations().length;
   if (version === newest) return;
-  findings.add({
-    level: 'note',
-    check: 'version',
-    sentence: `The tables have version ${version}; this program brings them to ${newest}.`,
-    remedy: 'Back up, then start the service once.',
-  });
+  findings.note(
+    'version',
+    `The tables have version ${version}; this program brings them to ${newest}.`,
+    'Back up, then start the service once.',
+  );
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { limitsOf } from '../../../domain/datapoints/retention/retention.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { createPace } from '../../examination/pace.ts';
+import { createPace } from '../../examination/checks.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
 import { type RetainedRow, retainedSensors, sensorFromRow } from '../../sql/retentions.ts';
 import { forSqlite } from '../../sql/session.ts';

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Findings, restoreBackup } from '../../examination/finding.ts';
-import type { Pace } from '../../examination/pace.ts';
+import type { Checks, Pace } from '../../examination/checks.ts';
+import type { Findings } from '../../examination/finding.ts';
+import type { SizedPart } from '../../examination/largest.ts';
 import { describeFailure } from '../failures.ts';
 
 /** Tables that are walked row by row instead: they may be of any size. */
@@ -8,11 +9,6 @@ const walked = new Set(['chunks', 'datapoint_log']);
 
 const listTables = `
   select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name`;
-
-export interface TableSize {
-  readonly name: string;
-  readonly bytes: number;
-}
 
 /** The tables of a database, but for those of SQLite. */
 export const tablesOf = (database: DatabaseSync): readonly string[] =>
@@ -24,11 +20,9 @@ export const tablesOf = (database: DatabaseSync): readonly string[] =>
 /** Pages, indexes and keys to other tables. A database that is not in use is checked as a whole. */
 export async function checkTables(
   database: DatabaseSync,
-  options: { readonly isAlone: boolean; readonly findings: Findings; readonly pace: Pace },
+  { isAlone, findings, pace }: Checks & { readonly isAlone: boolean },
 ): Promise<void> {
-  const { isAlone, findings, pace } = options;
-  const found = (sentence: string): void =>
-    findings.add({ level: 'damage', check: 'pages', sentence, remedy: restoreBackup });
+  const found = (sentence: string): void => findings.damage('pages', sentence);
 
   function check(pragma: string): void {
     try {
@@ -56,26 +50,20 @@ function checkKeys(database: DatabaseSync, table: string, findings: Findings): v
     const orphans = database.prepare(`pragma foreign_key_check("${table}")`).all();
     if (orphans.length === 0) return;
     const parents = [...new Set(orphans.map(({ parent }) => String(parent)))].join(', ');
-    findings.add({
-      level: 'damage',
-      check: 'orphans',
-      sentence:
-        `${orphans.length} rows of the table ${table} belong to rows of ${parents} that ` +
-        'are not there.',
-      remedy: restoreBackup,
-    });
+    const belong = `${orphans.length} rows of the table ${table} belong to rows of ${parents}`;
+    findings.damage('orphans', `${belong} that are not there.`);
   } catch {
     // Unreadable tables were reported by the check of their pages.
   }
 }
 
 /** Bytes of tables in the file, indexes included; walked tables are counted on the walk. */
-export async function sizesOf(database: DatabaseSync, pace: Pace): Promise<TableSize[]> {
+export async function sizesOf(database: DatabaseSync, pace: Pace): Promise<readonly SizedPart[]> {
   const sizeOf = database.prepare('select sum(pgsize) as bytes from dbstat where name = ?');
   const indexesOf = database.prepare(
     "select name from sqlite_schema where type = 'index' and tbl_name = ?",
   );
-  const sizes: TableSize[] = [];
+  const sizes: SizedPart[] = [];
   for (const table of tablesOf(database)) {
     if (walked.has(table)) continue;
     let bytes = 0;
