@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BlockHead, ChunkHead } from './chunk-head.ts';
+import type { BlockHead, ChunkHead } from './chunk.ts';
 import { createChunkLookup } from './chunk-lookup.ts';
 import { toColumns } from './columns.ts';
 

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { BlockHead, ChunkHead } from './chunk-head.ts';
+import type { BlockHead, ChunkHead } from './chunk.ts';
 import { type Columns, rowAfter, rowFrom, valueTextAt } from './columns.ts';
 
 /** Answers which values a series has in chunks at one timestamp after the other. */

@@ -1,6 +1,5 @@
 import { DamagedBytesError } from './bytes.ts';
-import { type Block, blocksOf, columnsOf, encodeChunk } from './chunk.ts';
-import type { ChunkHead } from './chunk-head.ts';
+import { type Block, blocksOf, type ChunkHead, columnsOf, encodeChunk } from './chunk.ts';
 import { type Answered, answerOf, type EngineWork } from './engine-work.ts';
 import { blockSummaries, decodeSummary, encodeSummary, summarise } from './summary.ts';
 

@@ -30,6 +30,21 @@ export interface Block {
   readonly summary?: BlockSummary;
 }
 
+/** The index entry of a chunk. */
+export interface ChunkHead {
+  readonly id: number;
+  readonly minTime: Instant;
+  readonly maxTime: Instant;
+  readonly count: number;
+}
+
+/** Where a block is. */
+export interface BlockHead {
+  readonly chunk: number;
+  readonly index: number;
+  readonly block: Block;
+}
+
 /** The first byte of a chunk: its format. */
 const format = 2;
 /** The format before the first release, and what to do about it. */

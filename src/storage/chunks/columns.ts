@@ -1,4 +1,4 @@
-import type { ColumnBatch } from '../../domain/datapoints/column-batch.ts';
+import { type ColumnBatch, selectRows } from '../../domain/datapoints/column-batch.ts';
 
 export {
   datapointAt,
@@ -31,4 +31,25 @@ export function rowAfter(times: Float64Array, time: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** Sorts by order time; those of the same time keep their order. */
+export function sortByTime(batch: ColumnBatch): Columns {
+  const { count, times } = batch;
+  if (isAscending(times)) return batch;
+  const rows: number[] = [];
+  for (let row = 0; row < count; row += 1) rows.push(row);
+  return selectRows(
+    batch,
+    rows.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0)),
+  );
+}
+
+function isAscending(times: Float64Array): boolean {
+  let before = Number.NEGATIVE_INFINITY;
+  for (const time of times) {
+    if (time < before) return false;
+    before = time;
+  }
+  return true;
 }

@@ -18,6 +18,7 @@ import {
   takeUint32,
   takeVarint,
 } from './bytes.ts';
+import { runAtOnce } from './engine-work.ts';
 
 /** Datapoints of one sensor on their way to disk. */
 export interface LoggedPush {
@@ -40,17 +41,8 @@ const sameReceipt = 2;
 const isText = 4;
 
 /** Encodes a batch as bytes that no other code has: version, checksum of the rest, pushes. */
-export function encodePushes(pushes: readonly LoggedPush[]): Uint8Array<ArrayBuffer> {
-  const sink = beginPushes(pushes);
-  let receivedAt = Number.NaN;
-  for (const push of pushes) {
-    putHead(sink, push);
-    for (let row = 0; row < push.batch.count; row += 1) {
-      receivedAt = putRow(sink, push.batch, row, receivedAt);
-    }
-  }
-  return endPushes(sink);
-}
+export const encodePushes = (pushes: readonly LoggedPush[]): Uint8Array<ArrayBuffer> =>
+  runAtOnce(encodeInSteps(pushes));
 
 const datapointsPerStep = 8_192;
 
@@ -61,13 +53,27 @@ export function* encodeInSteps(
   const sink = beginPushes(pushes);
   let receivedAt = Number.NaN;
   for (const push of pushes) {
+    const { batch } = push;
     putHead(sink, push);
-    for (let row = 0; row < push.batch.count; row += 1) {
-      receivedAt = putRow(sink, push.batch, row, receivedAt);
-      if (row % datapointsPerStep === datapointsPerStep - 1) yield;
+    for (let from = 0; from < batch.count; from += datapointsPerStep) {
+      if (from > 0) yield;
+      const end = Math.min(from + datapointsPerStep, batch.count);
+      receivedAt = putRows(sink, batch, { from, end, receivedAt });
     }
   }
   return endPushes(sink);
+}
+
+function putRows(
+  sink: ByteSink,
+  batch: ColumnBatch,
+  rows: { readonly from: number; readonly end: number; readonly receivedAt: number },
+): number {
+  let { receivedAt } = rows;
+  for (let row = rows.from; row < rows.end; row += 1) {
+    receivedAt = putRow(sink, batch, row, receivedAt);
+  }
+  return receivedAt;
 }
 
 function beginPushes(pushes: readonly LoggedPush[]): ByteSink {

@@ -7,7 +7,7 @@ import type {
 } from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
-import type { BlockHead } from './chunk-head.ts';
+import type { BlockHead } from './chunk.ts';
 import { type ChunkSource, endsOf, isWithin } from './chunk-source.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';

@@ -5,9 +5,13 @@ import type {
   SummarisedStep,
   SummariseOptions,
 } from '../../domain/datapoints/datapoint-store.ts';
+import {
+  type HourlyRead,
+  summariseWithHours,
+} from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches, StretchRun, SummarisedPart } from '../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { BlockHead, ChunkHead } from './chunk-head.ts';
+import type { BlockHead, ChunkHead } from './chunk.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
 import { createLaterQueue, type PageSource } from './datapoint-page.ts';
@@ -17,6 +21,22 @@ import type { ChunkSummary } from './summary.ts';
 const stretchesPerStep = 8_192;
 /** Datapoints decoded for each one that is handed over, where a few of each block are. */
 const decodedPerRow = 4;
+
+/** Reads one step of a summarised page, with hours where retention took datapoints. */
+export function summariseStanding(
+  source: PageSource,
+  options: SummariseOptions,
+  { state, hours }: Pick<HourlyRead, 'state' | 'hours'>,
+): SummarisedStep {
+  return summariseWithHours({
+    ...{ page: source.page, state, hours },
+    raw: (page, mayStand) =>
+      summarisePage(
+        { ...source, page },
+        mayStand ? options : { ...options, mayStand: () => false },
+      ),
+  });
+}
 
 /**
  * Reads one step of a page, oldest first: where stretches may represent their datapoints, and all

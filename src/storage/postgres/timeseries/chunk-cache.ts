@@ -1,6 +1,6 @@
 import type { Log } from '../../../lib/log.ts';
 import { createLruCache } from '../../../lib/lru-cache.ts';
-import type { ChunkHead } from '../../chunks/chunk-head.ts';
+import type { ChunkHead } from '../../chunks/chunk.ts';
 import {
   type ChunkSource,
   createBlockCache,

@@ -19,7 +19,7 @@ import {
   readPart,
   scanPart,
 } from '../../chunks/datapoint-page.ts';
-import { summariseStanding } from '../../chunks/standing-summary.ts';
+import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { tellOthers } from '../feed-log.ts';
 import type { StoreContext } from '../store-context.ts';

@@ -1,6 +1,6 @@
 import type { ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
 import { placeInChunks } from '../../chunks/chunk-placing.ts';
-import { sortByTime } from '../../chunks/columns-order.ts';
+import { sortByTime } from '../../chunks/columns.ts';
 import { runAwaiting } from '../../chunks/engine-work.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import type { WriteSession } from '../writer.ts';

@@ -1,29 +1,5 @@
-import type { ChunkLimits } from '../../chunks/chunk-store.ts';
-
-/** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
-export interface HotLimits extends ChunkLimits {
-  readonly hotRowDatapointsMax: number;
-  readonly flushDatapointsMin: number;
-  readonly flushRowsMin: number;
-  readonly flushDatapointsPerStep: number;
-  readonly hotDatapointsMax: number;
-  readonly hotRowsMax: number;
-  readonly restMs: number;
-  readonly restDatapointsMin: number;
-  readonly retryMsMin: number;
-  readonly retryMsMax: number;
-  readonly decodedChunksMax: number;
-  readonly chunksInMemoryMax: number;
-  readonly summariesInMemoryMax: number;
-  readonly crowdedChunksMax: number;
-  readonly seriesPerLook: number;
-  readonly chunksPerFetch: number;
-  readonly summariesPerFetch: number;
-  readonly batchBytesMax: number;
-}
-
 /** The limits of the service, with their reasons; those of chunks are the embedded engine's. */
-export const hotLimits: HotLimits = {
+export const hotLimits = {
   chunkDatapointsMax: 1_024,
   chunkBlocksMax: 16,
   chunkRowBytesMax: 49_152,
@@ -61,3 +37,6 @@ export const hotLimits: HotLimits = {
   /** A batch is one statement, and PostgreSQL's values end at a thousand million bytes. */
   batchBytesMax: 268_435_456,
 };
+
+/** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
+export type HotLimits = Readonly<typeof hotLimits>;

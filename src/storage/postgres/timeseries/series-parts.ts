@@ -7,9 +7,8 @@ import {
 } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../../lib/clock.ts';
-import type { ChunkHead } from '../../chunks/chunk-head.ts';
-import type { Columns } from '../../chunks/columns.ts';
-import { sortByTime } from '../../chunks/columns-order.ts';
+import type { ChunkHead } from '../../chunks/chunk.ts';
+import { type Columns, sortByTime } from '../../chunks/columns.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';

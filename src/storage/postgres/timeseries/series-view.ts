@@ -1,11 +1,10 @@
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import { DamagedBytesError } from '../../chunks/bytes.ts';
-import type { ChunkHead } from '../../chunks/chunk-head.ts';
+import type { ChunkHead } from '../../chunks/chunk.ts';
 import type { ChunkSource } from '../../chunks/chunk-source.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
-import type { ChunkCache, Missing } from './chunk-cache.ts';
-import { MissingError } from './chunk-cache.ts';
+import { type ChunkCache, type Missing, MissingError } from './chunk-cache.ts';
 import type { HotLimits } from './hot-limits.ts';
 import type { LoadedRange, PartsLoading, SeriesParts } from './series-parts.ts';
 

@@ -4,9 +4,27 @@ import { DamagedBytesError } from '../../chunks/bytes.ts';
 import type { Block } from '../../chunks/chunk.ts';
 import { cutIntoChunks } from '../../chunks/chunk-placing.ts';
 import { type ChunkLimits, chunkOf, takenFrom } from '../../chunks/chunk-store.ts';
+import { createSelection } from '../selection.ts';
 import { withoutWaiting } from '../without-waiting.ts';
-import { type ChunkListing, createRenewalList, type ListedChunk } from './chunk-renewal-list.ts';
 import { createChunkRows } from './chunk-table.ts';
+
+/** A chunk as the index lists it. */
+export interface ChunkListing {
+  readonly series: number;
+  readonly id: number;
+  readonly minTime: number;
+  readonly maxTime: number;
+  readonly count: number;
+}
+
+/** A chunk that may be renewed. */
+export interface ListedChunk extends ChunkListing {
+  readonly bytes: number;
+  /** A summary is due, and there is none. */
+  readonly lacksSummary: boolean;
+  /** The end of its series, which is not full: flushes write it anew, and nothing joins it. */
+  readonly isOpenEnd: boolean;
+}
 
 /** Figures of renewal since the start of the process, and how far its walk is. */
 export interface RenewalFigures {
@@ -20,22 +38,31 @@ export interface RenewalFigures {
   unreadable: number;
 }
 
-/** Walks through all chunks of a database. */
-export interface ChunkRenewal {
-  readonly figures: Readonly<RenewalFigures>;
-  /**
-   * Renews what has no summary where one is due, or fills its row badly.
-   * Yields after each piece of work of a few milliseconds, with no transaction open: others may
-   * change anything meanwhile, or drop the walk. Answers whether nothing is left to be done.
-   */
-  walk(): Generator<void, boolean>;
-}
-
 /** Chunks that follow each other, and become fewer. */
 interface Run {
   readonly chunks: ListedChunk[];
   readonly blocks: (readonly Block[])[];
 }
+
+const rowsPerStep = 64;
+const countedPerStep = 4_096;
+/** Rows of a commit; each of them is found and deleted. */
+const rowsPerGroupMax = 128;
+/** Full rows are written anew only where each of these goes with a row that is saved. */
+const bytesPerSavedRowMax = 16_384;
+
+const after = '(series, min_time, max_time, id) > (?, ?, ?, ?)';
+const listChunks = `
+  select series, id, min_time as "minTime", max_time as "maxTime", count
+  from chunks indexed by chunks_by_time
+  where ${after} order by series, min_time, max_time, id limit ${rowsPerStep}`;
+const countChunks = `
+  select count(*) as n, max(id) as last from (
+    select id from chunks where id > ? order by id limit ${countedPerStep})`;
+const readFacts = `
+  select octet_length(datapoints) as bytes,
+    exists (select 1 from chunk_summaries where chunk = chunks.id) as "hasSummary"
+  from chunks where id = ?`;
 
 const selectRange = `
   select id from chunks
@@ -51,7 +78,7 @@ const updateChunk = 'update chunks set datapoints = ? where id = ?';
 const putSummary = 'insert or replace into chunk_summaries (chunk, summary) values (?, ?)';
 
 /** Renews the chunks of this database, on the connection of the writer. */
-export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits): ChunkRenewal {
+export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits) {
   const list = createRenewalList(database, limits);
   const rows = createChunkRows(database);
   const range = database.prepare(selectRange);
@@ -174,8 +201,14 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
   }
 
   return {
-    figures,
-    *walk() {
+    /** Figures since the start of the process, and how far the walk is. */
+    figures: figures as Readonly<RenewalFigures>,
+    /**
+     * Walks through all chunks, and renews what has no summary where one is due, or fills its row
+     * badly. Yields after each piece of work of a few milliseconds, with no transaction open: others
+     * may change anything meanwhile, or drop the walk. Answers whether nothing is left to be done.
+     */
+    *walk(): Generator<void, boolean> {
       figures.unreadable = 0;
       figures.left = yield* list.count();
       let isDone = true;
@@ -191,6 +224,99 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits):
     },
   };
 }
+
+/** The chunks of this database, in the order of their series and times. */
+function createRenewalList(database: DatabaseSync, limits: ChunkLimits) {
+  const list = createSelection<ChunkListing>(database, listChunks);
+  const counted = createSelection<{ n: number; last: number | null }>(database, countChunks);
+  const facts = createSelection<{ bytes: number; hasSummary: number }>(database, readFacts);
+
+  /** Undefined: it is gone. */
+  function described(listing: ChunkListing, isLast: boolean): ListedChunk | undefined {
+    const { id, count } = listing;
+    const found = facts.first(id);
+    if (found === undefined) return undefined;
+    const { bytes, hasSummary } = found;
+    const lacksSummary = hasSummary === 0 && count >= limits.summaryDatapointsMin;
+    const isOpenEnd = isLast && count < limits.chunkDatapointsMax;
+    return { ...listing, bytes, lacksSummary, isOpenEnd };
+  }
+
+  function fits(group: readonly ListedChunk[], next: ListedChunk): boolean {
+    let [count, bytes] = [next.count, next.bytes];
+    for (const chunk of group) {
+      count += chunk.count;
+      bytes += chunk.bytes;
+    }
+    return (
+      group[0]?.series === next.series &&
+      !next.isOpenEnd &&
+      group.length < rowsPerGroupMax &&
+      count <= limits.chunkBlocksMax * limits.chunkDatapointsMax &&
+      bytes <= limits.chunkRowBytesMax
+    );
+  }
+
+  /** Whether these should be written anew as fewer. */
+  function isWorthIt(chunks: readonly ListedChunk[]): boolean {
+    if (chunks.some(({ lacksSummary }) => lacksSummary)) return true;
+    const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
+    return chunks.length > 1 && bytes <= (chunks.length - 1) * bytesPerSavedRowMax;
+  }
+
+  function* listed(): Generator<{ listing: ChunkListing; isLast: boolean } | 'pause'> {
+    let from = [-1, 0, 0, 0];
+    for (;;) {
+      const rows = list.all(...from);
+      // The last one waits for the one after it.
+      const isEnd = rows.length < rowsPerStep;
+      for (const [at, listing] of (isEnd ? rows : rows.slice(0, -1)).entries()) {
+        const { series, minTime, maxTime, id } = listing;
+        from = [series, minTime, maxTime, id];
+        yield { listing, isLast: rows[at + 1]?.series !== series };
+      }
+      if (isEnd) return;
+      yield 'pause';
+    }
+  }
+
+  return {
+    /** How many chunks there are; yields now and then. */
+    *count(): Generator<void, number> {
+      let [total, last] = [0, Number.MIN_SAFE_INTEGER];
+      for (;;) {
+        const { n = 0, last: id = null } = counted.first(last) ?? {};
+        total += n;
+        if (n < countedPerStep || id === null) return total;
+        last = id;
+        yield;
+      }
+    },
+    /** Neighbours of one series that are worth it, walked through as they are then. */
+    *groups(onLooked: () => void): Generator<readonly ListedChunk[] | 'pause', void> {
+      let group: ListedChunk[] = [];
+      for (const item of listed()) {
+        if (item === 'pause') {
+          yield 'pause';
+          continue;
+        }
+        onLooked();
+        const chunk = described(item.listing, item.isLast);
+        if (chunk !== undefined && fits(group, chunk)) {
+          group.push(chunk);
+          continue;
+        }
+        if (isWorthIt(group)) yield group;
+        group = chunk === undefined ? [] : [chunk];
+      }
+      if (isWorthIt(group)) yield group;
+    },
+    isWorthIt,
+  };
+}
+
+/** Renews the chunks of a database. */
+export type ChunkRenewal = ReturnType<typeof createChunkRenewal>;
 
 /** Runs work that acknowledges no write: the next commit syncs it. */
 function inTransaction(database: DatabaseSync, work: () => boolean): boolean {

@@ -1,35 +1,3 @@
-import type { ChunkLimits } from '../../chunks/chunk-store.ts';
-
-/** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
-export interface DatapointLimits extends ChunkLimits {
-  readonly memtableEntryBytes: number;
-  readonly memtableEntryBytesMax: number;
-  readonly memtableBytesMax: number;
-  readonly memtableBytesForLong: number;
-  readonly memtableBytesRefused: number;
-  readonly logBytesMax: number;
-  readonly flushBytesPerStep: number;
-  readonly flushSeriesPerStep: number;
-  readonly trimRowsPerStep: number;
-  readonly calmMs: number;
-  readonly restMs: number;
-  readonly restBytesMin: number;
-  readonly restEntryBytesMin: number;
-  readonly flushRetryMsMin: number;
-  readonly flushRetryMsMax: number;
-  readonly decodedChunksMax: number;
-  readonly chunksInMemoryMax: number;
-  readonly summaryBytesMax: number;
-  readonly summariesInMemoryMax: number;
-  readonly crowdedChunksMax: number;
-  readonly seriesMax: number;
-  readonly wholeDevicesPerRead: number;
-  readonly appendsWaitingMax: number;
-  readonly batchBytesMax: number;
-  readonly longPushDatapointsMin: number;
-  readonly apartPushDatapointsMin: number;
-}
-
 const kibibyte = 2 ** 10;
 const mebibyte = 2 ** 20;
 
@@ -37,7 +5,7 @@ const mebibyte = 2 ** 20;
  * The limits of the service, with their reasons. In memory a datapoint takes 32 bytes, and one that
  * is no number its text on top.
  */
-export const datapointLimits: DatapointLimits = {
+export const datapointLimits = {
   /** Of a block: enough to compress well, and decoded in a tenth of a ms. */
   chunkDatapointsMax: 1_024,
   /** Blocks of a chunk: so many that its row fills pages. */
@@ -96,3 +64,6 @@ export const datapointLimits: DatapointLimits = {
   /** A push that comes alone and is longer still lets the batches of other devices pass. */
   apartPushDatapointsMin: 8_192,
 };
+
+/** The limits of how datapoints are kept; tests shrink them to reach every path with few. */
+export type DatapointLimits = Readonly<typeof datapointLimits>;

@@ -9,7 +9,7 @@ import {
 import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import { placeInChunks } from '../../chunks/chunk-placing.ts';
-import { sortByTime } from '../../chunks/columns-order.ts';
+import { sortByTime } from '../../chunks/columns.ts';
 import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 import { runAtOnce } from '../../chunks/engine-work.ts';
 import { keyParts } from '../../sql/session-row.ts';

@@ -21,7 +21,8 @@ import { createKeyedSequence } from '../../../lib/scheduling/keyed-sequence.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
 import { countInRange, readPage, readPart, scanPart } from '../../chunks/datapoint-page.ts';
-import { summariseStanding } from '../../chunks/standing-summary.ts';
+import { summariseStanding } from '../../chunks/datapoint-summary.ts';
+import { runAtOnce } from '../../chunks/engine-work.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { keyParts } from '../../sql/session-row.ts';
 import { asRefusal, readSafely } from '../failures.ts';
@@ -35,7 +36,7 @@ import { createFlusher, type Flusher, type FlusherOptions } from './flusher.ts';
 import { createHourReader, type HourReader } from './hour-reader.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
 import { timeAt } from './memtable-columns.ts';
-import { createPendingBatch, Staging } from './pending-batch.ts';
+import { createPendingBatch, type Staging } from './pending-batch.ts';
 import { clearStaged } from './pending-push.ts';
 import {
   createSeriesTable,
@@ -91,7 +92,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   const hours = createHourReader(reader);
   const memtable = createMemtable(limits);
   const flusher = createFlusher({ memtable, limits, log, carryOut: carryOutBy(writer) });
-  const pendingPush = createPendingBatch(table, chunks, createKeptIds(reader));
+  const stage = createPendingBatch(table, chunks, createKeptIds(reader));
   const lasts = createLastValues({ reader, table, limits, damaged });
   const queue = createAppendQueue({ limits, memtable, flusher, append: appendNow });
 
@@ -113,11 +114,10 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   }
 
   async function appendNow(batch: readonly Push[], isLong: boolean): Promise<AppendOutcome[]> {
-    const staging = new Staging();
+    const staging: Staging = { pushes: [], received: undefined };
     try {
-      const outcomes = isLong
-        ? await runInSteps(pendingPush.inSteps(batch, staging))
-        : pendingPush.atOnce(batch, staging);
+      const staged = stage(batch, staging);
+      const outcomes = isLong ? await runInSteps(staged) : runAtOnce(staged);
       if (staging.pushes.length > 0) await commit(staging, isLong);
       return outcomes;
     } catch (reason) {

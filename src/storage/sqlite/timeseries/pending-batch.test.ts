@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { deviceId, noon, sensorId } from '../../../../test/contract/storage/builders.ts';
 import { push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
 import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
+import { runAtOnce } from '../../chunks/engine-work.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { createPendingBatch, Staging } from './pending-batch.ts';
+import { createPendingBatch, type Staging } from './pending-batch.ts';
 import { emptyMemtableEntry, nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 const long: readonly Datapoint[] = Array.from({ length: 10_000 }, (_, value) => ({
@@ -40,14 +41,15 @@ for (const how of ['atOnce', 'inSteps'] as const) {
       },
     } as unknown as ChunkReader;
     const table = { resolve: () => series } as unknown as SeriesTable;
-    const batch = createPendingBatch(table, chunks, () => false);
-    const stage = (staging: Staging) =>
-      how === 'atOnce'
-        ? batch.atOnce([push(long, sensor())], staging)
-        : [...batch.inSteps([push(long, sensor())], staging)];
-    assert.throws(() => stage(new Staging()), /disk I\/O error/);
+    const pending = createPendingBatch(table, chunks, () => false);
+    const stage = (staging: Staging) => {
+      const work = pending([push(long, sensor())], staging);
+      return how === 'atOnce' ? runAtOnce(work) : [...work];
+    };
+    const nothing = (): Staging => ({ pushes: [], received: undefined });
+    assert.throws(() => stage(nothing()), /disk I\/O error/);
     assert.equal(nextSequenceNumber(series), 1);
-    const staging = new Staging();
+    const staging = nothing();
     stage(staging);
     const [staged] = staging.pushes;
     assert.deepEqual([staged?.push.batch.count, staged?.push.sequenceNumber], [10_000, 1]);

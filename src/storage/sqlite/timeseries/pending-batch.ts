@@ -4,7 +4,7 @@ import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { type StagedPush, stageInSteps, stagePush } from './pending-push.ts';
+import { type StagedPush, stagePush } from './pending-push.ts';
 import { nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 /** A push that goes to disk, with the series it belongs to. */
@@ -15,19 +15,10 @@ export interface Staged {
 }
 
 /** The part of a batch that goes to disk. */
-export class Staging {
-  readonly pushes: Staged[] = [];
-  #received: ReceivedId[] | undefined;
-
+export interface Staging {
+  readonly pushes: Staged[];
   /** Ids of its MQTT messages; undefined: it has none. */
-  get received(): readonly ReceivedId[] | undefined {
-    return this.#received;
-  }
-
-  addReceived(id: ReceivedId): void {
-    this.#received ??= [];
-    this.#received.push(id);
-  }
+  received: ReceivedId[] | undefined;
 }
 
 /** Finds out what of a batch is new, and stages it with its series. */
@@ -39,20 +30,14 @@ export function createPendingBatch(
   const isStored = ({ publishContext }: Push): boolean =>
     publishContext?.receivedAs !== undefined && isKept(publishContext.receivedAs);
 
-  /** Fills `staging` with what goes to disk; what it answers says what becomes of each push. */
-  function atOnce(batch: readonly Push[], staging: Staging): AppendOutcome[] {
-    return batch.map((push): AppendOutcome => {
-      const series = table.resolve(push);
-      if (series === undefined) return { kind: 'missing' };
-      if (isStored(push)) return { kind: 'stored', fresh: emptyBatch };
-      const sequenceNumber = nextSequenceNumber(series);
-      const found = stagePush(chunks, series, push.batch);
-      return outcomeOf({ series, sequenceNumber, push }, found, staging);
-    });
-  }
-
-  /** The same for a batch with a long push: yields between its steps. */
-  function* inSteps(batch: readonly Push[], staging: Staging): Generator<void, AppendOutcome[]> {
+  /**
+   * Fills `staging` with what goes to disk, and yields between the steps of a long push; the answer
+   * says what becomes of each push.
+   */
+  return function* stage(
+    batch: readonly Push[],
+    staging: Staging,
+  ): Generator<void, AppendOutcome[]> {
     const outcomes: AppendOutcome[] = [];
     for (const push of batch) {
       const series = table.resolve(push);
@@ -61,13 +46,11 @@ export function createPendingBatch(
         continue;
       }
       const sequenceNumber = nextSequenceNumber(series);
-      const found = yield* stageInSteps(chunks, series, push.batch);
+      const found = yield* stagePush(chunks, series, push.batch);
       outcomes.push(outcomeOf({ series, sequenceNumber, push }, found, staging));
     }
     return outcomes;
-  }
-
-  return { atOnce, inSteps };
+  };
 }
 
 /** Adds what is new of a push to `staging`. */
@@ -83,6 +66,9 @@ function outcomeOf(
   const push = last === undefined ? logged : { ...logged, last };
   staging.pushes.push({ series, weight, push });
   const receivedAs = place.push.publishContext?.receivedAs;
-  if (receivedAs !== undefined) staging.addReceived(receivedAs);
+  if (receivedAs !== undefined) {
+    staging.received ??= [];
+    staging.received.push(receivedAs);
+  }
   return { kind: 'stored', fresh, weight };
 }

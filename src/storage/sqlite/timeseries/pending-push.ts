@@ -21,24 +21,10 @@ export interface StagedPush {
 }
 
 /**
- * Finds out which datapoints of a push are not stored yet, and stages them with their series.
- * A timestamp later than all before costs no lookup.
+ * Finds out which datapoints of a push are not stored yet, and stages them with their series;
+ * yields between the steps of a long one. A timestamp later than all before costs no lookup.
  */
-export function stagePush(chunks: ChunkReader, series: Series, batch: ColumnBatch): StagedPush {
-  const pendingPush = beginPendingPush(series, batch);
-  try {
-    for (let at = 0; at < batch.count; at += datapointsPerStep) {
-      stageStep(chunks, pendingPush, at);
-    }
-    return stagedOf(pendingPush);
-  } catch (reason) {
-    clearStaged(series);
-    throw reason;
-  }
-}
-
-/** The same for a long push: yields between its steps. */
-export function* stageInSteps(
+export function* stagePush(
   chunks: ChunkReader,
   series: Series,
   batch: ColumnBatch,
@@ -49,7 +35,8 @@ export function* stageInSteps(
       if (at > 0) yield;
       stageStep(chunks, pendingPush, at);
     }
-    return stagedOf(pendingPush);
+    const { rows, last } = pendingPush;
+    return { fresh: rows === undefined ? batch : selectRows(batch, rows), last };
   } catch (reason) {
     clearStaged(series);
     throw reason;
@@ -81,10 +68,6 @@ function beginPendingPush(series: Series, batch: ColumnBatch): PendingPush {
     newest: Number.NEGATIVE_INFINITY,
     last: undefined,
   };
-}
-
-function stagedOf({ batch, rows, last }: PendingPush): StagedPush {
-  return { fresh: rows === undefined ? batch : selectRows(batch, rows), last };
 }
 
 /** Stages what is new of the step that begins at `first`. */

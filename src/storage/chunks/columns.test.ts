@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { toColumnBatch, toDatapoints } from '../../domain/datapoints/column-batch.ts';
 import { type Datapoint, orderTime } from '../../domain/datapoints/datapoint.ts';
-import { sortByTime } from './columns-order.ts';
+import { sortByTime } from './columns.ts';
 
 const datapoint: fc.Arbitrary<Datapoint> = fc
   .record({
