@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { runAtOnce } from '../chunks/engine-work.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { rewriteChunks } from './chunk-rewriting.ts';
 import { createPrivately, databasePath, openConnection } from './connection.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { putDurably } from './durable-file.ts';
@@ -9,6 +9,7 @@ import { describeFailure } from './failures.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
 import { removeCompactionRest, unfinishedCompaction } from './replacement.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
+import { createChunkRenewal } from './timeseries/chunk-renewal.ts';
 import { datapointLimits } from './timeseries/datapoint-limits.ts';
 
 /** The outcome of a compaction, in bytes of the database file. */
@@ -98,7 +99,7 @@ function writeAnew(source: DatabaseSync, path: string): void {
     // Keys to nothing stay as they were: mending them is not asked for.
     using made = new DatabaseSync(path, { enableForeignKeyConstraints: false });
     requireSameRows(source, made);
-    if (hasChunks(made)) packChunks(made);
+    if (hasSummaries(made)) packChunks(made);
     const [check] = made.prepare('pragma integrity_check(1)').all();
     if (check?.['integrity_check'] !== 'ok') throw new Error(String(check?.['integrity_check']));
   } catch (error) {
@@ -106,15 +107,21 @@ function writeAnew(source: DatabaseSync, path: string): void {
   }
 }
 
-const hasChunks = (database: DatabaseSync): boolean =>
-  database.prepare("select 1 from sqlite_schema where name = 'chunks'").get() !== undefined;
+/** Chunks of versions before the first release are packed once a service brought them here. */
+const hasSummaries = (database: DatabaseSync): boolean =>
+  database.prepare("select 1 from sqlite_schema where name = 'chunk_summaries'").get() !==
+  undefined;
 
-/** No other process knows the file yet, and it is thrown away if this ends half-way. */
+/**
+ * Renews chunks, all with summaries made anew, in one transaction. No other process knows the file
+ * yet, and it is thrown away if this ends half-way.
+ */
 function packChunks(made: DatabaseSync): void {
   const countOf = () => made.prepare('select sum(count) as n from chunks').get()?.['n'];
   const before = countOf();
   made.exec('pragma journal_mode = off; pragma synchronous = off; begin');
-  rewriteChunks(made, datapointLimits);
+  made.exec('delete from chunk_summaries where chunk in (select id from chunks)');
+  runAtOnce(createChunkRenewal(made, datapointLimits, (work) => work()).walk());
   made.exec('commit');
   if (countOf() !== before) throw new Error('datapoints went missing while chunks were rewritten');
   made.exec('pragma incremental_vacuum');

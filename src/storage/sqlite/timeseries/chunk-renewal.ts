@@ -77,14 +77,22 @@ const findTwin = `
 const updateChunk = 'update chunks set datapoints = ? where id = ?';
 const putSummary = 'insert or replace into chunk_summaries (chunk, summary) values (?, ?)';
 
-/** Renews the chunks of this database, on the connection of the writer. */
-export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits) {
+/**
+ * Renews the chunks of this database, on the connection of the writer. `commit` does the work of
+ * one replacement in a transaction, by default in one of its own.
+ */
+export function createChunkRenewal(
+  database: DatabaseSync,
+  limits: ChunkLimits,
+  commit = (work: () => boolean): boolean => inTransaction(database, work),
+) {
   const list = createRenewalList(database, limits);
   const rows = createChunkRows(database);
   const range = database.prepare(selectRange);
   const twin = database.prepare(findTwin);
   const update = database.prepare(updateChunk);
   const summarise = database.prepare(putSummary);
+  const unsummarise = database.prepare('delete from chunk_summaries where chunk = ?');
   const figures: RenewalFigures = {
     ...{ replaced: 0, made: 0, bytesBefore: 0, bytesAfter: 0, left: 0, unreadable: 0 },
   };
@@ -135,7 +143,7 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits) 
     const cut = cutIntoChunks(joined, limits, 'fill');
     if (cut.length >= chunks.length && !chunks.some((chunk) => chunk.lacksSummary)) return true;
     yield;
-    const isReplaced = inTransaction(database, () => {
+    const isReplaced = commit(() => {
       if (!isUnchanged(chunks)) return false;
       if (changesPlaces(chunks, cut)) replaceInPlace(chunks, blocks);
       else replaceAll(chunks, cut);
@@ -175,6 +183,8 @@ export function createChunkRenewal(database: DatabaseSync, limits: ChunkLimits) 
       figures.bytesAfter += chunk.points.length;
     }
     for (const { id, bytes } of chunks) {
+      // A copy that is compacted has no keys that would take it along.
+      unsummarise.run(id);
       rows.remove(id);
       figures.bytesBefore += bytes;
     }

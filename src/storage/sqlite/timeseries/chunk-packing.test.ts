@@ -4,14 +4,19 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
-import { aDevice, aSensor, aUser } from '../../../test/contract/storage/builders.ts';
-import { allValues, at, push, sensor } from '../../../test/contract/storage/datapoint-builders.ts';
-import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
-import { silentLog } from '../../lib/log.ts';
-import { compact } from './compaction.ts';
-import { databasePath } from './connection.ts';
-import { openSqlite } from './sqlite-storage.ts';
-import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
+import { aDevice, aSensor, aUser } from '../../../../test/contract/storage/builders.ts';
+import {
+  allValues,
+  at,
+  push,
+  sensor,
+} from '../../../../test/contract/storage/datapoint-builders.ts';
+import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
+import { silentLog } from '../../../lib/log.ts';
+import { compact } from '../compaction.ts';
+import { databasePath } from '../connection.ts';
+import { openSqlite } from '../sqlite-storage.ts';
+import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
 
 const open = (directory: string, limits = datapointLimits) =>
   openSqlite({ directory, log: silentLog, datapointLimits: limits });
@@ -34,7 +39,7 @@ const read = async (directory: string, of = sensor()) => {
   return values;
 };
 
-const old = join(import.meta.dirname, '../../../test/old-databases/0.1.sqlite.br');
+const old = join(import.meta.dirname, '../../../../test/old-databases/0.1.sqlite.br');
 
 test('chunks of an older database become fewer, with the same datapoints', async (context) => {
   const directory = temporaryDirectory(context);
