@@ -1,21 +1,14 @@
 import type { Columns } from './columns.ts';
 
-/** Columns being put together from rows of other columns. */
-export interface ColumnsBuilder {
-  /** `rows` of them, beginning with `firstRow`, then as the order says, until it is full. */
-  putRows(columns: Columns, firstRow: number, rows: number): void;
-  /** Whether another text does not fit. */
-  isFull(): boolean;
-  /** In the order they were put; where there is a text the number is NaN. */
-  finish(): Columns;
-}
-
-/** A builder of up to so many rows and characters of text; the last text may be longer. */
+/**
+ * Columns being put together from rows of other columns: up to so many rows and characters of text;
+ * the last text may be longer.
+ */
 export function createColumnsBuilder(room: {
   readonly rowsMax: number;
   readonly charactersMax: number;
   readonly order: 'asc' | 'desc';
-}): ColumnsBuilder {
+}) {
   const { rowsMax, charactersMax, order } = room;
   const times = new Float64Array(rowsMax);
   const received = new Float64Array(rowsMax);
@@ -41,7 +34,8 @@ export function createColumnsBuilder(room: {
     count += 1;
   }
   return {
-    putRows(columns, firstRow, rows) {
+    /** Puts `rows` of them from `firstRow` on, in this order, until it is full. */
+    putRows(columns: Columns, firstRow: number, rows: number): void {
       if (order === 'asc' && columns.texts === undefined) {
         const endRow = firstRow + rows;
         times.set(columns.times.subarray(firstRow, endRow), count);
@@ -56,8 +50,10 @@ export function createColumnsBuilder(room: {
         putRow(columns, firstRow + n * step);
       }
     },
-    isFull: () => characters >= charactersMax,
-    finish: () => ({
+    /** Whether another text does not fit. */
+    isFull: (): boolean => characters >= charactersMax,
+    /** In the order they were put; where there is a text the number is NaN. */
+    finish: (): Columns => ({
       count,
       times: times.subarray(0, count),
       received: received.subarray(0, count),

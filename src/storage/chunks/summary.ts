@@ -19,8 +19,7 @@ import type { Columns } from './columns.ts';
 import { putFlags, takeFlags } from './flags.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
 import { type Digits, digitsOf, putNumbers, takeNumbers } from './numbers.ts';
-import { putEdges, takeEdges } from './summary-edges.ts';
-import { putKinds, takeKinds } from './summary-kinds.ts';
+import { putEdges, putKinds, takeEdges, takeKinds } from './summary-parts.ts';
 
 const hour = 3_600_000;
 /** Hours of fewer datapoints are no quicker to read than the datapoints. */
@@ -207,32 +206,20 @@ export function encodeSummary(blocks: readonly BlockSummary[]): Buffer {
   const sinks = { dense: body, loose: body };
   const all = joined(blocks.map(({ stretches }) => stretches));
   const column = (of: (block: BlockSummary) => number) => Float64Array.from(blocks, of);
+  const counts = column(({ count }) => count);
+  const sizes = column(({ stretches }) => stretches.count);
+  const grains = column(({ grain }) => grain);
+  const minTimes = column(({ minTime }) => minTime);
+  const maxTimes = column(({ maxTime }) => maxTime);
   putVarint(body, blocks.length);
   putVarint(body, all.count);
-  putIntegers(
-    body,
-    column(({ count }) => count),
-  );
-  putIntegers(
-    body,
-    column(({ stretches }) => stretches.count),
-  );
-  putIntegers(
-    body,
-    column(({ grain }) => grain),
-  );
-  putNumbers(
-    sinks,
-    column(({ minTime }) => minTime),
-  );
-  putNumbers(
-    sinks,
-    column(({ maxTime }) => maxTime),
-  );
-  putNumbers(
-    sinks,
-    all.starts.map((start) => Math.floor(start / hour)),
-  );
+  putIntegers(body, counts);
+  putIntegers(body, sizes);
+  putIntegers(body, grains);
+  putNumbers(sinks, minTimes);
+  putNumbers(sinks, maxTimes);
+  const hours = all.starts.map((start) => Math.floor(start / hour));
+  putNumbers(sinks, hours);
   for (const name of ['counts', 'numbers', 'textNumbers'] as const) {
     putIntegers(body, all[name], name === 'numbers' ? all.counts : undefined);
   }

@@ -184,7 +184,8 @@ async function freshFor(
 ): Promise<ColumnBatch> {
   if (isBeyond(batch, state.newest)) {
     moveNewest(state, batch);
-    state.last = lastOf(batch, undefined) ?? state.last;
+    const row = lastRowAmong(batch);
+    if (row !== undefined) state.last = { batch, row };
     return batch;
   }
   const repeats = await findRepeats({ ...state, session, view, batch, parts });
@@ -225,11 +226,6 @@ function freshOf(batch: ColumnBatch, repeats: ReadonlySet<number>) {
     freshRows.push(row);
   }
   return { freshRows, saidRows };
-}
-
-function lastOf(batch: ColumnBatch, otherwise: undefined): SeriesState['last'] {
-  const row = lastRowAmong(batch);
-  return row === undefined ? otherwise : { batch, row };
 }
 
 function moveNewest(state: SeriesState, { count, times, timed }: ColumnBatch): void {

@@ -33,17 +33,13 @@ export class MissingError extends Error {
 }
 
 /** Chunks that were read lately: they never change, and their ids are never used again. */
-export interface ChunkCache {
-  /** Reads these chunks, in order of time; throws MissingError for what has to be fetched. */
-  sourceOf(heads: readonly ChunkHead[]): ChunkSource;
-}
-
-export function createChunkCache(limits: HotLimits, log: Log): ChunkCache {
+export function createChunkCache(limits: HotLimits, log: Log) {
   const { has: isCached, directory, columns } = createBlockCache(limits);
   const summaries = createLruCache<number, ChunkSummary | 'none'>(limits.summariesInMemoryMax);
 
   return {
-    sourceOf(heads) {
+    /** Reads these chunks, in order of time; throws MissingError for what has to be fetched. */
+    sourceOf(heads: readonly ChunkHead[]): ChunkSource {
       // What was fetched for this read stays for it, whatever the caches forget.
       const held = new Map<number, Uint8Array | undefined>();
       const heldSummaries = new Map<number, ChunkSummary | 'none'>();
@@ -87,3 +83,5 @@ export function createChunkCache(limits: HotLimits, log: Log): ChunkCache {
     },
   };
 }
+
+export type ChunkCache = ReturnType<typeof createChunkCache>;

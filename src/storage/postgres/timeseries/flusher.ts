@@ -9,28 +9,21 @@ export interface HotCount extends SeriesKey {
   readonly count: number;
 }
 
-/** Moves datapoints from "hot" to chunks, a commit at a time, whenever there are too many. */
-export interface Flusher {
-  /** Counts datapoints that are outside chunks now, beside those of before. */
-  add(counts: Iterable<HotCount>): void;
-  /** Asks for all datapoints of this sensor outside chunks to go into chunks, soon. */
-  want(series: number): void;
-  /** Resolves when no step is under way; nothing starts after this. */
-  close(): Promise<void>;
-}
-
 interface Known {
   readonly bucket: number;
   rows: number;
   count: number;
 }
 
-/** `carryOut` moves some of a sensor's datapoints and answers what is left of them. */
+/**
+ * Moves datapoints from "hot" to chunks, a commit at a time, whenever there are too many.
+ * `carryOut` moves some of a sensor's datapoints and answers what is left of them.
+ */
 export function createFlusher(options: {
   readonly carryOut: (key: SeriesKey) => Promise<{ readonly rows: number; readonly count: number }>;
   readonly limits: HotLimits;
   readonly log: Log;
-}): Flusher {
+}) {
   const { carryOut, limits, log } = options;
   const all = new Map<number, Known>();
   const due = new Set<number>();
@@ -117,7 +110,8 @@ export function createFlusher(options: {
   }
 
   return {
-    add(counts) {
+    /** Counts datapoints that are outside chunks now, beside those of before. */
+    add(counts: Iterable<HotCount>): void {
       for (const { bucket, series, rows, count } of counts) {
         const known = all.get(series) ?? { bucket, rows: 0, count: 0 };
         change(series, known, rows, count);
@@ -127,14 +121,18 @@ export function createFlusher(options: {
       armRest();
       start();
     },
-    want(series) {
+    /** Asks for all datapoints of this sensor outside chunks to go into chunks, soon. */
+    want(series: number): void {
       if (all.has(series)) due.add(series);
       start();
     },
-    async close() {
+    /** Resolves when no step is under way; nothing starts after this. */
+    async close(): Promise<void> {
       clearTimeout(restTimer);
       closing.abort();
       await running;
     },
   };
 }
+
+export type Flusher = ReturnType<typeof createFlusher>;

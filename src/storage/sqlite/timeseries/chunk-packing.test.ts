@@ -87,9 +87,10 @@ test('small chunks become long ones in their order, around what is damaged', asy
   assert.ok((after?.n ?? 0) <= (before?.n ?? 0) / 4, `${after?.n}`);
   assert.deepEqual(await read(directory), values);
 
-  const bytes = `select hex(datapoints) as bytes from chunks order by min_time, id limit 1`;
+  const first = 'select id from chunks order by min_time, id limit 1';
+  const bytes = `select hex(datapoints) as bytes from chunks where id = (${first})`;
   using database = new DatabaseSync(databasePath(directory));
-  database.exec("update chunks set datapoints = x'02ff' where id = (select min(id) from chunks)");
+  database.exec(`update chunks set datapoints = x'02ff' where id = (${first})`);
   database.close();
   compact(directory);
   using again = new DatabaseSync(databasePath(directory), { readOnly: true });

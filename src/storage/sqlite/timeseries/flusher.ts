@@ -9,20 +9,6 @@ import type { Memtable } from './memtable.ts';
 import { viewRows } from './memtable-columns.ts';
 import { lastToKeep, type Series } from './series.ts';
 
-/**
- * Moves datapoints from memtable to chunks, one small step at a time, whenever there are too many.
- */
-export interface Flusher {
-  /** Something arrived: starts if something is due, once no more of a burst is on its way. */
-  arrived(): void;
-  /** Starts if something is due and nothing is under way. */
-  poke(): void;
-  /** Resolves when a step has freed capacity. Throws DomainError unavailable when steps fail. */
-  makeRoom(): Promise<void>;
-  /** Resolves when no step is under way; nothing starts after this. */
-  close(): Promise<void>;
-}
-
 export interface FlusherOptions {
   readonly memtable: Memtable;
   /** Carries out one step on the writer thread. */
@@ -31,8 +17,10 @@ export interface FlusherOptions {
   readonly log: Log;
 }
 
-/** A flusher at rest. */
-export function createFlusher({ memtable, carryOut, limits, log }: FlusherOptions): Flusher {
+/**
+ * Moves datapoints from memtable to chunks, one small step at a time, whenever there are too many.
+ */
+export function createFlusher({ memtable, carryOut, limits, log }: FlusherOptions) {
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   let step: Promise<void> = Promise.resolve();
@@ -109,18 +97,21 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
   }
 
   return {
-    arrived() {
+    /** Something arrived: starts if something is due, once no more of a burst is on its way. */
+    arrived(): void {
       arrivedAt = performance.now();
       rest.restart();
       if (!isWorthStarting()) return;
       if (isInTheWay()) calm.restart();
       else start();
     },
-    poke() {
+    /** Starts if something is due and nothing is under way. */
+    poke(): void {
       rest.restart();
       startWanted();
     },
-    async makeRoom() {
+    /** Resolves when a step has freed capacity. Throws DomainError unavailable when steps fail. */
+    async makeRoom(): Promise<void> {
       if (failures > 0 || closing.signal.aborted) {
         throw new DomainError('unavailable', 'datapoints cannot be moved to their place on disk', {
           retryAfterSeconds: 30,
@@ -129,7 +120,8 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
       startWanted();
       await step;
     },
-    async close() {
+    /** Resolves when no step is under way; nothing starts after this. */
+    async close(): Promise<void> {
       rest.stop();
       calm.stop();
       closing.abort();
@@ -137,6 +129,8 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
     },
   };
 }
+
+export type Flusher = ReturnType<typeof createFlusher>;
 
 /** Calls when it was not started again for so long; one timer, however often that is done. */
 function createRestTimer(restMs: number, onRest: () => void) {

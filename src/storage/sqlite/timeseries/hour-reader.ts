@@ -12,28 +12,14 @@ import { readHours } from '../../chunks/retention-step.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import { createSelection } from '../selection.ts';
 
-/** The hours that retention left of datapoints, as the last commit has them. */
-export interface HourReader {
-  /** Undefined: all that was ever put in chunks is there. */
-  state(series: number): RetainedState | undefined;
-  /** Hours that begin in the range, both ends included, oldest first: at most so many. */
-  hours(series: number, range: { from: number; to: number }, max: number): Stretches;
-  /** Both, for a read of one series. */
-  of(series: number): Pick<HourlyRead, 'state' | 'hours'>;
-  /** From when the datapoints of all of these in the range are kept. */
-  standsFrom(sensors: readonly SensorRef[], range: Range): number | undefined;
-  /** Something was taken: until then, no table is asked. */
-  noteTaken(): void;
-}
-
 const ofSensor = `
   select raw_before, open_hour from retained_series
   where series = (select series from sensors where device_id = ? and sensor_id = ?)`;
 const daysFrom = `
   select summary from hourly_summaries where series = ? and day >= ? and day <= ? order by day`;
 
-/** Reads what retention left over this connection. */
-export function createHourReader(reader: DatabaseSync): HourReader {
+/** Reads the hours that retention left of datapoints, as the last commit has them. */
+export function createHourReader(reader: DatabaseSync) {
   const find = createSelection<StateRow>(
     reader,
     'select raw_before, open_hour from retained_series where series = ?',
@@ -44,11 +30,13 @@ export function createHourReader(reader: DatabaseSync): HourReader {
   let isAnyTaken = any.first() !== undefined;
 
   return {
-    state(series) {
+    /** Undefined: all that was ever put in chunks is there. */
+    state(series: number): RetainedState | undefined {
       const row = isAnyTaken ? find.first(series) : undefined;
       return row && stateFromRow(row);
     },
-    hours(series, { from, to }, max) {
+    /** Hours that begin in the range, both ends included, oldest first: at most so many. */
+    hours(series: number, { from, to }: { from: number; to: number }, max: number): Stretches {
       const found: HourTally[] = [];
       const rows = days.iterate(series, startOfDay(from), startOfDay(to)) as unknown;
       for (const { summary } of rows as Iterable<{ readonly summary: Uint8Array }>) {
@@ -59,11 +47,16 @@ export function createHourReader(reader: DatabaseSync): HourReader {
       }
       return stretchesOf(found.slice(0, max));
     },
-    of(series) {
+    /** Both, for a read of one series. */
+    of(series: number): Pick<HourlyRead, 'state' | 'hours'> {
       const hours: HourlyRead['hours'] = (from, to, max) => this.hours(series, { from, to }, max);
       return { state: this.state(series), hours };
     },
-    standsFrom(sensors, { from = Number.NEGATIVE_INFINITY }) {
+    /** From when the datapoints of all of these in the range are kept. */
+    standsFrom(
+      sensors: readonly SensorRef[],
+      { from = Number.NEGATIVE_INFINITY }: Range,
+    ): number | undefined {
       if (!isAnyTaken) return undefined;
       let latest: number | undefined;
       for (const { deviceId, sensorId } of sensors) {
@@ -72,8 +65,11 @@ export function createHourReader(reader: DatabaseSync): HourReader {
       }
       return latest;
     },
-    noteTaken() {
+    /** Something was taken: until then, no table is asked. */
+    noteTaken(): void {
       isAnyTaken = true;
     },
   };
 }
+
+export type HourReader = ReturnType<typeof createHourReader>;

@@ -59,24 +59,6 @@ export interface Series {
   isForgotten: boolean;
 }
 
-/** The series in memory: every one with datapoints outside chunks, and those used lately. */
-export interface SeriesTable {
-  /** The series of a sensor, or undefined when there is no such sensor. */
-  resolve(sensor: SensorRef): Series | undefined;
-  /** The same by number. Drops nothing from memory, so that a replay may hold on to many. */
-  resolveNumber(number: number): Series | undefined;
-  /** All series that are in memory. */
-  all(): Iterable<Series>;
-  /** Only what is in memory. */
-  residents(deviceId: DeviceId): Iterable<Series>;
-  /** Whether every series of the device that has datapoints is in memory. */
-  isWhole(deviceId: DeviceId): boolean;
-  /** Brings all series of these devices to memory; they stay for the current slice at least. */
-  makeWhole(deviceIds: readonly DeviceId[]): void;
-  /** Drops a sensor, or all of a device, from memory; answers what was dropped. */
-  forget(deviceId: DeviceId, sensorId: SensorId | undefined): readonly Series[];
-}
-
 /** A last value whose JSON text has more bytes stays in its row. */
 const smallBytesMax = 512;
 
@@ -111,12 +93,12 @@ interface Resident {
   isWhole: boolean;
 }
 
-/** The series of this database. */
+/** The series in memory: every one with datapoints outside chunks, and those used lately. */
 export function createSeriesTable(
   reader: DatabaseSync,
   limits: DatapointLimits,
   damaged: DamagedRows,
-): SeriesTable {
+) {
   const bySensor = reader.prepare(findBySensor);
   const byNumber = reader.prepare(findByNumber);
   const byDevice = reader.prepare(findByDevice);
@@ -157,7 +139,8 @@ export function createSeriesTable(
   }
 
   return {
-    resolve({ deviceId, sensorId }) {
+    /** The series of a sensor, or undefined when there is no such sensor. */
+    resolve({ deviceId, sensorId }: SensorRef): Series | undefined {
       const resident = devices.get(deviceId);
       const known = resident?.series.get(sensorId);
       if (resident !== undefined && known !== undefined) {
@@ -169,21 +152,27 @@ export function createSeriesTable(
       if (count >= sweepAt) makeRoom();
       return keep(row);
     },
-    resolveNumber(number) {
+    /** The same by number. Drops nothing from memory, so that a replay may hold on to many. */
+    resolveNumber(number: number): Series | undefined {
       const row = byNumber.get(number) as unknown as SeriesRow | undefined;
       return row === undefined ? undefined : keep(row);
     },
-    *all() {
+    /** All series that are in memory. */
+    *all(): Iterable<Series> {
       for (const { series } of devices.values()) yield* series.values();
     },
-    residents: (deviceId) => devices.get(deviceId)?.series.values() ?? [],
-    isWhole(deviceId) {
+    /** Only what is in memory. */
+    residents: (deviceId: DeviceId): Iterable<Series> =>
+      devices.get(deviceId)?.series.values() ?? [],
+    /** Whether every series of the device that has datapoints is in memory. */
+    isWhole(deviceId: DeviceId): boolean {
       const resident = devices.get(deviceId);
       if (resident === undefined) return false;
       resident.wasUsed = true;
       return resident.isWhole;
     },
-    makeWhole(deviceIds) {
+    /** Brings all series of these devices to memory; they stay for the current slice at least. */
+    makeWhole(deviceIds: readonly DeviceId[]): void {
       // Once, and first: a later sweep could drop a device brought here a moment ago.
       if (deviceIds.length > 0 && count >= sweepAt) makeRoom();
       for (const deviceId of deviceIds) {
@@ -192,7 +181,8 @@ export function createSeriesTable(
         if (rows.length > 0) residentOf(deviceId).isWhole = true;
       }
     },
-    forget(deviceId, sensorId) {
+    /** Drops a sensor, or all of a device, from memory; answers what was dropped. */
+    forget(deviceId: DeviceId, sensorId: SensorId | undefined): readonly Series[] {
       const resident = devices.get(deviceId);
       if (resident === undefined) return [];
       const dropped = [...resident.series.values()].filter(
@@ -208,6 +198,8 @@ export function createSeriesTable(
     },
   };
 }
+
+export type SeriesTable = ReturnType<typeof createSeriesTable>;
 
 /** A memtableEntry without datapoints. */
 export function emptyMemtableEntry(): MemtableEntry {
