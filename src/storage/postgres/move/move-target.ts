@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Mark, MovedPage, MoveTarget } from '../../move/move-end.ts';
+import type { MovedPage, MoveTarget } from '../../move/move-end.ts';
+import { createMoveProgress } from '../../move/progress.ts';
 import { type MovedTable, movedTables } from '../../move/tables.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
@@ -9,14 +10,6 @@ import { connectWriter, unusable } from '../opening.ts';
 import { lockService } from '../service-lock.ts';
 import { continueNumbers, insertRows, readingPages } from './move-tables.ts';
 
-/** Tables of a move that is under way: while they are there, no service starts. */
-const makeProgress = `
-  create table if not exists move_from (name text not null);
-  create table if not exists move_progress (moved text collate "C" primary key, mark text)`;
-const findProgress = 'select mark from move_progress where moved = $1';
-const putProgress = `
-  insert into move_progress (moved, mark) values ($1, $2)
-  on conflict (moved) do update set mark = excluded.mark`;
 const putSecret = `
   insert into secrets (name, value) values ('installation', $1)
   on conflict (name) do update set value = excluded.value`;
@@ -46,6 +39,7 @@ export async function openMoveTarget(url: string, sourceName: string): Promise<M
 
 function createTarget(client: pg.Client): MoveTarget {
   const session = sessionOn(client);
+  const { progress, note } = createMoveProgress(session);
   let buckets: ReadonlyMap<number, number> | undefined;
 
   async function bucketsOfSeries(): Promise<ReadonlyMap<number, number>> {
@@ -56,25 +50,20 @@ function createTarget(client: pg.Client): MoveTarget {
     return new Map(rows.map(({ series, bucket }) => [series, bucket]));
   }
 
-  async function put(table: MovedTable, { rows, next }: MovedPage): Promise<void> {
+  async function put(table: MovedTable, page: MovedPage): Promise<void> {
     // Sensors come before all that has a series, and are all there by then.
     if (table.name === 'sensors') buckets = undefined;
     else buckets = await bucketsOfSeries();
     await inTransaction(client, async () => {
-      await insertRows(session, table, rows, buckets ?? new Map());
-      const mark = next === undefined ? null : JSON.stringify(next);
-      await session.run(putProgress, table.name, mark);
+      await insertRows(session, table, page.rows, buckets ?? new Map());
+      await note(table, page);
     });
   }
 
   return {
     put,
     ...readingPages(session),
-    async progress({ name }) {
-      const row = await session.first<{ mark: string | null }>(findProgress, name);
-      if (row === undefined) return 'none';
-      return row.mark === null ? 'done' : (JSON.parse(row.mark) as Mark);
-    },
+    progress,
     async finish(secret) {
       await inTransaction(client, async () => {
         await session.run(setNewest);
@@ -102,20 +91,16 @@ async function inTransaction(client: pg.Client, work: () => Promise<void>): Prom
 /** Claims a database that is empty, or has a move from the same source. */
 async function claim(client: pg.Client, sourceName: string): Promise<void> {
   const session = sessionOn(client);
+  const { begin, requireSource } = createMoveProgress(session);
   const isMoving = await session.first<{ found: boolean }>(
     `select to_regclass(quote_ident(current_schema()) || '.move_from') is not null as found`,
   );
   if (isMoving?.found !== true) {
     await requireEmpty(session);
-    await inTransaction(client, async () => {
-      await client.query(makeProgress);
-      await session.run('insert into move_from (name) values ($1)', sourceName);
-    });
-    return;
+    await inTransaction(client, () => begin(sourceName));
   }
-  const from = await session.first<{ name: string }>('select name from move_from');
-  if (from?.name === sourceName) return;
-  throw new UnusableStorageError(
+  await requireSource(
+    sourceName,
     'a move from another place into this database broke off: end that one, or empty the database',
   );
 }

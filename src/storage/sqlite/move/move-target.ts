@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import type { Mark, MoveTarget } from '../../move/move-end.ts';
+import type { MoveTarget } from '../../move/move-end.ts';
+import { createMoveProgress } from '../../move/progress.ts';
 import type { MovedRow } from '../../move/tables.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { createPrivately, databasePath, openConnection } from '../connection.ts';
@@ -10,18 +10,8 @@ import { syncFile, writePrivately } from '../durable-file.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { migrate } from '../migrate.ts';
 import { dataFiles, replaceData } from '../replacement.ts';
-import { createSelection } from '../selection.ts';
+import { createSession } from '../session.ts';
 import { insertingInto, readingPages } from './move-tables.ts';
-
-/** The progress of a move under way, beside the moved tables; dropped at the end. */
-const progressTables = `
-  create table if not exists move_from (name text not null) strict;
-  create table if not exists move_progress (
-    moved text primary key, mark text) strict, without rowid`;
-const findProgress = 'select mark from move_progress where moved = ?';
-const putProgress = `
-  insert into move_progress (moved, mark) values (?, ?)
-  on conflict (moved) do update set mark = excluded.mark`;
 
 /**
  * Opens a directory that an installation is moved to. It is put together in the folder `moving`
@@ -45,27 +35,23 @@ export async function openMoveTarget(directory: string, sourceName: string): Pro
     if (database.isOpen) database.close();
   });
   migrate(database, path);
-  database.exec(progressTables);
-  claim(database, { sourceName, directory, folder });
-  const progress = createSelection<{ mark: string | null }>(database, findProgress);
-  const put = database.prepare(putProgress);
+  const { begin, requireSource, progress, note } = createMoveProgress(createSession(database));
+  await begin(sourceName);
+  const end = `end that one, or delete ${folder}`;
+  await requireSource(sourceName, `a move from another place to ${directory} broke off: ${end}`);
   const inserters = new Map<string, (row: MovedRow) => void>();
   const open = opened.move();
 
   return {
     ...readingPages(database),
-    async progress(table) {
-      const row = progress.first(table.name);
-      if (row === undefined) return 'none';
-      return row.mark === null ? 'done' : (JSON.parse(row.mark) as Mark);
-    },
-    async put(table, { rows, next }) {
+    progress,
+    async put(table, page) {
       const insert = inserters.get(table.name) ?? insertingInto(database, table);
       inserters.set(table.name, insert);
       database.exec('begin immediate');
       try {
-        for (const row of rows) insert(row);
-        put.run(table.name, next === undefined ? null : JSON.stringify(next));
+        for (const row of page.rows) insert(row);
+        await note(table, page);
         database.exec('commit');
       } catch (error) {
         if (database.isTransaction) database.exec('rollback');
@@ -90,19 +76,4 @@ export async function openMoveTarget(directory: string, sourceName: string): Pro
     },
     close: () => open.disposeAsync(),
   };
-}
-
-/** Claims the target for a source; throws where a move from another source broke off. */
-function claim(
-  database: DatabaseSync,
-  names: { readonly sourceName: string; readonly directory: string; readonly folder: string },
-): void {
-  const { sourceName, directory, folder } = names;
-  const from = createSelection<{ name: string }>(database, 'select name from move_from').first();
-  if (from === undefined) database.prepare('insert into move_from values (?)').run(sourceName);
-  else if (from.name !== sourceName) {
-    throw new UnusableStorageError(
-      `a move from another place to ${directory} broke off: end that one, or delete ${folder}`,
-    );
-  }
 }
