@@ -3,7 +3,7 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import type { Mark, MovedPage, MoveTarget } from './move-end.ts';
 import type { MovedTable } from './tables.ts';
 
-/** The tables of a move under way, beside the moved ones; while they are there no service starts. */
+/** Tables of a move that is under way: while they are there, no service starts. */
 const progressTables = [
   'create table if not exists move_from (name text not null)',
   'create table if not exists move_progress (moved text collate "C" primary key, mark text)',

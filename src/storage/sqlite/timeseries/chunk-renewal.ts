@@ -215,8 +215,8 @@ export function createChunkRenewal(
     figures: figures as Readonly<RenewalFigures>,
     /**
      * Walks through all chunks, and renews what has no summary where one is due, or fills its row
-     * badly. Yields after each piece of work of a few milliseconds, with no transaction open: others
-     * may change anything meanwhile, or drop the walk. Answers whether nothing is left to be done.
+     * badly. Yields after each piece of work of a few milliseconds, with no transaction open:
+     * others may change anything meanwhile, or drop the walk. Answers whether nothing is left.
      */
     *walk(): Generator<void, boolean> {
       figures.unreadable = 0;

@@ -12,11 +12,42 @@ import {
 } from './memtable-columns.ts';
 import { emptyMemtableEntry, type MemtableEntry, type Series, settleLast } from './series.ts';
 
+/** All datapoints outside chunks, and which of them should go there next. */
+export interface Memtable {
+  /** About what all of them take in memory. */
+  readonly bytes: number;
+  /** Adds datapoints that the log row `row` made durable. */
+  add(series: Series, batch: ColumnBatch, row: number): void;
+  /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
+  keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
+  /** Counts datapoints that a replayed row holds although they are in chunks. */
+  passOver(batch: ColumnBatch, row: number): void;
+  /** The weight that devices have outside chunks, as it counts towards quotas. */
+  weights(): ReadonlyMap<DeviceId, number>;
+  /** All of the series is due, however little it is. */
+  want(series: Series): void;
+  /** Whether freezeDue would find something. */
+  isDue(): boolean;
+  /** Whether what is due must not wait: half of the capacity is taken, or much is of one sensor. */
+  isUrgent(): boolean;
+  /** Nothing arrived for a while: all is due until something does, if it is worth the work. */
+  rest(): void;
+  /** Freezes what is to be flushed next: full entries, else the oldest while there are too many. */
+  freezeDue(): readonly Series[];
+  /** The frozen datapoints of the series are in chunks. */
+  settle(series: Series): void;
+  /** The flush failed: frozen rows go back to the head of their entry, series to their places. */
+  restore(picked: readonly Series[]): void;
+  drop(series: Series): void;
+  /** Every datapoint of log rows up to this one is in chunks, or frozen. */
+  doneThrough(): number;
+}
+
 /** A sensor with as much as so many full ones takes long to put in order. */
 const crowdedEntries = 4;
 
-/** All datapoints outside chunks, and which of them should go there next: none yet. */
-export function createMemtable(limits: DatapointLimits) {
+/** No memtable yet. */
+export function createMemtable(limits: DatapointLimits): Memtable {
   // In order of their first row.
   let live = new Map<number, Series>();
   const full = new Set<Series>();
@@ -26,7 +57,6 @@ export function createMemtable(limits: DatapointLimits) {
   let lastRow = 0;
   let isResting = false;
 
-  /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
   function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
     const { memtableEntry } = series;
     isResting = false;
@@ -104,41 +134,32 @@ export function createMemtable(limits: DatapointLimits) {
   }
 
   return {
-    /** About what all of them take in memory. */
-    get bytes(): number {
+    get bytes() {
       return liveBytes + frozenBytes;
     },
-    /** Adds datapoints that the log row `row` made durable. */
-    add(series: Series, batch: ColumnBatch, row: number): void {
+    add(series, batch, row) {
       appendRows(series.memtableEntry.columns, batch, 0, batch.count);
       keep(series, batch, row, weightOfBatch(batch));
     },
     keep,
-    /** Counts datapoints that a replayed row holds although they are in chunks. */
-    passOver(batch: ColumnBatch, row: number): void {
+    passOver(batch, row) {
       logged += bytesOfRows(batch);
       lastRow = row;
     },
-    /** The weight that devices have outside chunks, as it counts towards quotas. */
     weights: () => weightsOf(live.values()),
-    /** All of the series is due, however little it is. */
-    want(series: Series): void {
+    want(series) {
       if (series.memtableEntry.count > 0) full.add(series);
     },
-    /** Whether freezeDue would find something. */
     isDue: () => nextDue() !== undefined,
-    /** Whether what is due must not wait: half of the capacity is taken, or much is of one sensor. */
     isUrgent: () =>
       2 * liveBytes > limits.memtableBytesMax ||
       2 * loggedBytes() > limits.logBytesMax ||
       isCrowded(full, limits.memtableEntryBytesMax),
-    /** Nothing arrived for a while: all is due until something does, if it is worth the work. */
-    rest(): void {
+    rest() {
       const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);
       isResting = Math.max(liveBytes, loggedBytes()) >= worthwhile;
     },
-    /** Freezes what is to be flushed next: full entries, else the oldest while there are too many. */
-    freezeDue(): readonly Series[] {
+    freezeDue() {
       const frozen: Series[] = [];
       let room = limits.flushBytesPerStep;
       while (room > 0 && frozen.length < limits.flushSeriesPerStep) {
@@ -150,18 +171,16 @@ export function createMemtable(limits: DatapointLimits) {
       }
       return frozen;
     },
-    /** The frozen datapoints of the series are in chunks. */
-    settle(series: Series): void {
+    settle(series) {
       if (series.frozen === undefined) return;
       frozenBytes -= series.frozen.bytes;
       settleFrozen(series, series.frozen);
     },
-    /** The flush failed: frozen rows go back to the head of their entry, series to their places. */
-    restore(picked: readonly Series[]): void {
+    restore(picked) {
       for (const series of picked) thaw(series);
       live = byFirstRow(live);
     },
-    drop(series: Series): void {
+    drop(series) {
       liveBytes -= series.memtableEntry.bytes;
       frozenBytes -= series.frozen?.bytes ?? 0;
       series.memtableEntry = emptyMemtableEntry();
@@ -170,15 +189,12 @@ export function createMemtable(limits: DatapointLimits) {
       live.delete(series.number);
       full.delete(series);
     },
-    /** Every datapoint of log rows up to this one is in chunks, or frozen. */
-    doneThrough(): number {
+    doneThrough() {
       const first = oldest();
       return first === undefined ? lastRow : first.memtableEntry.firstRow - 1;
     },
   };
 }
-
-export type Memtable = ReturnType<typeof createMemtable>;
 
 /** Whether a sensor has as much as some full ones. Fewer than a hundred are full at a time. */
 function isCrowded(full: Iterable<Series>, entryBytesMax: number): boolean {
