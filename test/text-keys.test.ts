@@ -21,7 +21,7 @@ const ownWords: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/http/v1/translate.ts', ['renamed', 'params']], // parameters of routes
   ['src/http/v2/grants.ts', ['params']], // parameters of routes
   ['src/lib/json.ts', ['object']], // sets "__proto__" as its own
-  ['src/mqtt/broker/transmission.ts', ['dropped']], // reasons of ours
+  ['src/mqtt/broker/message-queue.ts', ['dropped']], // reasons of ours
   ['src/mqtt/broker/outbound.ts', ['dropped']], // reasons of ours
   ['src/wire/thing-speak.ts', ['shortNames']], // names of ours
   ['src/wire/validation.ts', ['cleaned', 'query', 'raw']], // fields of our schemas

@@ -38,11 +38,11 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'nothing retained is told before the others are heard',
     ...{
-      file: 'src/mqtt/broker/retained-backlog.test.ts',
+      file: 'src/mqtt/broker/retained.test.ts',
       test: 'before the others are heard',
       says: /old/,
     },
-    patches: [patch('src/mqtt/broker/retained-backlog.ts', 'await heardOthers();', '')],
+    patches: [patch('src/mqtt/broker/retained.ts', 'await heardOthers();', '')],
   },
   {
     name: 'who was given up can commit nothing',
@@ -147,7 +147,7 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'what was found in the log is not queued twice',
     ...{ file: sessions, test: 'goes on at another process with QoS 2', says: /deep-equal/ },
     patches: [
-      patch('src/mqtt/broker/found-messages.ts', 'origin.at <= (heard', 'origin.at <= 0 * (heard'),
+      patch('src/mqtt/broker/session.ts', 'origin.at <= (heard', 'origin.at <= 0 * (heard'),
     ],
   },
   {

@@ -24,10 +24,10 @@ export const plantsOfMqtt: readonly Plant[] = [
   },
   {
     name: 'what is added during a turn keeps its place',
-    ...{ file: 'src/mqtt/broker/turns.test.ts', test: 'has its turn too', says: /4,/ },
+    ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'has its turn too', says: /4,/ },
     patches: [
       patch(
-        'src/mqtt/broker/turns.ts',
+        'src/mqtt/broker/slices.ts',
         '      waiting.set(payer, items);\n      for',
         '      setImmediate(() => waiting.set(payer, items));\n      for',
       ),
@@ -72,12 +72,12 @@ export const plantsOfMqtt: readonly Plant[] = [
           '        { perAccount: 2 ** 28, perAddress: 2 ** 28, guests: 2 ** 28, floor: 0 }) }',
       ),
       patch(
-        'src/mqtt/broker/queue-budget.ts',
+        'src/mqtt/broker/queue-entries.ts',
         'const partOfAbsent = 0.75;',
         'const partOfAbsent = 1;',
       ),
       patch(
-        'src/mqtt/broker/queue-budget.ts',
+        'src/mqtt/broker/queue-entries.ts',
         '(entries?.size ?? 0) === 0 &&',
         '(entries?.size ?? 0) < 0 &&',
       ),
@@ -101,7 +101,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
       patch(
-        'src/mqtt/broker/hand-on-shares.ts',
+        'src/mqtt/broker/slices.ts',
         'const placesPerTurn = 10_000;',
         'const placesPerTurn = Infinity;',
       ),
@@ -205,9 +205,7 @@ export const plantsOfMqtt: readonly Plant[] = [
   {
     name: 'packets of one payer are handled for some time, then those of others',
     ...{ file: floods, test: 'floods of tiny packets', says: /honest client's|held for|ECONN/ },
-    patches: [
-      patch('src/mqtt/broker/work-shares.ts', 'const shareMs = 10;', 'const shareMs = 1e9;'),
-    ],
+    patches: [patch('src/mqtt/broker/slices.ts', 'const shareMs = 10;', 'const shareMs = 1e9;')],
   },
   {
     name: 'long arrays over MQTT are read and handed on in slices',
@@ -232,9 +230,9 @@ export const plantsOfMqtt: readonly Plant[] = [
   },
   {
     name: 'guests have a share of each turn together, however many addresses they have',
-    ...{ file: 'src/mqtt/broker/hand-on-shares.test.ts', test: 'a share of each turn together' },
+    ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'have a share of each turn together' },
     says: /falsy/,
-    patches: [patch('src/mqtt/broker/hand-on-shares.ts', '= 3 * placesPerTurn', '= 2 ** 40')],
+    patches: [patch('src/mqtt/broker/slices.ts', '= 3 * placesPerTurn', '= 2 ** 40')],
   },
   {
     name: 'settings of actuators are stored a few at a time',
@@ -255,11 +253,11 @@ export const plantsOfMqtt: readonly Plant[] = [
   },
   {
     name: 'bytes that are handed on count for their payer',
-    ...{ file: 'src/mqtt/broker/hand-on-shares.test.ts', test: 'counts by its bytes' },
+    ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'counts by its bytes' },
     says: /falsy/,
     patches: [
       patch(
-        'src/mqtt/broker/hand-on-shares.ts',
+        'src/mqtt/broker/slices.ts',
         'const bytesPerPlace = 256;',
         'const bytesPerPlace = 1e9;',
       ),
@@ -267,7 +265,7 @@ export const plantsOfMqtt: readonly Plant[] = [
   },
   {
     name: 'a long message goes to few at once',
-    ...{ file: 'src/mqtt/broker/fan-out.test.ts', test: 'the fewer get it at once' },
+    ...{ file: 'src/mqtt/broker/router.test.ts', test: 'the fewer get it at once' },
     says: /got it at once/,
     patches: [limit('deliveredBytesAtOnceMax: 1_048_576', 'deliveredBytesAtOnceMax: 1e12', limits)],
   },
@@ -297,7 +295,7 @@ export const plantsOfMqtt: readonly Plant[] = [
   },
   {
     name: 'no account waits behind guests for its share of a turn',
-    ...{ file: 'src/mqtt/broker/turn-shares.test.ts', test: 'no account waits behind them' },
+    ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'use up the share of all guests' },
     says: /truthy|equal/,
     patches: [
       patch(

@@ -43,7 +43,7 @@ export const plantsUnderNemesis: readonly Plant[] = [
     ...suite,
     says: /subscriber-2 got \S+ \d times/,
     patches: [
-      patch('src/mqtt/broker/found-messages.ts', 'origin.at <= (heard', 'origin.at <= 0 * (heard'),
+      patch('src/mqtt/broker/session.ts', 'origin.at <= (heard', 'origin.at <= 0 * (heard'),
     ],
   },
   {

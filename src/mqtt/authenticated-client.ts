@@ -1,15 +1,21 @@
 import type { Verdict } from '../domain/access/access.ts';
 import type { Actor } from '../domain/actor.ts';
 import { type Payer, payerOf } from '../domain/budgets/payer.ts';
+import type { Watch } from '../domain/datapoints/watch.ts';
+import { DomainError, isFailureToStore } from '../domain/errors.ts';
+import type { Gateways } from '../domain/gateways/gateways.ts';
+import type { Presence } from '../domain/gateways/presence.ts';
+import { type DeviceId, type GatewayId, parseGatewayId } from '../domain/ids.ts';
+import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { ClientLogin } from '../domain/users/client-authentication.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
 import type { Clock, Instant } from '../lib/clock.ts';
-import type { Client, PublishOutcome } from './broker-hooks.ts';
-import type { GatewayConnection, GatewayHeartbeats } from './gateway-heartbeats.ts';
+import type { Log } from '../lib/log.ts';
+import type { Client, PublishOutcome } from './broker.ts';
 import { mqttLimits } from './limits.ts';
 import type { Publish } from './publish.ts';
-import { maySubscribe, type ReceiveRights } from './rights.ts';
+import { systemPrefix, type Target } from './topics.ts';
 
 /** The services that all clients use. */
 export interface ClientServices {
@@ -43,7 +49,7 @@ export class AuthenticatedClient implements Client {
   #askedAt: Instant;
   #renewedAt: Instant;
   #asking: Promise<void> | undefined;
-  #gatewayConnection: GatewayConnection | undefined;
+  #gatewayConnection: ReturnType<GatewayHeartbeats['arrive']>;
   #isConnected = false;
   /** Ends the connection, while there is one. */
   #end: (() => void) | undefined;
@@ -161,4 +167,114 @@ export class AuthenticatedClient implements Client {
     if (this.#actor === undefined) this.#end?.();
     this.#renewHeartbeat(clock.now());
   }
+}
+
+export type GatewayHeartbeats = ReturnType<typeof createGatewayHeartbeats>;
+
+/** A connected client whose client id is a gateway's is its sign of life [contract 5]. */
+export function createGatewayHeartbeats(options: {
+  readonly gateways: Gateways;
+  readonly presence: Presence;
+  readonly log: Log;
+}) {
+  const { gateways, presence, log } = options;
+
+  /** Records a sign of life; false: not a gateway, or not the actor's to update. */
+  async function beat(id: GatewayId, actor: Actor | undefined): Promise<boolean> {
+    if (actor === undefined) return false;
+    try {
+      await gateways.heartbeat(actor, id);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DomainError)) {
+        log.error({ err: error }, 'the sign of life of a gateway met a bug');
+      }
+      // While the store cannot answer nothing is known to have changed; it is asked again.
+      return error instanceof DomainError && isFailureToStore(error);
+    }
+  }
+
+  return {
+    /** A client that may be a gateway arrives; undefined: its id cannot be a gateway's. */
+    arrive(clientId: string, actor: Actor) {
+      const id = readGatewayId(clientId);
+      if (id === undefined) return undefined;
+      let end: (() => void) | undefined;
+      let isHere = true;
+
+      const renew = async (who: Actor | undefined): Promise<void> => {
+        const isGateway = await beat(id, who);
+        if (isGateway && isHere) end ??= presence.enter(id);
+        else {
+          end?.();
+          end = undefined;
+        }
+      };
+
+      void renew(actor);
+      return {
+        /** Asks again whether the gateway exists and is the client's to speak for. */
+        renew: (who: Actor | undefined): void => void renew(who),
+        leave(who: Actor | undefined): void {
+          isHere = false;
+          if (end !== undefined) void beat(id, who);
+          end?.();
+          end = undefined;
+        },
+      };
+    },
+  };
+}
+
+function readGatewayId(clientId: string): GatewayId | undefined {
+  try {
+    return parseGatewayId(clientId);
+  } catch {
+    // Any text may be a client id, but not a gateway's.
+    return undefined;
+  }
+}
+
+export type ReceiveRights = ReturnType<typeof createReceiveRights>;
+
+/** Whether an actor may get a message on a topic now: which question of the domain decides. */
+export function createReceiveRights(options: {
+  readonly watch: Pick<Watch, 'mayView' | 'tryView'>;
+  readonly deviceTopics: DeviceTopics;
+  readonly readTopic: (topic: string) => Target;
+}) {
+  const { watch, deviceTopics, readTopic } = options;
+
+  return {
+    /** Rejects when the store cannot answer: then it is to be asked again. */
+    async mayReceive(actor: Actor, topic: string): Promise<boolean> {
+      const target = readTopic(topic);
+      const deviceId = viewedDevice(target);
+      if (deviceId !== undefined) return watch.mayView(actor, deviceId);
+      if (target.kind === 'device_topic') return deviceTopics.may(actor, target.owner);
+      return target.kind === 'system' && actor.kind === 'admin';
+    },
+    /** The fast path of deliveries: answers at once, from what is at hand. */
+    tryReceive(actor: Actor, topic: string): Verdict {
+      const target = readTopic(topic);
+      const deviceId = viewedDevice(target);
+      if (deviceId !== undefined) return watch.tryView(actor, deviceId);
+      return target.kind === 'device_topic' ? deviceTopics.tryMay(actor, target.owner) : 'unknown';
+    },
+  };
+}
+
+/** The device that one must be able to view to get messages of the topic. */
+function viewedDevice(target: Target): DeviceId | undefined {
+  if (target.kind === 'datapoints') return target.sensor.deviceId;
+  return target.kind === 'actuator' ? target.deviceId : undefined;
+}
+
+const sharePattern = /^\$share\/[^/]*\//;
+
+/** Accepts filters of topics the actor may not see, but for the service's own [contract 8]. */
+export function maySubscribe(actor: Actor, filter: string): boolean {
+  const topics = filter.replace(sharePattern, '');
+  if (!topics.startsWith('$')) return true;
+  return actor.kind === 'admin' && `${topics}/`.startsWith(systemPrefix);
 }

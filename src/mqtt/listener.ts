@@ -11,8 +11,7 @@ import { PortError } from '../lib/port-error.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import type { Broker } from './broker.ts';
 import { mqttLimits } from './limits.ts';
-import { attachSocket } from './socket-transport.ts';
-import { attachWebSocket } from './websocket-transport.ts';
+import { attachSocket, attachWebSocket } from './transports.ts';
 
 export interface MqttListenerOptions {
   readonly broker: Broker;
@@ -28,22 +27,10 @@ export interface MqttListenerOptions {
   readonly handshakeMs?: number | undefined;
 }
 
-/** The ports of the broker. */
-export interface MqttListener {
-  /** Opens the ports. Throws with the name of the setting whose port cannot be opened. */
-  listen(): Promise<void>;
-  readonly port: number;
-  /** undefined without a certificate. */
-  readonly tlsPort: number | undefined;
-  /** Takes over a connection that another server accepted, with what was read from it. */
-  takeOver(socket: Socket, first: Uint8Array): void;
-  /** Takes over a request for a WebSocket. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void;
-  /** Accepts no more connections; open ones are the broker's to end. */
-  stop(): Promise<void>;
-}
+export type MqttListener = ReturnType<typeof createMqttListener>;
 
-export function createMqttListener(options: MqttListenerOptions): MqttListener {
+/** The ports of the broker. */
+export function createMqttListener(options: MqttListenerOptions) {
   const { broker, host, tls, reporter } = options;
   const plain = createServer((socket) => attach(socket));
   const secure = tls && secureServer(options, tls, (socket) => attach(socket));
@@ -63,7 +50,8 @@ export function createMqttListener(options: MqttListenerOptions): MqttListener {
   }
 
   return {
-    async listen() {
+    /** Opens the ports. Throws with the name of the setting whose port cannot be opened. */
+    async listen(): Promise<void> {
       await open(plain, { host, port: options.port, setting: 'KIPIMO_MQTT_PORT' });
       if (secure === undefined) return;
       try {
@@ -76,11 +64,14 @@ export function createMqttListener(options: MqttListenerOptions): MqttListener {
     get port() {
       return portOf(plain);
     },
+    /** Undefined without a certificate. */
     get tlsPort() {
       return secure && portOf(secure);
     },
+    /** Takes over a connection that another server accepted, with what was read from it. */
     takeOver: attach,
-    upgrade(request, socket, head, address) {
+    /** Takes over a request for a WebSocket. */
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void {
       const hasRoom = options.connections.move(request.socket, address);
       if (!hasRoom) reporter.connectionRefused('too_many');
       if (isStopped || !hasRoom) {
@@ -91,7 +82,8 @@ export function createMqttListener(options: MqttListenerOptions): MqttListener {
         attachWebSocket({ broker, webSocket, socket: request.socket, address }),
       );
     },
-    async stop() {
+    /** Accepts no more connections; open ones are the broker's to end. */
+    async stop(): Promise<void> {
       isStopped = true;
       await Promise.all([closed(plain), secure && closed(secure)]);
     },

@@ -8,7 +8,7 @@ import { bytesWithoutPadding, readPayloadValue } from '../wire/bare-value.ts';
 import { type PushedDatapoints, readDatapoints } from '../wire/datapoint.ts';
 import { isArrayOfObjects, readDatapointArray } from '../wire/datapoint-array.ts';
 import { createPushByteReader } from '../wire/push-bytes.ts';
-import { bufferOf } from './packets/publish-encoder.ts';
+import { bufferOf } from './packets/packet-encoder.ts';
 
 /** Datapoints of a publish on …/value or …/values. */
 export interface PublishedValues extends PushedDatapoints {

@@ -14,7 +14,7 @@ import {
   type ConnectRefusal,
   type ConnectRequest,
   unavailableOutcome,
-} from './broker-hooks.ts';
+} from './broker.ts';
 
 export interface ServiceHooksOptions extends ClientServices {
   readonly admit: AuthenticateClient;

@@ -10,8 +10,8 @@ import {
   type BrokerHooks,
   type Client,
   type PublishOutcome,
-} from '../../src/mqtt/broker-hooks.ts';
-import { attachSocket } from '../../src/mqtt/socket-transport.ts';
+} from '../../src/mqtt/broker.ts';
+import { attachSocket } from '../../src/mqtt/transports.ts';
 
 /** The bare broker behind a socket, with hooks that let everybody do nearly everything. */
 export interface OpenBroker {

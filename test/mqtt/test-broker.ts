@@ -8,7 +8,7 @@ import type { SessionStore } from '../../src/domain/messaging/session-store.ts';
 import { createManualClock, type ManualClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type BrokerEngine, createBroker } from '../../src/mqtt/broker/broker-engine.ts';
-import type { Client, ConnectAnswer, PublishOutcome } from '../../src/mqtt/broker-hooks.ts';
+import type { Client, ConnectAnswer, PublishOutcome } from '../../src/mqtt/broker.ts';
 import { temporaryStorage } from '../temporary-storage.ts';
 import { forgetfulStore, openClient } from './open-broker.ts';
 

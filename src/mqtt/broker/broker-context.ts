@@ -1,56 +1,37 @@
-import type { Budget } from '../../domain/budgets/budget.ts';
+import type { Budgets } from '../../domain/budgets/budgets.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { WaitingBudget } from '../../domain/budgets/waiting-budget.ts';
+import type { Peers } from '../../domain/datapoints/peers.ts';
+import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { BrokerHooks, Client } from '../broker-hooks.ts';
-import type { Flusher, PacketWriter } from '../packets/packet-writer.ts';
-import type { FrameLimits } from '../packets/partial-packet.ts';
-import type { Counters } from './counters.ts';
-import type { HandOnShares } from './hand-on-shares.ts';
-import type { Journal } from './journal.ts';
-import type { MessageQueue } from './message-queue.ts';
-import type { Ownership } from './ownership.ts';
-import type { PublishCompletion } from './publish-completion.ts';
-import type { RetainedDelivery } from './retained-backlog.ts';
-import type { SessionRegistry } from './session-registry.ts';
-import type { Shares } from './shares.ts';
-import type { Slices } from './turns.ts';
-import type { Wills } from './wills.ts';
-import type { ReadingSlice, WorkShares } from './work-shares.ts';
+import type { BrokerHooks, Client } from '../broker.ts';
+import { mqttLimits } from '../limits.ts';
+import type { FrameLimits } from '../packets/frame-reader.ts';
+import { createFlusher, type PacketWriter } from '../packets/packet-writer.ts';
+import type { DeliverEvent } from './catch-up.ts';
+import { createCounters } from './counters.ts';
+import { createJournal } from './journal.ts';
+import { createMessageQueue } from './message-queue.ts';
+import { createOutbound } from './outbound.ts';
+import { createOwnership } from './ownership.ts';
+import { createQueueEntries } from './queue-entries.ts';
+import { createRetainedDelivery, createRetainedMessages } from './retained.ts';
+import { createRouter } from './router.ts';
+import { createSessionRegistry } from './session-registry.ts';
+import { createShares } from './shares.ts';
+import { createHandOnShares, createSlices, createWorkShares } from './slices.ts';
+import { createSubscriptionTree } from './subscription-tree.ts';
+import { retainedNotes, writeTalk } from './talk.ts';
+import { createWills } from './wills.ts';
 
-/** The parts of one broker that its connections use. */
-export interface BrokerContext {
+export interface BrokerOptions {
   readonly authority: BrokerHooks;
+  readonly store: SessionStore;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly log: Log;
-  readonly counters: Counters;
-  readonly journal: Journal;
-  readonly queue: MessageQueue;
-  readonly completion: PublishCompletion;
-  readonly registry: SessionRegistry;
-  /** Where other processes have sessions as well. */
-  readonly ownership?: Ownership | undefined;
-  readonly claims?: Shares | undefined;
-  readonly retainedDelivery: RetainedDelivery;
-  readonly wills: Wills;
-  readonly frameLimits: FrameLimits;
-  readonly partialBytes: Budget;
-  /** Budget of connections whose CONNECT has begun and is not whole. */
-  readonly waiting: WaitingBudget;
-  readonly publishBytes: Budget;
-  readonly workShares: WorkShares;
-  readonly handOnShares: HandOnShares;
-  /** Connections with packets that wait because their payer has used up its quota. */
-  readonly readers: Slices<ReadingSlice>;
-  readonly flusher: Flusher;
-  /**
-   * Time that the broker was awake, as of the last sweep: exact enough for keep alive, and free of
-   * charge for each packet. A clock that is set and a pause of the process do not count as silence.
-   */
-  readonly awake: { ms: number };
-  /** All open connections. */
-  readonly members: Set<Member>;
+  /** The brokers of other processes, where the store serves sessions to several. */
+  readonly others?: { readonly peers: Peers; readonly deliverEvent: DeliverEvent } | undefined;
 }
 
 /** A connection, as seen by work on all connections. */
@@ -65,3 +46,81 @@ export interface Member {
   /** Closes without a goodbye, which a client that does not read would not get. */
   abort(code: number): void;
 }
+
+export type BrokerContext = ReturnType<typeof createBrokerContext>;
+
+/** The parts of one broker that its connections use. */
+export function createBrokerContext(options: BrokerOptions) {
+  const { authority, store, budgets, clock, log, others } = options;
+  const { shared } = store;
+  const counters = createCounters();
+  const journal = createJournal({
+    ...{ store, log, room: budgets.of('mqtt_store_changes') },
+    notesOf: others && retainedNotes(others.peers),
+  });
+  const tree = createSubscriptionTree();
+  const handOnShares = createHandOnShares();
+  /** Where other processes may have members of groups. */
+  const claims =
+    shared &&
+    others &&
+    createShares({
+      ...{ shared, log, groups: tree.groups },
+      freedNote: others.peers.entryOf(writeTalk({ kind: 'freed' })),
+    });
+  const bytes = budgets.of('mqtt_queued_bytes');
+  const entries = createQueueEntries({ journal, counters, bytes, claims });
+  const queue = createMessageQueue({ entries, journal, counters, clock });
+  const outbound = createOutbound({ authority, queue, journal, counters, claims });
+  const router = createRouter({
+    ...{ tree, outbound, journal, counters, shares: handOnShares, clock, claims },
+  });
+  const retained = createRetainedMessages({ journal, budgets, clock });
+  const completion = { router, retained, counters };
+  const wills = createWills({
+    ...{ bytes: budgets.of('mqtt_will_bytes'), clock, journal, handOnShares, completion, shared },
+  });
+  const registry = createSessionRegistry({ tree, entries, journal, clock, budgets });
+  /** Where other processes have sessions as well. */
+  const ownership =
+    shared &&
+    others &&
+    claims &&
+    createOwnership({
+      ...{ ...others, authority, shared, registry, outbound, journal, counters, wills },
+      ...{ clock, log, claims },
+    });
+  const { heard } = ownership ?? {};
+  return {
+    ...{ ...completion, authority, clock, log, journal, tree, queue, registry, wills },
+    ...{ claims, ownership, handOnShares, frameLimits, waiting: budgets.waiting },
+    retainedDelivery: createRetainedDelivery({ retained, outbound, clock, heard }),
+    partialBytes: budgets.of('partial_bytes'),
+    publishBytes: budgets.of('mqtt_publish_bytes'),
+    workShares: createWorkShares(),
+    /** Connections with packets that wait because their payer has used up its quota. */
+    readers: createSlices<{ goOn(): void }>((reading) => {
+      reading.goOn();
+      return false;
+    }),
+    flusher: createFlusher(),
+    /**
+     * Time that the broker was awake, as of the last sweep: exact enough for keep alive, and free
+     * of charge for each packet. A clock that is set and a pause of the process are no silence.
+     */
+    awake: { ms: 0 },
+    /** All open connections. */
+    members: new Set<Member>(),
+  };
+}
+
+const frameLimits: FrameLimits = {
+  packetBytesMax: mqttLimits.packetBytesMax,
+  largePacketBytesMax: mqttLimits.valuesPacketBytesMax,
+  /** An array of values and a web page on its way through a gateway may be larger than a value. */
+  bytesMaxOf(topic) {
+    if (topic.endsWith('/values')) return mqttLimits.valuesPacketBytesMax;
+    const isDeviceTopic = /^(devices|gateways)\/[^/]+\//.test(topic) && !topic.endsWith('/value');
+    return isDeviceTopic ? mqttLimits.deviceTopicPacketBytesMax : mqttLimits.packetBytesMax;
+  },
+};

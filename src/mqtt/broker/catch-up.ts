@@ -1,6 +1,6 @@
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
-import type { Message, SessionKey } from '../../domain/messaging/message.ts';
+import type { Message } from '../../domain/messaging/message.ts';
 import type {
   ClaimedSession,
   LogPage,
@@ -9,16 +9,15 @@ import type {
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Broker, Reach } from '../broker.ts';
-import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
-import { isKnown, nameOfFound } from './found-messages.ts';
-import { createHandOnShares } from './hand-on-shares.ts';
 import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import { createRouter } from './router.ts';
-import type { DeliveryTerms, Session } from './session.ts';
+import { type DeliveryTerms, isKnown, nameOfFound, type Session } from './session.ts';
 import type { Shares } from './shares.ts';
+import { createHandOnShares } from './slices.ts';
+import { untilDone } from './store-retry.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { readTalk } from './talk.ts';
 
@@ -34,10 +33,14 @@ export interface TakenSession {
   readonly claimed: ClaimedSession;
 }
 
-export interface CatchUpContext {
-  readonly shared: Pick<SharedSessions, 'missed' | 'caughtUp'>;
+interface LogSource {
+  readonly shared: Pick<SharedSessions, 'missed'>;
   readonly peers: Pick<Peers, 'read'>;
   readonly deliverEvent: DeliverEvent;
+}
+
+export interface CatchUpContext extends LogSource {
+  readonly shared: Pick<SharedSessions, 'missed' | 'caughtUp'>;
   readonly outbound: Outbound;
   readonly journal: Journal;
   readonly counters: Counters;
@@ -54,35 +57,33 @@ export function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'hear
 /**
  * Reads the log for sessions with deferred deliveries, until that is done: then the deliveries go
  * on, and the store records it. Never rejects; a process that stops leaves it to the next one.
- * `keys`: all claimed sessions, also those that could not be taken up.
+ * `claimed`: all of them, also those that could not be taken up.
  */
 export async function complete(
   context: CatchUpContext,
-  {
-    taken,
-    keys,
-  }: { readonly taken: readonly TakenSession[]; readonly keys: readonly SessionKey[] },
+  taken: readonly TakenSession[],
+  claimed: readonly ClaimedSession[],
   isOver: () => boolean,
 ): Promise<void> {
-  const { shared, journal } = context;
+  const { shared, journal, log } = context;
   const until = async (work: () => Promise<void>, sentence: string): Promise<void> => {
-    while (!isOver()) {
-      try {
-        return await work();
-      } catch (error) {
-        context.log.warn({ err: error }, sentence);
-        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
-      }
-    }
+    if (isOver()) return;
+    await untilDone(work, (err) => {
+      log.warn({ err }, sentence);
+      return isOver();
+    });
   };
   const heldBack = taken.filter(({ session }) => session.catchUp !== undefined);
   if (heldBack.length > 0) {
-    await until(() => catchUp(context, heldBack), 'the log could not be read for MQTT sessions');
+    await until(
+      () => readLog(context, createReplay(context, heldBack)),
+      'the log could not be read for MQTT sessions',
+    );
     for (const { session } of heldBack) letGo(session);
   }
   await until(async () => {
     await journal.settled();
-    await shared.caughtUp(keys);
+    await shared.caughtUp(claimed.map(({ key }) => key));
   }, 'it could not be stored that MQTT sessions are complete');
 }
 
@@ -92,14 +93,10 @@ function letGo({ catchUp: state }: Session): void {
   for (const next of waiting) next();
 }
 
-/**
- * Queues what the log has for sessions that another process had, and did not put into their queues:
- * each message once, behind those that are there. Rights are asked for at this moment. Throws when
- * the store cannot answer; it may be called again.
- */
-async function catchUp(context: CatchUpContext, taken: readonly TakenSession[]): Promise<void> {
-  const { route, subscribeUpTo, hasSubscribers } = createReplay(context, taken);
-  await readLog(context, { route, hasSubscribers, before: subscribeUpTo });
+interface LogReader extends Pick<Broker, 'hasSubscribers'> {
+  readonly route: (message: Message, reach?: Reach) => void;
+  /** Called with the place of each entry. */
+  readonly before?: (place: number) => void;
 }
 
 /**
@@ -107,23 +104,8 @@ async function catchUp(context: CatchUpContext, taken: readonly TakenSession[]):
  * Throws when the store cannot answer.
  */
 export async function readLog(
-  {
-    shared,
-    peers,
-    deliverEvent,
-  }: Pick<CatchUpContext, 'peers' | 'deliverEvent'> & {
-    readonly shared: Pick<SharedSessions, 'missed'>;
-  },
-  {
-    route,
-    hasSubscribers,
-    before,
-  }: {
-    readonly route: (message: Message, reach?: Reach) => void;
-    readonly hasSubscribers: Broker['hasSubscribers'];
-    /** Called with the place of each entry. */
-    readonly before?: (place: number) => void;
-  },
+  { shared, peers, deliverEvent }: LogSource,
+  { route, hasSubscribers, before }: LogReader,
 ): Promise<void> {
   const receivers: Parameters<DeliverEvent>[0] = {
     deliver: (messages, reach) => {
@@ -147,11 +129,14 @@ export async function readLog(
   } while (!page.isLast);
 }
 
-/** Routes messages to these sessions alone. */
+/**
+ * Queues what the log has for sessions that another process had, and did not put into their queues:
+ * each message once, behind those that are there. Rights are asked for at this moment.
+ */
 function createReplay(
   { outbound, journal, counters, clock, claims }: CatchUpContext,
   taken: readonly TakenSession[],
-) {
+): LogReader {
   const tree = createSubscriptionTree();
   const coming = taken
     .flatMap(({ session, claimed }) =>
@@ -182,9 +167,9 @@ function createReplay(
   });
   return {
     route: router.route,
-    hasSubscribers: (topic: string, reach?: Reach) => tree.match(topic, reach).count > 0,
+    hasSubscribers: tree.hasSubscribers,
     /** Adds subscriptions made before this place of the log: earlier messages are not for them. */
-    subscribeUpTo(place: number): void {
+    before(place) {
       for (let next = coming.at(-1); next !== undefined && next.since < place; ) {
         tree.add(next.session, next.subscription);
         coming.pop();

@@ -1,31 +1,34 @@
-import type { Client } from '../broker-hooks.ts';
+import type { Client } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
-import type { ConnectPacket, DisconnectPacket, ProtocolVersion } from '../packets/packet.ts';
+import {
+  type ConnectPacket,
+  type DisconnectPacket,
+  type ProtocolVersion,
+  protocolError,
+  reason,
+} from '../packets/packet.ts';
 import { writeDisconnect } from '../packets/packet-encoder.ts';
 import type { PacketWriter } from '../packets/packet-writer.ts';
-import { protocolError, reason } from '../packets/reason-codes.ts';
-import type { BrokerContext } from './broker-context.ts';
-import type { Established } from './established.ts';
+import type { BrokerContext, Member } from './broker-context.ts';
 import { Inbound } from './inbound.ts';
-import { encodeAcceptance, longestExpiry, type Will } from './login.ts';
+import { type Established, encodeAcceptance, longestExpiry } from './login.ts';
+import { isCongested } from './message-queue.ts';
 import { handlePacket, type OpenConnection } from './packet-handler.ts';
 import type { PacketInput } from './packet-input.ts';
-import type { Link, Session, TopicAliases } from './session.ts';
-import { isCongested } from './transmission.ts';
+import type { Session, TopicAliases } from './session.ts';
+import type { Will } from './wills.ts';
 
 /** The connection that carries the packets of a client. */
-export interface Carrier {
+export interface Carrier extends Pick<Member, 'end' | 'abort'> {
   readonly writer: PacketWriter;
   readonly input: PacketInput;
   readonly isOpen: boolean;
-  end(code: number, text?: string): void;
-  abort(code: number): void;
   /** Closes after the client said goodbye. */
   close(): void;
 }
 
 /** The connection of a client that has been let in: its packets, its silence, its last will. */
-export class ClientConnection implements Link, OpenConnection {
+export class ClientConnection implements OpenConnection {
   readonly context: BrokerContext;
   readonly client: Client;
   readonly session: Session;
@@ -48,9 +51,9 @@ export class ClientConnection implements Link, OpenConnection {
   constructor(
     context: BrokerContext,
     carrier: Carrier,
-    options: { readonly packet: ConnectPacket; readonly established: Established },
+    packet: ConnectPacket,
+    established: Established,
   ) {
-    const { packet, established } = options;
     this.context = context;
     this.#carrier = carrier;
     this.writer = carrier.writer;
@@ -164,12 +167,11 @@ export class ClientConnection implements Link, OpenConnection {
 
   #leaveSession(): void {
     const { client, session } = this;
-    const { wills, registry, clock } = this.context;
-    const now = clock.now();
+    const { wills, registry } = this.context;
     if (this.#will !== undefined) {
       // The session may end before the delay does [MQTT-3.1.3.2.2].
       const delayMs = Math.min(this.#will.delayMs, session.expirySeconds * 1_000);
-      wills.leave(session.key, { ...this.#will, client, dueAt: now + delayMs }, now);
+      wills.leave(session.key, client, { ...this.#will, delayMs });
     }
     registry.leave(session);
     if (session.isEnded) wills.publishNow(session.key);

@@ -1,18 +1,14 @@
-import type { Client, ConnectAnswer } from '../broker-hooks.ts';
+import type { WaitingPlace } from '../../domain/budgets/waiting-budget.ts';
+import type { Client, ConnectRefusal, Receiver, Transport } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import { ConnectError, decodeConnect, requireNoMethod } from '../packets/connect-decoder.ts';
-import type { ConnectPacket } from '../packets/packet.ts';
+import { type ConnectPacket, ProtocolError, reason } from '../packets/packet.ts';
 import { encodeConnack } from '../packets/packet-encoder.ts';
 import { PacketWriter } from '../packets/packet-writer.ts';
-import { ProtocolError, reason } from '../packets/reason-codes.ts';
-import type { Receiver, Transport } from '../transport.ts';
 import type { BrokerContext, Member } from './broker-context.ts';
 import { type Carrier, ClientConnection } from './client-connection.ts';
 import type { Counters } from './counters.ts';
-import { establish } from './established.ts';
-import { letIn } from './let-in.ts';
-import { refusalCodes, requestOf } from './login.ts';
-import { Opening } from './opening.ts';
+import { type Entering, establish, letIn, refusalCodes, requestOf } from './login.ts';
 import { PacketInput } from './packet-input.ts';
 
 /** The size of the largest packet that explains a refusal. */
@@ -27,8 +23,8 @@ export class Connection implements Receiver, Member, Carrier {
   readonly #context: BrokerContext;
   readonly #address: string;
   readonly input: PacketInput;
-  readonly #opening: Opening;
   #state: 'opening' | 'authenticating' | 'open' | 'closed' = 'opening';
+  readonly #opening: Opening;
   /** CONNECT, as far as it is known, before the client is let in. */
   #connect: Answered = { version: 4, wantsProblemInformation: true };
   #open: ClientConnection | undefined;
@@ -139,19 +135,19 @@ export class Connection implements Receiver, Member, Carrier {
     requireNoMethod(packet);
     // The packets behind CONNECT wait, on the peer's side as far as possible.
     const request = { ...requestOf(packet, this.#address), signal: this.input.pauseForLogin() };
-    letIn(this.#context, { packet, request, ...this.writer }, (answer, turn) => {
-      this.#guard(() => this.#admit(packet, answer, request.clientId, turn));
+    letIn(this.#context, packet, request, this.writer.transport, (answer, turn) => {
+      this.#guard(() => this.#admit(packet, answer, turn));
       this.input.resumeReading();
       if (this.#isLeft) this.closed();
     });
   }
 
-  #admit(packet: ConnectPacket, answer: ConnectAnswer, clientId: string, turn = 0) {
+  #admit(packet: ConnectPacket, answer: Entering | ConnectRefusal, turn = 0) {
     if (this.#state !== 'authenticating') return;
-    if (answer.kind === 'refused') return this.end(refusalCodes[answer.reason]);
-    this.input.moveTo(answer.client.payer);
-    const established = establish(this.#context, packet, { ...answer, clientId, turn });
-    this.#open = new ClientConnection(this.#context, this, { packet, established });
+    if (typeof answer === 'string') return this.end(refusalCodes[answer]);
+    this.input.moveTo(answer.payer);
+    const established = establish(this.#context, packet, answer, turn);
+    this.#open = new ClientConnection(this.#context, this, packet, established);
     this.#state = 'open';
     this.#open.begin(established);
   }
@@ -193,4 +189,40 @@ function encodeRefusal(
 
 function countClosed({ closedByCode }: Counters, code: number): void {
   closedByCode.set(code, (closedByCode.get(code) ?? 0) + 1);
+}
+
+/** A connection until its CONNECT is whole: how long that may take, and its budget. */
+class Opening {
+  readonly #context: BrokerContext;
+  readonly #opener: Pick<Member, 'input' | 'abort'>;
+  readonly #beganAt: number;
+  /** Of a CONNECT that comes in pieces; its bytes count with those of other packets. */
+  #place: WaitingPlace | undefined;
+
+  constructor(context: BrokerContext, opener: Pick<Member, 'input' | 'abort'>) {
+    this.#context = context;
+    this.#opener = opener;
+    this.#beganAt = context.awake.ms;
+  }
+
+  ageMs(awakeMs: number): number {
+    return awakeMs - this.#beganAt;
+  }
+
+  /** Something has arrived, but no whole CONNECT. */
+  begun(): void {
+    const end = (): void => this.#opener.abort(reason.quotaExceeded);
+    this.#place ??= this.#context.waiting.place({ payerOf: () => this.#opener.input.payer, end });
+    if (!this.#place.hold(mqttLimits.openingBytes)) end();
+  }
+
+  /** Gives the budget back: CONNECT is whole, or is not waited for any longer. */
+  over(): void {
+    this.#place?.hold(0);
+  }
+
+  sweep(awakeMs: number): void {
+    const waitMs = this.#place === undefined ? mqttLimits.silentMs : mqttLimits.connectMs;
+    if (this.ageMs(awakeMs) > waitMs) this.#opener.abort(reason.maximumConnectTime);
+  }
 }

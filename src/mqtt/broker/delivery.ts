@@ -3,10 +3,9 @@ import type { Message } from '../../domain/messaging/message.ts';
 import type { QueueEntry } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { mqttLimits } from '../limits.ts';
-import { encodePublish, type PublishFrame } from '../packets/publish-encoder.ts';
+import { encodePublish, type PublishFrame } from '../packets/packet-encoder.ts';
 import type { Journal } from './journal.ts';
-import { Parcel } from './parcel.ts';
-import type { DeliveryTerms, Link } from './session.ts';
+import { type DeliveryTerms, type Link, Parcel } from './session.ts';
 
 /** A message for many sessions: encoded once for all connections on which it is the same. */
 export class Delivery {

@@ -11,11 +11,6 @@ import type { DeliveryTerms, Session } from './session.ts';
 import { type Shares, shareNameOf } from './shares.ts';
 import type { SharedTarget, Target } from './subscription-tree.ts';
 
-/** Hands messages to one member of a group. */
-export interface GroupRouting {
-  route(delivery: Delivery, group: SharedTarget, how?: Partial<Manner>): void;
-}
-
 /** A message on its way to one member of a group. */
 interface Round {
   readonly message: Message;
@@ -46,6 +41,7 @@ interface Chosen {
   readonly share: Share;
 }
 
+/** Hands messages to one member of a group. */
 export function createGroupRouting(options: {
   readonly outbound: Pick<Outbound, 'offer' | 'admits' | 'tryAdmit'>;
   readonly journal: Pick<Journal, 'hold'>;
@@ -54,7 +50,7 @@ export function createGroupRouting(options: {
   readonly claims: Shares | undefined;
   /** Undefined: it is none for this one. */
   readonly termsFor: (message: Message, target: Target) => DeliveryTerms | undefined;
-}): GroupRouting {
+}) {
   const { outbound, journal, counters, clock, claims, termsFor } = options;
 
   /** Sends to one member: the next connected one that may have it, else one that will come back. */

@@ -2,33 +2,28 @@ import { limits } from '../../domain/limits.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
-import {
-  acceptedByService,
-  type Client,
-  type PublishOutcome,
-  unavailableOutcome,
-} from '../broker-hooks.ts';
+import { acceptedByService, type PublishOutcome, unavailableOutcome } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
-import { type ProtocolVersion, type PublishPacket, packetType } from '../packets/packet.ts';
+import {
+  ProtocolError,
+  type PublishPacket,
+  packetType,
+  protocolError,
+  reason,
+} from '../packets/packet.ts';
 import { writeAcknowledgement } from '../packets/packet-encoder.ts';
-import type { PacketWriter } from '../packets/packet-writer.ts';
-import { ProtocolError, protocolError, reason } from '../packets/reason-codes.ts';
 import type { BrokerContext } from './broker-context.ts';
-import { ByteHold } from './byte-hold.ts';
 import type { Journal } from './journal.ts';
+import { ByteHold } from './packet-input.ts';
 import { PublishOrder, type UnansweredPublish } from './publish-order.ts';
-import { dropId, forgetId, keepId, rememberId } from './received-ids.ts';
-import type { Session } from './session.ts';
+import { completePublish } from './router.ts';
+import type { Link, Session } from './session.ts';
 
 /** The connection that publishes. */
-export interface Publisher {
-  readonly version: ProtocolVersion;
-  readonly client: Client;
+export interface Publisher extends Link {
   readonly session: Session;
-  readonly writer: PacketWriter;
   readonly isOpen: boolean;
   readonly wantsProblemInformation: boolean;
-  end(code: number, text?: string): void;
   /** Publishes come faster than they are answered: nothing is read until resumeReading(). */
   pauseReading(): void;
   resumeReading(): void;
@@ -69,7 +64,8 @@ export class Inbound {
     this.#pause = new Pause(publisher);
     this.#room = new ByteHold(context.publishBytes, publisher.client.payer, publishRoom);
     const waiting = { payer: publisher.client.payer, goOn: () => this.#order.advance() };
-    this.#order = new PublishOrder(context.journal, {
+    this.#order = new PublishOrder({
+      journal: context.journal,
       payer: waiting.payer,
       mustWait: () => context.handOnShares.mustWait(waiting),
       finish: (publish, outcome) => this.#finish(publish, outcome),
@@ -175,9 +171,9 @@ export class Inbound {
       publish.code = outcome.kind === 'unavailable' ? reason.unavailable : reason.success;
       return;
     }
-    const { completion, journal } = this.#context;
+    const { journal } = this.#context;
     const { session, version } = this.#publisher;
-    const code = completion.finish(message, outcome);
+    const code = completePublish(this.#context, message, outcome);
     publish.code = code;
     if (qos !== 2) return;
     // The id stays taken until PUBREL, unless the message was refused [MQTT-4.3.3-10].
@@ -314,4 +310,48 @@ function isTooLong(topic: string): boolean {
       Buffer.byteLength(topic) > mqttLimits.topicBytesMax) ||
     countLevels(topic) > mqttLimits.topicLevelsMax
   );
+}
+
+/** Until PUBREL, a QoS 2 publish with this packet id is a repetition [MQTT-4.3.3-10]. */
+function rememberId(
+  session: Session,
+  packetId: number,
+  outcome: Promise<PublishOutcome>,
+  journal: Journal,
+): void {
+  session.received ??= new Map();
+  session.received.set(packetId, outcome);
+  const [oldest] = session.received.keys();
+  if (session.received.size <= mqttLimits.receivedIdsMax || oldest === undefined) return;
+  // Of a connection before this one, whose client has forgotten it.
+  void forgetId(session, oldest, journal);
+}
+
+/** The publish has been handed on: after a crash a repetition of it is only answered. */
+function keepId(session: Session, packetId: number, journal: Journal): void {
+  const isKnown = session.received?.has(packetId) === true;
+  if (isKnown) session.received?.set(packetId, undefined);
+  if (session.isEnded || !session.isDurable) return;
+  // Released meanwhile: the commit that stored the message may have kept its id all the same.
+  const kind = isKnown ? 'received' : 'completed';
+  journal.add({ kind, key: session.key, packetId }, session.payer);
+}
+
+/** The publish was refused: its id is free, also where the first one of a repetition was stored. */
+function dropId(
+  session: Session,
+  { packetId, isRepeated }: { readonly packetId: number; readonly isRepeated: boolean },
+  journal: Journal,
+): void {
+  session.received?.delete(packetId);
+  if (!isRepeated || session.isEnded || !session.isDurable) return;
+  journal.add({ kind: 'completed', key: session.key, packetId }, session.payer);
+}
+
+/** The id may be used again [MQTT-4.3.3-11]; resolves when that is durable, undefined: it is. */
+function forgetId(session: Session, packetId: number, journal: Journal): Promise<void> | undefined {
+  const isKnown = session.received?.delete(packetId) === true;
+  if (!isKnown || !session.isDurable) return undefined;
+  journal.add({ kind: 'completed', key: session.key, packetId }, session.payer);
+  return journal.synced();
 }

@@ -3,32 +3,7 @@ import type { Payer } from '../../domain/budgets/payer.ts';
 import type { SessionChange, SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { mqttLimits } from '../limits.ts';
-
-/** Makes changes of sessions durable, many in one step of the store, in the order they happened. */
-export interface Journal {
-  /** `payer` pays for it until it is on disk. */
-  add(change: SessionChange, payer: Payer): void;
-  /** Counts one more row of a change added in this step: it is paid for like a change. */
-  addRow(payer: Payer): void;
-  /** Whether the payer's quota admits what can wait, or be left out, as one more queued message. */
-  hasRoomFor(payer: Payer): boolean;
-  /** Changes when what was added before has left for the store: an added change is then final. */
-  readonly step: number;
-  /**
-   * Waits for a decision on what to add for a message of this payer: until then nothing that the
-   * payer published counts as durable.
-   */
-  hold(decision: Promise<void>, payer: Payer | undefined): void;
-  /**
-   * Resolves when all added changes are durable, and decisions for messages of the payer, if one is
-   * given: no payer waits for those of others. undefined: all is durable already.
-   */
-  synced(publisher?: Payer): Promise<void> | undefined;
-  /** Resolves when all that was added or is being decided at this moment is durable. */
-  settled(): Promise<void>;
-  /** Resolves when all is durable, or when the store has failed often enough to give up. */
-  finish(): Promise<void>;
-}
+import { finalAttemptsMax, untilDone } from './store-retry.ts';
 
 /** Pieces that the store writes at once, by rows: a message for many is a row for each of them. */
 function* partsOf(changes: readonly SessionChange[]): Generator<readonly SessionChange[]> {
@@ -48,22 +23,22 @@ function* partsOf(changes: readonly SessionChange[]): Generator<readonly Session
 /** With so few changes waiting no payer has to wait. */
 const unhurriedMax = 1_000;
 
-/** A service that stops cannot wait for ever for its disk. */
-const finalAttemptsMax = 3;
-
 interface Step {
   readonly changes: SessionChange[];
   readonly payers: Map<Payer, number>;
   readonly done: PromiseWithResolvers<void>;
 }
 
+export type Journal = ReturnType<typeof createJournal>;
+
+/** Makes changes of sessions durable, many in one step of the store, in the order they happened. */
 export function createJournal(options: {
-  readonly store: SessionStore;
+  readonly store: Pick<SessionStore, 'apply'>;
   readonly room: Budget;
   readonly log: Log;
   /** Writes messages to other processes about changes. Absent: there are none. */
   readonly notesOf?: ((changes: readonly SessionChange[]) => readonly string[]) | undefined;
-}): Journal {
+}) {
   const { store, room, log, notesOf } = options;
   let collecting: Step | undefined;
   let inFlight: Step | undefined;
@@ -72,6 +47,7 @@ export function createJournal(options: {
   let stepNumber = 0;
   let isFinishing = false;
 
+  /** `payer` pays for it until it is on disk. */
   function add(change: SessionChange, payer: Payer): void {
     if (collecting === undefined) {
       collecting = { changes: [], payers: new Map(), done: Promise.withResolvers<void>() };
@@ -81,6 +57,7 @@ export function createJournal(options: {
     addRow(payer);
   }
 
+  /** Counts one more row of a change added in this step: it is paid for like a change. */
   function addRow(payer: Payer): void {
     const payers = collecting?.payers;
     payers?.set(payer, (payers.get(payer) ?? 0) + 1);
@@ -105,24 +82,23 @@ export function createJournal(options: {
   }
 
   /** Tries until it succeeds: promised changes must not be lost; no client is answered before. */
-  async function writeUntilKept(changes: readonly SessionChange[]): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await (notesOf === undefined
-          ? store.apply(changes)
-          : store.apply(changes, notesOf(changes)));
-        return;
-      } catch (error) {
-        if (isFinishing && attempt >= finalAttemptsMax) {
+  function writeUntilKept(changes: readonly SessionChange[]): Promise<void> {
+    return untilDone(
+      () => (notesOf === undefined ? store.apply(changes) : store.apply(changes, notesOf(changes))),
+      (error, attempt) => {
+        const isLost = isFinishing && attempt >= finalAttemptsMax;
+        if (isLost)
           log.error({ error, changes: changes.length }, 'changes of MQTT sessions are lost');
-          return;
-        }
-        log.error({ error, attempt }, 'MQTT sessions could not be stored; trying again');
-        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
-      }
-    }
+        else log.error({ error, attempt }, 'MQTT sessions could not be stored; trying again');
+        return isLost;
+      },
+    );
   }
 
+  /**
+   * Waits for a decision on what to add for a message of this payer: until then nothing that the
+   * payer published counts as durable.
+   */
   function hold(decision: Promise<void>, payer: Payer | undefined): void {
     const before = held.get(payer);
     const all = before === undefined ? decision : Promise.all([before, decision]);
@@ -132,6 +108,10 @@ export function createJournal(options: {
     });
   }
 
+  /**
+   * Resolves when all added changes are durable, and decisions for messages of the payer, if one is
+   * given: no payer waits for those of others. undefined: all is durable already.
+   */
   function synced(publisher?: Payer): Promise<void> | undefined {
     const decided = publisher === undefined ? undefined : held.get(publisher);
     return decided === undefined ? added() : decided.then(added);
@@ -140,19 +120,21 @@ export function createJournal(options: {
   const added = (): Promise<void> | undefined => (collecting ?? inFlight)?.done.promise;
 
   return {
-    add,
-    addRow,
-    hold,
-    hasRoomFor: (payer) => room.used < unhurriedMax || room.check(payer, 1) === undefined,
+    ...{ add, addRow, hold, synced },
+    /** Whether the payer's quota admits what can wait, or be left out, as a queued message. */
+    hasRoomFor: (payer: Payer): boolean =>
+      room.used < unhurriedMax || room.check(payer, 1) === undefined,
+    /** Changes when what was added before has left for the store: an added change is then final. */
     get step() {
       return stepNumber;
     },
-    synced,
-    async settled() {
+    /** Resolves when all that was added or is being decided at this moment is durable. */
+    async settled(): Promise<void> {
       await Promise.all(held.values());
       await added();
     },
-    async finish() {
+    /** Resolves when all is durable, or when the store has failed often enough to give up. */
+    async finish(): Promise<void> {
       isFinishing = true;
       while (held.size > 0) await Promise.all(held.values());
       await added();

@@ -1,11 +1,110 @@
 import { randomUUID } from 'node:crypto';
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { Message, SessionKey } from '../../domain/messaging/message.ts';
-import type { Client, ConnectRefusal, ConnectRequest } from '../broker-hooks.ts';
+import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
+import type { Client, ConnectRefusal, ConnectRequest, Transport } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
-import type { ConnectPacket, ProtocolVersion } from '../packets/packet.ts';
+import {
+  type ConnectPacket,
+  ProtocolError,
+  type ProtocolVersion,
+  reason,
+} from '../packets/packet.ts';
 import { type ConnackProperties, encodeConnack } from '../packets/packet-encoder.ts';
-import { ProtocolError, reason } from '../packets/reason-codes.ts';
+import type { BrokerContext } from './broker-context.ts';
+import type { OpenedSession, OpenRequest } from './session-registry.ts';
+import type { Will } from './wills.ts';
+
+/** A client that may come in: the session it asks for, the terms it is granted, its last will. */
+export interface Entering extends ConnectTerms, OpenRequest {
+  readonly client: Client;
+  readonly will: Will | undefined;
+}
+
+/** The parts of a connection that exist only once the client has been let in. */
+export type Established = Entering & Pick<OpenedSession, 'session' | 'isPresent'>;
+
+/**
+ * Asks whether a client may come in, and calls `admit` once: where other processes have sessions as
+ * well, when this process has claimed that of the client, with the term of the claim.
+ */
+export function letIn(
+  { authority, ownership, log }: BrokerContext,
+  packet: ConnectPacket,
+  request: ConnectRequest,
+  transport: Transport,
+  admit: (answer: Entering | ConnectRefusal, turn?: number) => void,
+): void {
+  const release = transport.holdForLogin?.();
+  const refuse = (why: ConnectRefusal): void => {
+    release?.();
+    admit(why);
+  };
+  const asked = authority.connect(request).catch((error: unknown) => {
+    log.error({ error }, 'a login to MQTT failed');
+    return { kind: 'refused', reason: 'unavailable' } as const;
+  });
+  void asked.then((answer) => {
+    if (answer.kind === 'refused') return refuse(answer.reason);
+    const entering = enteringOf(packet, answer.client, request.clientId);
+    const enter = (turn?: number): void => {
+      release?.();
+      transport.countFor?.(entering.payer);
+      admit(entering, turn);
+    };
+    if (ownership === undefined) return enter();
+    ownership.take(entering, enter).catch((error: unknown) => {
+      log.warn({ err: error }, 'the session of a client could not be claimed');
+      refuse('unavailable');
+    });
+  });
+}
+
+function enteringOf(packet: ConnectPacket, client: Client, clientId: string): Entering {
+  const { identity, payer } = client;
+  const { cleanStart } = packet;
+  const will = willOf(packet, sessionKey(identity, clientId), payer);
+  return {
+    client,
+    identity,
+    payer,
+    clientId,
+    cleanStart,
+    will,
+    ...termsFor(packet, client, clientId),
+  };
+}
+
+/**
+ * Opens or resumes the session of a client, whose connection before this one ends. Throws
+ * ProtocolError.
+ */
+export function establish(
+  { registry, wills }: BrokerContext,
+  packet: ConnectPacket,
+  entering: Entering,
+  turn: number,
+): Established {
+  const { client, clientId } = entering;
+  const key = sessionKey(client.identity, clientId);
+  requireFitting(packet, entering);
+  const will = entering.will && { ...entering.will, turn };
+  if (will !== undefined && !wills.keep(client, will.message)) {
+    throw new ProtocolError(reason.quotaExceeded, 'there is no room for your last will');
+  }
+  registry.find(key)?.link?.end(reason.takenOver, 'the client connected again');
+  const opened = registry.open(entering);
+  if (opened === undefined) {
+    if (will !== undefined) wills.discard(client, will);
+    throw new ProtocolError(reason.quotaExceeded, 'there are too many sessions');
+  }
+  const { session, isPresent } = opened;
+  session.claimedAt = turn;
+  for (const ended of opened.evicted) wills.publishNow(ended.key);
+  // A reconnect in time cancels the will; the end of the session publishes it [MQTT-3.1.3-9].
+  if (isPresent) wills.cancel(key);
+  else wills.publishNow(key);
+  return { ...entering, session, isPresent, will };
+}
 
 /** Reason codes of CONNACK for the refusals of the hooks. */
 export const refusalCodes: Readonly<Record<ConnectRefusal, number>> = {
@@ -42,14 +141,14 @@ function clientIdOf({ clientId, version, cleanStart }: ConnectPacket): string {
 }
 
 /** The terms that the broker grants of those that CONNECT asks for. */
-export interface ConnectTerms {
+interface ConnectTerms {
   readonly expirySeconds: number;
   /** Longer silence ends the connection. */
   readonly silenceMs: number;
   readonly connack: ConnackProperties;
 }
 
-export function termsFor(packet: ConnectPacket, client: Client, clientId: string): ConnectTerms {
+function termsFor(packet: ConnectPacket, client: Client, clientId: string): ConnectTerms {
   const { version, keepAliveSeconds, sessionExpirySeconds } = packet;
   const expirySeconds = Math.min(sessionExpirySeconds, longestExpiry(client));
   const keepAliveMax =
@@ -85,26 +184,12 @@ export function encodeAcceptance(
 }
 
 /** Throws ProtocolError for a client that could not even receive CONNACK [MQTT-3.1.2-24]. */
-export function requireFitting(packet: ConnectPacket, { connack }: ConnectTerms): void {
+function requireFitting(packet: ConnectPacket, { connack }: ConnectTerms): void {
   if (encodeAcceptance(packet.version, connack, false).length <= packet.maximumPacketSize) return;
   throw new ProtocolError(reason.packetTooLarge, 'not even CONNACK fits', { isSilent: true });
 }
 
-/** A last will, ready to be published by its client. */
-export interface Will {
-  readonly message: Message;
-  readonly delayMs: number;
-  readonly expirySeconds: number | undefined;
-  /** The term in which its client connected, of all processes; 0: no other one knows of it. */
-  readonly turn: number;
-}
-
-export function willOf(
-  { will }: ConnectPacket,
-  publisher: SessionKey,
-  payer: Payer,
-  turn = 0,
-): Will | undefined {
+function willOf({ will }: ConnectPacket, publisher: SessionKey, payer: Payer): Will | undefined {
   if (will === undefined) return undefined;
   const { topic, qos, retain, properties, expirySeconds } = will;
   const delaySeconds = Math.min(will.delaySeconds, mqttLimits.willDelaySecondsMax);
@@ -119,7 +204,7 @@ export function willOf(
       ...(properties !== undefined && { properties: Buffer.from(properties) }),
     },
     delayMs: delaySeconds * 1_000,
-    expirySeconds,
-    turn,
+    ...(expirySeconds !== undefined && { expirySeconds }),
+    turn: 0,
   };
 }

@@ -29,8 +29,8 @@ test('what others retained is read again when the store could not be asked', asy
     onTold: (listener: (text: string) => Promise<void>) => void told.push(listener),
     onActed: (work: () => Promise<void>) => void acted.push(work),
   };
-  const context = { journal: { settled: async () => undefined } };
-  const parts = { context, shared, retained, router: {}, tree: {}, deliverEvent: () => undefined };
+  const context = { journal: { settled: async () => undefined }, retained };
+  const parts = { context, shared, deliverEvent: () => undefined };
   listenToOthers(peers as never, parts as never);
   await told[0]?.(writeTalk({ kind: 'retained', topics: ['d/t'] }));
   await assert.rejects(async () => acted[0]?.(), /away/);
@@ -54,7 +54,8 @@ test('the log is read for groups again when that is asked for as a read ends', a
       onFenced: () => undefined,
     };
     const peers = { onTold: () => undefined, onActed: () => undefined };
-    const parts = { context: {}, shared, router: {}, tree: {}, deliverEvent: () => undefined };
+    const context = { router: {}, tree: {} };
+    const parts = { context, shared, deliverEvent: () => undefined };
     const lookAgain = listenToOthers(peers as never, parts as never);
     async function askLater(): Promise<void> {
       for (let tick = 0; tick < ticks; tick += 1) await undefined;

@@ -1,55 +1,27 @@
 import type { Peers } from '../../domain/datapoints/peers.ts';
-import type { SessionChange, SharedSessions } from '../../domain/messaging/session-store.ts';
-import { mqttLimits } from '../limits.ts';
+import type { SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { BrokerContext } from './broker-context.ts';
 import { type DeliverEvent, readLog } from './catch-up.ts';
-import type { RetainedMessages } from './retained.ts';
-import type { Router } from './router.ts';
-import type { SubscriptionTree } from './subscription-tree.ts';
+import { untilDone } from './store-retry.ts';
 import { readTalk, writeTalk } from './talk.ts';
 
-/** Messages to the brokers of other processes: topics whose retained message changed. */
-export const retainedNotes =
-  (peers: Pick<Peers, 'entryOf'>) =>
-  (changes: readonly SessionChange[]): readonly string[] => {
-    const topics = new Set<string>();
-    for (const change of changes) {
-      if (change.kind === 'retained') topics.add(change.message.topic);
-      else if (change.kind === 'unretained') topics.add(change.topic);
-    }
-    if (topics.size === 0) return [];
-    return [peers.entryOf(writeTalk({ kind: 'retained', topics: [...topics] }))];
-  };
-
-/** Reads the log for groups when something that was claimed for them may be claimed again. */
-export type ReadAgain = () => void;
-
-/** Reads the log once at a time, and once more if asked meanwhile. */
-function createReadAgain({
-  context,
-  peers,
-  shared,
-  deliverEvent,
-  router,
-  tree,
-}: Listening & { readonly peers: Peers }): ReadAgain {
+/** Reads the log for groups once at a time, and once more if asked meanwhile. */
+function createReadAgain(peers: Peers, { context, shared, deliverEvent }: Listening): () => void {
   let looking: Promise<void> | undefined;
   let isAskedAgain = false;
 
   async function look(): Promise<void> {
+    const { router, tree, log } = context;
     do {
       isAskedAgain = false;
-      await readLog(
-        { shared, peers, deliverEvent },
-        {
-          route: router.routeAgain,
-          hasSubscribers: (topic, reach) => tree.match(topic, reach).count > 0,
+      const reader = { route: router.routeAgain, hasSubscribers: tree.hasSubscribers };
+      await untilDone(
+        () => readLog({ shared, peers, deliverEvent }, reader),
+        (err) => {
+          log.warn({ err }, 'the log could not be read for groups');
+          return false;
         },
-      ).catch(async (error: unknown) => {
-        context.log.warn({ err: error }, 'the log could not be read for groups');
-        isAskedAgain = true;
-        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
-      });
+      );
     } while (isAskedAgain);
   }
 
@@ -68,9 +40,6 @@ function createReadAgain({
 interface Listening {
   readonly context: BrokerContext;
   readonly shared: Pick<SharedSessions, 'retained' | 'missed' | 'onFenced'>;
-  readonly retained: RetainedMessages;
-  readonly router: Router;
-  readonly tree: SubscriptionTree;
   readonly deliverEvent: DeliverEvent;
 }
 
@@ -78,16 +47,16 @@ interface Listening {
  * Acts on messages of the brokers of other processes, and acknowledges them when that is done.
  * Answers the function that reads the log again for messages of groups.
  */
-export function listenToOthers(peers: Peers, listening: Listening): ReadAgain {
-  const { context, shared, retained, router, tree } = listening;
-  const { ownership, journal } = context;
+export function listenToOthers(peers: Peers, listening: Listening): () => void {
+  const { context, shared } = listening;
+  const { ownership, journal, retained } = context;
   /** Topics whose retained message only the store knows. */
   const doubtful = new Set<string>();
-  const lookAgain = createReadAgain({ ...listening, peers });
+  const lookAgain = createReadAgain(peers, listening);
   context.claims?.onGivenBack(lookAgain);
   // Claims for a session that another process took were given back.
   shared.onFenced(() => {
-    if (Iterator.from(tree.groups()).next().done !== true) lookAgain();
+    if (Iterator.from(context.tree.groups()).next().done !== true) lookAgain();
     peers.tell(writeTalk({ kind: 'freed' })).catch(() => undefined);
   });
 
@@ -112,7 +81,7 @@ export function listenToOthers(peers: Peers, listening: Listening): ReadAgain {
   });
   peers.onTold(async (text) => {
     const talk = readTalk(text);
-    if (talk?.kind === 'message') router.route(talk.message);
+    if (talk?.kind === 'message') context.router.route(talk.message);
     else if (talk?.kind === 'freed') lookAgain();
     else if (talk?.kind === 'retained') for (const topic of talk.topics) doubtful.add(topic);
     else if (talk !== undefined) await ownership?.told(talk);

@@ -1,50 +1,41 @@
 import type { Verdict } from '../../domain/access/access.ts';
-import type { DropReason } from '../broker.ts';
-import type { BrokerHooks } from '../broker-hooks.ts';
+import type { BrokerHooks, DropReason } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
-import { isKnown } from './found-messages.ts';
 import type { Journal } from './journal.ts';
-import type { MessageQueue } from './message-queue.ts';
-import type { DeliveryTerms, Session } from './session.ts';
+import { isCongested, type MessageQueue } from './message-queue.ts';
+import { type DeliveryTerms, isKnown, type Session } from './session.ts';
 import type { Shares } from './shares.ts';
-import { isCongested } from './transmission.ts';
+
+export type Outbound = ReturnType<typeof createOutbound>;
 
 /** Messages from the broker to the clients: rights first, then QoS. */
-export interface Outbound {
-  /** Sends or queues the message if the session may have it at this moment [contract 8]. */
-  offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void;
-  /** The same for one that was found in the log: those that come meanwhile wait behind it. */
-  offerFound(session: Session, delivery: Delivery, terms: DeliveryTerms): void;
-  /** Whether the session may have messages of this topic now. */
-  admits(session: Session, topic: string): Promise<boolean>;
-  /** The same at once, from what is at hand. */
-  tryAdmit(session: Session, topic: string): Verdict;
-}
-
 export function createOutbound(options: {
   readonly authority: BrokerHooks;
-  readonly queue: MessageQueue;
+  readonly queue: Pick<MessageQueue, 'add' | 'addUnasked'>;
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
   /** Absent: no other process has members of groups. */
   readonly claims?: Pick<Shares, 'giveBack'> | undefined;
-}): Outbound {
+}) {
   const { authority, queue, journal, counters, claims } = options;
 
   function drop(why: DropReason): void {
     counters.dropped[why] += 1;
   }
 
+  /** Whether the session may have messages of this topic now. */
   function admits({ link, identity }: Session, topic: string): Promise<boolean> {
     return link === undefined ? authority.mayQueue(identity, topic) : link.client.mayReceive(topic);
   }
 
+  /** The same at once, from what is at hand. */
   function tryAdmit({ link, identity }: Session, topic: string): Verdict {
     return link === undefined ? authority.tryQueue(identity, topic) : link.client.tryReceive(topic);
   }
 
+  /** Sends or queues the message if the session may have it at this moment [contract 8]. */
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     if (session.catchUp === undefined || !isHeldBack(session, delivery, terms)) {
       offerFound(session, delivery, terms);
@@ -73,6 +64,7 @@ export function createOutbound(options: {
     return true;
   }
 
+  /** The same for one that was found in the log: those that come meanwhile wait behind it. */
   function offerFound(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     const decided = offerNow(session, delivery, terms);
     // A message that will wait for a client is on disk before its sender is answered.

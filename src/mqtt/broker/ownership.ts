@@ -1,4 +1,3 @@
-import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
@@ -9,55 +8,36 @@ import type {
   StoredWill,
 } from '../../domain/messaging/session-store.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import type { Log } from '../../lib/log.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
-import { type BrokerHooks, unavailableOutcome } from '../broker-hooks.ts';
-import { mqttLimits } from '../limits.ts';
-import { reason } from '../packets/reason-codes.ts';
+import { type BrokerHooks, unavailableOutcome } from '../broker.ts';
+import { reason } from '../packets/packet.ts';
 import { type CatchUpContext, complete, holdBack, type TakenSession } from './catch-up.ts';
-import type { Will } from './login.ts';
 import type { Session } from './session.ts';
-import type { SessionRegistry } from './session-registry.ts';
+import type { OpenRequest, SessionRegistry } from './session-registry.ts';
+import { retryPause } from './store-retry.ts';
 import { type Claimed, type Talk, writeTalk } from './talk.ts';
-import type { Heir, Wills } from './wills.ts';
-
-/**
- * Which sessions are this process's, where several serve: each is of the process that had its
- * client last, and of another one when that has ended.
- */
-export interface Ownership {
-  /**
-   * Makes the session of a client this process's, and then calls `open` at once. What another
-   * process has of it is in the store by then. Rejects when it cannot be, for now.
-   */
-  take(client: Taking, open: (turn: number) => void): Promise<void>;
-  /** Takes over what processes left that ended. */
-  adopt(): Promise<void>;
-  /** Resolves when what other processes retained before is known here. */
-  heard(): Promise<void>;
-  /** Acts on a message of another broker. */
-  told(talk: Extract<Talk, Claimed>): Promise<void>;
-  /** Resolves when nothing is under way. */
-  close(): Promise<void>;
-}
+import type { Heir, Will, Wills } from './wills.ts';
 
 /** A client that is let in. */
-export interface Taking extends Claimed {
-  readonly payer: Payer;
-  readonly expirySeconds: number;
+interface Taking extends OpenRequest {
   readonly will: Will | undefined;
 }
 
-export interface OwnershipOptions extends CatchUpContext {
+interface OwnershipOptions extends CatchUpContext {
   readonly shared: SharedSessions;
   readonly peers: Peers;
   readonly authority: Pick<BrokerHooks, 'publishFor'>;
   readonly registry: SessionRegistry;
   readonly wills: Wills;
-  readonly log: Log;
 }
 
-export function createOwnership(options: OwnershipOptions): Ownership {
+export type Ownership = ReturnType<typeof createOwnership>;
+
+/**
+ * Which sessions are this process's, where several serve: each is of the process that had its
+ * client last, and of another one when that has ended.
+ */
+export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
   const inTurn = createKeyedSequence();
   /** Sessions that are being taken, and the last term in which another process took them. */
@@ -77,6 +57,10 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     registry.release(session);
   }
 
+  /**
+   * Makes the session of a client this process's, and then calls `open` at once. What another
+   * process has of it is in the store by then. Rejects when it cannot be, for now.
+   */
   function take(client: Taking, open: (turn: number) => void): Promise<void> {
     const key = sessionKey(client.identity, client.clientId);
     return inTurn(key, async () => {
@@ -86,14 +70,14 @@ export function createOwnership(options: OwnershipOptions): Ownership {
         const isContinued = session !== undefined && !client.cleanStart;
         for (const will of left) {
           // A client that reconnects in time cancels its will.
-          if (isContinued && will.delayMs > 0) settle(key, will.turn, client.payer);
+          if (isContinued && will.delayMs > 0) wills.settle(key, will.turn, client.payer);
           else inherit(options, { ...will, delayMs: 0 });
         }
         if ((taking.get(key) ?? 0) > turn) throw new Error('the client connected elsewhere');
         if (session !== undefined) restore([session], isContinued);
         open(turn);
         const isOpen = registry.find(key)?.claimedAt === turn;
-        if (client.will !== undefined && !isOpen) settle(key, turn, client.payer);
+        if (client.will !== undefined && !isOpen) wills.settle(key, turn, client.payer);
       } finally {
         taking.delete(key);
       }
@@ -101,15 +85,13 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   }
 
   async function claim(key: SessionKey, client: Taking): Promise<Claim> {
-    const { cleanStart, will: last, ...about } = client;
-    const { identity, clientId, expirySeconds } = client;
-    // The session may end before the delay does [MQTT-3.1.3.2.2].
-    const delayMs = Math.min(last?.delayMs ?? 0, expirySeconds * 1_000);
-    const will = last && storedWill(key, { ...last, delayMs });
+    const { identity, clientId, cleanStart, payer, expirySeconds } = client;
     const who = { identity, clientId, cleanStart };
     const ask = (isForced: boolean) =>
       shared.claim({
-        ...{ ...about, key, will, isForced, isKnown: registry.find(key) !== undefined },
+        ...{ key, identity, clientId, payer, expirySeconds, isForced },
+        will: storedWill(key, client),
+        isKnown: registry.find(key) !== undefined,
         note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
       });
     // Earlier changes are written before the claim, or refused.
@@ -138,15 +120,10 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
-    const keys = claimed.map(({ key }) => key);
-    const running = complete(options, { taken, keys }, () => isClosed).finally(() =>
+    const running = complete(options, taken, claimed, () => isClosed).finally(() =>
       behind.delete(running),
     );
     behind.add(running);
-  }
-
-  function settle(key: SessionKey, turn: number, payer: Payer): void {
-    journal.add({ kind: 'will_settled', key, turn }, payer);
   }
 
   async function adoptAll(): Promise<void> {
@@ -154,11 +131,10 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       for (const will of left) inherit(options, will);
       left = await shared.adoptWills();
     }
-    for (;;) {
-      const adopted = await shared.adopt();
-      if (adopted.length === 0) return;
+    for (let adopted = await shared.adopt(); adopted.length > 0; ) {
       restore(adopted, true);
       if (isClosed) return;
+      adopted = await shared.adopt();
     }
   }
 
@@ -176,8 +152,12 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 
   return {
     take,
-    heard: () => untilHeard(peers, () => isClosed),
-    adopt() {
+    /** Resolves when what other processes retained before is known here. */
+    async heard(): Promise<void> {
+      while (!isClosed && !(await peers.heard())) await retryPause();
+    },
+    /** Takes over what processes left that ended. */
+    adopt(): Promise<void> {
       adopting ??= adoptAll()
         .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
         .finally(() => {
@@ -185,7 +165,8 @@ export function createOwnership(options: OwnershipOptions): Ownership {
         });
       return adopting;
     },
-    async told(talk) {
+    /** Acts on a message of another broker. */
+    async told(talk: Extract<Talk, Claimed>): Promise<void> {
       const key = sessionKey(talk.identity, talk.clientId);
       if (talk.kind === 'wanted') {
         await giveAway(key, talk.cleanStart);
@@ -196,7 +177,8 @@ export function createOwnership(options: OwnershipOptions): Ownership {
       const session = registry.find(key);
       if (session !== undefined && session.claimedAt < turn) lose(session);
     },
-    async close() {
+    /** Resolves when nothing is under way. */
+    async close(): Promise<void> {
       isClosed = true;
       await adopting;
       await Promise.all(behind);
@@ -206,32 +188,19 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   };
 }
 
-async function untilHeard(peers: Pick<Peers, 'heard'>, isOver: () => boolean): Promise<void> {
-  while (!isOver() && !(await peers.heard())) {
-    await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
-  }
-}
-
-function storedWill(key: SessionKey, will: Will): Omit<StoredWill, 'turn'> {
-  const { message, delayMs, expirySeconds } = will;
-  return { key, message, delayMs, ...(expirySeconds !== undefined && { expirySeconds }) };
-}
+/** The will for other processes: the session may end before the delay does [MQTT-3.1.3.2.2]. */
+const storedWill = (key: SessionKey, { will, expirySeconds }: Taking) =>
+  will && { ...will, key, delayMs: Math.min(will.delayMs, expirySeconds * 1_000) };
 
 /** Publishes the will of a client that another process had, now or when it is due. */
-function inherit(
-  { authority, wills, journal, clock }: OwnershipOptions,
-  { key, message, delayMs, expirySeconds, turn }: StoredWill,
-): void {
+function inherit({ authority, wills }: OwnershipOptions, { key, ...will }: StoredWill): void {
+  const { message, turn } = will;
   const [identity = ''] = key.split('\u0000', 1);
   const payer = message.payer ?? payerOfIdentity(identity);
   const client: Heir = {
     payer,
     publish: async (sent) => (await authority.publishFor?.(identity, sent)) ?? unavailableOutcome,
   };
-  if (!wills.keep(client, message)) {
-    if (turn > 0) journal.add({ kind: 'will_settled', key, turn }, payer);
-    return;
-  }
-  const now = clock.now();
-  wills.leave(key, { client, message, expirySeconds, turn, dueAt: now + delayMs }, now);
+  if (wills.keep(client, message)) wills.leave(key, client, will);
+  else wills.settle(key, turn, payer);
 }

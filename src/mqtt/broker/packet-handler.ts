@@ -1,8 +1,15 @@
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
 import { mqttLimits } from '../limits.ts';
-import type { DisconnectPacket, SubscribePacket, UnsubscribePacket } from '../packets/packet.ts';
-import { packetType } from '../packets/packet.ts';
+import {
+  type DisconnectPacket,
+  malformed,
+  packetType,
+  protocolError,
+  reason,
+  type SubscribePacket,
+  type UnsubscribePacket,
+} from '../packets/packet.ts';
 import {
   decodeAcknowledgement,
   decodeDisconnect,
@@ -12,7 +19,6 @@ import {
   decodeUnsubscribe,
 } from '../packets/packet-decoder.ts';
 import { writeListAcknowledgement, writePingResponse } from '../packets/packet-encoder.ts';
-import { malformed, protocolError, reason } from '../packets/reason-codes.ts';
 import type { BrokerContext } from './broker-context.ts';
 import type { Inbound, Publisher } from './inbound.ts';
 
@@ -62,10 +68,10 @@ function handleAnswer(connection: OpenConnection, header: number, body: Buffer):
   const { version, session, context } = connection;
   const type = header >> 4;
   if (type === packetType.pubcomp) {
-    context.queue.completed(session, decodeRelease(header, body, version).packetId);
+    context.queue.acknowledged(session, decodeRelease(header, body, version).packetId, 'PUBCOMP');
   } else {
     const { packetId, reasonCode } = decodeAcknowledgement(header, body, version);
-    if (type === packetType.puback) context.queue.acknowledged(session, packetId);
+    if (type === packetType.puback) context.queue.acknowledged(session, packetId, 'PUBACK');
     else context.queue.received(session, packetId, reasonCode);
   }
   if (session.backlog !== undefined) context.retainedDelivery.goOn(session);
@@ -100,12 +106,13 @@ function subscribe(connection: OpenConnection, packet: SubscribePacket): void {
     if (refusal !== undefined) refusals.set(subscription.filter, refusal);
   }
   const codes: number[] = subscriptions.map(({ filter, qos }) => refusals.get(filter) ?? qos);
-  addTimes(codes, reason.quotaExceeded, surplus);
+  for (let left = surplus; left > 0; left -= 1) codes.push(reason.quotaExceeded);
   if (subscriptions.some(({ filter }) => filter.startsWith('$share/'))) {
     connection.context.claims?.tellHere();
   }
+  const { writer, version } = connection;
   whenDurable(connection, () => {
-    answerList(connection, { type: packetType.suback, packetId, codes });
+    writeListAcknowledgement(writer, { type: packetType.suback, packetId, codes, version });
     for (const one of wanted) connection.context.retainedDelivery.start(connection.session, one);
   });
 }
@@ -151,21 +158,11 @@ function unsubscribe(connection: OpenConnection, packet: UnsubscribePacket): voi
     return reason.success;
   });
   // UNSUBACK has no word for too many [MQTT5 3.11.3].
-  addTimes(codes, reason.notAccepted, surplus);
+  for (let left = surplus; left > 0; left -= 1) codes.push(reason.notAccepted);
+  const { writer, version } = connection;
   whenDurable(connection, () =>
-    answerList(connection, { type: packetType.unsuback, packetId, codes }),
+    writeListAcknowledgement(writer, { type: packetType.unsuback, packetId, codes, version }),
   );
-}
-
-function addTimes(codes: number[], code: number, times: number): void {
-  for (let count = 0; count < times; count += 1) codes.push(code);
-}
-
-function answerList(
-  { writer, version }: OpenConnection,
-  packet: { readonly type: number; readonly packetId: number; readonly codes: readonly number[] },
-): void {
-  writeListAcknowledgement(writer, { ...packet, version });
 }
 
 /** Answers now, or once the change of a session that is kept is on disk. */

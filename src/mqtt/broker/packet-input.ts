@@ -1,23 +1,30 @@
+import type { Budget } from '../../domain/budgets/budget.ts';
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import type { Transport } from '../broker.ts';
 import { requireConnect } from '../packets/connect-decoder.ts';
 import { FrameReader, type PartialBudget } from '../packets/frame-reader.ts';
-import { bufferOf } from '../packets/publish-encoder.ts';
-import type { Transport } from '../transport.ts';
+import { bufferOf } from '../packets/packet-encoder.ts';
 import type { BrokerContext } from './broker-context.ts';
-import { ByteHold } from './byte-hold.ts';
-import { ReadingSlice, type Source } from './work-shares.ts';
+import { shareMs } from './slices.ts';
 
 /** A sensor's value comes through however much of large packets is under way. */
 const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
 
-/** Cuts what arrives on one connection into packets, and decides when it is read. */
-export class PacketInput implements Source {
+/** How many packets are handled between two readings of the clock. */
+const packetsPerLook = 64;
+const untimedBytesMax = 512;
+
+/**
+ * Cuts what arrives on one connection into packets, and decides when it is read: packets beyond the
+ * quota of its payer wait for the next slice.
+ */
+export class PacketInput {
+  readonly #context: BrokerContext;
   readonly #transport: Transport;
   readonly #guard: (work: () => void) => void;
   readonly #reader: FrameReader;
   readonly #hold: ByteHold;
   readonly #carried: PartialBudget;
-  readonly #turn: ReadingSlice;
   /** The payer of the connection: the address, until its client has logged in. */
   payer: Payer;
   #isFirst = true;
@@ -25,6 +32,12 @@ export class PacketInput implements Source {
   #isOver = false;
   /** Reasons not to read. */
   #pauses = 0;
+  /** Of the bytes that are handled now: how many packets, until when, and whether that counts. */
+  #packets = 0;
+  #endsAt = 0;
+  #isTimed = false;
+  /** Whether it waits for the next slice of its payer. */
+  #isBehind = false;
 
   constructor(
     context: BrokerContext,
@@ -36,15 +49,17 @@ export class PacketInput implements Source {
       readonly guard: (work: () => void) => void;
     },
   ) {
+    this.#context = context;
     this.#transport = options.transport;
     this.#guard = options.guard;
     this.payer = payerAt(options.address);
-    this.#turn = new ReadingSlice(context.workShares, context.readers, this);
     this.#hold = new ByteHold(context.partialBytes, this.payer, partialRoom);
     this.#carried = this.#hold.part();
     this.#reader = new FrameReader(context.frameLimits, this.#hold.part(), (header, body) => {
       options.onPacket(header, body);
-      this.#turn.packetHandled();
+      this.#packets += 1;
+      const isTimeToLook = this.#isTimed && this.#packets % packetsPerLook === 0;
+      if (isTimeToLook && performance.now() > this.#endsAt) this.#waitForSlice();
     });
   }
 
@@ -58,14 +73,44 @@ export class PacketInput implements Source {
   }
 
   receive(chunk: Uint8Array): void {
-    this.#turn.arrived(chunk.length);
-    this.#guard(() => {
+    // Few bytes are not worth reading the clock.
+    this.#isTimed = chunk.length > untimedBytesMax;
+    if (this.#isTimed) {
+      if (this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
+      this.#begin();
+    }
+    this.#handle(() => {
       // Known by its first byte, before the rest of a packet of whatever it is has arrived.
       if (this.#isFirst && chunk.length > 0) requireConnect(chunk[0] ?? 0);
       this.#isFirst = false;
       this.#reader.read(bufferOf(chunk));
     });
-    this.#turn.end();
+  }
+
+  /** Starts the clock for packets that are handled now. */
+  #begin(): void {
+    this.#packets = 0;
+    this.#endsAt = performance.now() + shareMs;
+  }
+
+  /** Counts the time that the work takes. */
+  #handle(work: () => void): void {
+    this.#guard(work);
+    if (!this.#isTimed) return;
+    this.#context.workShares.spend(this.payer, performance.now() - this.#endsAt + shareMs);
+  }
+
+  #waitForSlice(): void {
+    if (this.#isBehind) return;
+    this.#isBehind = true;
+    this.pauseReading();
+    this.#context.readers.add(this.payer, this);
+  }
+
+  /** Reads on in the connection's next slice. */
+  goOn(): void {
+    this.#isBehind = false;
+    this.resumeReading();
   }
 
   pauseReading(): void {
@@ -86,9 +131,9 @@ export class PacketInput implements Source {
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#isOver) return;
     this.#transport.resume();
-    this.#turn.resumed();
-    this.#guard(() => this.#reader.resume());
-    this.#turn.end();
+    this.#isTimed = true;
+    this.#begin();
+    this.#handle(() => this.#reader.resume());
   }
 
   /** Reserves so many bytes of packets for their carrier; false: the budget refuses. */
@@ -108,5 +153,67 @@ export class PacketInput implements Source {
     this.#login?.abort();
     this.#reader.dispose();
     this.#carried.hold(0);
+  }
+}
+
+/**
+ * The bytes of a budget that one connection reserves. Up to `freeBytes` it takes none, so that
+ * small packets come through however full the budget is; beyond, it takes them in steps.
+ */
+export class ByteHold {
+  readonly #budget: Budget;
+  readonly #freeBytes: number;
+  readonly #stepBytes: number;
+  #payer: Payer;
+  /** Bytes that its parts reserve. */
+  #held = 0;
+  /** Bytes taken of the budget. */
+  #bytes = 0;
+
+  constructor(
+    budget: Budget,
+    payer: Payer,
+    options: { readonly freeBytes: number; readonly stepBytes: number },
+  ) {
+    this.#budget = budget;
+    this.#payer = payer;
+    this.#freeBytes = options.freeBytes;
+    this.#stepBytes = options.stepBytes;
+  }
+
+  /** Charges `payer` from now on: the client has logged in. */
+  moveTo(payer: Payer): void {
+    if (this.#bytes > 0) {
+      this.#budget.release(this.#payer, this.#bytes);
+      this.#budget.add(payer, this.#bytes);
+    }
+    this.#payer = payer;
+  }
+
+  /** Counts the bytes of one part beside those of the other parts. */
+  part(): { hold(bytes: number): boolean } {
+    let own = 0;
+    return {
+      hold: (bytes) => {
+        const held = this.#held + bytes - own;
+        if (!this.hold(held)) return false;
+        this.#held = held;
+        own = bytes;
+        return true;
+      },
+    };
+  }
+
+  /** Reserves so many bytes instead of those before; false: the budget refuses. */
+  hold(bytes: number): boolean {
+    if (this.#bytes === 0 && bytes <= this.#freeBytes) return true;
+    const step = this.#stepBytes;
+    const counted = bytes <= this.#freeBytes ? 0 : Math.ceil(bytes / step) * step;
+    const more = counted - this.#bytes;
+    if (more === 0) return true;
+    if (more > 0 && this.#budget.take(this.#payer, more) !== undefined) return false;
+    if (more < 0) this.#budget.release(this.#payer, -more);
+    this.#bytes = counted;
+    return true;
   }
 }

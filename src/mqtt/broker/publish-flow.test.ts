@@ -12,7 +12,7 @@ import {
 import { forgetfulStore } from '../../../test/mqtt/open-broker.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
 import type { SessionChange } from '../../domain/messaging/session-store.ts';
-import { acceptedByService, type PublishOutcome, unavailableOutcome } from '../broker-hooks.ts';
+import { acceptedByService, type PublishOutcome, unavailableOutcome } from '../broker.ts';
 
 const publish = (topic: string, options: Partial<IPublishPacket> = {}): IPublishPacket => ({
   cmd: 'publish',

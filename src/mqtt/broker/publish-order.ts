@@ -1,6 +1,6 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Message } from '../../domain/messaging/message.ts';
-import type { PublishOutcome } from '../broker-hooks.ts';
+import type { PublishOutcome } from '../broker.ts';
 import type { Journal } from './journal.ts';
 
 /** A publish that is not answered yet. */
@@ -19,17 +19,26 @@ export interface UnansweredPublish {
 
 const answeredKeptMax = 32;
 
+interface Steps {
+  readonly journal: Journal;
+  /** The payer of what is published. */
+  readonly payer: Payer;
+  /** Whether other payers come first: `advance` is called in this one's next slice. */
+  readonly mustWait: () => boolean;
+  /** Hands it on: its outcome is known, and those before it have been handed on. */
+  readonly finish: (publish: UnansweredPublish, outcome: PublishOutcome) => void;
+  /** Answers it: what it caused is durable, and those before it have been answered. */
+  readonly answer: (publish: UnansweredPublish) => void;
+  /** Some have been answered. */
+  readonly answered: () => void;
+}
+
 /**
  * The publishes of one connection in the order of their arrival. Each is handed on and answered in
  * that order [MQTT-4.6.0-5], while many are under way at once.
  */
 export class PublishOrder {
-  readonly #journal: Journal;
-  readonly #payer: Payer;
-  readonly #mustWait: () => boolean;
-  readonly #finish: (publish: UnansweredPublish, outcome: PublishOutcome) => void;
-  readonly #answer: (publish: UnansweredPublish) => void;
-  readonly #onAnswered: () => void;
+  readonly #steps: Steps;
   #list: UnansweredPublish[] = [];
   /** Publishes before the list are answered and forgotten; all counts start at the first one. */
   #forgotten = 0;
@@ -37,27 +46,8 @@ export class PublishOrder {
   #durable = 0;
   #finished = 0;
 
-  constructor(
-    journal: Journal,
-    steps: {
-      /** The payer of what is published. */
-      readonly payer: Payer;
-      /** Whether other payers come first: `advance` is called in this one's next slice. */
-      readonly mustWait: () => boolean;
-      /** Hands it on: its outcome is known, and those before it have been handed on. */
-      readonly finish: (publish: UnansweredPublish, outcome: PublishOutcome) => void;
-      /** Answers it: what it caused is durable, and those before it have been answered. */
-      readonly answer: (publish: UnansweredPublish) => void;
-      /** Some have been answered. */
-      readonly answered: () => void;
-    },
-  ) {
-    this.#journal = journal;
-    this.#payer = steps.payer;
-    this.#mustWait = steps.mustWait;
-    this.#finish = steps.finish;
-    this.#answer = steps.answer;
-    this.#onAnswered = steps.answered;
+  constructor(steps: Steps) {
+    this.#steps = steps;
   }
 
   /** How many are not answered. */
@@ -73,13 +63,13 @@ export class PublishOrder {
   advance(): void {
     for (;;) {
       const next = this.#list[this.#finished - this.#forgotten];
-      if (next?.outcome === undefined || this.#mustWait()) break;
-      this.#finish(next, next.outcome);
+      if (next?.outcome === undefined || this.#steps.mustWait()) break;
+      this.#steps.finish(next, next.outcome);
       this.#finished += 1;
     }
     const finished = this.#finished;
     if (this.#durable < finished) {
-      const synced = this.#journal.synced(this.#payer);
+      const synced = this.#steps.journal.synced(this.#steps.payer);
       if (synced === undefined) this.#durable = finished;
       else void synced.then(() => this.#answerUpTo(finished));
     }
@@ -92,13 +82,13 @@ export class PublishOrder {
     while (this.#answered < this.#durable) {
       const next = this.#list[this.#answered - this.#forgotten];
       this.#answered += 1;
-      if (next !== undefined) this.#answer(next);
+      if (next !== undefined) this.#steps.answer(next);
     }
     const answered = this.#answered - this.#forgotten;
     if (answered === this.#list.length || answered >= answeredKeptMax) {
       this.#list = answered === this.#list.length ? [] : this.#list.slice(answered);
       this.#forgotten = this.#answered;
     }
-    this.#onAnswered();
+    this.#steps.answered();
   }
 }

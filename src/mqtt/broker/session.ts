@@ -1,12 +1,17 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { Message, Qos, SessionKey } from '../../domain/messaging/message.ts';
-import type { Subscription } from '../../domain/messaging/session-store.ts';
+import {
+  bytesOfMessage,
+  type Message,
+  type MessageOrigin,
+  type Qos,
+  type SessionKey,
+} from '../../domain/messaging/message.ts';
+import type { SessionRecord, Subscription } from '../../domain/messaging/session-store.ts';
 import type { Share } from '../../domain/messaging/shares.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { Client, PublishOutcome } from '../broker-hooks.ts';
+import type { Client, PublishOutcome } from '../broker.ts';
 import type { ProtocolVersion } from '../packets/packet.ts';
 import type { PacketWriter } from '../packets/packet-writer.ts';
-import type { Parcel } from './parcel.ts';
 
 /** The connection of a session, as far as messages to its client are concerned. */
 export interface Link {
@@ -43,6 +48,23 @@ export interface DeliveryTerms {
 /** How it gets one that is queued until the client has it. */
 export interface QueuedTerms extends DeliveryTerms {
   readonly qos: 1 | 2;
+}
+
+/** A message without its texts and bytes, with the objects that hold it. */
+const messageBytes = 256;
+
+/** A message that waits for sessions: it is in memory once, and one payer at a time bears it. */
+export class Parcel {
+  readonly message: Message;
+  readonly bytes: number;
+  /** How many entries of each payer wait for it. */
+  readonly holders = new Map<Payer, number>();
+  bearer: Payer | undefined;
+
+  constructor(message: Message) {
+    this.message = message;
+    this.bytes = messageBytes + 2 * message.topic.length + bytesOfMessage(message);
+  }
 }
 
 /** A QoS 1 or 2 message that its receiver has not settled. */
@@ -119,19 +141,13 @@ export class Session {
   catchUp: CatchUp | undefined;
   #lastPacketId = 0;
 
-  constructor(options: {
-    readonly key: SessionKey;
-    readonly identity: string;
-    readonly clientId: string;
-    readonly payer: Payer;
-    readonly expirySeconds: number;
-  }) {
-    this.key = options.key;
-    this.identity = options.identity;
-    this.clientId = options.clientId;
-    this.payer = options.payer;
-    this.expirySeconds = options.expirySeconds;
-    this.isDurable = options.expirySeconds > 0;
+  constructor(record: Omit<SessionRecord, 'leftAt'> & { readonly payer: Payer }) {
+    this.key = record.key;
+    this.identity = record.identity;
+    this.clientId = record.clientId;
+    this.payer = record.payer;
+    this.expirySeconds = record.expirySeconds;
+    this.isDurable = record.expirySeconds > 0;
   }
 
   /** An id that no unsettled message has; there are always fewer of them than ids. */
@@ -149,3 +165,20 @@ export class Session {
     this.#lastPacketId = packetId;
   }
 }
+
+/** The name by which a message of the log is remembered. */
+export const nameOfFound = ({ writer, at }: MessageOrigin): string => `${writer} ${at}`;
+
+/**
+ * Whether a session that another process had has the message: from that process, or since it was
+ * found in the log. Entries of other processes may be read here after that.
+ */
+export const isKnown = (
+  { found, heard }: Pick<CatchUp, 'found' | 'heard'>,
+  { origin }: Message,
+): boolean =>
+  origin !== undefined &&
+  (origin.at <= (heard.get(origin.writer) ?? 0) || found.has(nameOfFound(origin)));
+
+/** A message arrives with at most the QoS it was sent with [MQTT-3.8.4-8]. */
+export const lower = (one: Qos, other: Qos): Qos => (one < other ? one : other);

@@ -4,35 +4,11 @@ import type { SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { Share, ShareClaim, ShareOutcome } from '../../domain/messaging/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import { mqttLimits } from '../limits.ts';
+import { finalAttemptsMax, untilDone } from './store-retry.ts';
 import type { SharedTarget } from './subscription-tree.ts';
 
-/**
- * Claims of group messages: one member gets each message, at the process that claims it first of
- * all that serve. Many are claimed in one commit, in the order in which they were asked for.
- */
-export interface Shares {
-  /** Resolves in the order of claims, when it is durable; never rejects. */
-  claim(claim: Omit<ShareClaim, 'token'>): Promise<ShareOutcome>;
-  /** A member of this process has it for good. */
-  settle(share: Share): void;
-  /** No member here can have it: other processes read the log for it again. */
-  giveBack(share: Share): void;
-  /** How many claims are undecided. */
-  waiting(): number;
-  /** Tries again what was left to a process with a connected member, once a second. */
-  later(left: Left): void;
-  /** Runs every second: publishes groups with members here, retries messages left to others. */
-  sweep(): void;
-  /** Publishes of which groups a member is connected here. */
-  tellHere(): void;
-  /** Calls back when a claim was given back: other members here may have the message. */
-  onGivenBack(listener: () => void): void;
-  /** Resolves when all is written, or when the store has failed often enough to give up. */
-  finish(): Promise<void>;
-}
-
 /** A message that was left to another process. */
-export interface Left {
+interface Left {
   readonly bytes: number;
   readonly tries: number;
   tryAgain(tries: number, isLast: boolean): void;
@@ -48,23 +24,24 @@ interface Step {
 /** Attempts at a message that was left to others, a second apart. */
 const triesMax = 15;
 
-/** A service that stops cannot wait for ever for its store. */
-const finalAttemptsMax = 3;
-
-const newStep = (): Step => ({
-  ...{ claims: new Map(), settled: [], givenBack: [], here: new Map() },
-});
+const newStep = (): Step => ({ claims: new Map(), settled: [], givenBack: [], here: new Map() });
 
 const sizeOf = ({ claims, settled, givenBack, here }: Step): number =>
   claims.size + settled.length + givenBack.length + here.size;
 
+export type Shares = ReturnType<typeof createShares>;
+
+/**
+ * Claims of group messages: one member gets each message, at the process that claims it first of
+ * all that serve. Many are claimed in one commit, in the order in which they were asked for.
+ */
 export function createShares(options: {
   readonly shared: Pick<SharedSessions, 'share'>;
   readonly groups: () => Iterable<SharedTarget>;
   /** The message to other processes that a claim is given back. */
   readonly freedNote: string;
   readonly log: Log;
-}): Shares {
+}) {
   const { shared, groups, freedNote, log } = options;
   /** The last one collects; the others leave one after the other. */
   const steps: Step[] = [newStep()];
@@ -106,25 +83,19 @@ export function createShares(options: {
   async function write(step: Step): Promise<void> {
     const claims = [...step.claims.values()];
     const notes = step.givenBack.length > 0 ? [freedNote] : [];
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const outcomes = await shared.share({ ...step, claims, notes });
-        undecided -= claims.length;
-        for (const [at, { resolve }] of claims.entries()) resolve(outcomes[at] ?? 'taken');
-        if (notes.length > 0) for (const listener of listeners) listener();
-        return;
-      } catch (error) {
+    const outcomes = await untilDone(
+      () => shared.share({ ...step, claims, notes }),
+      (error, attempt) => {
         log.warn({ err: error }, 'messages for groups could not be claimed; trying again');
-        if (isFinishing && attempt >= finalAttemptsMax) {
-          undecided -= claims.length;
-          for (const { resolve } of claims) resolve('taken');
-          return;
-        }
-        await new Promise((resolve) => setTimeout(resolve, mqttLimits.storeRetryMs).unref());
-      }
-    }
+        return isFinishing && attempt >= finalAttemptsMax;
+      },
+    );
+    undecided -= claims.length;
+    for (const [at, { resolve }] of claims.entries()) resolve(outcomes?.[at] ?? 'taken');
+    if (outcomes !== undefined && notes.length > 0) for (const listener of listeners) listener();
   }
 
+  /** Publishes of which groups a member is connected here. */
   function tellHere(): void {
     const now = new Set<string>();
     for (const { name, members } of groups()) {
@@ -145,7 +116,8 @@ export function createShares(options: {
   }
 
   return {
-    claim(claim) {
+    /** Resolves in the order of claims, when it is durable; never rejects. */
+    claim(claim: Omit<ShareClaim, 'token'>): Promise<ShareOutcome> {
       const name = JSON.stringify([claim.group, claim.message]);
       const { promise, resolve } = Promise.withResolvers<ShareOutcome>();
       token += 1;
@@ -154,16 +126,20 @@ export function createShares(options: {
       leave();
       return promise;
     },
-    settle(share) {
+    /** A member of this process has it for good. */
+    settle(share: Share): void {
       stepFor('').settled.push(share);
       leave();
     },
-    giveBack(share) {
+    /** No member here can have it: other processes read the log for it again. */
+    giveBack(share: Share): void {
       stepFor('').givenBack.push(share);
       leave();
     },
-    waiting: () => undecided,
-    later(one) {
+    /** How many claims are undecided. */
+    waiting: (): number => undecided,
+    /** Tries again what was left to a process with a connected member, once a second. */
+    later(one: Left): void {
       const isFull =
         left.length >= mqttLimits.sharesLeftMax ||
         leftBytes + one.bytes > mqttLimits.sharesLeftBytesMax;
@@ -174,13 +150,16 @@ export function createShares(options: {
       left.push(one);
       leftBytes += one.bytes;
     },
-    sweep() {
+    /** Runs every second: publishes groups with members here, retries messages left to others. */
+    sweep(): void {
       tellHere();
       if (left.length > 0) retryLeft();
     },
     tellHere,
-    onGivenBack: (listener) => void listeners.push(listener),
-    async finish() {
+    /** Calls back when a claim was given back: other members here may have the message. */
+    onGivenBack: (listener: () => void): void => void listeners.push(listener),
+    /** Resolves when all is written, or when the store has failed often enough to give up. */
+    async finish(): Promise<void> {
       isFinishing = true;
       left = [];
       while (isLeaving) await written;

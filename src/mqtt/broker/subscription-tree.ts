@@ -4,6 +4,7 @@ import { readSharedFilter } from '../../lib/topic-filter.ts';
 import type { Reach } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Session } from './session.ts';
+import { findNode, forgetNode, nodeAt, type TopicNode } from './topic-tree.ts';
 
 /** A session that gets the messages of a topic, with all its subscriptions that include it. */
 export interface Target {
@@ -50,18 +51,6 @@ export interface Match {
   byPayer(): readonly PayerRecipients[];
 }
 
-/** The subscriptions of all sessions, found by topic. */
-export interface SubscriptionTree {
-  add(session: Session, subscription: Subscription): void;
-  remove(session: Session, filter: string): void;
-  match(topic: string, reach?: Reach): Match;
-  /** All groups of shared subscriptions. */
-  groups(): Iterable<SharedTarget>;
-  readonly size: number;
-  /** At how many places topics were searched, in all; remembered topics cost none. */
-  readonly places: number;
-}
-
 /** Subscriptions whose filter ends at a node, by the payers of the sessions. */
 interface Leaf {
   readonly payers: Map<Payer, Own>;
@@ -96,16 +85,15 @@ class Group implements SharedTarget {
   }
 }
 
-interface Node {
-  children: Map<string, Node> | undefined;
-  /** Subscriptions whose filter ends here. */
-  leaf: Leaf | undefined;
-}
+type Node = TopicNode<Leaf>;
 
 const nobody: Match = { count: 0, few: [], byPayer: () => [] };
 
-export function createSubscriptionTree(): SubscriptionTree {
-  const root: Node = { children: undefined, leaf: undefined };
+export type SubscriptionTree = ReturnType<typeof createSubscriptionTree>;
+
+/** The subscriptions of all sessions, found by topic. */
+export function createSubscriptionTree() {
+  const root: Node = { children: undefined, value: undefined };
   // As each change of a subscription empties them, there is no need to know what was used last.
   let matches = new Map<string, Match>();
   let namedMatches = new Map<string, Match>();
@@ -117,15 +105,61 @@ export function createSubscriptionTree(): SubscriptionTree {
 
   function add(session: Session, subscription: Subscription): void {
     const { group, filter } = split(subscription.filter);
-    if (addTo(leafAt(root, filter), session, { group, subscription, allGroups })) size += 1;
+    const node = nodeAt(root, filter.split('/'));
+    node.value ??= { payers: new Map(), count: 0 };
+    if (addTo(node.value, session, subscription, group)) size += 1;
     forget();
   }
 
   function remove(session: Session, text: string): void {
     const { group, filter } = split(text);
     const levels = filter.split('/');
-    if (removeFrom(root, { session, group, levels, allGroups }, 0)) size -= 1;
+    const leaf = findNode(root, levels)?.value;
+    if (leaf !== undefined && removeFrom(leaf, session, group)) size -= 1;
     forget();
+    if (leaf?.payers.size === 0) forgetNode(root, levels);
+  }
+
+  /** Answers whether the session did not have the subscription before. */
+  function addTo(
+    leaf: Leaf,
+    session: Session,
+    subscription: Subscription,
+    name: string | undefined,
+  ): boolean {
+    const { payer } = session;
+    const own = leaf.payers.get(payer) ?? { sessions: new Map(), groups: undefined };
+    leaf.payers.set(payer, own);
+    let { sessions } = own;
+    if (name !== undefined) {
+      own.groups ??= new Map();
+      const group = own.groups.get(name) ?? new Group(JSON.stringify([payer, subscription.filter]));
+      own.groups.set(name, group);
+      allGroups.add(group);
+      group.changed();
+      ({ sessions } = group);
+    }
+    const isNew = !sessions.has(session);
+    // A group counts as one.
+    if (isNew && (name === undefined || sessions.size === 0)) leaf.count += 1;
+    sessions.set(session, { session, subscriptions: [subscription] });
+    return isNew;
+  }
+
+  /** Answers whether the session had the subscription. */
+  function removeFrom(leaf: Leaf, session: Session, name: string | undefined): boolean {
+    const own = leaf.payers.get(session.payer);
+    const group = name === undefined ? undefined : own?.groups?.get(name);
+    const sessions = name === undefined ? own?.sessions : group?.sessions;
+    if (own === undefined || sessions?.delete(session) !== true) return false;
+    group?.changed();
+    if (name === undefined || sessions.size === 0) leaf.count -= 1;
+    if (group !== undefined && name !== undefined && sessions.size === 0) {
+      own.groups?.delete(name);
+      allGroups.delete(group);
+    }
+    if (own.sessions.size === 0 && (own.groups?.size ?? 0) === 0) leaf.payers.delete(session.payer);
+    return true;
   }
 
   function forget(): void {
@@ -157,13 +191,14 @@ export function createSubscriptionTree(): SubscriptionTree {
   }
 
   return {
-    add,
-    remove,
-    match,
-    groups: () => allGroups,
+    ...{ add, remove, match },
+    hasSubscribers: (topic: string, reach?: Reach): boolean => match(topic, reach).count > 0,
+    /** All groups of shared subscriptions. */
+    groups: (): Iterable<SharedTarget> => allGroups,
     get size() {
       return size;
     },
+    /** At how many places topics were searched, in all; remembered topics cost none. */
     get places() {
       return places;
     },
@@ -177,105 +212,6 @@ function split(text: string): { readonly group: string | undefined; readonly fil
   return shared;
 }
 
-function leafAt(root: Node, filter: string): Leaf {
-  let node = root;
-  for (const level of filter.split('/')) {
-    node.children ??= new Map();
-    let next = node.children.get(level);
-    if (next === undefined) {
-      next = { children: undefined, leaf: undefined };
-      node.children.set(level, next);
-    }
-    node = next;
-  }
-  node.leaf ??= { payers: new Map(), count: 0 };
-  return node.leaf;
-}
-
-/** Answers whether the session did not have the subscription before. */
-function addTo(
-  leaf: Leaf,
-  session: Session,
-  {
-    group: name,
-    subscription,
-    allGroups,
-  }: {
-    readonly group: string | undefined;
-    readonly subscription: Subscription;
-    readonly allGroups: Set<Group>;
-  },
-): boolean {
-  const target: Target = { session, subscriptions: [subscription] };
-  const { payer } = session;
-  const own = leaf.payers.get(payer) ?? { sessions: new Map(), groups: undefined };
-  leaf.payers.set(payer, own);
-  let { sessions } = own;
-  if (name !== undefined) {
-    own.groups ??= new Map();
-    const group = own.groups.get(name) ?? new Group(JSON.stringify([payer, subscription.filter]));
-    own.groups.set(name, group);
-    allGroups.add(group);
-    group.changed();
-    ({ sessions } = group);
-  }
-  const isNew = !sessions.has(session);
-  // A group counts as one.
-  if (isNew && (name === undefined || sessions.size === 0)) leaf.count += 1;
-  sessions.set(session, target);
-  return isNew;
-}
-
-/** Takes the subscription out, and every node that held nothing else. */
-function removeFrom(
-  node: Node,
-  wanted: {
-    readonly session: Session;
-    readonly group: string | undefined;
-    readonly levels: readonly string[];
-    readonly allGroups: Set<Group>;
-  },
-  depth: number,
-): boolean {
-  const level = wanted.levels[depth];
-  if (level === undefined) return removeFromLeaf(node, wanted);
-  const child = node.children?.get(level);
-  if (child === undefined) return false;
-  const isRemoved = removeFrom(child, wanted, depth + 1);
-  if (child.leaf === undefined && child.children === undefined) node.children?.delete(level);
-  if (node.children?.size === 0) node.children = undefined;
-  return isRemoved;
-}
-
-function removeFromLeaf(
-  node: Node,
-  {
-    session,
-    group: name,
-    allGroups,
-  }: {
-    readonly session: Session;
-    readonly group: string | undefined;
-    readonly allGroups: Set<Group>;
-  },
-): boolean {
-  const { leaf } = node;
-  const own = leaf?.payers.get(session.payer);
-  if (leaf === undefined || own === undefined) return false;
-  const group = name === undefined ? undefined : own.groups?.get(name);
-  const sessions = name === undefined ? own.sessions : group?.sessions;
-  if (sessions?.delete(session) !== true) return false;
-  group?.changed();
-  if (name === undefined || sessions.size === 0) leaf.count -= 1;
-  if (group !== undefined && name !== undefined && sessions.size === 0) {
-    own.groups?.delete(name);
-    allGroups.delete(group);
-  }
-  if (own.sessions.size === 0 && (own.groups?.size ?? 0) === 0) leaf.payers.delete(session.payer);
-  if (leaf.payers.size === 0) node.leaf = undefined;
-  return true;
-}
-
 /** Finds subscriptions whose filter includes the topic; answers how many places it searched. */
 function collect(
   node: Node,
@@ -286,12 +222,12 @@ function collect(
   const { levels, reach } = wanted;
   const { children } = node;
   const level = levels[depth];
-  if (level === undefined && node.leaf !== undefined) found.push(node.leaf);
+  if (level === undefined && node.value !== undefined) found.push(node.value);
   if (children === undefined) return 1;
   // At the first level no wildcard matches a name with $ [MQTT-4.7.2-1].
   const mayBeWild = depth > 0 || !(level?.startsWith('$') ?? false);
   if (mayBeWild && reach === 'all') {
-    const rest = children.get('#')?.leaf;
+    const rest = children.get('#')?.value;
     if (rest !== undefined) found.push(rest);
   }
   if (level === undefined) return 1;

@@ -1,4 +1,6 @@
+import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { Message } from '../../domain/messaging/message.ts';
+import type { SessionChange } from '../../domain/messaging/session-store.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 
 /** Messages between the brokers of processes that serve the same data. */
@@ -69,3 +71,16 @@ export function messageOfJson(value: JsonValue | undefined): Message | undefined
     ...(typeof properties === 'string' && { properties: Buffer.from(properties, 'base64') }),
   } as unknown as Message;
 }
+
+/** Messages to the brokers of other processes: topics whose retained message changed. */
+export const retainedNotes =
+  (peers: Pick<Peers, 'entryOf'>) =>
+  (changes: readonly SessionChange[]): readonly string[] => {
+    const topics = new Set<string>();
+    for (const change of changes) {
+      if (change.kind === 'retained') topics.add(change.message.topic);
+      else if (change.kind === 'unretained') topics.add(change.topic);
+    }
+    if (topics.size === 0) return [];
+    return [peers.entryOf(writeTalk({ kind: 'retained', topics: [...topics] }))];
+  };

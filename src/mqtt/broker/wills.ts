@@ -1,40 +1,24 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
-import type { Message, SessionKey } from '../../domain/messaging/message.ts';
-import type { Instant } from '../../lib/clock.ts';
-import type { Client } from '../broker-hooks.ts';
+import { bytesOfMessage, type Message, type SessionKey } from '../../domain/messaging/message.ts';
+import type { SharedSessions, StoredWill } from '../../domain/messaging/session-store.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Client } from '../broker.ts';
+import type { Journal } from './journal.ts';
+import { completePublish, type PublishCompletion } from './router.ts';
+import type { HandOnShares } from './slices.ts';
 
-/** A last will whose connection is gone. */
-export interface PendingWill {
-  readonly client: Heir;
-  readonly message: Message;
-  /** From its publication on. */
-  readonly expirySeconds: number | undefined;
-  /** When it is published unless the client comes back. */
-  readonly dueAt: Instant;
-  /** In which its client connected, of all processes; 0: no other one knows of it. */
-  readonly turn: number;
-}
+/** A last will, ready to be published. `turn` is 0 where no other process knows of it. */
+export type Will = Omit<StoredWill, 'key'>;
 
-/** As whom it is published. */
+/** The client as whom a will is published. */
 export type Heir = Pick<Client, 'payer' | 'publish'>;
 
-/** Last wills, of clients that are here and of those that left; at most one for each session. */
-export interface Wills {
-  /** Takes quota for a will as long as it may be published; false: none is left. */
-  keep(client: Heir, message: Message): boolean;
-  /** Drops a will that will not be published: its client said goodbye. */
-  discard(client: Heir, will: Pick<PendingWill, 'message' | 'turn'>): void;
-  /** Publishes it now, or when it is due. */
-  leave(key: SessionKey, will: PendingWill, now: Instant): void;
-  /** The client is back in time. */
-  cancel(key: SessionKey): void;
-  /** The session ended: there is nothing to wait for. */
-  publishNow(key: SessionKey): void;
-  /** Publishes what is due. */
-  sweep(now: Instant): void;
-  /** Publishes all. */
-  publishAll(): void;
+/** A last will whose connection is gone. */
+interface PendingWill extends Will {
+  readonly client: Heir;
+  /** When it is published unless the client comes back. */
+  readonly dueAt: Instant;
 }
 
 /** A will without its texts and bytes. */
@@ -43,37 +27,80 @@ const willBytes = 512;
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
 
-/** The outcome of a will: it is over, the service was unavailable, or another process has it. */
-export type Publication = 'over' | 'unavailable' | 'elsewhere';
+export type Wills = ReturnType<typeof createWills>;
 
-/**
- * `publish` is asked again where the service was unavailable.
- * `settled`: of a will that other processes know of, that it is not to be published any more.
- */
-export function createWills(
-  bytes: Budget,
-  publish: (will: PendingWill) => Promise<Publication>,
-  settled: (will: Pick<PendingWill, 'message' | 'turn'>, payer: Payer) => void,
-): Wills {
+/** Last wills, of clients that are here and of those that left; at most one for each session. */
+export function createWills(options: {
+  readonly bytes: Budget;
+  readonly clock: Clock;
+  readonly journal: Pick<Journal, 'add'>;
+  readonly handOnShares: Pick<HandOnShares, 'turnOf'>;
+  readonly completion: PublishCompletion;
+  readonly shared: Pick<SharedSessions, 'beginWill'> | undefined;
+}) {
+  const { bytes, clock, journal, handOnShares, completion, shared } = options;
   const pending = new Map<SessionKey, PendingWill>();
+  /** Wills the hooks have not answered. */
+  const underWay = new Set<Promise<void>>();
   let untaken: { readonly will: PendingWill; readonly tries: number }[] = [];
   let isOver = false;
 
-  function discard({ payer }: Heir, will: Pick<PendingWill, 'message' | 'turn'>): void {
-    bytes.release(payer, sizeOf(will.message));
-    if (will.turn > 0) settled(will, payer);
+  /** Takes quota for a will as long as it may be published; false: none is left. */
+  const keep = ({ payer }: Heir, message: Message): boolean =>
+    bytes.take(payer, sizeOf(message)) === undefined;
+
+  /** Records that a will that other processes know of is not to be published any more. */
+  function settle(key: SessionKey | undefined, turn: number, payer: Payer): void {
+    if (turn > 0 && key !== undefined) journal.add({ kind: 'will_settled', key, turn }, payer);
+  }
+
+  /** Drops a will that will not be published: its client said goodbye. */
+  function discard({ payer }: Heir, { message, turn }: Will): void {
+    bytes.release(payer, sizeOf(message));
+    settle(message.publisher, turn, payer);
   }
 
   function publishOnce(will: PendingWill, tries = 1): void {
     const { client, message, turn } = will;
     bytes.release(client.payer, sizeOf(message));
-    void publish(will).then((publication) => {
+    const published = publish(will).then((outcome) => {
+      underWay.delete(published);
       // Rather twice than never, if the process ends in between.
-      if (publication === 'over' && turn > 0) settled(will, client.payer);
-      if (publication !== 'unavailable' || isOver || tries >= triesMax) return;
-      if (bytes.take(client.payer, sizeOf(message)) !== undefined) return;
-      untaken.push({ will, tries });
+      if (outcome === 'over') settle(message.publisher, turn, client.payer);
+      if (outcome !== 'unavailable' || isOver || tries >= triesMax) return;
+      if (keep(client, message)) untaken.push({ will, tries });
     });
+    underWay.add(published);
+  }
+
+  /** Asks the hooks as for any publish, with the rights of this moment. Never rejects. */
+  async function publish({
+    client,
+    message,
+    expirySeconds,
+    turn,
+  }: PendingWill): Promise<'over' | 'unavailable' | 'elsewhere'> {
+    const { publisher: key } = message;
+    if (turn > 0 && shared !== undefined && key !== undefined) {
+      // A will that another process took with its client is published there; no other takes this.
+      const isOwn = await shared.beginWill(key, turn).catch(() => undefined);
+      if (isOwn !== true) return isOwn === false ? 'elsewhere' : 'unavailable';
+    }
+    const sent: Message = {
+      ...message,
+      ...(expirySeconds !== undefined && { expiresAt: clock.now() + expirySeconds * 1_000 }),
+      ...(turn > 0 && { willTurn: turn }),
+    };
+    try {
+      const outcome = await client.publish(sent);
+      if (outcome.kind === 'unavailable') return 'unavailable';
+      // Thousands of wills may be due at once.
+      await handOnShares.turnOf(client.payer);
+      completePublish(completion, sent, outcome);
+    } catch {
+      // A client that is gone receives no answer, and cannot send it again.
+    }
+    return 'over';
   }
 
   function tryAgain(): void {
@@ -82,6 +109,7 @@ export function createWills(
     for (const { will, tries } of waiting) publishOnce(will, tries + 1);
   }
 
+  /** The session ended: there is nothing to wait for. */
   function publishNow(key: SessionKey): void {
     const will = pending.get(key);
     if (will === undefined) return;
@@ -90,32 +118,35 @@ export function createWills(
   }
 
   return {
-    keep: ({ payer }, message) => bytes.take(payer, sizeOf(message)) === undefined,
-    discard,
-    leave(key, will, now) {
+    ...{ keep, settle, discard, publishNow },
+    /** Publishes a will whose connection is gone, now or when it is due. */
+    leave(key: SessionKey, client: Heir, will: Will): void {
       publishNow(key);
-      if (will.dueAt <= now) publishOnce(will);
-      else pending.set(key, will);
+      const left = { ...will, client, dueAt: clock.now() + will.delayMs };
+      if (will.delayMs <= 0) publishOnce(left);
+      else pending.set(key, left);
     },
-    cancel(key) {
+    /** The client is back in time. */
+    cancel(key: SessionKey): void {
       const will = pending.get(key);
       if (will === undefined) return;
       pending.delete(key);
       discard(will.client, will);
     },
-    publishNow,
-    sweep(now) {
+    /** Publishes what is due. */
+    sweep(now: Instant): void {
       if (untaken.length > 0) tryAgain();
       for (const [key, will] of pending) if (will.dueAt <= now) publishNow(key);
     },
-    publishAll() {
-      // Wills stored in the database are published by another process.
+    /** Publishes all; those that the database has are left to another process if that fails. */
+    async finish(): Promise<void> {
       isOver = true;
       tryAgain();
       for (const key of pending.keys()) publishNow(key);
+      await Promise.all(underWay);
     },
   };
 }
 
-const sizeOf = ({ topic, payload, properties }: Message): number =>
-  willBytes + 2 * topic.length + payload.length + (properties?.length ?? 0);
+const sizeOf = (message: Message): number =>
+  willBytes + 2 * message.topic.length + bytesOfMessage(message);

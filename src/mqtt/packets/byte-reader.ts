@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { malformed } from './reason-codes.ts';
+import { malformed } from './packet.ts';
 
 /** Reads the fields of one packet in order; what is not there, or ill-formed, throws malformed. */
 export class ByteReader {

@@ -2,10 +2,16 @@ import type { Qos } from '../../domain/messaging/message.ts';
 import { neverExpires } from '../../domain/messaging/session-store.ts';
 import { isTopicName } from '../../lib/topic-filter.ts';
 import { ByteReader } from './byte-reader.ts';
-import type { ConnectPacket, ProtocolVersion, WillPacket } from './packet.ts';
-import { packetType } from './packet.ts';
+import {
+  type ConnectPacket,
+  malformed,
+  ProtocolError,
+  type ProtocolVersion,
+  packetType,
+  reason,
+  type WillPacket,
+} from './packet.ts';
 import { noProperties, place, readProperties } from './properties.ts';
-import { malformed, ProtocolError, reason } from './reason-codes.ts';
 
 const flag = { cleanStart: 2, will: 4, willRetain: 32, password: 64, username: 128 } as const;
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FrameReader } from './frame-reader.ts';
-import type { FrameLimits } from './partial-packet.ts';
-import { ProtocolError, reason } from './reason-codes.ts';
+import { type FrameLimits, FrameReader } from './frame-reader.ts';
+import { ProtocolError, reason } from './packet.ts';
 
 const limits: FrameLimits = {
   packetBytesMax: 200,

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { generate, type Packet } from 'mqtt-packet';
 import { readPayload } from '../../../test/mqtt/sequence-payload.ts';
 import { decodeConnect } from './connect-decoder.ts';
+import { ProtocolError, reason } from './packet.ts';
 import {
   decodeAcknowledgement,
   decodeDisconnect,
@@ -12,9 +13,8 @@ import {
   decodeSubscribe,
   decodeUnsubscribe,
 } from './packet-decoder.ts';
+import { encodePublish } from './packet-encoder.ts';
 import { PacketWriter } from './packet-writer.ts';
-import { encodePublish } from './publish-encoder.ts';
-import { ProtocolError, reason } from './reason-codes.ts';
 
 /** First byte and body of a packet in the words of a sequence, its length left out. */
 function split(text: string): readonly [number, Buffer] {

@@ -3,16 +3,17 @@ import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter, isTopicName, readSharedFilter } from '../../lib/topic-filter.ts';
 import { mqttLimits } from '../limits.ts';
 import { ByteReader, readText } from './byte-reader.ts';
-import type {
-  AcknowledgementPacket,
-  DisconnectPacket,
-  ProtocolVersion,
-  PublishPacket,
-  SubscribePacket,
-  UnsubscribePacket,
+import {
+  type AcknowledgementPacket,
+  type DisconnectPacket,
+  malformed,
+  type ProtocolVersion,
+  type PublishPacket,
+  protocolError,
+  type SubscribePacket,
+  type UnsubscribePacket,
 } from './packet.ts';
 import { noProperties, place, readProperties } from './properties.ts';
-import { malformed, protocolError } from './reason-codes.ts';
 
 /** Reads a PUBLISH; nothing of it is copied. */
 export function decodePublish(header: number, body: Buffer, version: number): PublishPacket {

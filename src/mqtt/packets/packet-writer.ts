@@ -1,11 +1,24 @@
-import type { Transport } from '../transport.ts';
+import type { Transport } from '../broker.ts';
 
 const firstPageBytes = 256;
 const pageBytesMax = 16_384;
 
-/** Calls flush() of every writer that was added, at the end of an iteration of the event loop. */
-export interface Flusher {
-  add(writer: PacketWriter): void;
+export type Flusher = ReturnType<typeof createFlusher>;
+
+/** Flushes all writers that have something to send in one setImmediate. */
+export function createFlusher() {
+  let writers: PacketWriter[] = [];
+  function flush(): void {
+    const list = writers;
+    writers = [];
+    for (const writer of list) writer.flush();
+  }
+  return {
+    add(writer: PacketWriter): void {
+      writers.push(writer);
+      if (writers.length === 1) setImmediate(flush);
+    },
+  };
 }
 
 /** Collects what one connection is to be sent: one write in each iteration of the event loop. */

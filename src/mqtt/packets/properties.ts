@@ -1,5 +1,5 @@
 import { ByteReader } from './byte-reader.ts';
-import { malformed, ProtocolError, protocolError, reason } from './reason-codes.ts';
+import { malformed, ProtocolError, protocolError, reason } from './packet.ts';
 
 /** Where properties occur: each place has its own list of allowed ones [MQTT5 2.2.2.2]. */
 export const place = {
@@ -13,46 +13,78 @@ export const place = {
   auth: 128,
 } as const;
 
-type FieldKind = 'byte' | 'two' | 'four' | 'variable' | 'text' | 'binary' | 'pair';
+/** Readers of the kinds of fields; of bytes and pairs only the form is checked. */
+const readers = {
+  byte: (reader: ByteReader) => reader.byte(),
+  two: (reader: ByteReader) => reader.twoBytes(),
+  four: (reader: ByteReader) => reader.fourBytes(),
+  variable: (reader: ByteReader) => reader.variableInteger(),
+  text: (reader: ByteReader) => reader.text(),
+  binary: (reader: ByteReader) => void reader.binary(),
+  pair: (reader: ByteReader) => void [reader.text(), reader.text()],
+};
 
 interface Rule {
-  readonly kind: FieldKind;
+  readonly kind: keyof typeof readers;
   readonly places: number;
+  /** The field of `Properties` that gets its value, if the broker acts on it. */
+  readonly field?: Exclude<keyof Properties, 'forwarded'>;
+  /** Answers the value of the field; throws ProtocolError for one that is not allowed. */
+  readonly check?: (value: never) => unknown;
+  /** Whether a message takes it along. */
+  readonly isForwarded?: true;
 }
 
 const { connect, will, publish, acknowledgement, subscribe, disconnect, auth } = place;
 const everywhere = 255;
+const message = { places: will | publish, isForwarded: true } as const;
 
 /** By identifier. Those that only a server sends are known, and allowed nowhere. */
-const rules: readonly (Rule | undefined)[] = sparse({
-  1: { kind: 'byte', places: will | publish },
-  2: { kind: 'four', places: will | publish },
-  3: { kind: 'text', places: will | publish },
-  8: { kind: 'text', places: will | publish },
-  9: { kind: 'binary', places: will | publish },
-  11: { kind: 'variable', places: subscribe },
-  17: { kind: 'four', places: connect | disconnect },
+const rulesById: Readonly<Record<number, Rule>> = {
+  1: { kind: 'byte', ...message, check: flag('payload format') },
+  2: { kind: 'four', places: will | publish, field: 'expirySeconds' },
+  3: { kind: 'text', ...message },
+  8: { kind: 'text', ...message, check: requireTopic },
+  9: { kind: 'binary', ...message },
+  11: {
+    kind: 'variable',
+    places: subscribe,
+    field: 'subscriptionIdentifier',
+    check: notZero('subscription identifier'),
+  },
+  17: { kind: 'four', places: connect | disconnect, field: 'sessionExpirySeconds' },
   18: { kind: 'text', places: 0 },
   19: { kind: 'two', places: 0 },
-  21: { kind: 'text', places: connect | auth },
+  21: { kind: 'text', places: connect | auth, field: 'authenticationMethod' },
   22: { kind: 'binary', places: connect | auth },
-  23: { kind: 'byte', places: connect },
-  24: { kind: 'four', places: will },
-  25: { kind: 'byte', places: connect },
+  23: {
+    kind: 'byte',
+    places: connect,
+    field: 'wantsProblemInformation',
+    check: flag('request problem information'),
+  },
+  24: { kind: 'four', places: will, field: 'willDelaySeconds' },
+  25: { kind: 'byte', places: connect, check: flag('request response information') },
   26: { kind: 'text', places: 0 },
   28: { kind: 'text', places: disconnect },
   31: { kind: 'text', places: acknowledgement | disconnect | auth },
-  33: { kind: 'two', places: connect },
-  34: { kind: 'two', places: connect },
-  35: { kind: 'two', places: publish },
+  33: { kind: 'two', places: connect, field: 'receiveMaximum', check: notZero('receive maximum') },
+  34: { kind: 'two', places: connect, field: 'topicAliasMaximum' },
+  35: { kind: 'two', places: publish, field: 'topicAlias', check: requireAlias },
   36: { kind: 'byte', places: 0 },
   37: { kind: 'byte', places: 0 },
-  38: { kind: 'pair', places: everywhere },
-  39: { kind: 'four', places: connect },
+  38: { kind: 'pair', places: everywhere, isForwarded: true },
+  39: {
+    kind: 'four',
+    places: connect,
+    field: 'maximumPacketSize',
+    check: notZero('maximum packet size'),
+  },
   40: { kind: 'byte', places: 0 },
   41: { kind: 'byte', places: 0 },
   42: { kind: 'byte', places: 0 },
-});
+};
+const rules = Array.from({ length: 43 }, (_, id): Rule | undefined => rulesById[id]);
 
 /** The properties that the broker acts on; the others are checked and travel on or are left. */
 export interface Properties {
@@ -92,14 +124,16 @@ export function readProperties(reader: ByteReader, where: number): Properties {
     const id = inner.variableInteger();
     const rule = rules[id];
     if (rule === undefined) throw malformed(`property ${id} is not known`);
-    const value = readValue(inner, rule.kind);
+    const value = readers[rule.kind](inner);
     if ((rule.places & where) === 0) throw notAllowed(id, where);
     const bit = 1n << BigInt(id);
     if (rule.kind === 'pair') pairs += 1;
     else if ((seen & bit) !== 0n) throw protocolError(`property ${id} is given twice`);
     seen |= bit;
-    keep(found, id, value);
-    if (isForwarded(id)) forwarded.push(reader.bytes.subarray(start, inner.offset));
+    // The checker of an identifier takes what the reader of its kind answers.
+    const checked = rule.check === undefined ? value : rule.check(value as never);
+    if (rule.field !== undefined) Object.assign(found, { [rule.field]: checked });
+    if (rule.isForwarded === true) forwarded.push(reader.bytes.subarray(start, inner.offset));
   }
   reader.offset = end;
   if (pairs > userPropertiesMax) {
@@ -122,95 +156,53 @@ function notAllowed(id: number, where: number): ProtocolError {
   return isOfList ? malformed(text) : protocolError(text);
 }
 
-const isForwarded = (id: number): boolean =>
-  id === 1 || id === 3 || id === 8 || id === 9 || id === 38;
-
-function readValue(reader: ByteReader, kind: FieldKind): number | string {
-  switch (kind) {
-    case 'byte':
-      return reader.byte();
-    case 'two':
-      return reader.twoBytes();
-    case 'four':
-      return reader.fourBytes();
-    case 'variable':
-      return reader.variableInteger();
-    case 'text':
-      return reader.text();
-    case 'binary':
-      reader.binary();
-      return 0;
-    case 'pair':
-      reader.text();
-      reader.text();
-      return 0;
-  }
-}
-
-function keep(found: Properties, id: number, value: number | string): void {
-  if (typeof value === 'string') keepText(found, id, value);
-  else keepNumber(found, id, value);
-}
-
-function keepText(found: Properties, id: number, value: string): void {
-  if (id === 21) found.authenticationMethod = value;
-  if (id !== 8) return;
+function requireTopic(value: string): void {
   if (value === '') throw protocolError('the response topic is empty');
   // [MQTT-3.3.2-14]
   if (/[+#]/.test(value)) throw protocolError('the response topic holds a wildcard');
 }
 
-function keepNumber(found: Properties, id: number, value: number): void {
-  switch (id) {
-    case 1:
-      requireFlag(value, 'payload format');
-      return;
-    case 2:
-      found.expirySeconds = value;
-      return;
-    case 11:
-      found.subscriptionIdentifier = requireNotZero(value, 'subscription identifier');
-      return;
-    case 17:
-      found.sessionExpirySeconds = value;
-      return;
-    case 23:
-      found.wantsProblemInformation = requireFlag(value, 'request problem information');
-      return;
-    case 24:
-      found.willDelaySeconds = value;
-      return;
-    case 25:
-      requireFlag(value, 'request response information');
-      return;
-    case 33:
-      found.receiveMaximum = requireNotZero(value, 'receive maximum');
-      return;
-    case 34:
-      found.topicAliasMaximum = value;
-      return;
-    case 35:
-      if (value === 0) throw new ProtocolError(reason.topicAliasInvalid, 'the topic alias is 0');
-      found.topicAlias = value;
-      return;
-    case 39:
-      found.maximumPacketSize = requireNotZero(value, 'maximum packet size');
-      return;
-  }
-}
-
-function requireFlag(value: number, name: string): boolean {
-  if (value > 1) throw protocolError(`${name} is neither 0 nor 1`);
-  return value === 1;
-}
-
-function requireNotZero(value: number, name: string): number {
-  if (value === 0) throw protocolError(`the ${name} is 0`);
+function requireAlias(value: number): number {
+  if (value === 0) throw new ProtocolError(reason.topicAliasInvalid, 'the topic alias is 0');
   return value;
 }
 
-function sparse(entries: Readonly<Record<number, Rule>>): readonly (Rule | undefined)[] {
-  const list: (Rule | undefined)[] = Array.from({ length: 43 });
-  for (const [id, rule] of Object.entries(entries)) list[Number(id)] = rule;
-  return list;
+function flag(name: string) {
+  return (value: number): boolean => {
+    if (value > 1) throw protocolError(`${name} is neither 0 nor 1`);
+    return value === 1;
+  };
+}
+
+function notZero(name: string) {
+  return (value: number): number => {
+    if (value === 0) throw protocolError(`the ${name} is 0`);
+    return value;
+  };
+}
+
+/** The identifier of User Property [MQTT5 2.2.2.2]; the other ones that travel on, by kind. */
+const userProperty = 38;
+const payloadFormat = 1;
+
+/**
+ * The first value of a user property of a message, among the properties that travel on with it;
+ * undefined: it has none of that name. They were checked when the packet was read.
+ */
+export function userPropertyOf(
+  properties: Uint8Array | undefined,
+  name: string,
+): string | undefined {
+  if (properties === undefined) return undefined;
+  const reader = new ByteReader(Buffer.from(properties));
+  while (!reader.isAtEnd) {
+    const id = reader.variableInteger();
+    if (id === userProperty) {
+      const key = reader.text();
+      const value = reader.text();
+      if (key === name) return value;
+    } else if (id === payloadFormat) reader.byte();
+    else reader.binary();
+  }
+  return undefined;
 }

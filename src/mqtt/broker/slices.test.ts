@@ -1,11 +1,42 @@
 // In a process of its own: it changes the clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Payer } from '../../domain/budgets/payer.ts';
-import { createHandOnShares, placesOfRecipient } from './hand-on-shares.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import { createHandOnShares, createSlices, createTurnShares, placesOfRecipient } from './slices.ts';
+
+test('what is added for a payer while a piece of his work is done has its turn too', async () => {
+  const [ann, ben] = [payerAt('192.0.2.1'), payerAt('192.0.2.2')];
+  const done: string[] = [];
+  const turns = createSlices<string>((item) => {
+    done.push(item);
+    // As connections do that wait again while they are read from.
+    if (item !== 'other' && done.length <= 4) turns.add(ann, item);
+    return false;
+  });
+  for (const item of ['a', 'b', 'c']) turns.add(ann, item);
+  turns.add(ben, 'other');
+  for (let count = 0; count < 5; count += 1) await nextTurn();
+  const again = done.filter((item) => item !== 'other').length;
+  assert.deepEqual([new Set(done).size, again, done.length - again], [4, 6, 1]);
+});
+
+const guest = (at: number): Payer => `address/10.0.0.${at}`;
+
+test('guests use up the share of all guests, and no account waits behind them', async () => {
+  const shares = createTurnShares({ own: 10, ofAll: 20, least: 0.5 });
+  for (let at = 0; at < 4; at += 1) shares.spend(guest(at), 6);
+  assert.ok(shares.isSpent(guest(99)));
+  assert.equal(shares.isSpent('account/1'), false);
+  shares.spend('account/1', 12);
+  assert.ok(shares.isSpent('account/1'));
+  assert.equal(shares.isSpent('account/2'), false);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(shares.isSpent(guest(99)), false);
+  assert.equal(shares.isSpent('account/1'), false);
+});
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-const guest = (at: number): Payer => `address/10.0.0.${at}`;
 const nothing = (): void => undefined;
 
 test('guests have a share of each turn together, and no account waits behind them', async () => {

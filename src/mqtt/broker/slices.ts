@@ -1,0 +1,172 @@
+import { kindOf, type Payer } from '../../domain/budgets/payer.ts';
+import { limits } from '../../domain/limits.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
+
+/** Work that is done in small pieces: payers alternate, and so do the pieces of each. */
+export interface Slices<Item> {
+  /** Queues an item; an item that waits already keeps its place. */
+  add(payer: Payer, item: Item): void;
+}
+
+/** Length of a slice, for which other work waits. */
+const turnMs = 5;
+
+/** `work` does one piece, well below a millisecond, and answers whether there is another one. */
+export function createSlices<Item>(work: (item: Item) => boolean): Slices<Item> {
+  const waiting = new Map<Payer, Set<Item>>();
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled || waiting.size === 0) return;
+    isScheduled = true;
+    setImmediate(run);
+  }
+
+  function run(): void {
+    isScheduled = false;
+    const end = performance.now() + turnMs;
+    do takeOne();
+    while (waiting.size > 0 && performance.now() < end);
+    schedule();
+  }
+
+  function takeOne(): void {
+    for (const [payer, items] of waiting) {
+      // Behind the others, and before the work, which may add to them.
+      waiting.delete(payer);
+      waiting.set(payer, items);
+      for (const item of items) {
+        items.delete(item);
+        if (work(item)) items.add(item);
+        break;
+      }
+      if (items.size === 0) waiting.delete(payer);
+      return;
+    }
+  }
+
+  return {
+    add(payer, item) {
+      const items = waiting.get(payer);
+      if (items === undefined) waiting.set(payer, new Set([item]));
+      else items.add(item);
+      schedule();
+    },
+  };
+}
+
+export type TurnShares = ReturnType<typeof createTurnShares>;
+
+/**
+ * Quotas of each slice of the event loop: one of each payer, one of all guests, and one of all
+ * accounts. Without the latter each new payer would have a quota of its own; no account waits
+ * behind guests, however many there are. `least`: smaller amounts are not worth remembering.
+ */
+export function createTurnShares({
+  own,
+  ofAll,
+  least,
+}: {
+  readonly own: number;
+  readonly ofAll: number;
+  readonly least: number;
+}) {
+  const spent = new Map<Payer, number>();
+  const spentOfAll = { guests: 0, accounts: 0 };
+
+  function endTurn(): void {
+    spent.clear();
+    spentOfAll.guests = 0;
+    spentOfAll.accounts = 0;
+  }
+
+  return {
+    /** Whether the payer, or the crowd that it belongs to, has used up its quota of this slice. */
+    isSpent: (payer: Payer): boolean =>
+      spent.size > 0 && (spentOfAll[kindOf(payer)] >= ofAll || (spent.get(payer) ?? 0) >= own),
+    spend(payer: Payer, amount: number): void {
+      if (amount < least) return;
+      if (spent.size === 0) setImmediate(endTurn);
+      spentOfAll[kindOf(payer)] += amount;
+      spent.set(payer, (spent.get(payer) ?? 0) + amount);
+    },
+    /** Begins the count of the payer and of its crowd anew. */
+    renew(payer: Payer): void {
+      spent.delete(payer);
+      spentOfAll[kindOf(payer)] = 0;
+    },
+  };
+}
+
+/** A message that waits to be handed on. */
+export interface Waiting {
+  readonly payer: Payer;
+  goOn(): void;
+}
+
+/** Milliseconds that packets of one payer may keep others waiting in one slice. */
+export const shareMs = 10;
+
+/** Counts milliseconds that packets have kept others waiting in this slice of the event loop. */
+export const createWorkShares = (): TurnShares =>
+  createTurnShares({ own: shareMs, ofAll: 2 * shareMs, least: 0.5 });
+
+/** Some three milliseconds of searching. */
+const placesPerTurn = 10_000;
+/** Of all guests together, and of all accounts: each new one would have a quota of its own. */
+const placesOfAllPerTurn = 3 * placesPerTurn;
+/** Handing a message to one subscriber takes as long as searching so many places. */
+const placesPerRecipient = 10;
+/** Copying so many bytes takes as long as searching one place. */
+const bytesPerPlace = 256;
+
+/** The cost of handing a message of so many bytes to one subscriber, in places. */
+export const placesOfRecipient = (bytes: number): number =>
+  placesPerRecipient + Math.floor(bytes / bytesPerPlace);
+
+export type HandOnShares = ReturnType<typeof createHandOnShares>;
+
+/**
+ * Quotas of each slice of the event loop, of each payer and of all, for searching subscribers of
+ * messages and for bytes handed to them: with many wildcards in deep filters one topic may be at
+ * tens of thousands of places, thousands of wills may be due at once, and a message of 64 KiB is
+ * copied for each of hundreds of subscribers.
+ */
+export function createHandOnShares() {
+  const shares = createTurnShares({ own: placesPerTurn, ofAll: placesOfAllPerTurn, least: 100 });
+  const waits = new Set<Waiting>();
+  const turns = createFairSlices({ turnMs: limits.turnMs });
+
+  function begin(waiting: Waiting): void {
+    waits.delete(waiting);
+    // Work in fair slices is bounded by them.
+    shares.renew(waiting.payer);
+    waiting.goOn();
+  }
+
+  /**
+   * Whether the payer, or all, have used up the quota of this slice. Then `waiting` goes on in the
+   * payer's next slice; work that waits already keeps its place.
+   */
+  function mustWait(waiting: Waiting): boolean {
+    if (!shares.isSpent(waiting.payer)) return false;
+    if (waits.has(waiting)) return true;
+    waits.add(waiting);
+    void turns
+      .paceOf(waiting.payer)
+      .rest()
+      .then(() => begin(waiting));
+    return true;
+  }
+
+  /** Resolves in a slice in which the payer has quota left. */
+  async function turnOf(payer: Payer): Promise<void> {
+    for (;;) {
+      const { promise, resolve: goOn } = Promise.withResolvers<void>();
+      if (!mustWait({ payer, goOn })) return;
+      await promise;
+    }
+  }
+
+  return { mustWait, turnOf, spend: shares.spend, isSpent: shares.isSpent };
+}
