@@ -33,11 +33,14 @@ import { readOptionsOf } from './read-answers.ts';
 import { parsers, type ReadBody, type RouteBody } from './route-body.ts';
 import { inStreamScope } from './stream-body.ts';
 
+/** The parameters of a path, by their names. */
+export type Params = Readonly<Record<string, string>>;
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly actor: Actor;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly url: string;
@@ -142,23 +145,64 @@ export function defineRoute<Query extends TObject, Value, const Documented exten
   };
 }
 
+/** A route without its method, path and tag; `errors` are the usual ones where absent. */
+type Described<Query extends TObject, Value> = Omit<
+  TypedRoute<Query, Value, RouteAnswer>,
+  'method' | 'path' | 'tag' | 'errors' | 'answer' | 'handle'
+> & { readonly errors?: Route['errors'] };
+
+type Answering<Query extends TObject, Value, Documented extends RouteAnswer> = Described<
+  Query,
+  Value
+> &
+  Pick<TypedRoute<Query, Value, Documented>, 'answer' | 'handle'>;
+
 /** A route that answers 204, as `done` describes it, once what it performs is through. */
-export function defineCommand<Query extends TObject, Value>({
-  done: description,
-  perform,
-  ...route
-}: Omit<TypedRoute<Query, Value, RouteAnswer>, 'answer' | 'handle'> & {
+interface Performing<Query extends TObject, Value> extends Described<Query, Value> {
   readonly done: string;
   readonly perform: (request: RouteRequest<Static<Query>, Value>) => Promise<unknown>;
-}): Route {
-  return defineRoute({
-    ...route,
-    answer: { status: 204, description },
-    handle: async (request: RouteRequest<Static<Query>, Value>) => {
-      await perform(request);
-      return done;
-    },
-  });
+}
+
+/** The refusals of most routes: of what is sent, of who sends it, and of what the path names. */
+export const usualErrors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
+
+/** Definitions of the routes of one tag, by their methods. */
+export type TaggedRoutes = ReturnType<typeof routesOf>;
+
+export function routesOf(tag: string) {
+  const of = (method: Method) => {
+    function define<Query extends TObject, Value, const Documented extends RouteAnswer>(
+      path: string,
+      route: Answering<Query, Value, Documented>,
+    ): Route;
+    function define<Query extends TObject, Value>(
+      path: string,
+      route: Performing<Query, Value>,
+    ): Route;
+    function define(
+      path: string,
+      route: Answering<TObject, unknown, RouteAnswer> | Performing<TObject, unknown>,
+    ): Route {
+      const about = { method, path, tag, errors: usualErrors };
+      if (!('perform' in route)) return defineRoute({ ...about, ...route });
+      const { done: description, perform, ...others } = route;
+      return defineRoute({
+        ...{ ...about, ...others, answer: { status: 204, description } },
+        handle: async (request: RouteRequest) => {
+          await perform(request as Parameters<typeof perform>[0]);
+          return done;
+        },
+      });
+    }
+    return define;
+  };
+  return {
+    get: of('GET'),
+    post: of('POST'),
+    put: of('PUT'),
+    patch: of('PATCH'),
+    delete: of('DELETE'),
+  };
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -335,8 +379,8 @@ const isLong = (body: unknown): boolean => Buffer.isBuffer(body) && body.length 
 /**
  * A client that asked for an id as JSON may use it with its quotes, as it came; no id holds any.
  */
-function paramsOf({ params, url }: ReceivedRequest): Readonly<Record<string, string>> {
-  const known = params as Readonly<Record<string, string>>;
+function paramsOf({ params, url }: ReceivedRequest): Params {
+  const known = params as Params;
   if (!url.includes('%22')) return known;
   const unquoted = Object.entries(known).map(([name, value]) => [
     name,

@@ -12,50 +12,38 @@ import {
   SettableActuatorMessage,
   settableActuatorToWire,
 } from '../../wire/actuator.ts';
-import { done, json } from '../answer.ts';
+import { json } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
-import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
-import { type Field, fieldRoutes, metaBody, textBody } from './field-routes.ts';
-import { optionalText } from './fields.ts';
+import { type Field, fieldRoutes, metaBody, optionalText, textBody } from './field-routes.ts';
 
-const tag = 'Actuators';
+const route = routesOf('Actuators');
 
 /** Actuators of a device: add, list, read, set, change, delete. */
 export function actuatorRoutes(actuators: Actuators): readonly Route[] {
   return [
-    defineCommand({
-      method: 'POST',
-      path: '/devices/:device_id/actuators',
-      tag,
+    route.post('/devices/:device_id/actuators', {
       summary: 'Add an actuator, or replace its description',
       body: jsonBody(NewActuatorMessage, readActuator),
       done: 'Added or replaced; a value that was set stays.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
       perform: ({ actor, params, body }) => actuators.put(actor, deviceIdOf(params), body),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/devices/:device_id/actuators',
-      tag,
+    route.get('/devices/:device_id/actuators', {
       summary: 'List the actuators of a device',
       answer: messageAnswer('In order of creation.', Type.Array(SettableActuatorMessage)),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json((await actuators.list(actor, deviceIdOf(params))).map(settableActuatorToWire)),
     }),
-    defineRoute({
-      method: 'GET',
-      path: onePath,
-      tag,
+    route.get(onePath, {
       summary: 'Read an actuator',
       answer: messageAnswer(
         'The actuator, with its value for those who may view the data, and with who set it and ' +
           'when for those who may set it.',
         SettableActuatorMessage,
       ),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json(
           settableActuatorToWire(
@@ -63,20 +51,15 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
           ),
         ),
     }),
-    defineCommand({
-      method: 'DELETE',
-      path: onePath,
-      tag,
+    route.delete(onePath, {
       summary: 'Delete an actuator',
       done: 'Deleted.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, params }) =>
         actuators.remove(actor, deviceIdOf(params), actuatorIdOf(params)),
     }),
     ...valueRoutes(actuators),
-    ...fieldRoutes({
+    ...fieldRoutes(route, {
       path: onePath,
-      tag,
       thing: 'an actuator',
       fields: actuatorFields,
       update: (actor, params, changes) =>
@@ -87,41 +70,29 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
 
 const onePath = '/devices/:device_id/actuators/:actuator_id';
 
-const actuatorIdOf = (params: Readonly<Record<string, string>>): ActuatorId =>
-  parseActuatorId(params['actuator_id']);
+const actuatorIdOf = (params: Params): ActuatorId => parseActuatorId(params['actuator_id']);
 
 function valueRoutes(actuators: Actuators): readonly Route[] {
   return [
-    defineRoute({
-      method: 'GET',
-      path: `${onePath}/value`,
-      tag,
+    route.get(`${onePath}/value`, {
       summary: 'Read what an actuator is set to',
       answer: messageAnswer('The bare value, as JSON.', Type.Unknown()),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json(await actuators.value(actor, deviceIdOf(params), actuatorIdOf(params))),
     }),
-    defineRoute({
-      method: 'PUT',
-      path: `${onePath}/value`,
-      tag,
+    route.put(`${onePath}/value`, {
       summary: 'Set an actuator to any JSON value; a text that is no JSON is itself',
       query: SettingQuery,
       body: bareBody(Type.Unknown(), (body) => readActuatorValue(bareJson(body))),
-      answer: { status: 204, description: 'Set: written and synced to disk.' },
-      errors: [
-        ...(['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'] as const),
-        'unavailable',
-      ],
-      handle: async ({ actor, params, query, body: value }) => {
+      done: 'Set: written and synced to disk.',
+      errors: [...usualErrors, 'limit_reached'],
+      perform: async ({ actor, params, query, body: value }) => {
         const actuator = [deviceIdOf(params), actuatorIdOf(params)] as const;
         const forMs = query.for === undefined ? undefined : readSettingTime(query.for);
         const confirmed = readConfirmed(value);
         if (confirmed !== undefined) await actuators.confirm(actor, ...actuator, confirmed.value);
         else if (forMs === undefined) await actuators.setValue(actor, ...actuator, value);
         else await actuators.setValue(actor, ...actuator, value, { forMs });
-        return done;
       },
     }),
   ];

@@ -12,8 +12,10 @@ import {
 } from '../../wire/service.ts';
 import { BudgetMessage, budgetToWire } from '../../wire/usage.ts';
 import { json } from '../answer.ts';
-import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { messageAnswer, type Route, routesOf } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
+
+const route = routesOf('Administration');
 
 /** Routes for administrators, on the service as a whole. */
 export function adminRoutes({
@@ -26,41 +28,25 @@ export function adminRoutes({
   readonly settings: InstallationSettings;
 }): readonly Route[] {
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/admin/usage',
-      tag: 'Administration',
+    route.get('/admin/usage', {
       summary: 'See what is used of every budget, and by whom most (administrators)',
       answer: messageAnswer('Every budget of docs/limits.md.', Type.Array(BudgetMessage)),
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await usage(actor)).map(budgetToWire)),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/admin/service',
-      tag: 'Administration',
+    route.get('/admin/service', {
       summary: 'See how the service is: its version, its last backup, what failed (administrators)',
-      answer: {
-        status: 200,
-        description: 'The service since its start.',
-        content: { 'application/json': ServiceMessage },
-      },
+      answer: messageAnswer('The service since its start.', ServiceMessage),
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json(serviceToWire(await serviceState(actor))),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/admin/settings',
-      tag: 'Administration',
+    route.get('/admin/settings', {
       summary: 'See what administrators set while the service runs (administrators)',
       answer: messageAnswer('What holds now, and who says so.', SettingsMessage),
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json(settingsToWire(settings.read(actor))),
     }),
-    defineCommand({
-      method: 'PUT',
-      path: '/admin/settings',
-      tag: 'Administration',
+    route.put('/admin/settings', {
       summary: 'Open or close sign-up, at once and for later starts (administrators)',
       body: jsonBody(SettingsChangeMessage, settingsChangeFromWire),
       done: 'Kept, and in force.',

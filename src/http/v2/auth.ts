@@ -2,31 +2,40 @@ import Type from 'typebox';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { unauthenticated } from '../../domain/errors.ts';
+import { parseAccessKeyId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
+import type { AccessKeys } from '../../domain/users/access-keys.ts';
 import type { FirstLogin } from '../../domain/users/first-login.ts';
 import type { LoggedIn, Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import { countFor, goneSignal } from '../../lib/connection-guard.ts';
+import {
+  AccessKeyMessage,
+  accessKeyFromWire,
+  accessKeyToWire,
+  CreatedAccessKeyMessage,
+  NewAccessKeyMessage,
+} from '../../wire/access-key.ts';
+import { BrowserSessionMessage, browserSessionToWire } from '../../wire/browser-session.ts';
 import { PermissionMessage } from '../../wire/grant.ts';
 import { createReader } from '../../wire/validation.ts';
-import { bare, done, doneSetting, list } from '../answer.ts';
+import { bare, done, doneSetting, json, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { browserNameOf } from '../browser-name.ts';
 import { createLoginCookies, type LoginCookies } from '../login-cookies.ts';
 import {
   bareTextAnswer,
-  defineCommand,
-  defineRoute,
   messageAnswer,
   type Route,
   type RouteRequest,
+  routesOf,
 } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 import type { Site } from '../site.ts';
 
-const tag = 'Authentication';
+const route = routesOf('Authentication');
 
 const LoginMessage = Type.Object({
   username: Type.String({ description: 'Username or e-mail address.', examples: ['ama'] }),
@@ -68,6 +77,7 @@ export function authRoutes(options: {
   readonly sharing: Sharing;
   readonly firstLogin: FirstLogin;
   readonly passwordResets: PasswordResets;
+  readonly accessKeys: AccessKeys;
   readonly tokenLifeSeconds: number;
   readonly site: Site;
 }): readonly Route[] {
@@ -87,35 +97,26 @@ export function authRoutes(options: {
   }
 
   return [
-    defineRoute({
-      method: 'POST',
-      path: '/auth/token',
-      tag,
+    route.post('/auth/token', {
       summary: 'Get a token for a username (or e-mail address) and a password',
       isLogin: true,
       body: jsonBody(LoginMessage, createReader(LoginMessage, 'login')),
       answer: tokenAnswer,
-      errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
+      errors: ['invalid', 'unauthenticated', 'rate_limited'],
       handle: ({ body, address, raw }) => token(body, { address, raw }),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/auth/token',
-      tag,
+    route.get('/auth/token', {
       summary: 'Get a token with HTTP Basic credentials',
       isLogin: true,
       answer: tokenAnswer,
-      errors: ['unauthenticated', 'rate_limited', 'unavailable'],
+      errors: ['unauthenticated', 'rate_limited'],
       handle: async ({ authorization, address, raw }) => {
         const login = basicCredentials(authorization);
         if (login !== undefined) return token(login, { address, raw });
         throw unauthenticated('send username and password as HTTP Basic, or as JSON with POST');
       },
     }),
-    defineRoute({
-      method: 'DELETE',
-      path: '/auth/token',
-      tag,
+    route.delete('/auth/token', {
       summary: 'End the token this request carries, and the browser login that it came from',
       answer: { status: 204, description: 'The token is no longer valid.' },
       errors: ['unauthenticated', 'forbidden'],
@@ -124,10 +125,7 @@ export function authRoutes(options: {
         return hadSession ? doneSetting(...cookies.endOfSession(raw)) : done;
       },
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/auth/renew',
-      tag,
+    route.post('/auth/renew', {
       summary:
         'Get a fresh token for a valid one, until 30 days after the login; or for the cookie of ' +
         'a browser that stays logged in, from pages of this service',
@@ -138,6 +136,8 @@ export function authRoutes(options: {
     firstLoginRoute(options.firstLogin, tokenOf),
     ...passwordResetRoutes(options.passwordResets),
     ...(['device', 'gateway', 'project'] as const).map((kind) => permissionsRoute(sharing, kind)),
+    ...browserSessionRoutes(sessions),
+    ...accessKeyRoutes(options.accessKeys),
   ];
 }
 
@@ -189,16 +189,13 @@ function firstLoginRoute(
   firstLogin: FirstLogin,
   tokenOf: ReturnType<typeof createTokenAnswers>['tokenOf'],
 ): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/auth/first',
-    tag,
+  return route.post('/auth/first', {
     summary:
       'Get a token with the one-time link that the first start prints, and set a new password',
     isLogin: true,
     body: jsonBody(FirstLoginMessage, createReader(FirstLoginMessage, 'first login')),
     answer: tokenAnswer,
-    errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
+    errors: ['invalid', 'unauthenticated', 'rate_limited'],
     handle: async ({ body: { remember, ...answer }, address, raw }) => {
       const loggedIn = await firstLogin.logIn({ ...answer, address });
       return tokenOf(loggedIn, remember, { address, raw });
@@ -208,15 +205,12 @@ function firstLoginRoute(
 
 function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
   return [
-    defineCommand({
-      method: 'POST',
-      path: '/auth/reset',
-      tag,
+    route.post('/auth/reset', {
       summary: 'Have a code for a new password sent to the e-mail address of an account',
       isLogin: true,
       body: jsonBody(ResetMessage, createReader(ResetMessage, 'reset')),
       done: 'A code was sent, if there is such an account.',
-      errors: ['invalid', 'rate_limited', 'unavailable'],
+      errors: ['invalid', 'rate_limited'],
       perform: ({ body, address, headers }) =>
         resets.request({
           login: body.username,
@@ -224,29 +218,20 @@ function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
           languages: headers['accept-language'],
         }),
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/auth/reset/confirm',
-      tag,
+    route.post('/auth/reset/confirm', {
       summary: 'Set a new password with the code from the mail; it ends all tokens',
       isLogin: true,
       body: jsonBody(NewPasswordMessage, createReader(NewPasswordMessage, 'new password')),
-      answer: { status: 204, description: 'The new password is set.' },
-      errors: ['invalid', 'unauthenticated', 'rate_limited', 'unavailable'],
-      handle: async ({ body, address }) => {
-        const { username: login, ...answer } = body;
-        await resets.confirm({ login, ...answer, address });
-        return done;
-      },
+      done: 'The new password is set.',
+      errors: ['invalid', 'unauthenticated', 'rate_limited'],
+      perform: ({ body: { username: login, ...answer }, address }) =>
+        resets.confirm({ login, ...answer, address }),
     }),
   ];
 }
 
 function permissionsRoute(sharing: Sharing, kind: ResourceKind): Route {
-  return defineRoute({
-    method: 'GET',
-    path: `/auth/permissions/${kind}s`,
-    tag,
+  return route.get(`/auth/permissions/${kind}s`, {
     summary: `List what you may do with each ${kind}; without a token, what a guest may`,
     answer: messageAnswer(
       `One entry per ${kind} on which you have a right.`,
@@ -262,4 +247,53 @@ function requireSecret(authorization: string | undefined): string {
   if (secret === undefined)
     throw unauthenticated('send the token as Authorization: Bearer <token>');
   return secret;
+}
+
+/** The browsers in which one stays logged in [contract 13]. */
+function browserSessionRoutes(sessions: Sessions): readonly Route[] {
+  return [
+    route.get('/auth/sessions', {
+      summary: 'List the browsers in which you stay logged in, those used last first',
+      answer: messageAnswer('Your browsers.', Type.Array(BrowserSessionMessage)),
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ actor }) => json((await sessions.list(actor)).map(browserSessionToWire)),
+    }),
+    route.delete('/auth/sessions/:session_id', {
+      summary: 'Log one of your browsers out; its tokens end as well',
+      done: 'Logged out.',
+      errors: ['unauthenticated', 'forbidden', 'not_found'],
+      perform: ({ actor, params }) => sessions.remove(actor, params['session_id'] ?? ''),
+    }),
+  ];
+}
+
+/** Access keys, for gateways and devices that cannot renew a token every ten minutes. */
+function accessKeyRoutes(accessKeys: AccessKeys): readonly Route[] {
+  return [
+    route.post('/auth/keys', {
+      summary: 'Create an access key, usable as bearer token and as MQTT password',
+      body: jsonBody(NewAccessKeyMessage, accessKeyFromWire),
+      answer: messageAnswer(
+        'The key with its secret, which is shown this once.',
+        CreatedAccessKeyMessage,
+      ),
+      errors: ['invalid', 'unauthenticated', 'forbidden'],
+      handle: async ({ actor, body }) => {
+        const { record, secret } = await accessKeys.create(actor, body);
+        return json({ ...accessKeyToWire(record), key: secret }, noStore);
+      },
+    }),
+    route.get('/auth/keys', {
+      summary: 'List your access keys, without their secrets',
+      answer: messageAnswer('In order of creation.', Type.Array(AccessKeyMessage)),
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ actor }) => json((await accessKeys.list(actor)).map(accessKeyToWire)),
+    }),
+    route.delete('/auth/keys/:key_id', {
+      summary: 'Revoke an access key',
+      done: 'The key is no longer valid.',
+      errors: ['unauthenticated', 'forbidden', 'not_found'],
+      perform: ({ actor, params }) => accessKeys.remove(actor, parseAccessKeyId(params['key_id'])),
+    }),
+  ];
 }

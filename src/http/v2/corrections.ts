@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import type { Corrections } from '../../domain/datapoints/corrections/corrections.ts';
-import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { Range } from '../../domain/datapoints/datapoint-store.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { CorrectionId } from '../../domain/ids.ts';
@@ -18,12 +17,11 @@ import {
 } from '../../wire/correction.ts';
 import { readInstant } from '../../wire/datapoint.ts';
 import { json } from '../answer.ts';
-import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
-import { deviceIdOf } from './devices.ts';
-import { sensorIdOf } from './sensors.ts';
+import { sensorOf } from './sensors.ts';
 
-const tag = 'Corrections';
+const route = routesOf('Corrections');
 
 const sensorPath = '/devices/:device_id/sensors/:sensor_id';
 
@@ -45,64 +43,42 @@ const RemovalQuery = Type.Object({
   ),
 });
 
-type Params = Readonly<Record<string, string>>;
-
-const sensorOf = (params: Params): SensorRef => ({
-  deviceId: deviceIdOf(params),
-  sensorId: sensorIdOf(params),
-});
-
 /** Taking datapoints away or putting them right, and undoing that [contract 10]. */
 export function correctionRoutes(corrections: Corrections): readonly Route[] {
   return [
     removalRoute(corrections),
-    defineRoute({
-      method: 'PATCH',
-      path: `${sensorPath}/values`,
-      tag,
+    route.patch(`${sensorPath}/values`, {
       summary: 'Put datapoints right: other values at the times of some',
       body: jsonBody(CorrectedItemsMessage, (body) => readItems(body as never), {
         bytesMax: limits.bodyBytesMax,
       }),
       answer: messageAnswer('What was put right; nothing fires.', CorrectedMessage),
-      errors: [...refusals, 'limit_reached', 'too_large', 'rate_limited', 'storage_full'],
+      errors: [...usualErrors, 'limit_reached', 'too_large', 'rate_limited', 'storage_full'],
       handle: async ({ actor, params, body }) =>
         json(correctedToWire(await corrections.correct(actor, sensorOf(params), body))),
     }),
-    defineRoute({
-      method: 'GET',
-      path: `${sensorPath}/corrections`,
-      tag,
+    route.get(`${sensorPath}/corrections`, {
       summary: 'List the corrections of a sensor, newest first',
       answer: messageAnswer('All that were not undone.', Type.Array(CorrectionMessage)),
-      errors: refusals,
       handle: async ({ actor, params }) =>
         json((await corrections.list(actor, sensorOf(params))).map(correctionToWire)),
     }),
-    defineCommand({
-      method: 'DELETE',
-      path: `${sensorPath}/corrections/:correction_id`,
-      tag,
+    route.delete(`${sensorPath}/corrections/:correction_id`, {
       summary: 'Undo a correction: for 30 days, and the newest first where they overlap',
       done: 'Undone.',
-      errors: [...refusals, 'blocked'],
+      errors: [...usualErrors, 'blocked'],
       perform: ({ actor, params }) =>
         corrections.undo(actor, sensorOf(params), correctionIdOf(params)),
     }),
   ];
 }
 
-const refusals = ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'] as const;
-
 function removalRoute(corrections: Corrections): Route {
-  return defineRoute({
-    method: 'DELETE',
-    path: `${sensorPath}/values`,
-    tag,
+  return route.delete(`${sensorPath}/values`, {
     summary: 'Take datapoints away; what was pushed is kept until that is final',
     query: RemovalQuery,
     answer: messageAnswer('How many were taken away; nothing fires.', RemovedMessage),
-    errors: [...refusals, 'limit_reached', 'rate_limited', 'storage_full'],
+    errors: [...usualErrors, 'limit_reached', 'rate_limited', 'storage_full'],
     handle: async ({ actor, params, query }) => {
       const from = query.dateFrom ?? query.date_from;
       const to = query.dateTo ?? query.date_to;

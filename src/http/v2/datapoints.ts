@@ -33,7 +33,7 @@ import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done, type EmptyAnswer } from '../answer.ts';
 import type { PushBody } from '../body.ts';
-import { defineRoute, type Route, type RouteRequest } from '../route.ts';
+import { type Route, type RouteRequest, routesOf } from '../route.ts';
 import { asSent, pushBody } from '../route-body.ts';
 import {
   answerWith,
@@ -43,11 +43,10 @@ import {
   jsonFormat,
   wantsCsv,
 } from './datapoint-answer.ts';
-import { deviceIdOf } from './devices.ts';
-import { sensorIdOf } from './sensors.ts';
+import { sensorOf } from './sensors.ts';
 import { answerSummary } from './summary-answer.ts';
 
-const tag = 'Datapoints';
+const route = routesOf('Datapoints');
 
 const date = { format: 'date-time' } as const;
 
@@ -153,11 +152,6 @@ function formatOf(sensor: SensorRef, isCsv: boolean, spelling: Spelling): Format
   };
 }
 
-const sensorOf = (params: Readonly<Record<string, string>>): SensorRef => ({
-  deviceId: deviceIdOf(params),
-  sensorId: sensorIdOf(params),
-});
-
 interface PushParts {
   readonly ingest: Ingest;
   readonly takeLarge: TakeLargePush;
@@ -166,10 +160,7 @@ interface PushParts {
 
 function pushRoute(path: string, parts: PushParts): Route {
   const { ingest } = parts;
-  return defineRoute({
-    method: 'POST',
-    path,
-    tag,
+  return route.post(path, {
     summary: 'Push one datapoint, an array of them, a bare value, or CSV',
     query: PushQuery,
     body: pushBody(PushMessage, asSent, { bytesMax: limits.valuesBodyBytesMax }),
@@ -187,7 +178,6 @@ function pushRoute(path: string, parts: PushParts): Route {
       'not_found',
       'too_large',
       'unsupported_media_type',
-      'unavailable',
     ],
     handle: async (call) => {
       const { actor, params, body } = call;
@@ -240,10 +230,7 @@ function readRoute(
   { readHistory, readAfter }: HistoryReads,
   summaries: Summaries,
 ): Route {
-  return defineRoute({
-    method: 'GET',
-    path,
-    tag,
+  return route.get(path, {
     summary: 'Read datapoints, aggregates of them, or as many as a plot needs',
     query: SummedUpQuery,
     answer: {
@@ -257,7 +244,6 @@ function readRoute(
         'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
       },
     },
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, query, accept, spelling }) => {
       const sensor = sensorOf(params);
       const isCsv = wantsCsv(query.format, accept);

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
+import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
 import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { DeviceChanges } from '../../domain/devices/device.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
@@ -20,22 +21,30 @@ import {
   readTimezone,
 } from '../../wire/device.ts';
 import { deviceTexts, wholeDeviceText } from '../../wire/device-text.ts';
+import { RefusalMessage, refusalToWire } from '../../wire/refusal.ts';
 import { done, json, jsonType, text, written } from '../answer.ts';
-import { pageHeaders, pageQuery } from '../paging.ts';
-import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { bareJson } from '../body.ts';
+import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { asSent, bareBody, jsonBody } from '../route-body.ts';
 import {
   type Field,
   fieldRoutes,
+  handOverRoutes,
   locationBody,
   metaBody,
-  ownerRoute,
   textBody,
   visibilityBody,
 } from './field-routes.ts';
-import { metaParameter, metaSpelling, readFlag, valueOptions, valueParameters } from './fields.ts';
+import {
+  metaParameter,
+  metaSpelling,
+  pageHeaders,
+  pageQuery,
+  valueOptions,
+  valueParameters,
+} from './lists.ts';
 
-const tag = 'Devices';
+const route = routesOf('Devices');
 
 const DevicesQuery = Type.Object({
   q: Type.Optional(
@@ -49,13 +58,14 @@ const DevicesQuery = Type.Object({
 });
 
 /** Devices: create, list, read, change, delete. */
-export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly Route[] {
+export function deviceRoutes(
+  devices: Devices,
+  snapshots: Snapshots,
+  refusedPushes: RefusedPushes,
+): readonly Route[] {
   return [
     createRoute(devices),
-    defineRoute({
-      method: 'GET',
-      path: '/devices',
-      tag,
+    route.get('/devices', {
       summary: 'List the devices you may see, in order of creation',
       query: DevicesQuery,
       answer: messageAnswer(
@@ -73,15 +83,11 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
         return written(jsonType, inBrackets(texts), headers);
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/devices/:device_id',
-      tag,
+    route.get('/devices/:device_id', {
       summary: 'Read a device with its sensors and their last values',
       query: Type.Object(valueParameters),
       isHot: true,
       answer: messageAnswer('The device.', DeviceMessage),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query, spelling }) => {
         const snapshot = await snapshots.device(actor, deviceIdOf(params), valueOptions(query));
         const whole = wholeDeviceText(snapshot, spelling);
@@ -90,53 +96,46 @@ export function deviceRoutes(devices: Devices, snapshots: Snapshots): readonly R
           : { ...text(jsonType, whole.text), whole };
       },
     }),
-    defineCommand({
-      method: 'DELETE',
-      path: '/devices/:device_id',
-      tag,
+    route.delete('/devices/:device_id', {
       summary: 'Delete a device with its sensors, actuators, datapoints and grants',
       done: 'Deleted.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, params }) => devices.remove(actor, deviceIdOf(params)),
     }),
     changeRoute(devices),
-    ...fieldRoutes({
+    ...fieldRoutes(route, {
       path: '/devices/:device_id',
-      tag,
       thing: 'a device',
       fields: deviceFields,
       update: (actor, params, changes) => devices.update(actor, deviceIdOf(params), changes),
     }),
-    ...handOverRoutes(devices),
+    ...handOverRoutes(route, {
+      path: '/devices/:device_id',
+      thing: 'device',
+      acceptErrors: ['unauthenticated', 'forbidden', 'not_found', 'storage_full'],
+      accept: (actor, params) => devices.accept(actor, deviceIdOf(params)),
+      handOver: (actor, params, owner) => devices.handOver(actor, deviceIdOf(params), owner),
+    }),
+    refusalsRoute(refusedPushes),
   ];
 }
 
-function handOverRoutes(devices: Devices): readonly Route[] {
-  return [
-    defineCommand({
-      method: 'PUT',
-      path: '/devices/:device_id/accept',
-      tag,
-      summary: 'Accept a device that was handed over to you: it is yours from then on',
-      done: 'Accepted, or nothing was to be accepted.',
-      errors: ['unauthenticated', 'forbidden', 'not_found', 'storage_full'],
-      perform: ({ actor, params }) => devices.accept(actor, deviceIdOf(params)),
-    }),
-    ownerRoute({
-      path: '/devices/:device_id',
-      tag,
-      thing: 'a device',
-      handOver: (actor, params, owner) => devices.handOver(actor, deviceIdOf(params), owner),
-    }),
-  ];
+/** Why nothing arrives: what was refused of late. */
+function refusalsRoute(refusedPushes: RefusedPushes): Route {
+  return route.get('/devices/:device_id/refusals', {
+    summary: 'See which pushes to a device were refused of late, and why (its owner)',
+    answer: messageAnswer(
+      'Those of a day, newest first, since the start of the service; what is alike is counted. ' +
+        'With them what its owner sent to an id that is nearly this one, or to none.',
+      Type.Array(RefusalMessage),
+    ),
+    handle: async ({ actor, params }) =>
+      json((await refusedPushes.list(actor, deviceIdOf(params))).map(refusalToWire)),
+  });
 }
 
 /** Makes one device, or each of an array. */
 function createRoute(devices: Devices): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/devices',
-    tag,
+  return route.post('/devices', {
     summary: 'Create a device, or many; without a token they are everybody’s',
     body: jsonBody(Type.Union([NewDeviceMessage, NewDevicesMessage]), asSent, {
       documented: NewDeviceMessage,
@@ -160,14 +159,10 @@ function createRoute(devices: Devices): Route {
 
 /** Changes several fields in one step. */
 function changeRoute(devices: Devices): Route {
-  return defineCommand({
-    method: 'PATCH',
-    path: '/devices/:device_id',
-    tag,
+  return route.patch('/devices/:device_id', {
     summary: 'Change fields of a device; null removes one',
     body: jsonBody(DeviceChangesMessage, deviceChangesFromWire),
     done: 'Changed, all of them or none.',
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     perform: ({ actor, params, body }) => devices.update(actor, deviceIdOf(params), body),
   });
 }
@@ -212,8 +207,7 @@ async function* onlyStep<Step>(step: Step): AsyncGenerator<Step> {
   yield step;
 }
 
-export const deviceIdOf = (params: Readonly<Record<string, string>>): DeviceId =>
-  parseDeviceId(params['device_id']);
+export const deviceIdOf = (params: Params): DeviceId => parseDeviceId(params['device_id']);
 
 const deviceFields: readonly Field<DeviceChanges>[] = [
   { name: 'name', body: textBody((name) => ({ name })) },
@@ -233,6 +227,11 @@ const deviceFields: readonly Field<DeviceChanges>[] = [
   },
   {
     name: 'deployed',
-    body: bareBody(Type.Boolean(), (body) => ({ isDeployed: readFlag('deployed', body) })),
+    body: bareBody(Type.Boolean(), (body) => {
+      const value = bareJson(body);
+      if (value === null) return { isDeployed: undefined };
+      if (typeof value === 'boolean') return { isDeployed: value };
+      throw invalid('deployed must be true or false');
+    }),
   },
 ];

@@ -7,7 +7,7 @@ import type { Projects } from '../../domain/projects/projects.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { csvType, type StreamAnswer, stream } from '../answer.ts';
 import { type Chunks, inSlices } from '../answer-budget.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { type Route, routesOf } from '../route.ts';
 import { type ZipEntry, zipped } from '../zip.ts';
 import { headersOf, listText, standingHeader } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
@@ -32,10 +32,7 @@ const standsText =
 /** Downloads of everything that was measured. */
 export function exportRoutes(readMany: ReadMany, projects: Projects): readonly Route[] {
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/devices/:device_id/export',
-      tag: 'Datapoints',
+    routesOf('Datapoints').get('/devices/:device_id/export', {
       summary: 'Download all datapoints of a device as one CSV: sensor by sensor, raw',
       query: ExportQuery,
       answer: {
@@ -43,7 +40,6 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
         description: `A CSV that kipimo import csv reads back. ${standsText}`,
         content: { 'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }) },
       },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query, spelling }) => {
         const deviceIds = [deviceIdOf(params)];
         const history = await readMany.sequential(actor, { deviceIds }, everything(query));
@@ -51,10 +47,7 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
         return download(`${deviceIds[0]}.csv`, csvType, chunks, headersOf(history));
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/projects/:project_id/export',
-      tag: 'Projects',
+    routesOf('Projects').get('/projects/:project_id/export', {
       summary: 'Download all datapoints of the devices of a project: a ZIP with one CSV for each',
       query: ExportQuery,
       answer: {
@@ -63,7 +56,6 @@ export function exportRoutes(readMany: ReadMany, projects: Projects): readonly R
           'Devices whose data you may not view are left out. At most 4 GiB. ' + standsText,
         content: { 'application/zip': Type.String({ format: 'binary' }) },
       },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query, spelling }) => {
         const project = await projects.get(actor, parseProjectId(params['project_id']));
         const all = everything(query);

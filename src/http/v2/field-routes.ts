@@ -3,15 +3,13 @@ import type { Actor } from '../../domain/actor.ts';
 import { type Measures, measuresWords } from '../../domain/devices/device.ts';
 import { invalid } from '../../domain/errors.ts';
 import { parseUsername, type Username } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
 import { visibilities } from '../../wire/device.ts';
 import { readMeta } from '../../wire/fields.ts';
-import { LocationMessage } from '../../wire/location.ts';
-import { bareJson } from '../body.ts';
-import { defineCommand, type Route } from '../route.ts';
+import { LocationMessage, parseLocation } from '../../wire/location.ts';
+import { type BareBody, bareJson, bareText } from '../body.ts';
+import type { Params, Route, TaggedRoutes } from '../route.ts';
 import { bareBody, type ReadBody } from '../route-body.ts';
-import { optionalText, readLocation, readVisibility, requiredText } from './fields.ts';
-
-type Params = Readonly<Record<string, string>>;
 
 /** A field that a PUT of its bare value sets. */
 export interface Field<Changes> {
@@ -19,7 +17,23 @@ export interface Field<Changes> {
   readonly body: ReadBody<Changes>;
 }
 
-/** A text; undefined when the client sends a JSON null to remove the field. */
+/** A name-like text; undefined when the client sends a JSON null to remove the field. */
+export function optionalText(body: BareBody): string | undefined {
+  const text = bareText(body);
+  if (text !== undefined && text.length > limits.nameCharactersMax) {
+    throw invalid(`the text must have at most ${limits.nameCharactersMax} characters`);
+  }
+  return text;
+}
+
+/** A text that cannot be removed. */
+export function requiredText(body: BareBody): string {
+  const text = optionalText(body);
+  if (text === undefined) throw invalid('the body must be a text, not null');
+  return text;
+}
+
+/** A body that is a text, or a JSON null to remove the field. */
 export const textBody = <Value>(read: (text: string | undefined) => Value): ReadBody<Value> =>
   bareBody(Type.String(), (body) => read(optionalText(body)));
 
@@ -31,10 +45,12 @@ export const metaBody = bareBody(Type.Unknown(), (body) => {
   return { meta: value === null ? undefined : readMeta(value) };
 });
 
-export const visibilityBody = bareBody(
-  Type.Enum([...visibilities], { type: 'string' }),
-  (body) => ({ visibility: readVisibility(body) }),
-);
+export const visibilityBody = bareBody(Type.Enum([...visibilities], { type: 'string' }), (body) => {
+  const text = requiredText(body).trim();
+  const visibility = visibilities.find((word) => word === text);
+  if (visibility === undefined) throw invalid('visibility must be public or private');
+  return { visibility };
+});
 
 export const measuresBody = bareBody(
   Type.Enum([...measuresWords], { type: 'string' }),
@@ -47,51 +63,59 @@ export const measuresBody = bareBody(
   },
 );
 
-export const locationBody = bareBody(LocationMessage, (body) => ({ location: readLocation(body) }));
-
-const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
+export const locationBody = bareBody(LocationMessage, (body) => {
+  const value = bareJson(body);
+  return { location: value === null ? undefined : parseLocation(value) };
+});
 
 /** A PUT route for each field of a thing. */
-export function fieldRoutes<Changes>(options: {
-  /** Of the thing itself, for instance /devices/:device_id. */
-  readonly path: string;
-  readonly tag: string;
-  /** With its article, for instance "a device". */
-  readonly thing: string;
-  readonly fields: readonly Field<Changes>[];
-  readonly update: (actor: Actor, params: Params, changes: Changes) => Promise<void>;
-}): readonly Route[] {
-  const { path, tag, thing, fields, update } = options;
+export function fieldRoutes<Changes>(
+  route: TaggedRoutes,
+  options: {
+    /** Of the thing itself, for instance /devices/:device_id. */
+    readonly path: string;
+    /** With its article, for instance "a device". */
+    readonly thing: string;
+    readonly fields: readonly Field<Changes>[];
+    readonly update: (actor: Actor, params: Params, changes: Changes) => Promise<void>;
+  },
+): readonly Route[] {
+  const { path, thing, fields, update } = options;
   return fields.map((field) =>
-    defineCommand({
-      method: 'PUT',
-      path: `${path}/${field.name}`,
-      tag,
+    route.put(`${path}/${field.name}`, {
       summary: `Set the ${field.name} of ${thing}`,
       body: field.body,
       done: 'Set.',
-      errors,
       perform: ({ actor, params, body }) => update(actor, params, body),
     }),
   );
 }
 
-/** The PUT by which an owner gives a thing to another account. */
-export function ownerRoute(options: {
-  readonly path: string;
-  readonly tag: string;
-  readonly thing: string;
-  readonly handOver: (actor: Actor, params: Params, owner: Username) => Promise<void>;
-}): Route {
-  const { path, tag, thing, handOver } = options;
-  return defineCommand({
-    method: 'PUT',
-    path: `${path}/owner`,
-    tag,
-    summary: `Hand ${thing} over to another user`,
-    body: requiredTextBody,
-    done: 'Handed over.',
-    errors,
-    perform: ({ actor, params, body }) => handOver(actor, params, parseUsername(body.trim())),
-  });
+/** The PUTs by which an owner gives a thing to another account, which accepts it. */
+export function handOverRoutes(
+  route: TaggedRoutes,
+  options: {
+    readonly path: string;
+    /** Without its article, for instance "device". */
+    readonly thing: string;
+    readonly acceptErrors: Route['errors'];
+    readonly accept: (actor: Actor, params: Params) => Promise<void>;
+    readonly handOver: (actor: Actor, params: Params, owner: Username) => Promise<void>;
+  },
+): readonly Route[] {
+  const { path, thing, acceptErrors: errors, accept, handOver } = options;
+  return [
+    route.put(`${path}/accept`, {
+      summary: `Accept a ${thing} that was handed over to you: it is yours from then on`,
+      done: 'Accepted, or nothing was to be accepted.',
+      errors,
+      perform: ({ actor, params }) => accept(actor, params),
+    }),
+    route.put(`${path}/owner`, {
+      summary: `Hand a ${thing} over to another user`,
+      body: requiredTextBody,
+      done: 'Handed over.',
+      perform: ({ actor, params, body }) => handOver(actor, params, parseUsername(body.trim())),
+    }),
+  ];
 }

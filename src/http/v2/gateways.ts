@@ -21,20 +21,19 @@ import {
 import type { Spelling } from '../../wire/spelling.ts';
 import { json } from '../answer.ts';
 import type { NestedMessage } from '../json-pieces.ts';
-import { pageHeaders, pageQuery } from '../paging.ts';
-import { defineCommand, defineRoute, type Method, messageAnswer, type Route } from '../route.ts';
+import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { jsonBody, optionalBody } from '../route-body.ts';
 import {
   type Field,
   fieldRoutes,
+  handOverRoutes,
   locationBody,
-  ownerRoute,
   textBody,
   visibilityBody,
 } from './field-routes.ts';
-import { listed } from './listed.ts';
+import { listed, pageHeaders, pageQuery } from './lists.ts';
 
-const tag = 'Gateways';
+const route = routesOf('Gateways');
 
 /** The services behind the routes of gateways. */
 export interface GatewayServices {
@@ -63,23 +62,17 @@ const GatewaysQuery = Type.Object({
 export function gatewayRoutes(services: GatewayServices): readonly Route[] {
   const { gateways, presence } = services;
   return [
-    defineRoute({
-      method: 'POST',
-      path: '/gateways',
-      tag,
+    route.post('/gateways', {
       summary: 'Declare a gateway; without a token it is everybody’s',
       body: jsonBody(NewGatewayMessage, readGateway),
       answer: { status: 200, description: 'Declared; the answer has no body.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'unavailable'],
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
       handle: async ({ actor, body }) => {
         await gateways.create(actor, body);
         return { kind: 'empty', status: 200 };
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/gateways',
-      tag,
+    route.get('/gateways', {
       summary: 'List the gateways you may see, in order of creation',
       query: GatewaysQuery,
       answer: messageAnswer(
@@ -88,15 +81,16 @@ export function gatewayRoutes(services: GatewayServices): readonly Route[] {
       ),
       errors: ['invalid', 'unauthenticated'],
       handle: async ({ actor, query, url, spelling }) => {
-        const { limit = limits.gatewaysPageDefault, offset = 0 } = query;
         if (query.full === true) {
+          const { limit = limits.gatewaysPageDefault, offset = 0 } = query;
           const first = await gateways.list(actor, { limit: 0, offset });
           const headers = pageHeaders({ url, total: first.total, limit, offset });
           const elements = withDevices(services, { actor, spelling, limit, offset });
           return { kind: 'nested-list', elements, headers };
         }
         return listed(
-          { url, limit, offset },
+          { url, query },
+          limits.gatewaysPageDefault,
           'gateways',
           (page) => gateways.list(actor, page),
           (gateway) => gatewayToWire(gatewayView(gateway, presence)),
@@ -104,36 +98,33 @@ export function gatewayRoutes(services: GatewayServices): readonly Route[] {
       },
     }),
     readRoute(services),
-    defineCommand({
-      method: 'DELETE',
-      path: '/gateways/:gateway_id',
-      tag,
+    route.delete('/gateways/:gateway_id', {
       summary: 'Delete a gateway with its grants; its devices stay',
       done: 'Deleted.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, params }) => gateways.remove(actor, gatewayIdOf(params)),
     }),
-    ...heartbeats.map(([method, word]) => heartbeatRoute(gateways, method, word)),
-    ...fieldRoutes({
+    ...['health', 'heartbeat'].flatMap((word) =>
+      [route.put, route.post].map((define) =>
+        define(`/gateways/:gateway_id/${word}`, {
+          summary: 'Say that a gateway is alive; a JSON object is kept as its status',
+          body: optionalBody(HeartbeatMessage, readStatus),
+          done: 'Recorded: last_seen is now.',
+          perform: ({ actor, params, body }) =>
+            gateways.heartbeat(actor, gatewayIdOf(params), body),
+        }),
+      ),
+    ),
+    ...fieldRoutes(route, {
       path: '/gateways/:gateway_id',
-      tag,
       thing: 'a gateway',
       fields: gatewayFields,
       update: (actor, params, changes) => gateways.update(actor, gatewayIdOf(params), changes),
     }),
-    defineCommand({
-      method: 'PUT',
-      path: '/gateways/:gateway_id/accept',
-      tag,
-      summary: 'Accept a gateway that was handed over to you: it is yours from then on',
-      done: 'Accepted, or nothing was to be accepted.',
-      errors: ['unauthenticated', 'forbidden', 'not_found'],
-      perform: ({ actor, params }) => gateways.accept(actor, gatewayIdOf(params)),
-    }),
-    ownerRoute({
+    ...handOverRoutes(route, {
       path: '/gateways/:gateway_id',
-      tag,
-      thing: 'a gateway',
+      thing: 'gateway',
+      acceptErrors: ['unauthenticated', 'forbidden', 'not_found'],
+      accept: (actor, params) => gateways.accept(actor, gatewayIdOf(params)),
       handOver: (actor, params, owner) => gateways.handOver(actor, gatewayIdOf(params), owner),
     }),
   ];
@@ -145,18 +136,13 @@ export const gatewayView = (gateway: Gateway, presence: Presence): GatewayView =
   isConnected: presence.isConnected(gateway.id),
 });
 
-const gatewayIdOf = (params: Readonly<Record<string, string>>): GatewayId =>
-  parseGatewayId(params['gateway_id']);
+const gatewayIdOf = (params: Params): GatewayId => parseGatewayId(params['gateway_id']);
 
 function readRoute({ gateways, presence, snapshots }: GatewayServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/gateways/:gateway_id',
-    tag,
+  return route.get('/gateways/:gateway_id', {
     summary: 'Read a gateway; full=true adds its devices',
     query: FullQuery,
     answer: messageAnswer('The gateway.', GatewayMessage),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, query, spelling }) => {
       const view = gatewayView(await gateways.get(actor, gatewayIdOf(params)), presence);
       if (query.full !== true) return json(gatewayToWire(view));
@@ -203,26 +189,6 @@ async function* withDevices(
     }
     if (step.gateways.length < limit) return;
   }
-}
-
-const heartbeats: readonly (readonly [Method, string])[] = [
-  ['PUT', 'health'],
-  ['POST', 'health'],
-  ['PUT', 'heartbeat'],
-  ['POST', 'heartbeat'],
-];
-
-function heartbeatRoute(gateways: Gateways, method: Method, word: string): Route {
-  return defineCommand({
-    method,
-    path: `/gateways/:gateway_id/${word}`,
-    tag,
-    summary: 'Say that a gateway is alive; a JSON object is kept as its status',
-    body: optionalBody(HeartbeatMessage, readStatus),
-    done: 'Recorded: last_seen is now.',
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
-    perform: ({ actor, params, body }) => gateways.heartbeat(actor, gatewayIdOf(params), body),
-  });
 }
 
 const gatewayFields: readonly Field<GatewayChanges>[] = [

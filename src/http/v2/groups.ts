@@ -11,16 +11,20 @@ import {
   usernamesFromWire,
 } from '../../wire/group.ts';
 import { bare, json } from '../answer.ts';
-import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import {
+  bareTextAnswer,
+  messageAnswer,
+  type Params,
+  type Route,
+  routesOf,
+  usualErrors,
+} from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 import { requiredTextBody } from './field-routes.ts';
-import { listed } from './listed.ts';
+import { listed } from './lists.ts';
 
-const tag = 'Groups';
+const route = routesOf('Groups');
 const path = '/groups/:group_id';
-const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
-
-type Params = Readonly<Record<string, string>>;
 
 const groupIdOf = (params: Params): GroupId => parseGroupId(params['group_id']);
 
@@ -30,24 +34,18 @@ export function groupRoutes(groups: Groups): readonly Route[] {
 }
 
 function createRoute(groups: Groups): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/groups',
-    tag,
+  return route.post('/groups', {
     summary: 'Put users under one name, to share things with all of them',
     body: jsonBody(NewGroupMessage, newGroupFromWire),
     answer: bareTextAnswer('The id of the new group.'),
-    errors: [...errors, 'limit_reached'],
+    errors: [...usualErrors, 'limit_reached'],
     handle: async ({ actor, body }) => bare(await groups.create(actor, body)),
   });
 }
 
 function readRoutes(groups: Groups): readonly Route[] {
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/groups',
-      tag,
+    route.get('/groups', {
       summary: 'List your groups, in order of creation',
       query: Type.Object({
         limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.groupsPerUserMax })),
@@ -58,24 +56,19 @@ function readRoutes(groups: Groups): readonly Route[] {
         Type.Array(GroupMessage),
       ),
       errors: ['invalid', 'unauthenticated', 'forbidden'],
-      handle: async ({ actor, query, url }) => {
-        const { limit = limits.groupsPerUserMax, offset = 0 } = query;
-        // Two hundred groups of a thousand users each: read while they are written.
-        return listed(
-          { url, limit, offset },
+      // Two hundred groups of a thousand users each: read while they are written.
+      handle: ({ actor, ...request }) =>
+        listed(
+          request,
+          limits.groupsPerUserMax,
           'groups',
           (page) => groups.list(actor, page),
           groupToWire,
-        );
-      },
+        ),
     }),
-    defineRoute({
-      method: 'GET',
-      path,
-      tag,
+    route.get(path, {
       summary: 'Read a group of yours',
       answer: messageAnswer('The group.', GroupMessage),
-      errors,
       handle: async ({ actor, params }) =>
         json(groupToWire(await groups.get(actor, groupIdOf(params)))),
     }),
@@ -84,53 +77,33 @@ function readRoutes(groups: Groups): readonly Route[] {
 
 function changeRoutes(groups: Groups): readonly Route[] {
   return [
-    defineCommand({
-      method: 'PUT',
-      path: `${path}/name`,
-      tag,
+    route.put(`${path}/name`, {
       summary: 'Rename a group',
       body: requiredTextBody,
       done: 'Renamed.',
-      errors,
       perform: ({ actor, params, body }) => groups.rename(actor, groupIdOf(params), body),
     }),
-    defineCommand({
-      method: 'PUT',
-      path: `${path}/usernames`,
-      tag,
+    route.put(`${path}/usernames`, {
       summary: 'Set who is in a group; what is shared with it follows at once',
       body: jsonBody(UsernamesMessage, usernamesFromWire),
       done: 'Set.',
-      errors,
       perform: ({ actor, params, body }) => groups.setMembers(actor, groupIdOf(params), body),
     }),
-    defineCommand({
-      method: 'PUT',
-      path: `${path}/usernames/:username`,
-      tag,
+    route.put(`${path}/usernames/:username`, {
       summary: 'Take a user into a group',
       done: 'In the group, with all that is shared with it.',
-      errors,
       perform: ({ actor, params }) =>
         groups.addMember(actor, groupIdOf(params), parseUsername(params['username'])),
     }),
-    defineCommand({
-      method: 'DELETE',
-      path: `${path}/usernames/:username`,
-      tag,
+    route.delete(`${path}/usernames/:username`, {
       summary: 'Take a user out of a group; members may leave by themselves',
       done: 'Out of the group, and what it was given has ended.',
-      errors,
       perform: ({ actor, params }) =>
         groups.removeMember(actor, groupIdOf(params), parseUsername(params['username'])),
     }),
-    defineCommand({
-      method: 'DELETE',
-      path,
-      tag,
+    route.delete(path, {
       summary: 'Delete a group; what was shared with it no longer is',
       done: 'Deleted.',
-      errors,
       perform: ({ actor, params }) => groups.remove(actor, groupIdOf(params)),
     }),
   ];

@@ -36,27 +36,23 @@ import type { Clock } from '../../lib/clock.ts';
 import type { TakeLargePush } from '../../wire/large-push.ts';
 import type { Route } from '../route.ts';
 import { noSite, type Site } from '../site.ts';
-import { accessKeyRoutes } from './access-keys.ts';
 import { actuatorRoutes } from './actuators.ts';
 import { adminRoutes } from './admin.ts';
 import { authRoutes } from './auth.ts';
-import { browserSessionRoutes } from './browser-sessions.ts';
 import { correctionRoutes } from './corrections.ts';
 import { datapointRoutes } from './datapoints.ts';
 import { deviceRoutes } from './devices.ts';
 import { exportRoutes } from './exports.ts';
 import { gatewayRoutes } from './gateways.ts';
-import { grantRoutes, myGrantsRoute } from './grants.ts';
 import { groupRoutes } from './groups.ts';
-import { invitationRoutes } from './invitations.ts';
 import { mergedReadRoutes } from './merged-reads.ts';
 import { type NotificationServices, notificationRoutes } from './notifications.ts';
 import { ontologyRoutes } from './ontologies.ts';
 import { projectRoutes } from './projects.ts';
-import { refusalsRoute } from './refusals.ts';
 import { retentionRoutes } from './retentions.ts';
 import { sensorRoutes } from './sensors.ts';
 import { bulkPushRoute } from './sensors-data.ts';
+import { grantRoutes, invitationRoutes, myGrantsRoute } from './sharing.ts';
 import { socialRoutes } from './socials.ts';
 import { userRoutes } from './users.ts';
 
@@ -108,13 +104,10 @@ export function v2Routes(
   tokenLifeSeconds: number,
   site: Site = noSite,
 ): readonly Route[] {
-  const { accounts, accessKeys, sharing, devices, snapshots, ingest } = services;
+  const { accounts, sharing, devices, snapshots, ingest } = services;
   return [
     ...authRoutes({ ...services, tokenLifeSeconds, site }),
-    ...browserSessionRoutes(services.sessions),
-    ...accessKeyRoutes(accessKeys),
-    ...deviceRoutes(devices, snapshots),
-    refusalsRoute(services.refusedPushes),
+    ...deviceRoutes(devices, snapshots, services.refusedPushes),
     ...sensorRoutes(devices, snapshots),
     ...actuatorRoutes(services.actuators),
     ...datapointRoutes(

@@ -20,7 +20,7 @@ import { Word } from '../../wire/fields.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { jsonType } from '../answer.ts';
-import { defineRoute, messageAnswer, type Route } from '../route.ts';
+import { messageAnswer, type Route, routesOf } from '../route.ts';
 import {
   answerWith,
   csvFormat,
@@ -30,10 +30,10 @@ import {
   wantsCsv,
 } from './datapoint-answer.ts';
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
-import { valueOptions, valueParameters } from './fields.ts';
+import { valueOptions, valueParameters } from './lists.ts';
 import { answerSummary } from './summary-answer.ts';
 
-const tag = 'Datapoints';
+const route = routesOf('Datapoints');
 
 const ids = (description: string) =>
   Type.Array(Type.String(), {
@@ -74,17 +74,13 @@ export interface MergedReadServices {
 
 /** The last value of several sensors in one call. */
 function lastValuesRoute(readLastValues: ReadLastValues): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/sensors_data/last',
-    tag,
+  return route.get('/sensors_data/last', {
     summary: 'Read the last value of several sensors',
     query: LastValuesQuery,
     answer: messageAnswer(
       'One datapoint for each sensor that has any, device after device.',
       Type.Array(DatapointMessage),
     ),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, query, spelling }) => {
       const selection = selectionOf(query);
       const steps = await readLastValues(actor, { ...selection, ...valueOptions(query) });
@@ -104,10 +100,7 @@ export function mergedReadRoutes({
 }: MergedReadServices): readonly Route[] {
   return [
     lastValuesRoute(readLastValues),
-    defineRoute({
-      method: 'GET',
-      path: '/sensors_data',
-      tag,
+    route.get('/sensors_data', {
       summary: 'Read datapoints of many sensors, or aggregates of them, in order of time',
       query: MergedQuery,
       answer: {
@@ -120,7 +113,6 @@ export function mergedReadRoutes({
           'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
         },
       },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, query, accept, spelling }) => {
         const isCsv = wantsCsv(query.format, accept);
         const page = historyQuery(query, isCsv);

@@ -29,13 +29,12 @@ import {
   notificationToWire,
 } from '../../wire/notification.ts';
 import { bare, json } from '../answer.ts';
-import { pageHeaders, pageQuery } from '../paging.ts';
-import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
-import { requiredText } from './fields.ts';
-import { listed } from './listed.ts';
+import { requiredText } from './field-routes.ts';
+import { listed, pageHeaders, pageQuery } from './lists.ts';
 
-const tag = 'Notifications';
+const route = routesOf('Notifications');
 
 const PageQuery = Type.Object(
   pageQuery({ max: limits.notificationsPageMax, usual: limits.notificationsPageDefault }),
@@ -51,16 +50,13 @@ export interface NotificationServices {
 export function notificationRoutes(services: NotificationServices): readonly Route[] {
   const { notifications } = services;
   return [
-    defineRoute({
-      method: 'POST',
-      path: '/notifications',
-      tag,
+    route.post('/notifications', {
       summary: 'Create a notification',
       body: jsonBody(NewNotificationMessage, notificationFromWire),
       answer: bareTextAnswer(
         'The id of the notification. The header X-Unreachable says as JSON whom it cannot reach.',
       ),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'limit_reached', 'unavailable'],
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'limit_reached'],
       handle: async ({ actor, body }) => {
         const id = await notifications.create(actor, body);
         const made = await notifications.get(actor, id);
@@ -70,13 +66,9 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
     }),
     listRoute(notifications),
     previewRoute(services),
-    defineRoute({
-      method: 'GET',
-      path: '/notifications/:notification_id',
-      tag,
+    route.get('/notifications/:notification_id', {
       summary: 'Read a notification, with what became of it',
       answer: messageAnswer('The notification.', NotificationMessage),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) => {
         const found = await notifications.get(actor, idOf(params));
         const [lacks] = await notifications.lacks(actor, [found]);
@@ -85,16 +77,12 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
     }),
     ...changeRoutes(notifications),
     deliveriesRoute(notifications),
-    defineRoute({
-      method: 'GET',
-      path: '/notifications/:notification_id/why',
-      tag,
+    route.get('/notifications/:notification_id/why', {
       summary: 'Read why a notification did or did not fire: its last evaluations, newest first',
       answer: messageAnswer(
         `The last ${limits.evaluationsMax} since the service was started.`,
         Type.Array(EvaluationMessage),
       ),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json((await notifications.why(actor, idOf(params))).map(evaluationToWire)),
     }),
@@ -109,8 +97,6 @@ const headerText = (unreachable: readonly Unreachable[]): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-type Params = Readonly<Record<string, string>>;
-
 const idOf = (params: Params): NotificationId => parseNotificationId(params['notification_id']);
 
 /** A malformed id is as an unknown one, where something is to be deleted [contract 2]. */
@@ -124,10 +110,7 @@ function idToDelete(params: Params): NotificationId {
 }
 
 function listRoute(notifications: Notifications): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/notifications',
-    tag,
+  return route.get('/notifications', {
     summary: 'List the notifications that you may read, in order of creation',
     query: PageQuery,
     answer: messageAnswer(
@@ -136,9 +119,9 @@ function listRoute(notifications: Notifications): Route {
     ),
     errors: ['invalid', 'unauthenticated'],
     handle: async ({ actor, query, url }) => {
-      const { limit = limits.notificationsPageDefault, offset = 0 } = query;
       return listed(
-        { url, limit, offset },
+        { url, query },
+        limits.notificationsPageDefault,
         'notifications',
         async (page) => {
           const { notifications: found, total } = await notifications.list(actor, page);
@@ -159,33 +142,21 @@ const statusBody = bareBody(Type.String(), (body) => {
 });
 
 function changeRoutes(notifications: Notifications): readonly Route[] {
-  const errors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
   return [
-    defineCommand({
-      method: 'PATCH',
-      path: '/notifications/:notification_id',
-      tag,
+    route.patch('/notifications/:notification_id', {
       summary: 'Change fields of a notification; null removes one',
       body: jsonBody(NotificationChangesMessage, notificationChangesFromWire),
       done: 'Changed.',
-      errors,
       perform: ({ actor, params, body }) => notifications.update(actor, idOf(params), body),
     }),
-    defineCommand({
-      method: 'PUT',
-      path: '/notifications/:notification_id/status',
-      tag,
+    route.put('/notifications/:notification_id/status', {
       summary: 'Pause a notification, or let it fire again: active or inactive',
       body: statusBody,
       done: 'Set.',
-      errors,
       perform: ({ actor, params, body: status }) =>
         notifications.update(actor, idOf(params), { status }),
     }),
-    defineCommand({
-      method: 'DELETE',
-      path: '/notifications/:notification_id',
-      tag,
+    route.delete('/notifications/:notification_id', {
       summary: 'Delete a notification with its deliveries',
       done: 'Deleted.',
       errors: ['unauthenticated', 'forbidden', 'not_found'],
@@ -195,17 +166,13 @@ function changeRoutes(notifications: Notifications): readonly Route[] {
 }
 
 function deliveriesRoute(notifications: Notifications): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/notifications/:notification_id/deliveries',
-    tag,
+  return route.get('/notifications/:notification_id/deliveries', {
     summary: 'List what a notification sent to whom, newest first',
     query: PageQuery,
     answer: messageAnswer(
       `The last ${limits.deliveriesPerNotificationMax} deliveries.`,
       Type.Array(DeliveryMessage),
     ),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, query, url }) => {
       const { limit = limits.deliveriesPageDefault, offset = 0 } = query;
       const page = await notifications.deliveries(actor, idOf(params), { limit, offset });
@@ -216,10 +183,7 @@ function deliveriesRoute(notifications: Notifications): Route {
 }
 
 function previewRoute({ preview }: NotificationServices): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/notifications/preview',
-    tag,
+  return route.post('/notifications/preview', {
     summary: 'Tell when a notification would have fired over stored datapoints; nothing is sent',
     body: jsonBody(PreviewRequestMessage, readPreviewRequest),
     answer: messageAnswer('When it would have fired.', PreviewMessage),
@@ -235,19 +199,13 @@ function previewRoute({ preview }: NotificationServices): Route {
 
 function testRoutes(testMessages: TestMessages): readonly Route[] {
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/users/me/channels',
-      tag,
+    route.get('/users/me/channels', {
       summary: 'List the channels, and whether a message would find you by them',
       answer: messageAnswer('All channels.', Type.Array(ChannelMessage)),
       errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await testMessages.channels(actor)).map(channelToWire)),
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/users/me/channels/:channel/test',
-      tag,
+    route.post('/users/me/channels/:channel/test', {
       summary: 'Send a test message to yourself',
       answer: messageAnswer(
         'What became of it. One that a provider did not take is not tried again.',

@@ -19,15 +19,13 @@ import {
 } from '../../wire/project.ts';
 import { bare, json } from '../answer.ts';
 import { bareJson } from '../body.ts';
-import { pageQuery } from '../paging.ts';
-import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { type Field, fieldRoutes, textBody } from './field-routes.ts';
-import { metaParameter, metaSpelling } from './fields.ts';
 import { gatewayView } from './gateways.ts';
-import { listed } from './listed.ts';
+import { listed, metaParameter, metaSpelling, pageQuery } from './lists.ts';
 
-const tag = 'Projects';
+const route = routesOf('Projects');
 
 /** The services behind the routes of projects. */
 export interface ProjectServices {
@@ -45,20 +43,14 @@ const ProjectsQuery = Type.Object(
 export function projectRoutes(services: ProjectServices): readonly Route[] {
   const { projects } = services;
   return [
-    defineRoute({
-      method: 'POST',
-      path: '/projects',
-      tag,
+    route.post('/projects', {
       summary: 'Create a project; without a token it is everybody’s',
       body: jsonBody(NewProjectMessage, readProject),
       answer: bareTextAnswer('The id of the new project.'),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'unavailable'],
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
       handle: async ({ actor, body }) => bare(await projects.create(actor, body)),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/projects',
-      tag,
+    route.get('/projects', {
       summary: 'List the projects you may see, in order of creation',
       query: ProjectsQuery,
       answer: messageAnswer(
@@ -67,9 +59,9 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
       ),
       errors: ['invalid', 'unauthenticated'],
       handle: async ({ actor, query, url }) => {
-        const { limit = limits.projectsPageDefault, offset = 0 } = query;
         return listed(
-          { url, limit, offset },
+          { url, query },
+          limits.projectsPageDefault,
           'projects',
           (page) => projects.list(actor, page),
           (project) => projectToWire({ project }),
@@ -77,18 +69,13 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
       },
     }),
     readRoute(services),
-    defineCommand({
-      method: 'DELETE',
-      path: '/projects/:project_id',
-      tag,
+    route.delete('/projects/:project_id', {
       summary: 'Delete a project with its grants; what is in it stays',
       done: 'Deleted.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, params }) => projects.remove(actor, projectIdOf(params)),
     }),
-    ...fieldRoutes({
+    ...fieldRoutes(route, {
       path: '/projects/:project_id',
-      tag,
       thing: 'a project',
       fields: projectFields,
       update: (actor, params, changes) => projects.update(actor, projectIdOf(params), changes),
@@ -96,14 +83,10 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
   ];
 }
 
-const projectIdOf = (params: Readonly<Record<string, string>>): ProjectId =>
-  parseProjectId(params['project_id']);
+const projectIdOf = (params: Params): ProjectId => parseProjectId(params['project_id']);
 
 function readRoute(services: ProjectServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/projects/:project_id',
-    tag,
+  return route.get('/projects/:project_id', {
     summary: 'Read a project; full=true adds its devices and gateways',
     query: Type.Object({
       full: Type.Optional(
@@ -115,7 +98,6 @@ function readRoute(services: ProjectServices): Route {
       ...metaParameter,
     }),
     answer: messageAnswer('The project.', ProjectMessage),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     handle: async ({ actor, params, query, spelling }) => {
       const project = await services.projects.get(actor, projectIdOf(params));
       const unshared = await services.projects.unshared(actor, project);

@@ -14,7 +14,7 @@ import { createBulkElementReader, isEmptyLine } from '../bulk-elements.ts';
 import { feedBulk } from '../bulk-feed.ts';
 import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { defineRoute, messageAnswer, type Route } from '../route.ts';
+import { messageAnswer, type Route, routesOf } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
 
 const ImportQuery = Type.Object({
@@ -28,10 +28,7 @@ const ImportQuery = Type.Object({
 
 /** Pushing to many sensors of many devices in one request [contract 6]. */
 export function bulkPushRoute(ingestMany: IngestMany): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/sensors_data',
-    tag: 'Datapoints',
+  return routesOf('Datapoints').post('/sensors_data', {
     summary: 'Push datapoints of many sensors: a JSON array, or one JSON object per line',
     query: ImportQuery,
     body: streamBody(BulkMessage, asSent),
@@ -39,7 +36,7 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
       'What is stored is on disk; each refused line tells why.',
       BulkReportMessage,
     ),
-    errors: ['invalid', 'unauthenticated', 'unsupported_media_type', 'unavailable'],
+    errors: ['invalid', 'unauthenticated', 'unsupported_media_type'],
     handle: async ({ actor, body, query, spelling, url }) => {
       const splitter = splitterFor(body.contentType);
       const read = createBulkElementReader(spelling);

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceSnapshot, Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { SensorChanges } from '../../domain/devices/device.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
@@ -12,50 +13,39 @@ import type { Wire } from '../../wire/fields.ts';
 import { NewSensorMessage, readSensor, SensorMessage, sensorToWire } from '../../wire/sensor.ts';
 import { json, list } from '../answer.ts';
 import { bareJson } from '../body.ts';
-import { defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, measuresBody, metaBody, textBody } from './field-routes.ts';
-import { valueOptions, valueParameters } from './fields.ts';
+import { valueOptions, valueParameters } from './lists.ts';
 
-const tag = 'Sensors';
+const route = routesOf('Sensors');
 
 const ValuesQuery = Type.Object(valueParameters);
 
 /** Sensors of a device: add, list, read, change, delete. */
 export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly Route[] {
   return [
-    defineCommand({
-      method: 'POST',
-      path: '/devices/:device_id/sensors',
-      tag,
+    route.post('/devices/:device_id/sensors', {
       summary: 'Add a sensor, or replace its description and keep its datapoints',
       body: jsonBody(NewSensorMessage, readSensor),
       done: 'Added or replaced.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
       perform: ({ actor, params, body }) => devices.putSensor(actor, deviceIdOf(params), body),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/devices/:device_id/sensors',
-      tag,
+    route.get('/devices/:device_id/sensors', {
       summary: 'List the sensors of a device with their last values',
       query: ValuesQuery,
       answer: messageAnswer('In order of creation.', Type.Array(SensorMessage)),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query }) => {
         const options = valueOptions(query);
         return list(sensorSteps(await snapshots.device(actor, deviceIdOf(params), options)));
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/devices/:device_id/sensors/:sensor_id',
-      tag,
+    route.get('/devices/:device_id/sensors/:sensor_id', {
       summary: 'Read a sensor with its last value',
       query: ValuesQuery,
       answer: messageAnswer('The sensor.', SensorMessage),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params, query }) => {
         const [deviceId, sensorId] = [deviceIdOf(params), sensorIdOf(params)];
         return json(
@@ -63,19 +53,14 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
         );
       },
     }),
-    defineCommand({
-      method: 'DELETE',
-      path: '/devices/:device_id/sensors/:sensor_id',
-      tag,
+    route.delete('/devices/:device_id/sensors/:sensor_id', {
       summary: 'Delete a sensor with its datapoints',
       done: 'Deleted.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, params }) =>
         devices.removeSensor(actor, deviceIdOf(params), sensorIdOf(params)),
     }),
-    ...fieldRoutes({
+    ...fieldRoutes(route, {
       path: '/devices/:device_id/sensors/:sensor_id',
-      tag,
       thing: 'a sensor',
       fields: sensorFields,
       update: (actor, params, changes) =>
@@ -84,8 +69,13 @@ export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly R
   ];
 }
 
-export const sensorIdOf = (params: Readonly<Record<string, string>>): SensorId =>
-  parseSensorId(params['sensor_id']);
+const sensorIdOf = (params: Params): SensorId => parseSensorId(params['sensor_id']);
+
+/** The sensor that a path names. */
+export const sensorOf = (params: Params): SensorRef => ({
+  deviceId: deviceIdOf(params),
+  sensorId: sensorIdOf(params),
+});
 
 const sensorFields: readonly Field<SensorChanges>[] = [
   { name: 'name', body: textBody((name) => ({ name })) },

@@ -11,12 +11,11 @@ import {
   socialToWire,
 } from '../../wire/social.ts';
 import { bare, json } from '../answer.ts';
-import { pageQuery } from '../paging.ts';
-import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
-import { listed } from './listed.ts';
+import { listed, pageQuery } from './lists.ts';
 
-const tag = 'Social messages';
+const route = routesOf('Social messages');
 
 const SocialsQuery = Type.Object(
   pageQuery({ max: limits.socialsPageMax, usual: limits.socialsPageDefault }),
@@ -25,47 +24,31 @@ const SocialsQuery = Type.Object(
 /** Social messages: send one or many, list, read, delete. */
 export function socialRoutes(socials: Socials): readonly Route[] {
   return [
-    defineRoute({
-      method: 'POST',
-      path: '/socials',
-      tag,
+    route.post('/socials', {
       summary: 'Send a message to a user',
       body: jsonBody(NewSocialMessage, socialFromWire),
       answer: bareTextAnswer('The id of the new message; reading it tells how far it came.'),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
       handle: async ({ actor, body }) => {
         const [id = ''] = await socials.send(actor, body);
         return bare(id);
       },
     }),
-    defineCommand({
-      method: 'POST',
-      path: '/socials/batch',
-      tag,
+    route.post('/socials/batch', {
       summary: 'Send a message to many users on many channels, to all or to none',
       body: jsonBody(SocialBatchMessage, socialBatchFromWire),
       done: 'Filed: one message for each user on each channel.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'unavailable'],
       perform: ({ actor, body }) => socials.send(actor, body),
     }),
     listRoute(socials),
-    defineRoute({
-      method: 'GET',
-      path: '/socials/:social_id',
-      tag,
+    route.get('/socials/:social_id', {
       summary: 'Read a message that you sent or received',
       answer: messageAnswer('The message.', SocialMessage),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) =>
         json(socialToWire(await socials.get(actor, socialIdOf(params)))),
     }),
-    defineRoute({
-      method: 'DELETE',
-      path: '/socials/:social_id',
-      tag,
+    route.delete('/socials/:social_id', {
       summary: 'Delete a message that you sent',
       answer: { status: 200, description: 'Deleted; the answer has no body.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, params }) => {
         await socials.remove(actor, socialIdOf(params));
         // 200, unlike every other DELETE [contract 2].
@@ -75,14 +58,10 @@ export function socialRoutes(socials: Socials): readonly Route[] {
   ];
 }
 
-const socialIdOf = (params: Readonly<Record<string, string>>): SocialId =>
-  parseSocialId(params['social_id']);
+const socialIdOf = (params: Params): SocialId => parseSocialId(params['social_id']);
 
 function listRoute(socials: Socials): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/socials',
-    tag,
+  return route.get('/socials', {
     summary: 'List the messages that you sent or received, newest last; all for an admin',
     query: SocialsQuery,
     answer: messageAnswer(
@@ -90,14 +69,13 @@ function listRoute(socials: Socials): Route {
       Type.Array(SocialMessage),
     ),
     errors: ['invalid', 'unauthenticated', 'forbidden'],
-    handle: async ({ actor, query, url }) => {
-      const { limit = limits.socialsPageDefault, offset = 0 } = query;
-      return listed(
-        { url, limit, offset },
+    handle: ({ actor, ...request }) =>
+      listed(
+        request,
+        limits.socialsPageDefault,
         'socials',
         (page) => socials.list(actor, page),
         socialToWire,
-      );
-    },
+      ),
   });
 }

@@ -25,17 +25,16 @@ import {
   useToWire,
 } from '../../wire/user.ts';
 import { accountsFromCsv } from '../../wire/user-csv.ts';
-import { bare, done, json } from '../answer.ts';
+import { createReader } from '../../wire/validation.ts';
+import { bare, json } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
 import { type BareBody, bareJson } from '../body.ts';
 import { refusalBody } from '../errors.ts';
-import { pageQuery } from '../paging.ts';
-import { bareTextAnswer, defineCommand, defineRoute, messageAnswer, type Route } from '../route.ts';
+import { bareTextAnswer, messageAnswer, type Route, routesOf } from '../route.ts';
 import { bareBody, csvBody, jsonBody } from '../route-body.ts';
-import { addressRoutes } from './addresses.ts';
-import { listed } from './listed.ts';
+import { listed, pageQuery } from './lists.ts';
 
-const tag = 'Users';
+const route = routesOf('Users');
 /** Passwords that are shown once are for their reader alone. */
 const unkept = { 'cache-control': 'no-store' };
 
@@ -75,6 +74,20 @@ const PasswordMessage = Type.Union([
   }),
 ]);
 
+const AddressMessage = Type.Object({
+  channel: Type.String({ description: 'email, phone, sms or voice.', examples: ['email'] }),
+  address: Type.String({
+    maxLength: limits.nameCharactersMax,
+    description: 'As it is in the profile.',
+    examples: ['ama@example.org'],
+  }),
+});
+
+const CodeMessage = Type.Object({
+  ...AddressMessage.properties,
+  code: Type.String({ maxLength: 64, description: 'As it was sent.', examples: ['7KQ2-M9XD'] }),
+});
+
 const oneUser = {
   status: 200,
   description: 'The user; contact details are shown to that user and to admins only.',
@@ -94,10 +107,7 @@ export function userRoutes(
     signUpRoute(accounts),
     importRoute(importAccounts),
     listRoute(accounts),
-    defineRoute({
-      method: 'GET',
-      path: '/users/me',
-      tag,
+    route.get('/users/me', {
       summary: 'Read your own account',
       answer: oneUser,
       errors: ['unauthenticated', 'forbidden'],
@@ -108,24 +118,17 @@ export function userRoutes(
       },
     }),
     webhookSecretRoute(accounts, webhookSecretOf),
-    defineRoute({
-      method: 'PUT',
-      path: '/users/me',
-      tag,
+    route.put('/users/me', {
       summary: 'Change your own profile',
       body: jsonBody(UserChangesMessage, userChangesFromWire),
-      answer: { status: 204, description: 'Changed.' },
+      done: 'Changed.',
       errors: ['invalid', 'unauthenticated', 'forbidden'],
-      handle: async ({ actor, body }) => {
+      perform: async ({ actor, body }) => {
         const { id } = await accounts.me(actor);
         await accounts.update(actor, id, body);
-        return done;
       },
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/users/:user_id',
-      tag,
+    route.get('/users/:user_id', {
       summary: 'Read a user',
       answer: oneUser,
       errors: ['invalid', 'unauthenticated', 'not_found'],
@@ -147,10 +150,7 @@ async function shownTo(accounts: Accounts, actor: Actor, user: User) {
 }
 
 function listRoute(accounts: Accounts): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/users',
-    tag,
+  return route.get('/users', {
     summary: 'List users in order of creation',
     query: UsersQuery,
     answer: messageAnswer(
@@ -159,7 +159,7 @@ function listRoute(accounts: Accounts): Route {
     ),
     errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, query, url }) => {
-      const { limit = limits.usersPageDefault, offset = 0, username } = query;
+      const { username } = query;
       const found = await searched(accounts, actor, query);
       const read = async (page: { readonly limit: number; readonly offset: number }) => {
         const { users, total } = await (found === undefined
@@ -168,7 +168,7 @@ function listRoute(accounts: Accounts): Route {
         const shown = users.map((user) => shownTo(accounts, actor, user));
         return { users: await Promise.all(shown), total };
       };
-      return listed({ url, limit, offset }, 'users', read, (user) => user);
+      return listed({ url, query }, limits.usersPageDefault, 'users', read, (user) => user);
     },
   });
 }
@@ -193,14 +193,11 @@ function searched(
 }
 
 function signUpRoute(accounts: Accounts): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/users',
-    tag,
+  return route.post('/users', {
     summary: 'Sign up',
     body: jsonBody(NewUserMessage, newAccountFromWire),
     answer: messageAnswer('The id of the new user.', Type.String()),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited', 'unavailable'],
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited'],
     handle: async ({ actor, body, address, raw }) => {
       const client = { address, signal: goneSignal(raw.socket) };
       return json((await accounts.signUp(actor, body, client)).id);
@@ -209,10 +206,7 @@ function signUpRoute(accounts: Accounts): Route {
 }
 
 function importRoute(importAccounts: ImportAccounts): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/users/import',
-    tag,
+  return route.post('/users/import', {
     summary: 'Make accounts of a CSV list, one in each row (admin)',
     body: csvBody(
       Type.String({
@@ -230,7 +224,7 @@ function importRoute(importAccounts: ImportAccounts): Route {
         'or why none was.',
       ImportedUsersMessage,
     ),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited', 'unavailable'],
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, body, raw }) => {
       const made = await importAccounts(actor, body, goneSignal(raw.socket));
       return json(
@@ -247,10 +241,7 @@ function importRoute(importAccounts: ImportAccounts): Route {
 }
 
 function webhookSecretRoute(accounts: Accounts, webhookSecretOf: (user: User) => string): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/users/me/webhook_secret',
-    tag,
+  return route.get('/users/me/webhook_secret', {
     summary: 'Read what messages to your webhook are signed with',
     answer: bareTextAnswer('The key of the HMAC-SHA256 in the header Kipimo-Signature.'),
     errors: ['unauthenticated', 'forbidden'],
@@ -264,31 +255,23 @@ function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Rout
     text === 'me' ? (await accounts.me(actor)).id : parseUserId(text);
 
   return [
-    defineRoute({
-      method: 'PUT',
-      path: '/users/:user_id',
-      tag,
+    route.put('/users/:user_id', {
       summary: 'Change a profile: your own, or as an admin anybody’s',
       body: jsonBody(UserChangesMessage, userChangesFromWire),
-      answer: { status: 204, description: 'Changed.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, body }) => {
+      done: 'Changed.',
+      perform: async ({ actor, params, body }) => {
         const id = await idOf(actor, params['user_id']);
         await accounts.update(actor, id, body);
-        return done;
       },
     }),
-    defineRoute({
-      method: 'PUT',
-      path: '/users/:user_id/password',
-      tag,
+    route.put('/users/:user_id/password', {
       summary:
         'Set a new password; all tokens of the user end. One’s own needs old_password; an ' +
         'administrator sets those of others without',
       body: bareBody(PasswordMessage, readPassword),
-      answer: { status: 204, description: 'Set.' },
+      done: 'Set.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
-      handle: async ({ actor, params, body, address, authorization }) => {
+      perform: async ({ actor, params, body, address, authorization }) => {
         const id = await idOf(actor, params['user_id']);
         const secret = bearerSecret(authorization);
         const exceptSession = secret && (await sessions.sessionOf(secret));
@@ -298,13 +281,9 @@ function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Rout
           id,
           exceptSession === undefined ? change : { ...change, exceptSession },
         );
-        return done;
       },
     }),
-    defineRoute({
-      method: 'POST',
-      path: '/users/:user_id/initial_password',
-      tag,
+    route.post('/users/:user_id/initial_password', {
       summary:
         'Give somebody a made-up password, to be changed at the next login; all tokens of the ' +
         'user end (admin)',
@@ -316,30 +295,21 @@ function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Rout
         return json({ username: user.username, password }, unkept);
       },
     }),
-    defineRoute({
-      method: 'PUT',
-      path: '/users/:user_id/sms_credit',
-      tag,
+    route.put('/users/:user_id/sms_credit', {
       summary: 'Set how many deliveries by sms or voice a user has left (admin)',
       body: bareBody(
         Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('unlimited')]),
         readSmsCredit,
       ),
-      answer: { status: 204, description: 'Set.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      handle: async ({ actor, params, body }) => {
+      done: 'Set.',
+      perform: async ({ actor, params, body }) => {
         const id = await idOf(actor, params['user_id']);
         await accounts.update(actor, id, { smsCredit: body });
-        return done;
       },
     }),
-    defineCommand({
-      method: 'DELETE',
-      path: '/users/:user_id',
-      tag,
+    route.delete('/users/:user_id', {
       summary: 'Delete an account with its devices, keys and grants',
       done: 'Deleted.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: async ({ actor, params }) =>
         accounts.remove(actor, await idOf(actor, params['user_id'])),
     }),
@@ -365,4 +335,25 @@ function readSmsCredit(body: BareBody): number | 'unlimited' {
   if (value === null || value === 'unlimited') return 'unlimited';
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw invalid('sms_credit must be a whole number from 0, or unlimited');
+}
+
+/** Proving that an e-mail address or phone number reaches its user [contract 14]. */
+function addressRoutes(proving: AddressProving): readonly Route[] {
+  return [
+    route.post('/users/me/addresses/prove', {
+      summary: 'Have a code sent to an e-mail address or phone number of your profile',
+      body: jsonBody(AddressMessage, createReader(AddressMessage, 'address')),
+      done: 'A code was sent, or the address is proven already.',
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
+      perform: ({ actor, body, address, headers }) =>
+        proving.request(actor, body, { address, languages: headers['accept-language'] }),
+    }),
+    route.post('/users/me/addresses/confirm', {
+      summary: 'Prove the address with the code that was sent to it',
+      body: jsonBody(CodeMessage, createReader(CodeMessage, 'code')),
+      done: 'The address is proven.',
+      errors: ['invalid', 'unauthenticated', 'forbidden'],
+      perform: ({ actor, body }) => proving.confirm(actor, body),
+    }),
+  ];
 }

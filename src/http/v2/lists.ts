@@ -1,0 +1,131 @@
+import Type from 'typebox';
+import { shortMetaCharacters, withShortMeta } from '../../wire/short-meta.ts';
+import type { Spelling } from '../../wire/spelling.ts';
+import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
+
+/** For reads that show last values [contract 5]. */
+export const valueParameters = {
+  calibrated: Type.Optional(
+    Type.Boolean({ default: true, description: 'false gives last values as they were pushed.' }),
+  ),
+};
+
+/** Reads the options that `valueParameters` ask for. */
+export const valueOptions = (query: { readonly calibrated?: boolean }) => ({
+  isCalibrated: query.calibrated !== false,
+});
+
+/** For lists of devices: what is long in `meta` may be left out. */
+export const metaParameter = {
+  meta: Type.Optional(
+    Type.Unsafe<'whole' | 'short'>({
+      type: 'string',
+      enum: ['whole', 'short'],
+      default: 'whole',
+      description:
+        `short: texts directly in meta with more than ${shortMetaCharacters} characters are left ` +
+        'out, so that a list of devices with photos stays light.',
+    }),
+  ),
+};
+
+/** The words that `metaParameter` asks for. */
+export const metaSpelling = (
+  { meta }: { readonly meta?: 'whole' | 'short' },
+  spelling: Spelling,
+): Spelling => (meta === 'short' ? withShortMeta(spelling) : spelling);
+
+/** The parameters of a list that is read page by page. */
+export const pageQuery = (limits: { readonly max: number; readonly usual: number }) => ({
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.max, default: limits.usual })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+});
+
+/** X-Total-Count and, where there are other pages, Link [RFC 8288] with relative references. */
+export function pageHeaders(page: {
+  readonly url: string;
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}): Readonly<Record<string, string>> {
+  const { total, limit, offset } = page;
+  const links: string[] = [];
+  const add = (relation: string, target: number) => {
+    links.push(`<${withPage(page.url, target, limit)}>; rel="${relation}"`);
+  };
+  if (limit > 0 && total > 0) {
+    if (offset > 0) add('first', 0);
+    if (offset > 0) add('prev', Math.max(0, offset - limit));
+    if (offset + limit < total) add('next', offset + limit);
+    if (offset + limit < total) add('last', Math.floor((total - 1) / limit) * limit);
+  }
+  const count = { 'x-total-count': String(total) };
+  return links.length === 0 ? count : { ...count, link: links.join(', ') };
+}
+
+function withPage(url: string, offset: number, limit: number): string {
+  const [path = '', query = ''] = url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set('limit', String(limit));
+  parameters.set('offset', String(offset));
+  return `${path}?${parameters}`;
+}
+
+/** A page of a list, under the name of its items. */
+type StorePage<Name extends string, Item> = { readonly total: number } & {
+  readonly [Key in Name]: readonly Item[];
+};
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Each item may be half a megabyte: few are read at once, and more while they turn out small. */
+const firstStepItems = 20;
+const stepItemsMax = 500;
+const stepCharacters = 262_144;
+
+/**
+ * Answers a list of things that are read from the store in steps, as fast as the client reads. One
+ * that is added or deleted meanwhile may be missed or come twice, as between two pages.
+ */
+export async function listed<Name extends string, Item, Message>(
+  { url, query }: { readonly url: string; readonly query: Partial<Page> },
+  usualLimit: number,
+  name: Name,
+  readPage: (page: Page) => Promise<StorePage<Name, Item>>,
+  toWire: (item: Item) => Message,
+): Promise<JsonAnswer<readonly Message[]> | ListAnswer<Message>> {
+  const { limit = usualLimit, offset = 0 } = query;
+  const first = await readPage({ limit: Math.min(limit, firstStepItems), offset });
+  const headers = pageHeaders({ url, total: first.total, limit, offset });
+  const messages = first[name].map(toWire);
+  if (limit <= firstStepItems || messages.length < firstStepItems) return json(messages, headers);
+  const rest = { limit: limit - firstStepItems, offset: offset + firstStepItems };
+  const read = async (page: Page): Promise<readonly Message[]> =>
+    (await readPage(page))[name].map(toWire);
+  return list(stepsOf(messages, rest, read), headers);
+}
+
+async function* stepsOf<Message>(
+  first: readonly Message[],
+  rest: Page,
+  read: (page: Page) => Promise<readonly Message[]>,
+): AsyncGenerator<readonly Message[]> {
+  let { limit: left, offset } = rest;
+  let step = first;
+  let size = firstStepItems;
+  for (;;) {
+    yield step;
+    const perItem = (JSON.stringify(step[0]) ?? '').length + 1;
+    const fitting = Math.floor(stepCharacters / perItem);
+    size = Math.max(1, Math.min(size * 2, fitting, stepItemsMax));
+    const limit = Math.min(left, size);
+    if (limit === 0) return;
+    step = await read({ limit, offset });
+    if (step.length === 0) return;
+    left -= limit;
+    offset += limit;
+  }
+}

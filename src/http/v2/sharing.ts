@@ -1,0 +1,187 @@
+import Type from 'typebox';
+import type { ResourceKind } from '../../domain/access/scopes.ts';
+import { parseGroupId, parseInvitationId, parseUsername } from '../../domain/ids.ts';
+import { invitationLimits } from '../../domain/sharing/invitation.ts';
+import type { Invitations } from '../../domain/sharing/invitations.ts';
+import type { Sharing } from '../../domain/sharing/sharing.ts';
+import {
+  GrantMessage,
+  givenGrantToWire,
+  givenGroupGrantToWire,
+  grantToWire,
+  groupGrantToWire,
+  MyGrantsMessage,
+  RightsMessage,
+  receivedGrantToWire,
+  receivedGroupGrantToWire,
+  rightsFromWire,
+} from '../../wire/grant.ts';
+import {
+  AcceptedInvitationMessage,
+  CreatedInvitationMessage,
+  createdInvitationToWire,
+  InvitationMessage,
+  invitationToWire,
+  NewInvitationMessage,
+  newInvitationFromWire,
+  OfferedInvitationMessage,
+  offeredInvitationToWire,
+  targetToWire,
+} from '../../wire/invitation.ts';
+import { json } from '../answer.ts';
+import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
+import { jsonBody } from '../route-body.ts';
+import type { Site } from '../site.ts';
+import { listed, pageQuery } from './lists.ts';
+
+const route = routesOf('Sharing');
+const max = 2 * invitationLimits.invitationsPerUserMax;
+/** The answer to a link is for its reader alone, and may be outdated in a moment. */
+const unkept = { 'cache-control': 'no-store' };
+
+/** Routes on who may do what with the things of one kind, for their owner and admins. */
+export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Route[] {
+  const parameter = `${kind}_id`;
+  const path = `/${kind}s/:${parameter}/grants`;
+  const idOf = (params: Params) => params[parameter] ?? '';
+  return [
+    route.get(path, {
+      summary: `List with whom a ${kind} is shared`,
+      answer: messageAnswer('One entry per user, then one per group.', Type.Array(GrantMessage)),
+      handle: async ({ actor, params }) =>
+        json(toWire(await sharing.listGrants(actor, kind, idOf(params)))),
+    }),
+    route.put(`${path}/:username`, {
+      summary: `Share a ${kind} with a user: sets the rights, an empty array revokes`,
+      body: jsonBody(RightsMessage, (message) => rightsFromWire(message, kind)),
+      done: 'In force at once.',
+      perform: ({ actor, params, body: scopes }) =>
+        sharing.grant(actor, kind, idOf(params), {
+          username: parseUsername(params['username']),
+          scopes,
+        }),
+    }),
+    route.delete(`${path}/:username`, {
+      summary: `Stop sharing a ${kind} with a user`,
+      done: 'In force at once.',
+      perform: ({ actor, params }) =>
+        sharing.revoke(actor, kind, idOf(params), parseUsername(params['username'])),
+    }),
+    ...groupGrantRoutes({ sharing, kind, path, idOf }),
+  ];
+}
+
+const toWire = ({ users, groups }: Awaited<ReturnType<Sharing['listGrants']>>) => [
+  ...users.map(grantToWire),
+  ...groups.map(groupGrantToWire),
+];
+
+function groupGrantRoutes(options: {
+  readonly sharing: Sharing;
+  readonly kind: ResourceKind;
+  readonly path: string;
+  readonly idOf: (params: Params) => string;
+}): readonly Route[] {
+  const { sharing, kind, idOf } = options;
+  const path = `${options.path}/groups/:group_id`;
+  return [
+    route.put(path, {
+      summary: `Share a ${kind} with one of your groups: sets the rights, an empty array revokes`,
+      body: jsonBody(RightsMessage, (message) => rightsFromWire(message, kind)),
+      done: 'In force at once, for whoever is in the group.',
+      perform: ({ actor, params, body: scopes }) =>
+        sharing.grantToGroup(actor, kind, idOf(params), {
+          groupId: parseGroupId(params['group_id']),
+          scopes,
+        }),
+    }),
+    route.delete(path, {
+      summary: `Stop sharing a ${kind} with a group`,
+      done: 'In force at once.',
+      perform: ({ actor, params }) =>
+        sharing.revokeFromGroup(actor, kind, idOf(params), parseGroupId(params['group_id'])),
+    }),
+  ];
+}
+
+/** The route that lists what I share, and what is shared with me. */
+export function myGrantsRoute(sharing: Sharing): Route {
+  return route.get('/users/me/grants', {
+    summary: 'List what you share with whom, and what is shared with you',
+    answer: messageAnswer('Grants given and received.', MyGrantsMessage),
+    errors: ['unauthenticated', 'forbidden'],
+    handle: async ({ actor }) => {
+      const { given, received, givenToGroups, receivedByGroups } = await sharing.mine(actor);
+      return json({
+        given: [...given.map(givenGrantToWire), ...givenToGroups.map(givenGroupGrantToWire)],
+        received: [
+          ...received.map(receivedGrantToWire),
+          ...receivedByGroups.map(receivedGroupGrantToWire),
+        ],
+      });
+    },
+  });
+}
+
+/** Links by which people join a device, a group or a project, with an account or not yet. */
+export function invitationRoutes(invitations: Invitations, site: Site): readonly Route[] {
+  return [
+    route.post('/invitations', {
+      summary: 'Make a link that lets people join devices, a group or a project of yours',
+      body: jsonBody(NewInvitationMessage, newInvitationFromWire),
+      answer: messageAnswer('The link, which is shown this once.', CreatedInvitationMessage),
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
+      handle: async ({ actor, body, raw }) => {
+        const { invitation, secret } = await invitations.create(actor, body);
+        const url = `${site.originOf(raw)}/join/${secret}`;
+        return json(createdInvitationToWire(invitation, url), unkept);
+      },
+    }),
+    route.get('/invitations', {
+      summary: 'List your invitations that were not revoked, the newest first',
+      query: Type.Object(pageQuery({ max, usual: max })),
+      answer: messageAnswer(
+        'Invitations without their links; X-Total-Count has the number of all.',
+        Type.Array(InvitationMessage),
+      ),
+      errors: ['invalid', 'unauthenticated', 'forbidden'],
+      handle: ({ actor, ...request }) =>
+        listed(
+          request,
+          max,
+          'invitations',
+          (page) => invitations.list(actor, page),
+          invitationToWire,
+        ),
+    }),
+    route.delete('/invitations/:invitation_id', {
+      summary: 'Revoke an invitation; who joined by it stays',
+      done: 'The link is no longer valid.',
+      perform: ({ actor, params }) =>
+        invitations.revoke(actor, parseInvitationId(params['invitation_id'])),
+    }),
+    ...linkRoutes(invitations),
+  ];
+}
+
+function linkRoutes(invitations: Invitations): readonly Route[] {
+  const path = '/invitations/at/:token';
+  return [
+    route.get(path, {
+      summary: 'Read who invites, to what and until when; needs no login',
+      answer: messageAnswer('The invitation.', OfferedInvitationMessage),
+      errors: ['unauthenticated', 'not_found', 'gone'],
+      handle: async ({ params }) =>
+        json(offeredInvitationToWire(await invitations.at(params['token'] ?? '')), unkept),
+    }),
+    route.post(`${path}/accept`, {
+      summary: 'Join what an invitation leads to; twice by one account counts once',
+      answer: messageAnswer('What you may do by it now.', AcceptedInvitationMessage),
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'gone'],
+      handle: async ({ actor, params }) => {
+        const granted = await invitations.accept(actor, params['token'] ?? '');
+        return json({ granted: granted.map(targetToWire) });
+      },
+    }),
+  ];
+}
