@@ -19,7 +19,7 @@ const ownWords: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/http/fast-path/reader.ts', ['params']], // parameters of routes
   ['src/http/v1/dictionary.ts', ['words']], // words that a pattern of ours found
   ['src/http/v1/translate.ts', ['renamed', 'params']], // parameters of routes
-  ['src/http/v2/grants.ts', ['params']], // parameters of routes
+  ['src/http/v2/sharing.ts', ['params']], // parameters of routes
   ['src/lib/json.ts', ['object']], // sets "__proto__" as its own
   ['src/mqtt/broker/message-queue.ts', ['dropped']], // reasons of ours
   ['src/mqtt/broker/outbound.ts', ['dropped']], // reasons of ours

@@ -1,4 +1,5 @@
 import { errorCodes } from '../domain/errors.ts';
+import { defined } from '../lib/record.ts';
 import { refusalPatterns } from '../wire/refusal-patterns.ts';
 import { edgeErrorCodes, statusOf } from './errors.ts';
 import { createComponents } from './openapi-components.ts';
@@ -122,7 +123,7 @@ function queryParameters(route: Route): readonly object[] {
   const properties: Readonly<Record<string, object>> = route.query?.properties ?? {};
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = property as { description?: string };
-    return { name, in: 'query', ...(description !== undefined && { description }), schema };
+    return defined({ name, in: 'query', description, schema });
   });
 }
 

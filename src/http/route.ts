@@ -237,11 +237,7 @@ export function mountRoutes(fastify: FastifyInstance, options: MountOptions): vo
       );
   }
   for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
-    refuseOtherMethods(
-      fastify,
-      prefix + path,
-      known.map((route) => route.method),
-    );
+    refuseOtherMethods(fastify, prefix + path, new Set(known.map(({ method }) => method)));
   }
 }
 
@@ -372,13 +368,9 @@ function isEmptyObject(given: object): boolean {
   return true;
 }
 
-const longBytesMin = 32_768;
+const isLong = (body: unknown): boolean => Buffer.isBuffer(body) && body.length >= 32_768;
 
-const isLong = (body: unknown): boolean => Buffer.isBuffer(body) && body.length >= longBytesMin;
-
-/**
- * A client that asked for an id as JSON may use it with its quotes, as it came; no id holds any.
- */
+/** Ids that a client asked for as JSON may come with their quotes; no id holds any. */
 function paramsOf({ params, url }: ReceivedRequest): Params {
   const known = params as Params;
   if (!url.includes('%22')) return known;
@@ -389,14 +381,16 @@ function paramsOf({ params, url }: ReceivedRequest): Params {
   return Object.fromEntries(unquoted);
 }
 
-function refuseOtherMethods(fastify: FastifyInstance, url: string, known: readonly Method[]): void {
-  const allowed: HTTPMethods[] = known.includes('GET') ? ['HEAD', ...known] : [...known];
+function refuseOtherMethods(
+  fastify: FastifyInstance,
+  url: string,
+  known: ReadonlySet<Method>,
+): void {
+  const allowed: HTTPMethods[] = known.has('GET') ? ['HEAD', ...known] : [...known];
   const allow = [...allowed, 'OPTIONS'].join(', ');
-  const others: HTTPMethods[] = [...methods, 'HEAD' as const].filter(
-    (method) => !allowed.includes(method),
-  );
+  const every: readonly HTTPMethods[] = [...methods, 'HEAD'];
   fastify.route({
-    method: others,
+    method: every.filter((method) => !allowed.includes(method)),
     url,
     handler: (request) => {
       const message = `${request.method} is not possible here: use ${allow}`;

@@ -7,6 +7,7 @@ import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
+import { defined } from '../lib/record.ts';
 import { createFairSlices } from '../lib/scheduling/fair-slices.ts';
 import type { SteadyClock } from '../lib/steady-clock.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
@@ -101,7 +102,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const authenticate = createAuthenticate(services.sessions);
   const clients = createClients(options.isTrustedProxy);
   const { publicUrl } = options;
-  const site = createSite({ clients, ...(publicUrl !== undefined && { publicUrl }) });
+  const site = createSite(defined({ clients, publicUrl }));
   const routes = {
     v2: v2Routes(services, options.tokenLifeSeconds, site),
     v1: v1Routes(services, options.v1TokenLifeSeconds, site),

@@ -4,6 +4,7 @@ import { parseDeviceId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { NewAccessKey } from '../domain/users/access-keys.ts';
 import type { AccessKeyRecord } from '../domain/users/credential-store.ts';
+import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
 import { DateText, EndText, Text, type Wire, Word } from './fields.ts';
@@ -50,21 +51,21 @@ const readNewAccessKey = createReader(NewAccessKeyMessage, 'key');
 
 export function accessKeyFromWire(message: unknown): NewAccessKey {
   const { name, scopes, devices, expires } = readNewAccessKey(message);
-  return {
+  return defined({
     name,
-    ...(scopes !== undefined && { scopes: [...new Set(scopes.map((text) => parseScope(text)))] }),
-    ...(devices !== undefined && { devices: [...new Set(devices.map(parseDeviceId))] }),
-    ...(expires !== undefined && { expiresAt: readEnd(expires, 'expires') }),
-  };
+    scopes: ifDefined(scopes, (scopes) => [...new Set(scopes.map((text) => parseScope(text)))]),
+    devices: ifDefined(devices, (devices) => [...new Set(devices.map(parseDeviceId))]),
+    expiresAt: ifDefined(expires, (expires) => readEnd(expires, 'expires')),
+  });
 }
 
 export function accessKeyToWire(key: AccessKeyRecord): Wire<typeof AccessKeyMessage> {
-  return {
+  return defined({
     id: key.id,
     name: key.name,
-    ...(key.scopes !== undefined && { scopes: key.scopes }),
-    ...(key.devices !== undefined && { devices: key.devices }),
-    ...(key.expiresAt !== undefined && { expires: formatTimestamp(key.expiresAt) }),
+    scopes: key.scopes,
+    devices: key.devices,
+    expires: ifDefined(key.expiresAt, formatTimestamp),
     date_created: formatTimestamp(key.createdAt),
-  };
+  });
 }

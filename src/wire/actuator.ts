@@ -5,7 +5,7 @@ import { parseActuatorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { parseDuration } from '../lib/duration.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { isRecord } from '../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, Id, newMeta, OneOf, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
@@ -57,41 +57,34 @@ export const readActuator = (message: unknown): Actuator =>
 export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Actuator {
   const { name, actuator_kind, value, meta } = message;
   const valueType = message.actuator_value_type ?? message.value_type;
-  return {
+  return defined({
     id: parseActuatorId(message.id),
-    ...(name !== undefined && { name }),
-    ...(actuator_kind !== undefined && { kind: actuator_kind }),
-    ...(valueType !== undefined && { valueType }),
-    ...(value !== undefined && { value: readActuatorValue(value as JsonValue) }),
+    name,
+    kind: actuator_kind,
+    valueType,
+    value: ifDefined(value, (value) => readActuatorValue(value as JsonValue)),
     ...newMeta(meta),
-  };
+  });
 }
 
 /** In the order of [contract 5]: sketches cut the value out of the text by its neighbours. */
 export function actuatorToWire(actuator: Actuator): Wire<typeof ActuatorMessage> {
   const { id, name, kind, valueType, value, meta } = actuator;
-  return {
-    ...(valueType !== undefined && { actuator_value_type: valueType }),
-    ...(value !== undefined && { value }),
-    ...(kind !== undefined && { actuator_kind: kind }),
-    ...(name !== undefined && { name }),
-    id,
-    ...(meta !== undefined && { meta }),
-  };
+  return defined({ actuator_value_type: valueType, value, actuator_kind: kind, name, id, meta });
 }
 
 /** With who set it and when, behind the id: an actuator whose setting the reader may see. */
 export function settableActuatorToWire(actuator: Actuator): Wire<typeof SettableActuatorMessage> {
   const { meta, ...fields } = actuatorToWire(actuator);
   const { setBy, setAt, confirmedAt, revert } = actuator;
-  return {
+  return defined({
     ...fields,
-    ...(setBy !== undefined && { set_by: setBy }),
-    ...(setAt !== undefined && { set_at: formatTimestamp(setAt) }),
-    ...(confirmedAt !== undefined && { confirmed_at: formatTimestamp(confirmedAt) }),
-    ...(revert !== undefined && { until: formatTimestamp(revert.at) }),
-    ...(meta !== undefined && { meta }),
-  };
+    set_by: setBy,
+    set_at: ifDefined(setAt, formatTimestamp),
+    confirmed_at: ifDefined(confirmedAt, formatTimestamp),
+    until: ifDefined(revert, (revert) => formatTimestamp(revert.at)),
+    meta,
+  });
 }
 
 /**

@@ -6,6 +6,7 @@ import { DomainError, invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { defined } from '../lib/record.ts';
 import { readDatapoint } from './datapoint.ts';
 import { Anything, DateText, Prose, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
@@ -59,7 +60,7 @@ export function readBulkLine(
     return { line, sensor, datapoint: readDatapoint(body, '') };
   } catch (reason) {
     if (!(reason instanceof DomainError)) throw reason;
-    return { line, refusal: reason, sent: text, ...(sensor !== undefined && { sensor }) };
+    return defined({ line, refusal: reason, sent: text, sensor });
   }
 }
 

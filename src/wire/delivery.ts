@@ -5,6 +5,7 @@ import { listsIn } from '../domain/notifications/expression.ts';
 import { channelNames } from '../domain/notifications/notification.ts';
 import type { Previewed } from '../domain/notifications/preview.ts';
 import type { ChannelState } from '../domain/notifications/test-messages.ts';
+import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
 import { Anything, DateText, OneOf } from './fields.ts';
@@ -29,7 +30,7 @@ export const DeliveryMessage = Type.Object(
 export function deliveryToWire(delivery: FiledDelivery): Static<typeof DeliveryMessage> {
   const { username, channel, message, attempts, createdAt, progress } = delivery;
   const reason = progress.status === 'sent' ? undefined : progress.reason;
-  return {
+  return defined({
     username,
     channel,
     message,
@@ -38,8 +39,8 @@ export function deliveryToWire(delivery: FiledDelivery): Static<typeof DeliveryM
     created: formatTimestamp(createdAt),
     ...(progress.status === 'sent' && { sent: formatTimestamp(progress.sentAt) }),
     ...(progress.status === 'pending' && { next_attempt: formatTimestamp(progress.dueAt) }),
-    ...(reason !== undefined && { reason }),
-  };
+    reason,
+  });
 }
 
 export const EvaluationMessage = Type.Object(
@@ -60,13 +61,13 @@ export const EvaluationMessage = Type.Object(
 
 export function evaluationToWire(evaluation: Evaluation): Static<typeof EvaluationMessage> {
   const { at, deviceId, sensorId, value, outcome } = evaluation;
-  return {
+  return defined({
     timestamp: formatTimestamp(at),
     device_id: deviceId,
     sensor_id: sensorId,
-    ...(value !== undefined && { value }),
+    value,
     outcome,
-  };
+  });
 }
 
 export const PreviewRequestMessage = Type.Object(
@@ -107,11 +108,11 @@ const readRequest = createReader(PreviewRequestMessage, 'preview');
 
 export function readPreviewRequest(message: unknown) {
   const { notification, from, to } = readRequest(message);
-  return {
+  return defined({
     from: readInstant(from, 'from'),
-    ...(to !== undefined && { to: readInstant(to, 'to') }),
+    to: ifDefined(to, (to) => readInstant(to, 'to')),
     notification: notificationFromWire(notification),
-  };
+  });
 }
 
 export function previewToWire(
@@ -120,20 +121,22 @@ export function previewToWire(
 ): Static<typeof PreviewMessage> {
   const { fired, throttled, datapoints, firings, cameLate } = previewed;
   const note = listsIn(expression);
-  return {
+  return defined({
     fired,
     throttled,
     datapoints,
     came_late: cameLate,
-    ...(note !== undefined && { expression_note: note }),
-    firings: firings.map(({ at, deviceId, sensorId, value, message }) => ({
-      timestamp: formatTimestamp(at),
-      device_id: deviceId,
-      sensor_id: sensorId,
-      ...(value !== undefined && { value }),
-      ...(message !== undefined && { message }),
-    })),
-  };
+    expression_note: note,
+    firings: firings.map(({ at, deviceId, sensorId, value, message }) =>
+      defined({
+        timestamp: formatTimestamp(at),
+        device_id: deviceId,
+        sensor_id: sensorId,
+        value,
+        message,
+      }),
+    ),
+  });
 }
 
 export const ChannelMessage = Type.Object(
@@ -148,12 +151,7 @@ export const ChannelMessage = Type.Object(
 
 export function channelToWire(state: ChannelState): Static<typeof ChannelMessage> {
   const { channel, isConfigured, reason } = state;
-  return {
-    channel,
-    configured: isConfigured,
-    reachable: reason === undefined,
-    ...(reason !== undefined && { reason }),
-  };
+  return defined({ channel, configured: isConfigured, reachable: reason === undefined, reason });
 }
 
 export const TestOutcomeMessage = Type.Object(

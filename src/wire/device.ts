@@ -4,7 +4,7 @@ import type { NewDevice } from '../domain/devices/devices.ts';
 import { invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseGatewayId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { isRecord } from '../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { findTimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import {
@@ -105,16 +105,16 @@ type Description = Static<typeof DeviceChangesMessage>;
 function descriptionFromWire(message: Description) {
   const { name, domain, visibility, location, meta, deployed, timezone } = message;
   const gatewayId = message.gateway_id;
-  return {
-    ...(gatewayId !== undefined && { gatewayId: readGatewayReference(gatewayId) }),
-    ...(name !== undefined && { name }),
-    ...(domain !== undefined && { domain }),
-    ...(visibility !== undefined && { visibility }),
-    ...(location !== undefined && { location: locationFromWire(location) }),
+  return defined({
+    gatewayId: ifDefined(gatewayId, readGatewayReference),
+    name,
+    domain,
+    visibility,
+    location: ifDefined(location, locationFromWire),
     ...newMeta(meta),
-    ...(deployed !== undefined && { isDeployed: deployed }),
-    ...(timezone !== undefined && { timezone: readTimezone(timezone) }),
-  };
+    isDeployed: deployed,
+    timezone: ifDefined(timezone, readTimezone),
+  });
 }
 
 /** Fields by their names in the API, which a null removes. */
@@ -168,21 +168,21 @@ function requireDistinct(kind: string, things: readonly { readonly id: string }[
 export function deviceToWire(device: Device): Wire<typeof DeviceMessage> {
   const { gatewayId, name, domain, visibility, location, meta, isDeployed, timezone, isPending } =
     device;
-  return {
+  return defined({
     id: device.id,
-    ...(gatewayId !== undefined && { gateway_id: gatewayId }),
-    ...(name !== undefined && { name }),
-    ...(domain !== undefined && { domain }),
+    gateway_id: gatewayId,
+    name,
+    domain,
     owner: device.owner,
     ...((isPending === true || device.offeredTo !== undefined) && { pending: true }),
-    ...(visibility !== undefined && { visibility }),
-    ...(location !== undefined && { location }),
+    visibility,
+    location,
     sensors: device.sensors.map((sensor) => sensorToWire({ sensor, lastValue: undefined })),
     actuators: device.actuators.map(actuatorToWire),
-    ...(meta !== undefined && { meta }),
-    ...(isDeployed !== undefined && { deployed: isDeployed }),
-    ...(timezone !== undefined && { timezone }),
+    meta,
+    deployed: isDeployed,
+    timezone,
     date_created: formatTimestamp(device.createdAt),
     date_modified: formatTimestamp(device.modifiedAt),
-  };
+  });
 }

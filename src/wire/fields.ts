@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';
+import { defined, ifDefined } from '../lib/record.ts';
 
 /** A message of a schema as it is answered: nothing of it is changed any more. */
 export type Wire<Schema extends TSchema> = Unchanged<Static<Schema>>;
@@ -12,11 +13,13 @@ type Unchanged<Value> = Value extends object
 
 /** A free text such as a name or a unit. */
 export const Text = (description: string, example?: string) =>
-  Type.String({
-    description,
-    maxLength: limits.nameCharactersMax,
-    ...(example !== undefined && { examples: [example] }),
-  });
+  Type.String(
+    defined({
+      description,
+      maxLength: limits.nameCharactersMax,
+      examples: ifDefined(example, (example) => [example]),
+    }),
+  );
 
 /** Any JSON value. */
 export const Anything = (description: string) => Type.Unknown({ description });
@@ -42,7 +45,7 @@ export const Id = (description: string, example: string) =>
 
 /** A word of the API itself, such as a scope: each version has its own. */
 export const Word = (description?: string) =>
-  Type.String({ ...(description !== undefined && { description }), 'x-words': 'word' });
+  Type.String(defined({ description, 'x-words': 'word' }));
 
 /** A sentence of the service, in which each version uses its own words. */
 export const Prose = (description: string) => Type.String({ description, 'x-words': 'prose' });

@@ -5,7 +5,7 @@ import type { NewGateway } from '../domain/gateways/gateways.ts';
 import { parseGatewayId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { isRecord } from '../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { DeviceMessage, visibilities } from './device.ts';
 import { Anything, DateText, Id, OneOf, Text, type Wire } from './fields.ts';
@@ -55,12 +55,12 @@ const readNewGateway = createReader(NewGatewayMessage, 'gateway');
 
 export function readGateway(message: unknown): NewGateway {
   const { id, name, visibility, location } = readNewGateway(message);
-  return {
+  return defined({
     id: parseGatewayId(id),
-    ...(name !== undefined && { name }),
-    ...(visibility !== undefined && { visibility }),
-    ...(location !== undefined && { location: locationFromWire(location) }),
-  };
+    name,
+    visibility,
+    location: ifDefined(location, locationFromWire),
+  });
 }
 
 /** The status in the body of a heartbeat; undefined when it is no JSON object. */
@@ -80,17 +80,17 @@ export interface GatewayView {
 export function gatewayToWire(view: GatewayView): Wire<typeof GatewayMessage> {
   const { gateway, isConnected } = view;
   const { id, name, visibility, owner, location, status, lastSeenAt } = gateway;
-  return {
+  return defined({
     id,
-    ...(name !== undefined && { name }),
-    ...(visibility !== undefined && { visibility }),
+    name,
+    visibility,
     owner,
     ...(gateway.offeredTo !== undefined && { pending: true }),
-    ...(location !== undefined && { location }),
-    ...(status !== undefined && { status }),
+    location,
+    status,
     date_created: formatTimestamp(gateway.createdAt),
     date_modified: formatTimestamp(gateway.modifiedAt),
     connected: isConnected,
-    ...(lastSeenAt !== undefined && { last_seen: formatTimestamp(lastSeenAt) }),
-  };
+    last_seen: ifDefined(lastSeenAt, formatTimestamp),
+  });
 }

@@ -8,6 +8,7 @@ import {
   invitationLimits,
 } from '../domain/sharing/invitation.ts';
 import type { NewInvitation, OfferedInvitation } from '../domain/sharing/invitations.ts';
+import { defined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
 import { DateText, EndText, type Wire, Word } from './fields.ts';
@@ -111,7 +112,7 @@ export function newInvitationFromWire(message: unknown): NewInvitation {
   }
   if (group !== undefined) targets.push({ kind: 'group', resource: parseGroupId(group) });
   const expiresAt = expires === undefined ? undefined : readEnd(expires, 'expires');
-  return { targets, uses, ...(expiresAt !== undefined && { expiresAt }) };
+  return defined({ targets, uses, expiresAt });
 }
 
 const endsOf = ({ expiresAt, usesLeft }: Invitation) => ({
@@ -132,15 +133,15 @@ export function invitationToWire(invitation: Invitation): Wire<typeof Invitation
   const [project] = ofKind('project');
   const [group] = ofKind('group');
   const scopes = targets.flatMap((target) => (target.kind === 'group' ? [] : target.scopes));
-  return {
+  return defined({
     id,
     ...(devices.length > 0 && { devices }),
-    ...(group !== undefined && { group }),
-    ...(project !== undefined && { project }),
+    group,
+    project,
     ...(scopes.length > 0 && { scopes: [...new Set(scopes)] }),
     date_created: formatTimestamp(createdAt),
     ...endsOf(invitation),
-  };
+  });
 }
 
 export const targetToWire = (target: InvitationTarget) => ({

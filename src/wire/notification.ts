@@ -15,7 +15,7 @@ import {
 import type { Lacks, NotificationPatch } from '../domain/notifications/notifications.ts';
 import { unknownUsernames } from '../domain/notifications/recipients.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { isRecord } from '../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, OneOf, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
@@ -239,12 +239,7 @@ export function notificationChangesFromWire(body: unknown): NotificationPatch {
 type Fields = Omit<Static<typeof NotificationChangesMessage>, 'condition' | 'action'>;
 
 function fieldsFromWire({ description, expires, throttling, status }: Fields) {
-  return {
-    ...(description !== undefined && { description }),
-    ...(expires !== undefined && { expires }),
-    ...(throttling !== undefined && { throttlingSeconds: throttling }),
-    ...(status !== undefined && { status }),
-  };
+  return defined({ description, expires, throttlingSeconds: throttling, status });
 }
 
 function conditionFromWire(message: Static<typeof ConditionMessage>): Partial<Condition> {
@@ -296,34 +291,34 @@ export function notificationToWire(
   const { id, description, condition, expires, throttlingSeconds, status } = notification;
   const { lastFiredAt, lastSuccessAt, lastSuccessCode } = tally;
   const { lastFailureAt, lastFailureReason } = tally;
-  const fired = lastFiredAt === undefined ? undefined : formatTimestamp(lastFiredAt);
+  const fired = ifDefined(lastFiredAt, formatTimestamp);
   const note = listsIn(condition.expression);
   const problem = problemOf(condition.expression);
   const unknown = unknownUsernames(notification);
-  return {
+  return defined({
     id,
-    ...(description !== undefined && { description }),
+    description,
     condition: conditionToWire(condition),
     action: actionToWire(notification),
-    ...(expires !== undefined && { expires }),
-    ...(throttlingSeconds !== undefined && { throttling: throttlingSeconds }),
+    expires,
+    throttling: throttlingSeconds,
     status,
     ...(unknown.length > 0 && { unknown_usernames: unknown }),
     ...(unreachable.length > 0 && { unreachable }),
     ...(goneDevices.length > 0 && { gone_devices: goneDevices }),
-    ...(note !== undefined && { expression_note: note }),
-    ...(problem !== undefined && { expression_problem: problem }),
+    expression_note: note,
+    expression_problem: problem,
     owner: notification.owner,
     times_sent: tally.timesSent,
     // Both spellings [contract 3].
-    ...(fired !== undefined && { last_notification: fired, last_notif: fired }),
-    ...(lastSuccessAt !== undefined && { last_success: formatTimestamp(lastSuccessAt) }),
-    ...(lastSuccessCode !== undefined && { last_success_code: lastSuccessCode }),
-    ...(lastFailureAt !== undefined && { last_failure: formatTimestamp(lastFailureAt) }),
-    ...(lastFailureReason !== undefined && { last_failure_reason: lastFailureReason }),
+    ...{ last_notification: fired, last_notif: fired },
+    last_success: ifDefined(lastSuccessAt, formatTimestamp),
+    last_success_code: lastSuccessCode,
+    last_failure: ifDefined(lastFailureAt, formatTimestamp),
+    last_failure_reason: lastFailureReason,
     date_created: formatTimestamp(notification.createdAt),
     date_modified: formatTimestamp(notification.modifiedAt),
-  };
+  });
 }
 
 function conditionToWire({ devices, sensors, expression, maxAgeSeconds }: Condition) {

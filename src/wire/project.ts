@@ -9,6 +9,7 @@ import {
 import { limits } from '../domain/limits.ts';
 import type { Project, UnsharedMembers } from '../domain/projects/project.ts';
 import type { NewProject } from '../domain/projects/projects.ts';
+import { defined, ifDefined } from '../lib/record.ts';
 import { DeviceMessage } from './device.ts';
 import { Id, Text, type Wire } from './fields.ts';
 import { GatewayMessage, type GatewayView, gatewayToWire } from './gateway.ts';
@@ -83,12 +84,12 @@ export const gatewayIdsFromWire = (message: unknown): readonly GatewayId[] => [
 
 export function readProject(message: unknown): NewProject {
   const { id, name, device_ids = [], gateway_ids = [] } = readNewProject(message);
-  return {
-    ...(id !== undefined && { id: parseProjectId(id) }),
-    ...(name !== undefined && { name }),
+  return defined({
+    id: ifDefined(id, parseProjectId),
+    name,
     deviceIds: deviceIdsFromWire(device_ids),
     gatewayIds: gatewayIdsFromWire(gateway_ids),
-  };
+  });
 }
 
 /** A project and, where asked for, what is in it. */
@@ -104,9 +105,9 @@ export function projectToWire({
   gateways,
 }: ProjectView): Wire<typeof ProjectMessage> {
   const { id, name, owner, deviceIds, gatewayIds } = project;
-  return {
+  return defined({
     id,
-    ...(name !== undefined && { name }),
+    name,
     owner,
     device_ids: deviceIds,
     gateway_ids: gatewayIds,
@@ -114,6 +115,6 @@ export function projectToWire({
       unshared.deviceIds.length + unshared.gatewayIds.length > 0 && {
         unshared: { device_ids: unshared.deviceIds, gateway_ids: unshared.gatewayIds },
       }),
-    ...(gateways !== undefined && { gateways: gateways.map(gatewayToWire) }),
-  };
+    gateways: ifDefined(gateways, (gateways) => gateways.map(gatewayToWire)),
+  });
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { RefusedPush } from '../domain/datapoints/refusal-book.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import { defined } from '../lib/record.ts';
 import type { ExactCode } from './refusal-code.ts';
 
 /** A code that answers have: an exact one, or the kind of the error. */
@@ -56,14 +57,14 @@ export const RefusalMessage = Type.Object(
 export const refusalToWire = (refusal: RefusedPush) => {
   const { at, problem, via, count, deviceId, sensorId, path, description } = refusal;
   const { excerpt, elements } = refusal;
-  return {
+  return defined({
     date: new Date(at).toISOString(),
     ...{ problem, via, count },
-    ...(deviceId !== undefined && { device_id: deviceId }),
-    ...(sensorId !== undefined && { sensor_id: sensorId }),
-    ...(path !== undefined && { path }),
-    ...(description !== undefined && { description }),
-    ...(excerpt !== undefined && { excerpt }),
-    ...(elements !== undefined && { elements }),
-  };
+    device_id: deviceId,
+    sensor_id: sensorId,
+    path,
+    description,
+    excerpt,
+    elements,
+  });
 };

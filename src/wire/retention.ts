@@ -3,7 +3,7 @@ import type { Retention } from '../domain/datapoints/retention/retention.ts';
 import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
 import type { RetentionState } from '../domain/datapoints/retention/retentions.ts';
 import { invalid } from '../domain/errors.ts';
-import { isRecord } from '../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { DateText, type Wire, Word } from './fields.ts';
 
@@ -43,10 +43,7 @@ export function readRetention(body: unknown): Retention {
     throw invalid('send an object such as {"raw_days": 90, "hourly_days": 3650}');
   const raw = readDays(body, 'raw_days');
   const hourly = readDays(body, 'hourly_days');
-  return {
-    ...(raw !== undefined && { rawDays: raw }),
-    ...(hourly !== undefined && { hourlyDays: hourly }),
-  };
+  return defined({ rawDays: raw, hourlyDays: hourly });
 }
 
 function readDays(body: Readonly<Record<string, unknown>>, name: string): number | undefined {
@@ -63,9 +60,9 @@ export function retentionToWire(state: RetentionState): Wire<typeof RetentionMes
     raw_days: retention.rawDays ?? null,
     hourly_days: retention.hourlyDays ?? null,
     source,
-    next: {
+    next: defined({
       datapoints: next.datapoints,
-      ...(next.before !== undefined && { before: formatTimestamp(next.before) }),
-    },
+      before: ifDefined(next.before, formatTimestamp),
+    }),
   };
 }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { SensorSnapshot } from '../domain/datapoints/snapshots.ts';
 import { measuresWords, type Sensor } from '../domain/devices/device.ts';
 import { parseSensorId } from '../domain/ids.ts';
+import { defined, ifDefined } from '../lib/record.ts';
 import { CalibrationMessage, calibrationFromWire, calibrationToWire } from './calibration.ts';
 import { LastValueMessage, lastValueToWire } from './datapoint.ts';
 import { Anything, Id, newMeta, OneOf, Text, type Wire } from './fields.ts';
@@ -46,34 +47,34 @@ export const readSensor = (message: unknown): Sensor => sensorFromWire(readNewSe
 export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor {
   const { name, sensing_device, sensor_kind, quantity_kind, unit, measures, calib, meta } = message;
   const kind = sensing_device ?? sensor_kind;
-  return {
+  return defined({
     id: parseSensorId(message.id),
-    ...(name !== undefined && { name }),
-    ...(kind !== undefined && { kind }),
+    name,
+    kind,
     ...(sensing_device === undefined &&
       sensor_kind !== undefined && { kindSpelling: 'sensor_kind' as const }),
-    ...(quantity_kind !== undefined && { quantityKind: quantity_kind }),
-    ...(unit !== undefined && { unit }),
-    ...(measures !== undefined && { measures }),
-    ...(calib !== undefined && { calibration: calibrationFromWire(calib) }),
+    quantityKind: quantity_kind,
+    unit,
+    measures,
+    calibration: ifDefined(calib, calibrationFromWire),
     ...newMeta(meta),
-  };
+  });
 }
 
 /** Exactly the keys the sensor was given; with data, the last datapoint under both its names. */
 export function sensorToWire({ sensor, lastValue }: SensorSnapshot): Wire<typeof SensorMessage> {
   const last = lastValue === undefined ? undefined : lastValueToWire(lastValue);
   const { name, kind, kindSpelling, quantityKind, unit, measures, calibration, meta } = sensor;
-  return {
+  return defined({
     id: sensor.id,
-    ...(name !== undefined && { name }),
+    name,
     ...(kind !== undefined &&
       (kindSpelling === undefined ? { sensing_device: kind } : { sensor_kind: kind })),
-    ...(quantityKind !== undefined && { quantity_kind: quantityKind }),
-    ...(unit !== undefined && { unit }),
-    ...(measures !== undefined && { measures }),
-    ...(calibration !== undefined && { calib: calibrationToWire(calibration) }),
-    ...(meta !== undefined && { meta }),
-    ...(last !== undefined && { last_value: last, value: last }),
-  };
+    quantity_kind: quantityKind,
+    unit,
+    measures,
+    calib: ifDefined(calibration, calibrationToWire),
+    meta,
+    ...{ last_value: last, value: last },
+  });
 }

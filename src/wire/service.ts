@@ -5,6 +5,7 @@ import type {
 } from '../domain/administration/installation-settings.ts';
 import type { ServiceReport } from '../domain/administration/service-state.ts';
 import type { StorageReport } from '../domain/budgets/storage-quotas.ts';
+import { defined } from '../lib/record.ts';
 import { createReader } from './validation.ts';
 
 const Moment = Type.String({ format: 'date-time' });
@@ -49,16 +50,16 @@ export const ServiceMessage = Type.Object(
 
 function storageToWire(report: StorageReport) {
   const { guestsMax, accountMax, signUpMax, signUpsMax, diskFree, diskFloor, ...rest } = report;
-  return {
+  return defined({
     ...{ used: rest.used, guests: rest.guests, guests_max: guestsMax },
-    ...(accountMax !== undefined && { account_max: accountMax }),
+    account_max: accountMax,
     ...{ sign_ups: rest.signUps, strangers: rest.strangers },
-    ...(signUpMax !== undefined && { sign_up_max: signUpMax }),
-    ...(signUpsMax !== undefined && { sign_ups_max: signUpsMax }),
-    ...(diskFree !== undefined && { disk_free: diskFree }),
+    sign_up_max: signUpMax,
+    sign_ups_max: signUpsMax,
+    disk_free: diskFree,
     ...{ disk_floor: diskFloor, refusals: rest.refusals },
     largest: rest.largest.map(({ username, used }) => ({ username, used })),
-  };
+  });
 }
 
 export const serviceToWire = (report: ServiceReport) => ({

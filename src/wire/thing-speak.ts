@@ -5,6 +5,7 @@ import { type DeviceId, parseSensorId, type SensorId } from '../domain/ids.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
+import { defined } from '../lib/record.ts';
 import type { TimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { bytesWithoutPadding, readBareValue } from './bare-value.ts';
@@ -211,7 +212,7 @@ function locationOf(parameters: UpdateParameters): JsonValue | undefined {
     throw invalid('give both lat and long, or none of them');
   }
   const elevation = degrees(parameters, ['elevation'], 1_000_000);
-  return { latitude, longitude, ...(elevation !== undefined && { elevation }) };
+  return defined({ latitude, longitude, elevation });
 }
 
 function degrees(

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { BudgetReport } from '../domain/budgets/usage.ts';
+import { defined } from '../lib/record.ts';
 
 export const BudgetMessage = Type.Object(
   {
@@ -28,9 +29,5 @@ export const budgetToWire = (report: BudgetReport) => ({
   total: report.total,
   guests: report.guests,
   refusals: report.refusals,
-  largest: report.largest.map(({ username, who, used }) => ({
-    ...(username !== undefined && { username }),
-    who,
-    used,
-  })),
+  largest: report.largest.map(({ username, who, used }) => defined({ username, who, used })),
 });

@@ -5,7 +5,7 @@ import { limits } from '../domain/limits.ts';
 import type { NewAccount } from '../domain/users/accounts.ts';
 import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
-import { isRecord } from '../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { Prose, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
@@ -179,11 +179,11 @@ export function userChangesFromWire(message: unknown): UserChanges {
       .filter((field) => isRecord(given) && given[field] === null)
       .map((field) => [field, undefined]),
   );
-  return {
+  return defined({
     profile: { ...removed, ...profileFromWire(message) },
-    ...(admin !== undefined && { isAdmin: admin }),
-    ...(disabled !== undefined && { isDisabled: disabled }),
-  };
+    isAdmin: admin,
+    isDisabled: disabled,
+  });
 }
 
 function camelCased(message: unknown): unknown {
@@ -224,26 +224,27 @@ function provenToWire(user: User): Pick<Wire<typeof UserMessage>, 'proven'> {
 /** A user as the API shows it; contact details only to those who may see them [contract 4]. */
 export function userToWire(user: User, maySeeContact: boolean): Wire<typeof UserMessage> {
   const { firstName, lastName, email, phone, address, facebook, twitter, webhook } = user.profile;
-  return {
+  return defined({
     id: user.id,
     createdTime: user.createdAt,
     username: user.username,
-    ...(firstName !== undefined && { firstName }),
-    ...(lastName !== undefined && { lastName }),
-    ...(facebook !== undefined && { facebook }),
-    ...(twitter !== undefined && { twitter }),
-    ...(maySeeContact && {
-      ...(email !== undefined && { email }),
-      ...(phone !== undefined && { phone }),
-      ...(address !== undefined && { address }),
-      ...(webhook !== undefined && { webhook }),
-      ...(user.isAdmin && { admin: true }),
-      ...(user.isDisabled && { disabled: true }),
-      ...(user.isPasswordInitial === true && { password_is_initial: true }),
-      ...(user.smsCredit !== undefined && { sms_credit: user.smsCredit }),
-      ...provenToWire(user),
-    }),
-  };
+    firstName,
+    lastName,
+    facebook,
+    twitter,
+    ...(maySeeContact &&
+      defined({
+        email,
+        phone,
+        address,
+        webhook,
+        ...(user.isAdmin && { admin: true }),
+        ...(user.isDisabled && { disabled: true }),
+        ...(user.isPasswordInitial === true && { password_is_initial: true }),
+        sms_credit: user.smsCredit,
+        ...provenToWire(user),
+      })),
+  });
 }
 
 /** What an account is used for, as administrators see it. */
@@ -251,8 +252,8 @@ export function useToWire(
   { lastLoginAt }: User,
   devices: number,
 ): Pick<Wire<typeof UserMessage>, 'last_login' | 'devices'> {
-  return {
-    ...(lastLoginAt !== undefined && { last_login: new Date(lastLoginAt).toISOString() }),
+  return defined({
+    last_login: ifDefined(lastLoginAt, (lastLoginAt) => new Date(lastLoginAt).toISOString()),
     devices,
-  };
+  });
 }

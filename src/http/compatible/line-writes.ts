@@ -7,6 +7,7 @@ import { DomainError, invalid } from '../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { createBreather } from '../../lib/event-loop.ts';
+import { defined } from '../../lib/record.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
 import { datapointsOfPoint, type Precision } from '../../wire/line-points.ts';
@@ -179,8 +180,12 @@ async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
   const { code, message, retryAfterSeconds } = reason;
   // A commit that failed fails here once more: nothing is left to wait for then.
   await bulk.finish().catch(() => undefined);
-  return new DomainError(code, `${message} stored=${bulk.stored}`, {
-    cause: reason,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  });
+  return new DomainError(
+    code,
+    `${message} stored=${bulk.stored}`,
+    defined({
+      cause: reason,
+      retryAfterSeconds,
+    }),
+  );
 }

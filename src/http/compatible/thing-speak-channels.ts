@@ -5,6 +5,7 @@ import type { ReadHistory } from '../../domain/datapoints/history.ts';
 import { DomainError, invalid, notFound } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { defined } from '../../lib/record.ts';
 import { readLocalInstant, readTimeZone } from '../../wire/local-time.ts';
 import { readUpdate, type UpdateParameters, updateText, xmlType } from '../../wire/thing-speak.ts';
 import { readBulkUpdate } from '../../wire/thing-speak-bulk.ts';
@@ -115,11 +116,11 @@ async function gatherFeed(
       const history = await readHistory(
         actor,
         { deviceId, sensorId: parseSensorId(field) },
-        {
+        defined({
           ...{ order: 'desc', skip: 0, limit: count, isCalibrated: true },
-          ...(from !== undefined && { from }),
-          ...(to !== undefined && { to }),
-        },
+          from,
+          to,
+        }),
       );
       fields.push(field);
       for await (const step of history.steps) {

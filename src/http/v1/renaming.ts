@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { isRecord } from '../../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../../lib/record.ts';
 import { keyToV1, textToV1, textToV2 } from './dictionary.ts';
 import { emptyFieldsOf } from './differences.ts';
 
@@ -148,12 +148,12 @@ const isObject = (message: unknown): message is Readonly<Record<string, unknown>
 function schemaToV1(schema: SchemaNode): SchemaNode {
   const { properties, required, items, anyOf, description, examples } = schema;
   const empty = emptyFieldsOf(properties);
-  return {
+  return defined({
     ...schema,
-    ...(description !== undefined && { description: textToV1(description) }),
-    ...(examples !== undefined && { examples: examples.map(exampleToV1) }),
-    ...(items !== undefined && { items: schemaToV1(items) }),
-    ...(anyOf !== undefined && { anyOf: anyOf.map(schemaToV1) }),
+    description: ifDefined(description, textToV1),
+    examples: ifDefined(examples, (examples) => examples.map(exampleToV1)),
+    items: ifDefined(items, schemaToV1),
+    anyOf: ifDefined(anyOf, (anyOf) => anyOf.map(schemaToV1)),
     ...(properties !== undefined && {
       properties: Object.fromEntries(
         Object.entries(properties).map(([key, field]) => [
@@ -162,8 +162,8 @@ function schemaToV1(schema: SchemaNode): SchemaNode {
         ]),
       ),
     }),
-    ...(required !== undefined && { required: required.map(keyToV1) }),
-  };
+    required: ifDefined(required, (required) => required.map(keyToV1)),
+  });
 }
 
 function exampleToV1(example: unknown): unknown {

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { DomainError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { isRecord } from '../../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../../lib/record.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import type { Answer } from '../answer.ts';
 import { type BareBody, bareJson } from '../body.ts';
@@ -20,15 +20,15 @@ export function translateRoute(route: Route, spelling: Spelling): Route {
   const answered = answer === undefined ? undefined : renamingOf(answer);
   const paramsToV2 = createParamsToV2(route.path);
 
-  return {
+  return defined({
     ...route,
     path: pathToV1(route.path),
     tag: textToV1(route.tag),
     summary: textToV1(route.summary),
-    ...(query !== undefined && { query: query.schema as TObject }),
+    query: ifDefined(query, (query) => query.schema as TObject),
     ...(route.body !== undefined && body && { body: bodyDataToV1(route.body, body) }),
     answer: answerDataToV1(route.answer),
-    handle: async (request) => {
+    handle: async (request: RouteRequest) => {
       try {
         const answer = await route.handle({
           ...request,
@@ -42,7 +42,7 @@ export function translateRoute(route: Route, spelling: Spelling): Route {
         throw reasonToV1(reason, request);
       }
     },
-  };
+  });
 }
 
 function bodyDataToV1(body: RouteBody, { schema }: Renaming): RouteBody {
@@ -142,10 +142,7 @@ function reasonToV1(reason: unknown, request: RouteRequest): unknown {
   const message = refusalToV1(reason.message, givenTexts(request));
   if (reason instanceof EdgeError) return new EdgeError(reason.code, message, reason.headers);
   const { code, retryAfterSeconds } = reason;
-  return new DomainError(code, message, {
-    cause: reason,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  });
+  return new DomainError(code, message, defined({ cause: reason, retryAfterSeconds }));
 }
 
 /** The texts in a request that a refusal may quote, the first ones of many. */

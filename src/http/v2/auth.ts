@@ -11,6 +11,7 @@ import type { LoggedIn, Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import { countFor, goneSignal } from '../../lib/connection-guard.ts';
+import { defined } from '../../lib/record.ts';
 import {
   AccessKeyMessage,
   accessKeyFromWire,
@@ -157,11 +158,13 @@ function createTokenAnswers(
     { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
   ) {
     const deviceCookie = cookies.deviceOf(raw);
-    const loggedIn = await logins.logIn({
-      ...{ username: login.username, password: login.password, address },
-      signal: goneSignal(raw.socket),
-      ...(deviceCookie !== undefined && { deviceCookie }),
-    });
+    const loggedIn = await logins.logIn(
+      defined({
+        ...{ username: login.username, password: login.password, address },
+        signal: goneSignal(raw.socket),
+        deviceCookie,
+      }),
+    );
     return tokenOf(loggedIn, login.remember, { address, raw });
   }
 

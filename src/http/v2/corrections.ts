@@ -4,6 +4,7 @@ import type { Range } from '../../domain/datapoints/datapoint-store.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { CorrectionId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import { defined, ifDefined } from '../../lib/record.ts';
 import {
   CorrectedItemsMessage,
   CorrectedMessage,
@@ -85,10 +86,10 @@ function removalRoute(corrections: Corrections): Route {
       if (from === undefined && to === undefined && query.all !== true) {
         throw invalid('say which: dateFrom, dateTo, or all=true for every datapoint of the sensor');
       }
-      const range: Range = {
-        ...(from !== undefined && { from: readInstant(from, 'dateFrom') }),
-        ...(to !== undefined && { to: readInstant(to, 'dateTo') }),
-      };
+      const range: Range = defined({
+        from: ifDefined(from, (from) => readInstant(from, 'dateFrom')),
+        to: ifDefined(to, (to) => readInstant(to, 'dateTo')),
+      });
       const value = query.value === undefined ? undefined : readValueParameter(query.value);
       const outcome = await corrections.remove(actor, sensorOf(params), range, value);
       return json(removedToWire(outcome));

@@ -9,6 +9,7 @@ import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type Place, readCursor, writeCursor } from '../../lib/page-cursor.ts';
+import { defined, ifDefined } from '../../lib/record.ts';
 import {
   csvHeaderWithoutIds,
   csvRow,
@@ -303,14 +304,14 @@ export function historyQuery(query: Static<typeof DatapointsQuery>, isCsv = fals
   // A file is the whole range [contract 15].
   const unlimited = isCsv ? Number.MAX_SAFE_INTEGER : limits.datapointsPageDefault;
   const isDescending = query.sort === undefined ? query.lastN !== undefined : query.sort === 'dsc';
-  return {
+  return defined({
     order: isDescending ? 'desc' : 'asc',
     skip: query.offset ?? 0,
     limit: query.limit ?? query.lastN ?? unlimited,
     isCalibrated: query.calibrated ?? query.raw !== true,
     ...(query.raw === true && { isRaw: true }),
-    ...(query.lastN !== undefined && { lastN: query.lastN }),
-    ...(from !== undefined && { from: readInstant(from, 'dateFrom') }),
-    ...(to !== undefined && { to: readInstant(to, 'dateTo') }),
-  };
+    lastN: query.lastN,
+    from: ifDefined(from, (from) => readInstant(from, 'dateFrom')),
+    to: ifDefined(to, (to) => readInstant(to, 'dateTo')),
+  });
 }

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { BulkIngest, IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { defined } from '../../lib/record.ts';
 import { BulkMessage, BulkReportMessage, bulkReportToWire } from '../../wire/bulk.ts';
 import { json } from '../answer.ts';
 import {
@@ -88,10 +89,14 @@ async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
   }
   if (!(reason instanceof DomainError)) return reason;
   const { code, retryAfterSeconds } = reason;
-  return new DomainError(code, reason.message + storedBefore(bulk), {
-    cause: reason,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  });
+  return new DomainError(
+    code,
+    reason.message + storedBefore(bulk),
+    defined({
+      cause: reason,
+      retryAfterSeconds,
+    }),
+  );
 }
 
 function storedBefore({ stored }: BulkIngest): string {

@@ -10,7 +10,7 @@ import type { AddressProving } from '../../domain/users/address-proving.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import type { User } from '../../domain/users/user.ts';
 import { goneSignal } from '../../lib/connection-guard.ts';
-import { isRecord } from '../../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../../lib/record.ts';
 import { readInstant } from '../../wire/datapoint.ts';
 import { OneOf } from '../../wire/fields.ts';
 import {
@@ -163,7 +163,7 @@ function listRoute(accounts: Accounts): Route {
       const found = await searched(accounts, actor, query);
       const read = async (page: { readonly limit: number; readonly offset: number }) => {
         const { users, total } = await (found === undefined
-          ? accounts.list({ ...(username !== undefined && { username }), ...page })
+          ? accounts.list(defined({ username, ...page }))
           : accounts.some(found, page));
         const shown = users.map((user) => shownTo(accounts, actor, user));
         return { users: await Promise.all(shown), total };
@@ -180,14 +180,14 @@ function searched(
   query: Static<typeof UsersQuery>,
 ): Promise<readonly UserId[]> | undefined {
   const { username, text, role, disabled, logged_in: hasLoggedIn, inactive_since: since } = query;
-  const filter = {
-    ...(username !== undefined && { username }),
-    ...(text !== undefined && { text }),
-    ...(role !== undefined && { role }),
-    ...(disabled !== undefined && { isDisabled: disabled }),
-    ...(hasLoggedIn !== undefined && { hasLoggedIn }),
-    ...(since !== undefined && { inactiveSince: readInstant(since, 'inactive_since') }),
-  };
+  const filter = defined({
+    username,
+    text,
+    role,
+    isDisabled: disabled,
+    hasLoggedIn,
+    inactiveSince: ifDefined(since, (since) => readInstant(since, 'inactive_since')),
+  });
   const isSearch = Object.keys(filter).some((field) => field !== 'username');
   return isSearch ? accounts.search(actor, filter) : undefined;
 }
@@ -228,12 +228,14 @@ function importRoute(importAccounts: ImportAccounts): Route {
     handle: async ({ actor, body, raw }) => {
       const made = await importAccounts(actor, body, goneSignal(raw.socket));
       return json(
-        made.map(({ refusal, profile: { firstName, lastName } = {}, ...row }) => ({
-          ...row,
-          ...(firstName !== undefined && { firstName }),
-          ...(lastName !== undefined && { lastName }),
-          ...(refusal && refusalBody(refusal)),
-        })),
+        made.map(({ refusal, profile: { firstName, lastName } = {}, ...row }) =>
+          defined({
+            ...row,
+            firstName,
+            lastName,
+            ...(refusal && refusalBody(refusal)),
+          }),
+        ),
         unkept,
       );
     },
