@@ -117,12 +117,7 @@ export const bare = (
   text: string,
   headers: Headers = {},
   cookies: readonly string[] = [],
-): BareAnswer => ({
-  kind: 'bare',
-  text,
-  headers,
-  cookies,
-});
+): BareAnswer => ({ kind: 'bare', text, headers, cookies });
 
 export const text = (contentType: string, body: string, headers: Headers = {}): TextAnswer => ({
   kind: 'text',
@@ -135,22 +130,13 @@ export const text = (contentType: string, body: string, headers: Headers = {}): 
 export const list = <Element>(
   steps: AsyncIterable<readonly Element[]>,
   headers: Headers = {},
-): ListAnswer<Element> => ({
-  kind: 'list',
-  steps,
-  headers,
-});
+): ListAnswer<Element> => ({ kind: 'list', steps, headers });
 
 export const stream = (
   contentType: string,
   chunks: Chunks,
   headers: Headers = {},
-): StreamAnswer => ({
-  kind: 'stream',
-  contentType,
-  chunks,
-  headers,
-});
+): StreamAnswer => ({ kind: 'stream', contentType, chunks, headers });
 
 /** Text that is written while it is read; a short one is answered as a whole, with its length. */
 export const written = (

@@ -27,8 +27,5 @@ export function createComponents(inWords: (name: string) => string): Components 
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  return {
-    named: (part) => named(part) as object,
-    schemas: () => Object.fromEntries(schemas),
-  };
+  return { named: (part) => named(part) as object, schemas: () => Object.fromEntries(schemas) };
 }

@@ -87,10 +87,7 @@ function operation(route: Route, inWords: (sentence: string) => string): object 
     }),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body !== undefined && {
-      requestBody: {
-        required: route.body.kind !== 'optional',
-        content: bodyContent(route.body),
-      },
+      requestBody: { required: route.body.kind !== 'optional', content: bodyContent(route.body) },
     }),
     responses: {
       ...successes(route),

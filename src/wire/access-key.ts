@@ -31,11 +31,7 @@ const described = {
 export const NewAccessKeyMessage = Type.Object(described, { title: 'NewAccessKey' });
 
 export const AccessKeyMessage = Type.Object(
-  {
-    id: Type.String(),
-    ...described,
-    date_created: DateText('Set by the service.'),
-  },
+  { id: Type.String(), ...described, date_created: DateText('Set by the service.') },
   { title: 'AccessKey' },
 );
 

@@ -53,10 +53,7 @@ export function readBulkLine(
     if (!isJsonObject(body)) {
       throw invalid(`send an object {"${deviceId}", "${sensorId}", "value", "timestamp"?}`);
     }
-    sensor = {
-      deviceId: parseDeviceId(body[deviceId]),
-      sensorId: parseSensorId(body[sensorId]),
-    };
+    sensor = { deviceId: parseDeviceId(body[deviceId]), sensorId: parseSensorId(body[sensorId]) };
     return { line, sensor, datapoint: readDatapoint(body, '') };
   } catch (reason) {
     if (!(reason instanceof DomainError)) throw reason;

@@ -92,12 +92,7 @@ export function readDevice(body: unknown): NewDevice {
   const actuators = (message.actuators ?? []).map(actuatorFromWire);
   requireDistinct('sensor', sensors);
   requireDistinct('actuator', actuators);
-  return {
-    id: parseDeviceId(message.id),
-    ...descriptionFromWire(message),
-    sensors,
-    actuators,
-  };
+  return { id: parseDeviceId(message.id), ...descriptionFromWire(message), sensors, actuators };
 }
 
 type Description = Static<typeof DeviceChangesMessage>;

@@ -19,10 +19,7 @@ const described = {
 };
 
 export const NewGatewayMessage = Type.Object(
-  {
-    ...described,
-    location: Type.Optional(LocationMessage),
-  },
+  { ...described, location: Type.Optional(LocationMessage) },
   { title: 'NewGateway' },
 );
 

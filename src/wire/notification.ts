@@ -131,20 +131,12 @@ const drafted = {
 };
 
 export const NewNotificationMessage = Type.Object(
-  {
-    ...drafted,
-    condition: ConditionMessage,
-    action: ActionMessage,
-  },
+  { ...drafted, condition: ConditionMessage, action: ActionMessage },
   { title: 'NewNotification' },
 );
 
 export const NotificationChangesMessage = Type.Object(
-  {
-    ...drafted,
-    condition: Type.Optional(ConditionMessage),
-    action: Type.Optional(ActionMessage),
-  },
+  { ...drafted, condition: Type.Optional(ConditionMessage), action: Type.Optional(ActionMessage) },
   { title: 'NotificationChanges' },
 );
 

@@ -60,9 +60,6 @@ export function retentionToWire(state: RetentionState): Wire<typeof RetentionMes
     raw_days: retention.rawDays ?? null,
     hourly_days: retention.hourlyDays ?? null,
     source,
-    next: defined({
-      datapoints: next.datapoints,
-      before: ifDefined(next.before, formatTimestamp),
-    }),
+    next: defined({ datapoints: next.datapoints, before: ifDefined(next.before, formatTimestamp) }),
   };
 }

@@ -21,11 +21,7 @@ const MessageText = Type.String({
 });
 
 export const NewSocialMessage = Type.Object(
-  {
-    username: Recipient,
-    channel: ChannelWord,
-    message: MessageText,
-  },
+  { username: Recipient, channel: ChannelWord, message: MessageText },
   { title: 'NewSocialMessage' },
 );
 

@@ -183,9 +183,6 @@ async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
   return new DomainError(
     code,
     `${message} stored=${bulk.stored}`,
-    defined({
-      cause: reason,
-      retryAfterSeconds,
-    }),
+    defined({ cause: reason, retryAfterSeconds }),
   );
 }

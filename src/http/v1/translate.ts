@@ -129,11 +129,7 @@ function answerDataToV1(answer: RouteAnswer): RouteAnswer {
     type,
     renamingOf(schema).schema,
   ]);
-  return {
-    ...answer,
-    description: textToV1(description),
-    content: Object.fromEntries(renamed),
-  };
+  return { ...answer, description: textToV1(description), content: Object.fromEntries(renamed) };
 }
 
 /** A refusal names things in the words of version 1; what the client sent stays as it was. */

@@ -215,11 +215,7 @@ function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
       done: 'A code was sent, if there is such an account.',
       errors: ['invalid', 'rate_limited'],
       perform: ({ body, address, headers }) =>
-        resets.request({
-          login: body.username,
-          address,
-          languages: headers['accept-language'],
-        }),
+        resets.request({ login: body.username, address, languages: headers['accept-language'] }),
     }),
     route.post('/auth/reset/confirm', {
       summary: 'Set a new password with the code from the mail; it ends all tokens',

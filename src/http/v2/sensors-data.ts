@@ -92,10 +92,7 @@ async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
   return new DomainError(
     code,
     reason.message + storedBefore(bulk),
-    defined({
-      cause: reason,
-      retryAfterSeconds,
-    }),
+    defined({ cause: reason, retryAfterSeconds }),
   );
 }
 

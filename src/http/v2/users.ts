@@ -229,12 +229,7 @@ function importRoute(importAccounts: ImportAccounts): Route {
       const made = await importAccounts(actor, body, goneSignal(raw.socket));
       return json(
         made.map(({ refusal, profile: { firstName, lastName } = {}, ...row }) =>
-          defined({
-            ...row,
-            firstName,
-            lastName,
-            ...(refusal && refusalBody(refusal)),
-          }),
+          defined({ ...row, firstName, lastName, ...(refusal && refusalBody(refusal)) }),
         ),
         unkept,
       );
