@@ -1,5 +1,6 @@
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../domain/ids.ts';
+import type { Instant } from '../lib/clock.ts';
 import { isBareText, isStructured, looksLikeFormula } from '../lib/csv-cell.ts';
 import { isBigNumber, type JsonValue } from '../lib/json.ts';
 import { LongJson, type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
@@ -22,41 +23,30 @@ export function csvRow(row: {
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
   readonly datapoint: Datapoint;
-}): string {
+}): string | LongText {
   const { value, timestamp, receivedAt } = row.datapoint;
-  const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
-  return `${csvIds(row)}${valueCell(value)},${measuredAt},${formatTimestamp(receivedAt)}\r\n`;
+  const times = `,${timeCell(timestamp)},${formatTimestamp(receivedAt)}\r\n`;
+  return rowOf(csvIds(row), value, times);
 }
-
-/** The same of a long value, made while it is written; undefined: its value is not long. */
-export function longCsvRow(row: Parameters<typeof csvRow>[0]): LongText | undefined {
-  const { value, timestamp, receivedAt } = row.datapoint;
-  if (!(value instanceof LongJson)) return undefined;
-  const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
-  return longRow(csvIds(row), value, `,${measuredAt},${formatTimestamp(receivedAt)}\r\n`);
-}
-
-/** The same without the ids. */
-export function longCsvRowWithoutIds(datapoint: Datapoint): LongText | undefined {
-  const { value, timestamp, receivedAt } = datapoint;
-  if (!(value instanceof LongJson)) return undefined;
-  const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
-  return longRow(`${measuredAt},${formatTimestamp(receivedAt)},`, value, '\r\n');
-}
-
-const longRow = (before: string, value: LongJson, after: string): LongText => ({
-  length: before.length + value.text.length + after.length,
-  *[Symbol.iterator]() {
-    yield before;
-    yield* longCell(value);
-    yield after;
-  },
-});
 
 /** Writes a line without the ids. */
-export function csvRowWithoutIds({ value, timestamp, receivedAt }: Datapoint): string {
-  const measuredAt = timestamp === undefined ? '' : formatTimestamp(timestamp);
-  return `${measuredAt},${formatTimestamp(receivedAt)},${valueCell(value)}\r\n`;
+export const csvRowWithoutIds = ({ value, timestamp, receivedAt }: Datapoint): string | LongText =>
+  rowOf(`${timeCell(timestamp)},${formatTimestamp(receivedAt)},`, value, '\r\n');
+
+const timeCell = (timestamp: Instant | undefined): string =>
+  timestamp === undefined ? '' : formatTimestamp(timestamp);
+
+/** A row of a long value is made while it is written. */
+function rowOf(before: string, value: JsonValue, after: string): string | LongText {
+  if (!(value instanceof LongJson)) return before + valueCell(value) + after;
+  return {
+    length: before.length + value.text.length + after.length,
+    *[Symbol.iterator]() {
+      yield before;
+      yield* longCell(value);
+      yield after;
+    },
+  };
 }
 
 /**

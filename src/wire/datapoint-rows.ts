@@ -2,8 +2,8 @@ import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { DatapointColumns } from '../domain/datapoints/datapoint-columns.ts';
 import { joinedText, type LongText } from '../lib/long-json.ts';
 import { createTextBytes, type TextBytes } from '../lib/text-bytes.ts';
-import { csvIds, csvRow, csvRowWithoutIds, longCsvRow, longCsvRowWithoutIds } from './csv.ts';
-import { createDatapointWriter, createLongDatapointWriter, datapointIds } from './datapoint.ts';
+import { csvIds, csvRow, csvRowWithoutIds } from './csv.ts';
+import { createDatapointWriter, datapointIds } from './datapoint.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
 /**
@@ -17,7 +17,6 @@ export function createCsvRows(sensor: SensorRef, spelling: Spelling = v2Spelling
   if (!spelling.hasIdsInCsv) {
     return rowsWriter({
       slow: csvRowWithoutIds,
-      long: longCsvRowWithoutIds,
       fast(text, number, timestamp, received) {
         if (timestamp !== undefined) text.putInstant(timestamp);
         text.putBytes(comma);
@@ -31,7 +30,6 @@ export function createCsvRows(sensor: SensorRef, spelling: Spelling = v2Spelling
   const ids = Buffer.from(csvIds(sensor));
   return rowsWriter({
     slow: (datapoint) => csvRow({ ...sensor, datapoint }),
-    long: (datapoint) => longCsvRow({ ...sensor, datapoint }),
     fast(text, number, timestamp, received) {
       text.putBytes(ids);
       text.putNumber(number);
@@ -49,7 +47,6 @@ export function createJsonRows(sensor: SensorRef, spelling: Spelling = v2Spellin
   const ids = Buffer.from(datapointIds(sensor, spelling));
   return rowsWriter({
     slow: createDatapointWriter(sensor, spelling),
-    long: createLongDatapointWriter(sensor, spelling),
     between: comma,
     fast(text, number, timestamp, received) {
       text.putBytes(ids);
@@ -78,9 +75,7 @@ const objectEnd = Buffer.from('"}');
 
 function rowsWriter(how: {
   /** A datapoint as an object. */
-  readonly slow: (datapoint: Datapoint) => string;
-  /** A datapoint whose value is long; undefined: the value is not long. */
-  readonly long: (datapoint: Datapoint) => LongText | undefined;
+  readonly slow: (datapoint: Datapoint) => string | LongText;
   /** A datapoint whose value is a number. */
   readonly fast: (
     text: TextBytes,
@@ -90,7 +85,7 @@ function rowsWriter(how: {
   ) => void;
   readonly between?: Uint8Array;
 }): RowsWriter {
-  const { slow, long, fast, between } = how;
+  const { slow, fast, between } = how;
 
   /** Answers what stands before the last row with a long value, up to its end. */
   function putRows(columns: DatapointColumns): readonly (Uint8Array | LongText)[] {
@@ -101,13 +96,9 @@ function rowsWriter(how: {
       if (between !== undefined && row > 0) text.putBytes(between);
       const number = numbers[row] ?? Number.NaN;
       if (!hasAll || Number.isNaN(number)) {
-        const datapoint = columns.at(row);
-        const alone = long(datapoint);
-        if (alone === undefined) {
-          text.putText(slow(datapoint));
-        } else {
-          before.push(text.take(), alone);
-        }
+        const written = slow(columns.at(row));
+        if (typeof written === 'string') text.putText(written);
+        else before.push(text.take(), written);
       } else {
         fast(text, number, timed[row] === 0 ? undefined : times[row], received[row] ?? 0);
       }

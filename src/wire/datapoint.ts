@@ -194,41 +194,31 @@ export function datapointIds({ deviceId, sensorId }: SensorRef, spelling: Spelli
   return `{"${spelling.deviceId}":${device},"${spelling.sensorId}":${sensor},`;
 }
 
-/** Writes datapoints as JSON text: by hand, since a large answer spends most of its time here. */
+/**
+ * Writes datapoints as JSON text: by hand, since a large answer spends most of its time here. A
+ * long value is written slice by slice.
+ */
 export function createDatapointWriter(
   sensor: SensorRef,
   spelling: Spelling = v2Spelling,
-): (datapoint: Datapoint) => string {
+): (datapoint: Datapoint) => string | LongText {
   const ids = datapointIds(sensor, spelling);
   return ({ value, timestamp, receivedAt, correction }) => {
     const measured = timestamp === undefined ? '' : `"timestamp":"${formatTimestamp(timestamp)}",`;
     const received = formatTimestamp(receivedAt);
     const by = correction === undefined ? '' : `,"correction":"${correction}"`;
-    return `${ids}${measured}"value":${valueText(value)},"date_received":"${received}"${by}}`;
-  };
-}
-
-/** The same of a datapoint with a long value, slice by slice; undefined: it is not long. */
-export function createLongDatapointWriter(
-  sensor: SensorRef,
-  spelling: Spelling = v2Spelling,
-): (datapoint: Datapoint) => LongText | undefined {
-  const write = createDatapointWriter(sensor, spelling);
-  return (datapoint) => {
-    const { value } = datapoint;
-    if (!(value instanceof LongJson)) return undefined;
-    // Ids hold no quote: this stands where the value does, and nowhere before.
-    const [before = '', after = ''] = write({ ...datapoint, value: '' }).split('"value":""');
-    return longText([`${before}"value":`, value.text, after]);
+    const after = `,"date_received":"${received}"${by}}`;
+    if (!(value instanceof LongJson)) return `${ids}${measured}"value":${valueText(value)}${after}`;
+    return longText([`${ids}${measured}"value":`, value.text, after]);
   };
 }
 
 /** The same for datapoints of many sensors. */
 export function createManySensorsWriter(
   spelling: Spelling = v2Spelling,
-): (item: { readonly sensor: SensorRef; readonly datapoint: Datapoint }) => string {
+): (item: { readonly sensor: SensorRef; readonly datapoint: Datapoint }) => string | LongText {
   // By the object: a reader of many sensors hands the same one over again and again.
-  const writers = new Map<SensorRef, (datapoint: Datapoint) => string>();
+  const writers = new Map<SensorRef, (datapoint: Datapoint) => string | LongText>();
   return ({ sensor, datapoint }) => {
     const known = writers.get(sensor);
     if (known !== undefined) return known(datapoint);

@@ -148,32 +148,24 @@ export const bucketCsvHeader = (
 ): string => `${deviceId},${sensorId},timestamp,${keysOf(plan).join(',')}\r\n`;
 
 /** Writes a bucket as CSV; a value that it has not is an empty cell. */
-export function bucketCsvRow({ sensor, bucket }: SensorBucket): string {
-  return `${csvIds(sensor)}${totalCsvRow(bucket)}`;
-}
+export const bucketCsvRow = ({ sensor, bucket }: SensorBucket): string | LongText =>
+  rowOf(csvIds(sensor), bucket);
 
-/** The same of one with a long value, made while it is written; undefined: it has none. */
-export function longBucketCsvRow({ sensor, bucket }: SensorBucket): LongText | undefined {
-  return longRow(csvIds(sensor), bucket);
-}
-
-/** The same of buckets that name no sensor. */
+/** The first line of buckets that name no sensor. */
 export const totalCsvHeader = (plan: AggregationPlan): string =>
   `timestamp,${keysOf(plan).join(',')}\r\n`;
 
 /** Writes such a bucket as CSV. */
-export function totalCsvRow({ start, values }: Bucket): string {
-  const cells = values.map((value) => (value === undefined ? '' : valueCell(value)));
-  return `${formatTimestamp(start)},${cells.join(',')}\r\n`;
-}
+export const totalCsvRow = (bucket: Bucket): string | LongText => rowOf('', bucket);
 
-/** The same of one with a long value, made while it is written; undefined: it has none. */
-export const longTotalCsvRow = (bucket: Bucket): LongText | undefined => longRow('', bucket);
-
-function longRow(ids: string, { start, values }: Bucket): LongText | undefined {
+/** A row with a long value is made while it is written. */
+function rowOf(ids: string, { start, values }: Bucket): string | LongText {
   let length = 0;
   for (const value of values) if (value instanceof LongJson) length += value.text.length;
-  if (length === 0) return undefined;
+  if (length === 0) {
+    const cells = values.map((value) => (value === undefined ? '' : valueCell(value)));
+    return `${ids}${formatTimestamp(start)},${cells.join(',')}\r\n`;
+  }
   return {
     length,
     *[Symbol.iterator]() {

@@ -24,9 +24,7 @@ export interface Frame {
 
 /** How datapoints are written in one format. */
 export interface Format<Item> extends Frame {
-  readonly item: (item: Item) => string;
-  /** How one is written that is long; undefined: it is not. */
-  readonly long?: (item: Item) => LongText | undefined;
+  readonly item: (item: Item) => string | LongText;
 }
 
 /** Writes a step of a long list at once; undefined: it is to be written item by item. */
@@ -206,17 +204,16 @@ function framed<Piece extends string | Uint8Array | LongText>(
 /** The text of a step: in one piece, but for long items. */
 function stepText<Item>(
   step: readonly Item[],
-  { item: write, long, between }: Format<Item>,
+  { item: write, between }: Format<Item>,
 ): string | LongText {
   const parts: (string | LongText)[] = [];
   let text = '';
   for (const [at, item] of step.entries()) {
     if (at > 0) text += between;
-    const alone = long?.(item);
-    if (alone === undefined) {
-      text += write(item);
-    } else {
-      parts.push(text, alone);
+    const written = write(item);
+    if (typeof written === 'string') text += written;
+    else {
+      parts.push(text, written);
       text = '';
     }
   }

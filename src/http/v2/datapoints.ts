@@ -10,17 +10,10 @@ import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type Place, readCursor, writeCursor } from '../../lib/page-cursor.ts';
 import { defined, ifDefined } from '../../lib/record.ts';
-import {
-  csvHeaderWithoutIds,
-  csvRow,
-  csvRowWithoutIds,
-  longCsvRow,
-  longCsvRowWithoutIds,
-} from '../../wire/csv.ts';
+import { csvHeaderWithoutIds, csvRow, csvRowWithoutIds } from '../../wire/csv.ts';
 import { type CsvPushChoices, readCsvPush } from '../../wire/csv-datapoints.ts';
 import {
   createDatapointWriter,
-  createLongDatapointWriter,
   DatapointMessage,
   type PushedDatapoints,
   PushMessage,
@@ -134,23 +127,11 @@ export function datapointRoutes(
 
 /** How the datapoints of one sensor are written. */
 function formatOf(sensor: SensorRef, isCsv: boolean, spelling: Spelling): Format<Datapoint> {
-  if (!isCsv) {
-    return {
-      ...jsonFormat,
-      item: createDatapointWriter(sensor, spelling),
-      long: createLongDatapointWriter(sensor, spelling),
-    };
-  }
+  if (!isCsv) return { ...jsonFormat, item: createDatapointWriter(sensor, spelling) };
   const format = csvFormat(spelling);
-  if (!spelling.hasIdsInCsv) {
-    const head = csvHeaderWithoutIds;
-    return { ...format, head, item: csvRowWithoutIds, long: longCsvRowWithoutIds };
-  }
-  return {
-    ...format,
-    item: (datapoint) => csvRow({ ...sensor, datapoint }),
-    long: (datapoint) => longCsvRow({ ...sensor, datapoint }),
-  };
+  return spelling.hasIdsInCsv
+    ? { ...format, item: (datapoint) => csvRow({ ...sensor, datapoint }) }
+    : { ...format, head: csvHeaderWithoutIds, item: csvRowWithoutIds };
 }
 
 interface PushParts {
@@ -270,11 +251,7 @@ function readRoute(
       return answerSummary(summaries, {
         ...{ actor, query: page, limit, summary, isCsv, isOfOneSensor: true, spelling },
         selection: { deviceIds: [sensor.deviceId], sensorIds: [sensor.sensorId] },
-        format: {
-          ...format,
-          item: ({ datapoint }) => format.item(datapoint),
-          long: ({ datapoint }) => format.long?.(datapoint),
-        },
+        format: { ...format, item: ({ datapoint }) => format.item(datapoint) },
       });
     },
   });

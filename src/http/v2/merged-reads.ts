@@ -10,12 +10,8 @@ import { invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseProjectId, parseSensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Projects } from '../../domain/projects/projects.ts';
-import { csvRow, longCsvRow } from '../../wire/csv.ts';
-import {
-  createLongDatapointWriter,
-  createManySensorsWriter,
-  DatapointMessage,
-} from '../../wire/datapoint.ts';
+import { csvRow } from '../../wire/csv.ts';
+import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
 import { Word } from '../../wire/fields.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
@@ -193,17 +189,10 @@ async function foundBy(
 }
 
 /** How datapoints of many sensors are written. */
-export function formatOf(isCsv: boolean, spelling: Spelling): Format<SensorDatapoint> {
-  if (!isCsv) {
-    return {
-      ...jsonFormat,
-      item: createManySensorsWriter(spelling),
-      long: ({ sensor, datapoint }) => createLongDatapointWriter(sensor, spelling)(datapoint),
-    };
-  }
-  return {
-    ...csvFormat(spelling),
-    item: ({ sensor, datapoint }) => csvRow({ ...sensor, datapoint }),
-    long: ({ sensor, datapoint }) => longCsvRow({ ...sensor, datapoint }),
-  };
-}
+export const formatOf = (isCsv: boolean, spelling: Spelling): Format<SensorDatapoint> =>
+  isCsv
+    ? {
+        ...csvFormat(spelling),
+        item: ({ sensor, datapoint }) => csvRow({ ...sensor, datapoint }),
+      }
+    : { ...jsonFormat, item: createManySensorsWriter(spelling) };

@@ -15,8 +15,6 @@ import {
   bucketCsvRow,
   createBucketWriter,
   createSensorBucketWriter,
-  longBucketCsvRow,
-  longTotalCsvRow,
   type Summary,
   totalCsvHeader,
   totalCsvRow,
@@ -83,12 +81,7 @@ async function answerBuckets(
     ? ({ bucket }) => writeOne(bucket)
     : createSensorBucketWriter(plan, spelling);
   const format: Format<SensorBucket> = isCsv
-    ? {
-        ...csvFormat(spelling),
-        head: bucketCsvHeader(plan, spelling),
-        item: bucketCsvRow,
-        long: longBucketCsvRow,
-      }
+    ? { ...csvFormat(spelling), head: bucketCsvHeader(plan, spelling), item: bucketCsvRow }
     : { ...jsonFormat, item };
   const rows = isCsv ? undefined : createBucketRows(plan, isOfOneSensor, spelling);
   return listed(buckets, format, counts, rows);
@@ -119,12 +112,7 @@ async function answerTotals(
   const page = { ...query, limit: limit ?? Number.POSITIVE_INFINITY };
   const { buckets, ...counts } = await summaries.totals(actor, selection, page, plan);
   const format: Format<Bucket> = isCsv
-    ? {
-        ...csvFormat(spelling),
-        head: totalCsvHeader(plan),
-        item: totalCsvRow,
-        long: longTotalCsvRow,
-      }
+    ? { ...csvFormat(spelling), head: totalCsvHeader(plan), item: totalCsvRow }
     : { ...jsonFormat, item: createBucketWriter(plan) };
   return listed(buckets, format, counts);
 }
