@@ -42,7 +42,7 @@ export interface Appender {
   drain(): Promise<void>;
 }
 
-export function createAppender(options: {
+export interface AppenderOptions {
   readonly store: DatapointStore;
   readonly feed: Feed;
   readonly clock: Clock;
@@ -53,51 +53,51 @@ export function createAppender(options: {
   readonly newEvaluation?: ((push: SensorRef) => NewEvaluation | undefined) | undefined;
   /** The store failed, or was full. */
   readonly onUnstored?: () => void;
-}): Appender {
+}
+
+export function createAppender(options: AppenderOptions): Appender {
   const { store, feed, clock, reporter, consequences } = options;
 
   async function commit(batch: readonly QueuedPush[]): Promise<readonly Appended[]> {
     const startedAt = clock.now();
+    const all = batch.map(newlyQueued);
     try {
-      const evaluationIds = new Map<Push, string>();
-      const noting = { feed, newEvaluation: options.newEvaluation, evaluationIds };
-      const outcomes = await appendApart(store, batch, noting);
-      let datapoints = 0;
-      let fresh = 0;
+      await appendApart(options, all);
+      let [datapoints, fresh] = [0, 0];
       const events: StoredEvent[] = [];
       /** Also what was stored before but maybe not published: a crash came between [contract 8]. */
-      const told: FeedEvent[] = [];
-      /** The places of the events in the batch. */
-      const places: number[] = [];
-      batch.forEach((push, index) => {
-        const outcome = outcomes[index];
-        if (outcome?.kind !== 'stored') return;
+      const published: StoredEvent[] = [];
+      for (const one of all) {
+        const { push, outcome } = one;
+        if (outcome.kind !== 'stored') continue;
         datapoints += push.batch.count;
         fresh += outcome.fresh.count;
-        if (outcome.fresh.count === 0) {
-          if (push.publishContext?.isRepetition === true) {
-            told.push(new StoredEvent(push, push.batch));
-          }
-          return;
+        if (outcome.fresh.count > 0) {
+          one.event = new StoredEvent(push, outcome.fresh, one.evaluationId);
+          events.push(one.event);
+          published.push(one.event);
+        } else if (push.publishContext?.isRepetition === true) {
+          published.push(new StoredEvent(push, push.batch));
         }
-        const event = new StoredEvent(push, outcome.fresh, evaluationIds.get(push));
-        places.push(index);
-        events.push(event);
-        told.push(event);
-      });
-      const waits = events.length > 0 ? consequences?.(events) : undefined;
-      if (told.length > 0) feed.publish(told);
+      }
+      if (events.length > 0) {
+        const waits = consequences?.(events) ?? [];
+        for (const [at, wait] of waits.entries()) if (wait) events[at]?.holdAnswer(wait);
+      }
+      if (published.length > 0) feed.publish(published);
       reporter.commitFinished({ datapoints: fresh, durationMs: clock.now() - startedAt });
       if (datapoints > fresh) reporter.datapointsRepeated(datapoints - fresh);
       // Wait until deferred events were delivered, so that they cannot pile up in memory.
-      const seen = feed.held?.areAny() === true ? feed.held.released() : undefined;
-      const isHeld = events.some(({ handedOn }) => handedOn !== undefined);
-      if (waits === undefined && seen === undefined && !isHeld) return outcomes;
-      return withWaits(
-        outcomes,
-        places,
-        events.map((event, at) => both(waits?.[at], handedOn(event, seen))),
-      );
+      if (feed.held?.areAny() === true) {
+        const released = feed.held.released();
+        for (const one of all) {
+          const { event } = one;
+          if (event === undefined) continue;
+          const heard = released.then(() => event.handedOn);
+          one.waitsFor = Promise.all([event.handedOn, heard]);
+        }
+      }
+      return all;
     } catch (reason) {
       reporter.commitFailed();
       if (reason instanceof DomainError && isFailureToStore(reason)) options.onUnstored?.();
@@ -185,114 +185,98 @@ export function createAppender(options: {
 
 const ignore = (): void => undefined;
 
-/** Resolves when listeners have all of it. */
-const handedOn = (event: StoredEvent, seen: Promise<void> | undefined): Promise<void> | undefined =>
-  seen?.then(() => event.handedOn) ?? event.handedOn;
+/** A push in a commit, with what came of it. */
+interface Appended {
+  readonly push: QueuedPush;
+  outcome: AppendOutcome;
+  /** Of the evaluation that was filed with it. */
+  evaluationId: string | undefined;
+  /** Undefined: it brought nothing new. */
+  event: StoredEvent | undefined;
+  /** Beside what the event waits for. */
+  waitsFor: Promise<unknown> | undefined;
+}
 
-const both = (
-  one: Promise<void> | undefined,
-  other: Promise<void> | undefined,
-): Promise<void> | undefined =>
-  one === undefined || other === undefined
-    ? (one ?? other)
-    : Promise.all([one, other]).then(ignore);
+const newlyQueued = (push: QueuedPush): Appended => ({
+  push,
+  outcome: missing,
+  evaluationId: undefined,
+  event: undefined,
+  waitsFor: undefined,
+});
+const missing: AppendOutcome = { kind: 'missing' };
+
+/** Answers the outcome, once all that the push has to wait for has happened. */
+function settle(appended: Appended, caller: Caller<AppendOutcome>): void {
+  const { outcome, event, waitsFor = event?.handedOn } = appended;
+  if (outcome.kind === 'failed') caller.reject(outcome.reason);
+  else caller.resolve(waitsFor?.then(() => outcome) ?? outcome);
+}
+
+const whole = (appended: Appended): Promise<AppendOutcome> =>
+  new Promise((resolve, reject) => settle(appended, { resolve, reject }));
 
 /**
  * Stores a batch. When the store fails for a reason that it does not know, one push may be the
  * cause: the batch is tried again in halves, so that the others are stored without it.
  */
 async function appendApart(
-  store: DatapointStore,
-  batch: readonly Push[],
-  noting: Noting,
+  options: AppenderOptions,
+  batch: readonly Appended[],
   tries = { left: limits.commitTriesMax },
-): Promise<readonly AppendOutcome[]> {
+): Promise<void> {
+  const note: NotesOf | undefined =
+    options.feed.notesOf &&
+    ((outcomes, areOthers) => notesOf(options, batch, { outcomes, areOthers }));
   try {
-    if (noting.feed.notesOf === undefined) return await store.append(batch);
-    const note: NotesOf = (outcomes, areOthers) =>
-      notesOf(batch, outcomes, { ...noting, areOthers });
-    return await store.append(batch, note);
+    const outcomes = await options.store.append(
+      batch.map(({ push }) => push),
+      note,
+    );
+    for (const [at, one] of batch.entries()) one.outcome = outcomes[at] ?? missing;
   } catch (reason) {
     // The store says what is wrong with the machine: that is no fault of a push.
-    if (
-      reason instanceof DomainError ||
-      (batch.length === 1 && tries.left === limits.commitTriesMax)
-    )
-      throw reason;
+    const isWhole = tries.left === limits.commitTriesMax;
+    if (reason instanceof DomainError || (batch.length === 1 && isWhole)) throw reason;
     tries.left -= 1;
     if (batch.length === 1 || tries.left <= 0) {
-      return batch.map(() => ({ kind: 'failed', reason }));
+      for (const one of batch) one.outcome = { kind: 'failed', reason };
+      return;
     }
     const middle = Math.ceil(batch.length / 2);
-    const first = await appendApart(store, batch.slice(0, middle), noting, tries);
-    return [...first, ...(await appendApart(store, batch.slice(middle), noting, tries))];
+    await appendApart(options, batch.slice(0, middle), tries);
+    await appendApart(options, batch.slice(middle), tries);
   }
-}
-
-/** Sources of the messages for other processes, and ids of the evaluations filed with pushes. */
-interface Noting {
-  readonly feed: Pick<Feed, 'notesOf'>;
-  readonly newEvaluation: ((push: SensorRef) => NewEvaluation | undefined) | undefined;
-  readonly evaluationIds: Map<Push, string>;
 }
 
 /** Makes the messages on each push: on what is new, or on all of a push that is sent again. */
 async function notesOf(
-  batch: readonly Push[],
-  outcomes: readonly AppendOutcome[],
-  { feed, newEvaluation, evaluationIds, areOthers }: Noting & { readonly areOthers: boolean },
+  { feed, newEvaluation }: AppenderOptions,
+  batch: readonly Appended[],
+  stored: { readonly outcomes: readonly AppendOutcome[]; readonly areOthers: boolean },
 ): Promise<readonly Note[]> {
-  const told: Push[] = [];
-  const looks: (NewEvaluation | undefined)[] = [];
-  batch.forEach((push, index) => {
-    const outcome = outcomes[index];
-    if (outcome?.kind !== 'stored') return;
+  const noted: { readonly push: Push; readonly look?: NewEvaluation | undefined }[] = [];
+  for (const [at, one] of batch.entries()) {
+    const { push } = one;
+    const outcome = stored.outcomes[at];
+    if (outcome?.kind !== 'stored') continue;
     if (outcome.fresh.count > 0) {
       const look = push.publishContext?.isImport === true ? undefined : newEvaluation?.(push);
-      if (look !== undefined) evaluationIds.set(push, look.id);
-      looks.push(look);
-      told.push({ ...push, batch: outcome.fresh });
+      if (look !== undefined) one.evaluationId = look.id;
+      noted.push({ push: { ...push, batch: outcome.fresh }, look });
     } else if (push.publishContext?.isRepetition === true) {
-      looks.push(undefined);
-      told.push(push);
+      noted.push({ push });
     }
-  });
-  const texts = (await feed.notesOf?.(told, areOthers)) ?? [];
-  return texts.flatMap((parts, index) => {
-    const look = looks[index];
+  }
+  const pushes = noted.map(({ push }) => push);
+  const texts = (await feed.notesOf?.(pushes, stored.areOthers)) ?? [];
+  return texts.flatMap((parts, at) => {
+    const look = noted[at]?.look;
     const notes: Note[] = parts.map((text) => ({ text }));
     const own = notes.pop();
     return own === undefined ? [] : [...notes, look === undefined ? own : { ...own, look }];
   });
 }
-
-/** An outcome, and what its push has to wait for; the next commit does not. */
-type Appended = AppendOutcome | (AppendOutcome & { readonly waitsFor: Promise<void> });
-
-function withWaits(
-  outcomes: readonly AppendOutcome[],
-  places: readonly number[],
-  waits: readonly (Promise<void> | undefined)[],
-): readonly Appended[] {
-  const appended: Appended[] = [...outcomes];
-  waits.forEach((waitsFor, index) => {
-    const place = places[index];
-    const outcome = place === undefined ? undefined : outcomes[place];
-    if (waitsFor === undefined || outcome?.kind !== 'stored' || place === undefined) return;
-    appended[place] = { ...outcome, waitsFor };
-  });
-  return appended;
-}
-
-/** Answers the outcome, once all that the push has to wait for has happened. */
-function settle(appended: Appended, caller: Caller<AppendOutcome>): void {
-  if (appended.kind === 'failed') caller.reject(appended.reason);
-  else if ('waitsFor' in appended) caller.resolve(appended.waitsFor.then(() => appended));
-  else caller.resolve(appended);
-}
-
-const whole = (appended: Appended): Promise<AppendOutcome> =>
-  new Promise((resolve, reject) => settle(appended, { resolve, reject }));
 
 type DatapointsEvent = Extract<FeedEvent, { kind: 'datapoints' }>;
 
@@ -302,9 +286,9 @@ class StoredEvent implements DatapointsEvent {
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
   readonly #payer: Payer;
+  readonly #batch: ColumnBatch;
   declare readonly publishContext?: PublishContext;
   declare readonly evaluationId?: string;
-  readonly #batch: ColumnBatch;
   #handedOn: Promise<void> | undefined;
   #datapoints: readonly Datapoint[] | undefined;
 
@@ -316,9 +300,9 @@ class StoredEvent implements DatapointsEvent {
     this.deviceId = deviceId;
     this.sensorId = sensorId;
     this.#payer = payer;
+    this.#batch = batch;
     if (publishContext !== undefined) this.publishContext = publishContext;
     if (evaluationId !== undefined) this.evaluationId = evaluationId;
-    this.#batch = batch;
   }
 
   get datapoints(): readonly Datapoint[] {
@@ -334,12 +318,13 @@ class StoredEvent implements DatapointsEvent {
     return this.#payer;
   }
 
-  /** Resolves when listeners have all of it; undefined: they have. */
+  /** Resolves when all that follows has happened and listeners have all; undefined: they have. */
   get handedOn(): Promise<void> | undefined {
     return this.#handedOn;
   }
 
   holdAnswer(work: Promise<void>): void {
-    this.#handedOn = both(this.#handedOn, work);
+    this.#handedOn =
+      this.#handedOn === undefined ? work : Promise.all([this.#handedOn, work]).then(ignore);
   }
 }

@@ -10,12 +10,7 @@ import { limits } from '../limits.ts';
 import { type BulkGroup, type Gate, type Gates, groupStep } from './bulk-groups.ts';
 import type { BulkStep, RefusedLine } from './bulk-step.ts';
 import type { SensorRef } from './datapoint.ts';
-import {
-  appendOfStranger,
-  countForAddress,
-  type IngestOptions,
-  requirePushable,
-} from './ingest.ts';
+import { appendFor, type IngestOptions, requirePushable } from './ingest.ts';
 import type { SeenRefusal } from './refused-pushes.ts';
 
 export interface RefusedRow {
@@ -96,10 +91,7 @@ export function createIngestMany(
         const batch = group.builder.finish();
         const about = isImport ? { publishContext: { isImport } } : {};
         const push = { deviceId, sensorId, payer, isByStranger, batch, ...about };
-        const outcome = isByStranger
-          ? await appendOfStranger(options, actor, group.owner, push)
-          : await options.appender.append(push);
-        if (actor.kind === 'guest') countForAddress(options.room, actor, group.owner, outcome);
+        const outcome = await appendFor(options, actor, group.owner, push);
         if (outcome.kind === 'stored') stored += group.builder.count;
         else refusals.addAll(lines(), noSensor(deviceId, sensorId));
       } catch (reason) {

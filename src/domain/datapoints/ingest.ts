@@ -54,7 +54,7 @@ export interface IngestOptions {
 }
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { appender, clock, valueBytesMax, room } = options;
+  const { clock, valueBytesMax, room } = options;
   const line = createPushQueue();
 
   /** Whether there is anything to store. Throws not_found and storage_full. */
@@ -83,12 +83,8 @@ export function createIngest(options: IngestOptions): Ingest {
       publishContext === undefined
         ? { deviceId, sensorId, batch, payer, isByStranger }
         : { deviceId, sensorId, batch, payer, isByStranger, publishContext };
-    const stored = isByStranger
-      ? appendOfStranger({ appender, room }, actor, owner, push)
-      : appender.append(push);
-    return stored.then((outcome) => {
+    return appendFor(options, actor, owner, push).then((outcome) => {
       if (outcome.kind === 'missing') throw noSensor(deviceId, sensorId);
-      if (actor.kind === 'guest') countForAddress(room, actor, owner, outcome);
     });
   }
 
@@ -97,11 +93,10 @@ export function createIngest(options: IngestOptions): Ingest {
     const { actor, sensor } = push;
     const { deviceId } = sensor;
     return line.add(payerOf(actor), deviceId, async (turn) => {
-      const device =
-        peekPushable(options, actor, deviceId) ?? (await requirePushable(options, actor, deviceId));
+      const device = await requirePushable(options, actor, deviceId);
       if (!requireStorable(push, device)) return undefined;
       const rules = { now: clock.now(), valueBytesMax };
-      const batch = await runInSteps(receiveSteps(push, rules));
+      const batch = await runInSteps(receive(push, rules));
       const isByStranger = await options.access.isStranger(actor, deviceResource(device));
       await turn;
       return { isStored: store(push, device, batch, isByStranger) };
@@ -124,7 +119,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (stranger === 'unknown') return ingestInSteps(push);
     if (!requireStorable(push, device)) return Promise.resolve();
     const rules = { now: clock.now(), valueBytesMax };
-    return store(push, device, receive(push, rules), stranger === 'yes');
+    return store(push, device, receiveAtOnce(push, rules), stranger === 'yes');
   }
 
   return (actor, sensor, datapoints, publishContext, refused) => {
@@ -145,48 +140,34 @@ interface NewPush {
   readonly refused: RefusedElements | undefined;
 }
 
-/** Stores what a stranger pushes, within what strangers may store. Throws storage_full. */
-export async function appendOfStranger(
+/** Stores a push within the quotas of strangers and of a guest's address. Throws storage_full. */
+export function appendFor(
+  options: Pick<IngestOptions, 'appender' | 'room'>,
+  actor: Actor,
+  owner: Username,
+  push: QueuedPush,
+): Promise<AppendOutcome> {
+  if (push.isByStranger !== true && actor.kind !== 'guest') return options.appender.append(push);
+  return appendWithin(options, actor, owner, push);
+}
+
+async function appendWithin(
   { appender, room }: Pick<IngestOptions, 'appender' | 'room'>,
   actor: Actor,
   owner: Username,
   push: QueuedPush,
 ): Promise<AppendOutcome> {
-  const done = room.hold(actor, owner, bytesPerWeight * weightOfBatch(push.batch));
+  const isByStranger = push.isByStranger === true;
+  const done = isByStranger && room.hold(actor, owner, bytesPerWeight * weightOfBatch(push.batch));
   let stored = 0;
   try {
     const outcome = await appender.append(push);
     if (outcome.kind === 'stored') stored = bytesPerWeight * (outcome.weight ?? 0);
+    if (stored > 0) room.addFor(actor, owner, stored);
     return outcome;
   } finally {
-    done(stored);
+    if (done !== false) done(stored);
   }
-}
-
-/** Counts what a guest's push took for the quota of the guest's address. */
-export function countForAddress(
-  room: StorageQuotas,
-  actor: Actor,
-  owner: Username,
-  outcome: AppendOutcome,
-): void {
-  if (outcome.kind !== 'stored' || outcome.weight === undefined) return;
-  room.addFor(actor, owner, bytesPerWeight * outcome.weight);
-}
-
-/**
- * The device, where it is at hand that the actor may push to it, as for most pushes. Undefined:
- * not known, ask `requirePushable`.
- */
-function peekPushable(
-  { devices, access }: Pick<IngestOptions, 'devices' | 'access'>,
-  actor: Actor,
-  deviceId: DeviceId,
-): Device | undefined {
-  const device = devices.peek(deviceId);
-  if (device === undefined) return undefined;
-  const verdict = access.tryAllow(actor, 'devices-data:create', deviceResource(device));
-  return verdict === 'yes' ? device : undefined;
 }
 
 /** The device, for an actor who may push to it; throws not_found or forbidden. */
@@ -277,35 +258,47 @@ export const excerptOf = ({ value, timestamp }: NewDatapoint, refusal: DomainErr
     ? writeJson(value)
     : formatTimestamp(timestamp);
 
-/** The datapoints with the time of their receipt. */
-function receive(push: NewPush, rules: ReceiveRules): ColumnBatch {
-  const { datapoints } = push;
-  const only = datapoints.at(0);
-  if (datapoints.length === 1 && only !== undefined) {
-    const refusal = refusalAt(push, rules, 0);
-    if (refusal === undefined) return singleBatch(only.value, only.timestamp, rules.now);
-    refuse(push, 0, refusal);
-    throw push.refused?.first ?? refusal;
-  }
-  const builder = createBatchBuilder(datapoints.length);
-  receiveInto(builder, push, rules, { from: 0, end: datapoints.length });
-  return finish(builder, push);
+/** The only datapoint of a push, with the time of its receipt. */
+function receiveOne(push: NewPush, only: NewDatapoint, rules: ReceiveRules): ColumnBatch {
+  const refusal = refusalAt(push, rules, 0);
+  if (refusal === undefined) return singleBatch(only.value, only.timestamp, rules.now);
+  refuse(push, 0, refusal);
+  throw push.refused?.first ?? refusal;
 }
 
-/** Adds datapoints up to the one at `end`, which is excluded. */
-function receiveInto(
-  builder: BatchBuilder,
-  push: NewPush,
-  rules: ReceiveRules,
-  { from, end }: { readonly from: number; readonly end: number },
-): void {
-  withoutStackTraces(() => {
-    for (let at = from; at < end; at += 1) {
-      const refusal = refusalAt(push, rules, at);
-      if (refusal === undefined) putRow(builder, push.datapoints, at, rules.now);
-      else refuse(push, at, refusal);
-    }
-  });
+/** Datapoints received before a check of the clock. */
+const datapointsPerStep = 2_048;
+
+/** The datapoints with the time of their receipt. Throws when none is taken. */
+function* receive(push: NewPush, rules: ReceiveRules): Generator<void, ColumnBatch> {
+  const { datapoints, refused } = push;
+  const { length } = datapoints;
+  const only = datapoints.at(0);
+  if (length === 1 && only !== undefined) return receiveOne(push, only, rules);
+  const builder = createBatchBuilder(length);
+  for (let from = 0; from < length; from += datapointsPerStep) {
+    const end = Math.min(from + datapointsPerStep, length);
+    withoutStackTraces(() => {
+      for (let at = from; at < end; at += 1) {
+        const refusal = refusalAt(push, rules, at);
+        if (refusal === undefined) putRow(builder, datapoints, at, rules.now);
+        else refuse(push, at, refusal);
+      }
+    });
+    yield;
+  }
+  if (builder.count === 0 && refused?.first !== undefined) throw refused.first;
+  return builder.finish();
+}
+
+function receiveAtOnce(push: NewPush, rules: ReceiveRules): ColumnBatch {
+  const only = push.datapoints.at(0);
+  if (push.datapoints.length === 1 && only !== undefined) return receiveOne(push, only, rules);
+  const steps = receive(push, rules);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }
 
 function putRow(builder: BatchBuilder, from: NewDatapoints, at: number, now: Instant): void {
@@ -317,26 +310,4 @@ function putRow(builder: BatchBuilder, from: NewDatapoints, at: number, now: Ins
   }
   const { value, timestamp } = from.at(at) as NewDatapoint;
   builder.put(value, timestamp, now);
-}
-
-/** The columns of what was taken. Throws when that is nothing. */
-function finish(builder: BatchBuilder, { refused }: NewPush): ColumnBatch {
-  if (builder.count === 0 && refused?.first !== undefined) throw refused.first;
-  return builder.finish();
-}
-
-/** Datapoints received before a check of the clock. */
-const datapointsPerStep = 2_048;
-
-/** The same for an array so long that other work must have its slice meanwhile. */
-function* receiveSteps(push: NewPush, rules: ReceiveRules): Generator<void, ColumnBatch> {
-  const { length } = push.datapoints;
-  if (length === 1) return receive(push, rules);
-  const builder = createBatchBuilder(length);
-  for (let from = 0; from < length; from += datapointsPerStep) {
-    const end = Math.min(from + datapointsPerStep, length);
-    receiveInto(builder, push, rules, { from, end });
-    yield;
-  }
-  return finish(builder, push);
 }
