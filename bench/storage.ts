@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { datapointAt, singleBatch, toColumnBatch } from '../src/domain/datapoints/column-batch.ts';
+import { readDatapoints } from '../src/domain/datapoints/column-steps.ts';
 import type { Push } from '../src/domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { databasePath } from '../src/storage/sqlite/connection.ts';
@@ -142,7 +143,7 @@ async function showReads(directory: string, storage: Storage): Promise<void> {
   await flushedUpTo(directory, yearOfMinutes - datapointLimits.memtableEntryBytesMax / 32);
   const times = 200;
   const read = (skip: number, limit: number) =>
-    storage.datapoints.read(nameOf(0), { order: 'desc', skip, limit });
+    readDatapoints(storage.datapoints, nameOf(0), { order: 'desc', skip, limit });
   const first = await timed(() => read(0, 100));
   const last100 = await timed(async () => {
     for (let n = 0; n < times; n += 1) await read(0, 100);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { readDatapoints } from '../src/domain/datapoints/column-steps.ts';
 import { type Datapoint, orderTime } from '../src/domain/datapoints/datapoint.ts';
 import type { StoredPush } from '../src/domain/datapoints/feed.ts';
 import type { NotificationDraft } from '../src/domain/notifications/notification.ts';
@@ -159,7 +160,7 @@ export function firesTheSameInAnyOrder({ ground, numRuns }: Trial): void {
           sensors.map((sensorId) => ({ deviceId, sensorId })),
         )) {
           const page = { order: 'asc', skip: 0, limit: 1_000 } as const;
-          const all = await storage.datapoints.read(ref, page);
+          const all = await readDatapoints(storage.datapoints, ref, page);
           late += all.filter((one) =>
             all.some((q) => orderTime(q) > orderTime(one) && q.receivedAt < one.receivedAt),
           ).length;
@@ -234,7 +235,7 @@ async function inTime(
     sensors.map((sensorId) => ({ deviceId, sensorId })),
   )) {
     const page = { order: 'asc', skip: 0, limit: 1_000 } as const;
-    for (const datapoint of await from.datapoints.read(ref, page)) {
+    for (const datapoint of await readDatapoints(from.datapoints, ref, page)) {
       const at = orderTime(datapoint);
       const received: Datapoint = { value: datapoint.value, receivedAt: at };
       if (at >= noon && at <= end) all.push({ ...ref, at, datapoints: [received] });

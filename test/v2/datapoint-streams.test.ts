@@ -33,9 +33,9 @@ function countingReads(storage: Storage): Storage {
     ...storage,
     datapoints: {
       ...datapoints,
-      readPart: (sensor, page, charactersMax) => {
+      scan: (sensor, page, charactersMax) => {
         steps += 1;
-        return datapoints.readPart(sensor, page, charactersMax);
+        return datapoints.scan(sensor, page, charactersMax);
       },
     },
   };

@@ -1,6 +1,7 @@
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../../domain/datapoints/datapoint.ts';
+import { datapointsOf } from '../../domain/datapoints/datapoint-columns.ts';
 import { listOfEdges } from '../../domain/datapoints/growth.ts';
 import { type HourTally, hoursOf } from '../../domain/datapoints/retention/hours.ts';
 import { hourMs, type RetentionScope } from '../../domain/datapoints/retention/retention.ts';
@@ -174,17 +175,17 @@ async function* valueLines(storage: Storage, sensor: SensorRef): AsyncGenerator<
   while (true) {
     const page = { order: 'asc', skip, limit: lineDatapointsMax } as const;
     const range = from === undefined ? page : { ...page, from };
-    const part = await datapoints.readPart(sensor, range, lineCharactersMax);
-    const newest = part.datapoints.at(-1);
+    const part = datapointsOf((await datapoints.scan(sensor, range, lineCharactersMax)).columns);
+    const newest = part.at(-1);
     if (newest === undefined) break;
     const values: ExportedDatapoint[] = [];
-    for (const datapoint of part.datapoints) {
+    for (const datapoint of part) {
       if (!isHeldBack && isSame(datapoint, last)) isHeldBack = true;
       else values.push(asExported(datapoint));
     }
     if (values.length > 0) yield line(values);
     const at = orderTime(newest);
-    const seen = part.datapoints.filter((datapoint) => orderTime(datapoint) === at).length;
+    const seen = part.filter((datapoint) => orderTime(datapoint) === at).length;
     skip = at === from ? skip + seen : seen;
     from = at;
   }

@@ -7,6 +7,7 @@ import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { AggregationStep, Bucket } from './aggregation.ts';
 import type { BucketColumns, BucketColumnsBuilder } from './bucket-columns.ts';
+import type { StepBudget } from './column-steps.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { Page } from './datapoint-store.ts';
 import type { Source } from './sensor-selection.ts';
@@ -29,12 +30,6 @@ export interface BucketPage {
 /** All buckets of one sensor, with the same counts. */
 export interface BucketColumnsPage extends Omit<BucketPage, 'buckets'> {
   readonly columns: BucketColumns;
-}
-
-/** Limits of what is read of a sensor at once. */
-export interface StepBudget {
-  readonly rowsMax: number;
-  readonly charactersMax: number;
 }
 
 /** The aggregation of one sensor, from its beginning. */

@@ -6,7 +6,6 @@ import { readColumnSteps } from './column-steps.ts';
 import type { Datapoint } from './datapoint.ts';
 import { toDatapointColumns } from './datapoint-columns.ts';
 import type { Page } from './datapoint-store.ts';
-import { readSteps } from './history.ts';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 const ref = { deviceId: parseDeviceId('d1'), sensorId: parseSensorId('s1') };
@@ -44,18 +43,6 @@ for (const limit of [100, Number.POSITIVE_INFINITY]) {
     let found = 0;
     const options = { datapoints: { scan }, ref, page, calibration: undefined, pace, room };
     for await (const { count } of readColumnSteps(options)) found += count;
-    assert.equal(found, all.length);
-    assert.ok(pace.rests >= 9, `${pace.rests} rests`);
-  });
-
-  test(`others have their turn between the steps of a read of ${limit} datapoints`, async () => {
-    const pace = countedPace();
-    const readPart = async (_: unknown, part: Page) => ({
-      ...{ datapoints: pageOf(part), isCut: false },
-    });
-    const room = { stepMax: 10, charactersMax: 1_000 };
-    let found = 0;
-    for await (const step of readSteps({ readPart }, ref, page, pace, room)) found += step.length;
     assert.equal(found, all.length);
     assert.ok(pace.rests >= 9, `${pace.rests} rests`);
   });

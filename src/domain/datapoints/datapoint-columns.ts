@@ -26,6 +26,13 @@ export function toDatapointColumns(datapoints: readonly Datapoint[]): DatapointC
   return { count: datapoints.length, times, numbers, at: (row) => datapoints[row] as Datapoint };
 }
 
+/** An object for each datapoint. */
+export function datapointsOf(columns: DatapointColumns): Datapoint[] {
+  const datapoints: Datapoint[] = [];
+  for (let row = 0; row < columns.count; row += 1) datapoints.push(columns.at(row));
+  return datapoints;
+}
+
 /** The same datapoints as a calibration shows them. */
 export function calibratedColumns(
   columns: DatapointColumns,

@@ -68,16 +68,10 @@ export type LastValues = ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Datapoint>>
 /** Small last values, and which ones are large: those are read one by one, with `lastValue`. */
 export type BriefLastValues = ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Datapoint | 'large'>>;
 
-/** Some datapoints of a page, from its beginning. */
-export interface PagePart {
-  readonly datapoints: readonly Datapoint[];
-  /** The page may go on: the values so far are as many characters as were asked for. */
-  readonly isCut: boolean;
-}
-
-/** The same, column by column. */
+/** Some datapoints of a page, from its beginning, column by column. */
 export interface ScannedPart {
   readonly columns: DatapointColumns;
+  /** The page may go on: the values so far are as many characters as were asked for. */
   readonly isCut: boolean;
 }
 
@@ -126,11 +120,10 @@ export interface DatapointStore {
    * others wait. Absent: it always would not.
    */
   readyForLong?(): Promise<void>;
-  /** A sensor that does not exist has no datapoints. */
-  read(sensor: SensorRef, page: Page): Promise<readonly Datapoint[]>;
-  /** Reads like `read`, until a value makes the answer `charactersMax` characters or more. */
-  readPart(sensor: SensorRef, page: Page, charactersMax: number): Promise<PagePart>;
-  /** Reads like `readPart`, column by column. */
+  /**
+   * Reads a page, until a value makes the answer `charactersMax` characters or more. A sensor that
+   * does not exist has no datapoints.
+   */
   scan(sensor: SensorRef, page: Page, charactersMax: number): Promise<ScannedPart>;
   /**
    * Summarises one step of a page, oldest first whatever its order: stretches where the store knows

@@ -8,6 +8,7 @@ import type { DeviceStore } from '../devices/device.ts';
 import { limits } from '../limits.ts';
 import type { CorrectionBook } from './corrections/correction-book.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
+import { datapointsOf } from './datapoint-columns.ts';
 import type { DatapointStore } from './datapoint-store.ts';
 import { calibratedDatapoint, type HistoryQuery, viewableSensor } from './history.ts';
 
@@ -59,11 +60,11 @@ export function createReadAfter(options: {
     for (;;) {
       const skip = await passed(ref, begin);
       const page = { ...range, order: 'asc', skip, limit: limit + 1 } as const;
-      const part = await pushed.readPart(ref, page, limits.datapointCharactersPerStep);
+      const part = await pushed.scan(ref, page, limits.datapointCharactersPerStep);
       // Retention may have come in between.
       if ((await passed(ref, begin)) !== skip) continue;
-      const datapoints = part.datapoints.slice(0, limit);
-      const hasMore = part.isCut || part.datapoints.length > limit;
+      const datapoints = datapointsOf(part.columns).slice(0, limit);
+      const hasMore = part.isCut || part.columns.count > limit;
       return { datapoints, begin: { ...begin, count: skip }, hasMore };
     }
   }

@@ -1,19 +1,17 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
-import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
+import { mapSteps } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import { calibrate } from '../devices/calibration.ts';
 import { type DeviceStore, type Sensor, sensorOf } from '../devices/device.ts';
 import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
-import { limits } from '../limits.ts';
 import { readColumnSteps } from './column-steps.ts';
-import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
-import type { DatapointColumns } from './datapoint-columns.ts';
+import type { Datapoint, SensorRef } from './datapoint.ts';
+import { type DatapointColumns, datapointsOf } from './datapoint-columns.ts';
 import type { DatapointStore, Page, Range } from './datapoint-store.ts';
-import { following } from './pages.ts';
 
 export interface HistoryQuery extends Page {
   /** The page is one of the newest so many datapoints, in the order it is answered in. */
@@ -56,10 +54,9 @@ export function createHistory(options: {
     const standsFrom = await datapoints.standsFrom([ref], query);
     const page = pageOf(query, total);
     const pace = longWork.paceOf(actor);
-    const steps = readSteps(datapoints, ref, page, pace);
     const calibration = query.isCalibrated ? sensor.calibration : undefined;
-    const columns = readColumnSteps({ datapoints, ref, page, calibration, pace, room: columnRoom });
-    return { total, standsFrom, steps: calibrated(steps, sensor, query), columns };
+    const columns = readColumnSteps({ datapoints, ref, page, calibration, pace });
+    return { total, standsFrom, steps: mapSteps(columns, datapointsOf), columns };
   };
 }
 
@@ -75,11 +72,6 @@ export async function viewableSensor(
   if (sensor === undefined) throw noSensor(deviceId, sensorId);
   return sensor;
 }
-
-const columnRoom = {
-  rowsMax: limits.datapointsPerStep,
-  charactersMax: limits.datapointCharactersPerStep,
-};
 
 /** Store that a read is answered from: datapoints as shown, or as pushed. */
 export const storeFor = (
@@ -117,50 +109,6 @@ export function pageOf(query: HistoryQuery, total: number): Page {
     skip: query.order === 'desc' ? query.skip : total - newest + query.skip,
   };
 }
-
-/**
- * Reads a page in steps. Each step begins at the order time where the last one ended and skips
- * what was seen there, so datapoints that arrive meanwhile neither repeat nor hide any.
- */
-export function readSteps(
-  store: Pick<DatapointStore, 'readPart'>,
-  ref: SensorRef,
-  whole: Page,
-  pace: Pace,
-  room: { readonly stepMax: number; readonly charactersMax: number } = {
-    stepMax: limits.datapointsPerStep,
-    charactersMax: limits.datapointCharactersPerStep,
-  },
-): Steps<readonly Datapoint[]> {
-  let page = whole;
-  let remaining = whole.limit;
-  let hasBegun = false;
-  return stepsOf(async () => {
-    if (remaining <= 0) return undefined;
-    // The store answers from memory and from a mapped file: without this no other work has a slice.
-    if (hasBegun && pace.isOver()) await pace.rest();
-    hasBegun = true;
-    const limit = Math.min(remaining, room.stepMax);
-    const { datapoints: step, isCut } = await store.readPart(
-      ref,
-      { ...page, limit },
-      room.charactersMax,
-    );
-    remaining = step.length < limit && !isCut ? 0 : remaining - step.length;
-    if (step.length === 0) return undefined;
-    page = following(page, step.length, (index) => orderTime(step[index] as Datapoint));
-    return step;
-  });
-}
-
-const calibrated = (
-  steps: AsyncIterable<readonly Datapoint[]>,
-  sensor: Sensor,
-  query: HistoryQuery,
-): AsyncIterable<readonly Datapoint[]> =>
-  query.isCalibrated
-    ? mapSteps(steps, (step) => step.map((datapoint) => calibratedDatapoint(sensor, datapoint)))
-    : steps;
 
 /** The datapoint as the sensor's calibration shows it; the stored one stays as it is. */
 export function calibratedDatapoint(

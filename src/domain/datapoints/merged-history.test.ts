@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Sensor } from '../devices/device.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
+import { toDatapointColumns } from './datapoint-columns.ts';
 import { mergeSteps } from './merged-history.ts';
 
 const sourceOf = (id: string) => ({
@@ -12,13 +13,13 @@ const sourceOf = (id: string) => ({
 
 /** Ten texts of 3,200 characters of each sensor, three of them a step. */
 const store = {
-  async readPart(_sensor: unknown, { skip, from: start }: { skip: number; from?: unknown }) {
+  async scan(_sensor: unknown, { skip, from: start }: { skip: number; from?: unknown }) {
     const from = skip + (typeof start === 'number' ? start : 0);
     const times = Array.from({ length: 3 }, (_, n) => from + n).filter((time) => time < 10);
     const datapoints = times.map(
       (time) => ({ timestamp: time, receivedAt: time, value: 'x'.repeat(3_200) }) as Datapoint,
     );
-    return { datapoints, isCut: datapoints.length === 3 };
+    return { columns: toDatapointColumns(datapoints), isCut: datapoints.length === 3 };
   },
 };
 const page = { order: 'asc', limit: 1_000, skip: 0 } as const;

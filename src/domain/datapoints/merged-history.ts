@@ -10,13 +10,14 @@ import { deviceResource } from '../devices/devices.ts';
 import { invalid } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import { readColumnSteps } from './column-steps.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
+import { datapointsOf } from './datapoint-columns.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
 import {
   calibratedDatapoint,
   type HistoryQuery,
   pageOf,
-  readSteps,
   standsFromOf,
   storeFor,
 } from './history.ts';
@@ -103,7 +104,7 @@ export function createReadMany(options: {
     const { sources, total, standsFrom } = await openAll(actor, selection, query);
     const store = storeFor(options, query);
     const steps = stepsInTurn(store, sources, query, longWork.paceOf(actor));
-    return { total, standsFrom, steps: calibrated(steps, query) };
+    return { total, standsFrom, steps };
   }
 
   return {
@@ -114,8 +115,10 @@ export function createReadMany(options: {
       const bytes = bytesOfSources(sources);
       const steps = longWork.during(actor, (hold) => {
         const holdMore: Hold = (more) => hold(bytes + more);
-        const merged = mergeSteps(store, sources, page, longWork.paceOf(actor), holdMore);
-        return calibrated(merged, query);
+        return mapSteps(
+          mergeSteps(store, sources, page, longWork.paceOf(actor), holdMore),
+          (step) => step.map((one) => shownOf(one, query)),
+        );
       });
       return { total, standsFrom, steps };
     },
@@ -139,14 +142,12 @@ export function createReadMany(options: {
   };
 }
 
-type SourceStep = readonly { readonly source: Source; readonly datapoint: Datapoint }[];
-
 function stepsInTurn(
   store: DatapointStore,
   sources: readonly Source[],
-  page: Page,
+  page: HistoryQuery,
   pace: Pace,
-): Steps<SourceStep> {
+): Steps<readonly SensorDatapoint[]> {
   const waiting = sources.values();
   let source: Source | undefined;
   let steps: Steps<readonly Datapoint[]> | undefined;
@@ -155,15 +156,29 @@ function stepsInTurn(
       const step = (await steps?.next())?.value;
       const from = source;
       if (step !== undefined && from !== undefined) {
-        return step.map((datapoint) => ({ source: from, datapoint }));
+        return step.map((datapoint) => shownOf({ source: from, datapoint }, page));
       }
       source = waiting.next().value;
       if (source === undefined) return undefined;
-      steps = readSteps(store, source.ref, page, pace);
+      steps = readSteps({ datapoints: store, ref: source.ref, page, pace });
       if (pace.isOver()) await pace.rest();
     }
   });
 }
+
+const readSteps = (options: Parameters<typeof readColumnSteps>[0]): Steps<readonly Datapoint[]> =>
+  mapSteps(readColumnSteps(options), datapointsOf);
+
+const shownOf = (
+  {
+    source: { ref, sensor },
+    datapoint,
+  }: { readonly source: Source; readonly datapoint: Datapoint },
+  { isCalibrated }: HistoryQuery,
+): SensorDatapoint => ({
+  sensor: ref,
+  datapoint: isCalibrated ? calibratedDatapoint(sensor, datapoint) : datapoint,
+});
 
 /** Datapoints between two checks of the clock. */
 const stepsPerLook = 64;
@@ -175,7 +190,7 @@ type Merged<From> = readonly { readonly source: From; readonly datapoint: Datapo
  * reserves its bytes.
  */
 export function mergeSteps<From extends Source>(
-  store: Pick<DatapointStore, 'readPart'>,
+  store: Pick<DatapointStore, 'scan'>,
   sources: readonly From[],
   page: Page,
   pace: Pace,
@@ -185,13 +200,13 @@ export function mergeSteps<From extends Source>(
   if (source === undefined || sources.length > 1) {
     return mergeMany({ store, sources, page, pace, hold });
   }
-  return mapSteps(readSteps(store, source.ref, page, pace), (step) =>
+  return mapSteps(readSteps({ datapoints: store, ref: source.ref, page, pace }), (step) =>
     step.map((datapoint) => ({ source, datapoint })),
   );
 }
 
 interface MergeOptions<From> {
-  readonly store: Pick<DatapointStore, 'readPart'>;
+  readonly store: Pick<DatapointStore, 'scan'>;
   readonly sources: readonly From[];
   readonly page: Page;
   readonly pace: Pace;
@@ -202,18 +217,17 @@ interface MergeOptions<From> {
 async function fetchFirst<From extends Source>(options: MergeOptions<From>) {
   const { store, sources, page, pace, hold } = options;
   const share = Math.ceil((2 * limits.datapointsPerStep) / Math.max(1, sources.length));
-  const stepMax = Math.min(
-    limits.datapointsPerStep,
-    Math.max(share, limits.mergedDatapointsPerStepMin),
-  );
+  const room = {
+    rowsMax: Math.min(limits.datapointsPerStep, Math.max(share, limits.mergedDatapointsPerStepMin)),
+    charactersMax: limits.mergedCharactersMax / Math.max(1, sources.length),
+  };
   const cursorPage = { ...page, skip: 0, limit: page.skip + page.limit };
-  const charactersMax = limits.mergedCharactersMax / Math.max(1, sources.length);
   const sign = page.order === 'asc' ? 1 : -1;
   const merge = createMerge<Datapoint>((datapoint) => sign * orderTime(datapoint));
   let held = 0;
   for (const { ref } of sources) {
     let bytes = 0;
-    const steps = readSteps(store, ref, cursorPage, pace, { stepMax, charactersMax });
+    const steps = readSteps({ datapoints: store, ref, page: cursorPage, pace, room });
     await merge.add(
       mapSteps(steps, (step) => {
         held -= bytes;
@@ -263,15 +277,4 @@ const tooMuchToMerge = (): Error =>
   invalid(
     `the values of these sensors are too long to be merged: of all sensors together the next ` +
       `ones may take ${limits.mergedBytesMax} bytes; name fewer sensors`,
-  );
-
-const calibrated = (
-  steps: AsyncIterable<SourceStep>,
-  { isCalibrated }: HistoryQuery,
-): AsyncIterable<readonly SensorDatapoint[]> =>
-  mapSteps(steps, (step) =>
-    step.map(({ source: { ref, sensor }, datapoint }) => ({
-      sensor: ref,
-      datapoint: isCalibrated ? calibratedDatapoint(sensor, datapoint) : datapoint,
-    })),
   );

@@ -14,10 +14,9 @@ import {
   type BucketPage,
   readBucketColumns,
   readBucketPage,
-  type StepBudget,
   wholeStep,
 } from './bucket-page.ts';
-import { readColumnSteps } from './column-steps.ts';
+import { readColumnSteps, type StepBudget } from './column-steps.ts';
 import { orderTime } from './datapoint.ts';
 import type { DatapointColumns } from './datapoint-columns.ts';
 import type { DatapointStore } from './datapoint-store.ts';

@@ -2,8 +2,8 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { limits } from '../limits.ts';
 import type { AggregationPlan } from './aggregation.ts';
-import { type StepBudget, wholeStep } from './bucket-page.ts';
-import { readColumnSteps } from './column-steps.ts';
+import { wholeStep } from './bucket-page.ts';
+import { readColumnSteps, readDatapoints, type StepBudget } from './column-steps.ts';
 import { type CounterReads, counterParts, growthBefore } from './counter-parts.ts';
 import { orderTime } from './datapoint.ts';
 import { calibratedColumns } from './datapoint-columns.ts';
@@ -138,7 +138,10 @@ async function beginOf({
   source: { ref },
   page,
 }: SourceRead): Promise<{ readonly time?: Instant; readonly skip: number }> {
-  const [first] = await datapoints.read(ref, { ...page, limit: Math.min(1, page.limit) });
+  const [first] = await readDatapoints(datapoints, ref, {
+    ...page,
+    limit: Math.min(1, page.limit),
+  });
   if (first === undefined) return { skip: 0 };
   const time = orderTime(first);
   const fromThen = await datapoints.count(ref, { ...page, from: time });

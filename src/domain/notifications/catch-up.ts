@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { readDatapoints } from '../datapoints/column-steps.ts';
 import type { SensorRef } from '../datapoints/datapoint.ts';
-import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -20,7 +20,7 @@ const devicesPerStep = 20;
 export async function catchUp(parts: {
   readonly book: RuleBook;
   readonly notifier: Notifier;
-  readonly datapoints: ValueReads & Pick<DatapointStore, 'read'>;
+  readonly datapoints: ValueReads;
   readonly log: Log;
 }): Promise<void> {
   const { book, notifier, datapoints, log } = parts;
@@ -46,7 +46,7 @@ export async function catchUp(parts: {
     if (receivedAt < since) continue;
     const page = { order: 'desc', skip: 0, limit: limits.catchUpDatapointsMax } as const;
     try {
-      const read = await datapoints.read({ deviceId, sensorId }, page);
+      const read = await readDatapoints(datapoints, { deviceId, sensorId }, page);
       const recent = read.filter(({ receivedAt }) => receivedAt >= since).toReversed();
       for (const datapoints of Map.groupBy(recent, ({ receivedAt }) => receivedAt).values()) {
         pushes.push({ deviceId, sensorId, datapoints });

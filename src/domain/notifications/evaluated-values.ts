@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
+import { readDatapoints } from '../datapoints/column-steps.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
-import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { SensorId } from '../ids.ts';
@@ -25,7 +25,7 @@ import {
 
 export interface EvaluatedValueParts {
   readonly looks: Pick<EvaluationStore, 'line' | 'valuesOf'>;
-  readonly datapoints: ValueReads & Pick<DatapointStore, 'read'>;
+  readonly datapoints: ValueReads;
   /** The pushes that evaluations wait for; those that time or a client calls for have none. */
   readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
 }
@@ -77,7 +77,7 @@ export function createEvaluatedValues(parts: EvaluatedValueParts) {
       const limit =
         Math.min(count, limits.catchUpDatapointsMax) + evaluationLimits.lastNumberSearchedMax;
       const page = { order: 'desc', skip: 0, limit } as const;
-      const read = await parts.datapoints.read({ deviceId: device.id, sensorId }, page);
+      const read = await readDatapoints(parts.datapoints, { deviceId: device.id, sensorId }, page);
       setInOrder(found, sensor, withLooked(looked.get(sensorId), read.filter(isBefore(some))));
     }
     return found;

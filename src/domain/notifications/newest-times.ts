@@ -2,6 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import { createBreather } from '../../lib/event-loop.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoints/datapoint.ts';
+import { datapointsOf } from '../datapoints/datapoint-columns.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
@@ -26,7 +27,7 @@ export interface NewestTimes extends PushTimes {
   isEmpty(): boolean;
 }
 
-export function createNewestTimes(datapoints: Pick<DatapointStore, 'readPart'>): NewestTimes {
+export function createNewestTimes(datapoints: Pick<DatapointStore, 'scan'>): NewestTimes {
   const known = createLruCache<DeviceId, Map<SensorId, Instant>>(limits.evaluatedDevicesMax);
   return {
     peek: ({ deviceId, sensorId }) => known.get(deviceId)?.get(sensorId),
@@ -52,7 +53,7 @@ export function createNewestTimes(datapoints: Pick<DatapointStore, 'readPart'>):
 
 /** The newest datapoint of a sensor by time that is wanted, among as many as are searched. */
 export async function newestWhere(
-  datapoints: Pick<DatapointStore, 'readPart'>,
+  datapoints: Pick<DatapointStore, 'scan'>,
   { deviceId, sensorId }: SensorRef,
   isWanted: (datapoint: Datapoint) => boolean,
 ): Promise<Datapoint | undefined> {
@@ -60,15 +61,15 @@ export async function newestWhere(
   const breathe = createBreather();
   for (let skip = 0; skip < evaluationLimits.newestSearchedMax; ) {
     const page = { order: 'desc', skip, limit } as const;
-    const part = await datapoints.readPart(
+    const { columns, isCut } = await datapoints.scan(
       { deviceId, sensorId },
       page,
       evaluationLimits.newestSearchCharactersMax,
     );
-    const found = part.datapoints.find(isWanted);
-    const isOver = part.datapoints.length < limit && !part.isCut;
-    if (found !== undefined || isOver || part.datapoints.length === 0) return found;
-    skip += part.datapoints.length;
+    const found = datapointsOf(columns).find(isWanted);
+    const isOver = columns.count < limit && !isCut;
+    if (found !== undefined || isOver || columns.count === 0) return found;
+    skip += columns.count;
     limit = 1_000;
     const pause = breathe();
     if (pause !== undefined) await pause;

@@ -74,7 +74,7 @@ interface Moment {
 const momentsPerTurn = 2_000;
 
 export function createPreview(parts: {
-  readonly datapoints: Pick<DatapointStore, 'readPart'>;
+  readonly datapoints: Pick<DatapointStore, 'scan'>;
   readonly access: Access;
   readonly book: Pick<RuleBook, 'devicesOf'>;
   readonly clock: Clock;
@@ -145,7 +145,7 @@ async function* momentsOf(options: {
   readonly rule: Rule;
   readonly sources: readonly DeviceSource[];
   readonly range: { readonly from: Instant; readonly to: Instant };
-  readonly datapoints: Pick<DatapointStore, 'readPart'>;
+  readonly datapoints: Pick<DatapointStore, 'scan'>;
   readonly now: Instant;
 }): AsyncGenerator<Moment> {
   const { rule, sources, range, datapoints, now } = options;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aDevice, aSensor } from '../../../test/contract/storage/builders.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
+import { toDatapointColumns } from '../datapoints/datapoint-columns.ts';
 import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { createSensorValues } from './sensor-values.ts';
@@ -15,7 +16,7 @@ test('large values are read one by one, and so many of them', async () => {
   let [read, underWay, most] = [0, 0, 0];
   const values = await createSensorValues({
     briefLastValues: async (ids) => new Map(ids.map((id) => [id, found])),
-    readPart: async () => ({ datapoints: [], isCut: false }),
+    scan: async () => ({ columns: toDatapointColumns([]), isCut: false }),
     async lastValue() {
       read += 1;
       underWay += 1;
@@ -41,7 +42,10 @@ test('a value that is newer by time than the last one holds', async () => {
   const values = await createSensorValues({
     briefLastValues: async (ids) =>
       new Map(ids.map((id) => [id, new Map([['s' as SensorId, { value: 5, receivedAt: 10 }]])])),
-    readPart: async (_sensor, { limit }) => ({ datapoints: stored.slice(0, limit), isCut: false }),
+    scan: async (_sensor, { limit }) => ({
+      columns: toDatapointColumns(stored.slice(0, limit)),
+      isCut: false,
+    }),
     lastValue: async () => undefined,
   }).fetch(device);
   assert.equal(values.get('s')?.value, 9);

@@ -3,6 +3,7 @@ import { createBreather } from '../../lib/event-loop.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import { datapointsOf } from '../datapoints/datapoint-columns.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../datapoints/history.ts';
 import type { Device, Sensor } from '../devices/device.ts';
@@ -104,7 +105,7 @@ interface Known {
 }
 
 /** How last values are read: one after the other where they are large. */
-export type ValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue' | 'readPart'>;
+export type ValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue' | 'scan'>;
 
 /** Nothing is known yet. */
 export function createSensorValues(datapoints: ValueReads): SensorValues {
@@ -133,8 +134,8 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
     const readNewest = async (limit: number): Promise<readonly Datapoint[]> => {
       const ref = { deviceId, sensorId: sensor.id };
       const page = { order: 'desc', skip: 0, limit } as const;
-      const part = await datapoints.readPart(ref, page, evaluationLimits.newestSearchCharactersMax);
-      return part.datapoints;
+      const part = await datapoints.scan(ref, page, evaluationLimits.newestSearchCharactersMax);
+      return datapointsOf(part.columns);
     };
     const isLate = orderTime(last) < last.receivedAt;
     const [newest = last] = isLate || !hasNumber(seen.value) ? [] : await readNewest(1);

@@ -1,4 +1,4 @@
-import type { DatapointStore, NewEvaluation } from '../datapoints/datapoint-store.ts';
+import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
@@ -18,7 +18,7 @@ import { evaluateAgainAt, isSilenceTold } from './step.ts';
 
 export interface SharedNotifierParts extends NotifierParts {
   readonly looks: EvaluationStore;
-  readonly datapoints: ValueReads & Pick<DatapointStore, 'read'>;
+  readonly datapoints: ValueReads;
   /** The push that was published to other processes as this text; undefined: it was none. */
   readonly pushOf: (text: string) => StoredPush | undefined;
 }

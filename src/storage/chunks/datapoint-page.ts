@@ -1,17 +1,10 @@
-import type { Datapoint } from '../../domain/datapoints/datapoint.ts';
-import type {
-  Page,
-  PagePart,
-  Range,
-  ScannedPart,
-} from '../../domain/datapoints/datapoint-store.ts';
+import type { Page, Range, ScannedPart } from '../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../lib/clock.ts';
-import { writeJson } from '../../lib/long-json.ts';
 import type { BlockHead } from './chunk.ts';
 import { type ChunkSource, endsOf, isWithin } from './chunk-source.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
-import { createColumnsBuilder } from './columns-builder.ts';
+import { type ColumnsBuilder, createColumnsBuilder } from './columns-builder.ts';
 
 /** Where a page is read from. */
 export interface PageSource {
@@ -22,37 +15,10 @@ export interface PageSource {
   readonly page: Page;
 }
 
-/** Reads a page of a series, its chunks merged with the rest. Skipped chunks are not decoded. */
-export function readPage(source: PageSource): readonly Datapoint[] {
-  return readPart(source, Number.POSITIVE_INFINITY).datapoints;
-}
-
-/** The same up to the value that makes the texts of all `charactersMax` or more. */
-export function readPart(source: PageSource, charactersMax: number): PagePart {
-  const datapoints: Datapoint[] = [];
-  let characters = 0;
-  const put = (datapoint: Datapoint): void => {
-    datapoints.push(datapoint);
-    const { value } = datapoint;
-    if (typeof value === 'number') return;
-    characters += typeof value === 'string' ? value.length : writeJson(value).length;
-  };
-  const target: Target = {
-    putRows(columns, firstRow, count) {
-      const step = source.page.order === 'asc' ? 1 : -1;
-      for (let n = 0; n < count; n += 1) {
-        const row = firstRow + n * step;
-        if (columns.texts === undefined) datapoints.push(datapointAt(columns, row));
-        else if (characters < charactersMax) put(datapointAt(columns, row));
-      }
-    },
-    isFull: () => characters >= charactersMax,
-  };
-  walkPage(target, source);
-  return { datapoints, isCut: characters >= charactersMax };
-}
-
-/** The same page column by column: nothing is made of a datapoint but its numbers. */
+/**
+ * Reads a page of a series column by column, its chunks merged with the rest, up to the value that
+ * makes the texts of all `charactersMax` or more. Skipped chunks are not decoded.
+ */
 export function scanPart(source: PageSource, charactersMax: number): ScannedPart {
   const { page } = source;
   const builder = createColumnsBuilder({ ...page, rowsMax: page.limit, charactersMax });
@@ -64,15 +30,7 @@ export function scanPart(source: PageSource, charactersMax: number): ScannedPart
   };
 }
 
-/** Where the datapoints of a page go. */
-interface Target {
-  /** `count` rows in the order of the page, beginning with `firstRow`, until it is full. */
-  putRows(columns: Columns, firstRow: number, count: number): void;
-  /** Whether the target takes no more, whatever the page says. */
-  isFull(): boolean;
-}
-
-function walkPage(target: Target, { chunks, series, unflushed, page }: PageSource): void {
+function walkPage(target: ColumnsBuilder, { chunks, series, unflushed, page }: PageSource): void {
   const later = createLaterQueue(unflushed, page);
   const output = createOutput(page, target);
   if (output.isFull()) return;
@@ -206,7 +164,7 @@ export function createLaterQueue(unflushed: Columns, page: Page) {
 
 type Output = ReturnType<typeof createOutput>;
 
-function createOutput(page: Page, target: Target) {
+function createOutput(page: Page, target: ColumnsBuilder) {
   let { skip, limit: room } = page;
 
   /** Skips or takes the next `count`; answers how many were skipped and are taken. */

@@ -1,4 +1,5 @@
 // In a process of its own: it starts a server with a standby, which takes its place.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import {
 import { noPostgres } from '../../../test/postgres-schemas.ts';
 import { freePort } from '../../../test/postgres-server.ts';
 import { singleBatch } from '../../domain/datapoints/column-batch.ts';
+import { readDatapoints } from '../../domain/datapoints/column-steps.ts';
 import { silentLog } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openPostgres } from './postgres-storage.ts';
@@ -52,7 +54,11 @@ test('of several servers the one that takes changes is used, also after a failov
       assert.ok(performance.now() < giveUpAt, 'nothing is stored after the failover');
       await wait(50);
     }
-    const read = await storage.datapoints.read(sensor, { order: 'asc', limit: 10, skip: 0 });
+    const read = await readDatapoints(storage.datapoints, sensor, {
+      order: 'asc',
+      limit: 10,
+      skip: 0,
+    });
     assert.deepEqual(
       read.map(({ value }) => value),
       [1, 2],

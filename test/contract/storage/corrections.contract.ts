@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { toDatapoints } from '../../../src/domain/datapoints/column-batch.ts';
+import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Correction } from '../../../src/domain/datapoints/corrections/correction.ts';
 import {
   findInRange,
@@ -122,9 +123,9 @@ const promises: Promises = {
     await datapoints.append([push([at(1, 'during')]), push([at(1, 1)], sensor('d1', 's2'))]);
     hold.release();
     const page = { order: 'asc', skip: 0, limit: 9 } as const;
-    const [during] = await datapoints.read(sensor(), page);
+    const [during] = await readDatapoints(datapoints, sensor(), page);
     assert.equal(during?.receivedAt, noon + 10_001);
-    const [other] = await datapoints.read(sensor('d1', 's2'), page);
+    const [other] = await readDatapoints(datapoints, sensor('d1', 's2'), page);
     assert.equal(other?.receivedAt, at(1, 1).receivedAt);
   },
 
@@ -308,9 +309,16 @@ function createModel({ datapoints, corrections, pushedDatapoints }: Storage, ref
         assert.deepEqual(await readAll('asc', 2, range), expected);
         assert.deepEqual(await readAll('desc', 3, range), expected.toReversed());
         const page = { ...range, order: 'desc', skip: 1, limit: 4 } as const;
-        assert.deepEqual(await datapoints.read(ref, page), expected.toReversed().slice(1, 5));
+        assert.deepEqual(
+          await readDatapoints(datapoints, ref, page),
+          expected.toReversed().slice(1, 5),
+        );
       }
-      const raw = await pushedDatapoints.read(ref, { order: 'asc', skip: 0, limit: 1_000 });
+      const raw = await readDatapoints(pushedDatapoints, ref, {
+        order: 'asc',
+        skip: 0,
+        limit: 1_000,
+      });
       assert.deepEqual(
         raw,
         ordered.map(({ datapoint, shown }) => {

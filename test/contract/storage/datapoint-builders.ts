@@ -1,4 +1,5 @@
 import { toColumnBatch, toDatapoints } from '../../../src/domain/datapoints/column-batch.ts';
+import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Datapoint, SensorRef } from '../../../src/domain/datapoints/datapoint.ts';
 import type { DatapointStore, Push } from '../../../src/domain/datapoints/datapoint-store.ts';
 import type { JsonValue } from '../../../src/lib/json.ts';
@@ -41,7 +42,7 @@ export async function allValues(
   store: DatapointStore,
   from: SensorRef = sensor(),
 ): Promise<JsonValue[]> {
-  const datapoints = await store.read(from, { order: 'asc', skip: 0, limit: 100_000 });
+  const datapoints = await readDatapoints(store, from, { order: 'asc', skip: 0, limit: 100_000 });
   return datapoints.map(({ value }) => value);
 }
 

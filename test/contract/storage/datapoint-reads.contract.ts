@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import { orderTime } from '../../../src/domain/datapoints/datapoint.ts';
 import type { DatapointStore, Page } from '../../../src/domain/datapoints/datapoint-store.ts';
 import { isStretchRun } from '../../../src/domain/datapoints/stretches.ts';
@@ -10,7 +11,7 @@ import type { Promises } from './promises.ts';
 
 async function valuesOf(store: DatapointStore, page: Partial<Page>): Promise<JsonValue[]> {
   const whole = { order: 'asc', skip: 0, limit: 1_000, ...page } as const;
-  return (await store.read(sensor(), whole)).map(({ value }) => value);
+  return (await readDatapoints(store, sensor(), whole)).map(({ value }) => value);
 }
 
 const second = (count: number): number => noon + count * 1_000;
@@ -113,7 +114,7 @@ export const datapointReads: Promises = {
     for (const order of ['asc', 'desc'] as const) {
       for (const part of [{}, { skip: 3, limit: 9 }, { from: second(4), to: second(11) }]) {
         const page = { order, skip: 0, limit: 100, ...part };
-        const read = await datapoints.read(sensor(), page);
+        const read = await readDatapoints(datapoints, sensor(), page);
         const { columns: scanned } = await datapoints.scan(sensor(), page, 1_000);
         assert.equal(scanned.count, read.length);
         assert.deepEqual(
@@ -131,29 +132,20 @@ export const datapointReads: Promises = {
     assert.equal(nowhere.isCut, false);
   },
 
-  'a page of long values is read and scanned in parts': async ({ datapoints }) => {
+  'a page of long values is scanned in parts': async ({ datapoints }) => {
     const values = Array.from({ length: 9 }, (_, n) => `${n}`.repeat(100));
     await datapoints.append([push(values.map((value, n) => at(n, value)))]);
     for (const order of ['asc', 'desc'] as const) {
       const expected = order === 'asc' ? values : values.toReversed();
-      for (const how of ['readPart', 'scan'] as const) {
-        const found: unknown[] = [];
-        for (let isCut = true; isCut; ) {
-          const page = { order, skip: found.length, limit: 100 };
-          if (how === 'readPart') {
-            const part = await datapoints.readPart(sensor(), page, 250);
-            found.push(...part.datapoints.map(({ value }) => value));
-            assert.ok(part.datapoints.length <= 3, `${part.datapoints.length} at once`);
-            isCut = part.isCut;
-          } else {
-            const { columns, ...part } = await datapoints.scan(sensor(), page, 250);
-            for (let row = 0; row < columns.count; row += 1) found.push(columns.at(row).value);
-            assert.ok(columns.count <= 3, `${columns.count} at once`);
-            isCut = part.isCut;
-          }
-        }
-        assert.deepEqual(found, expected);
+      const found: unknown[] = [];
+      for (let isCut = true; isCut; ) {
+        const page = { order, skip: found.length, limit: 100 };
+        const { columns, ...part } = await datapoints.scan(sensor(), page, 250);
+        for (let row = 0; row < columns.count; row += 1) found.push(columns.at(row).value);
+        assert.ok(columns.count <= 3, `${columns.count} at once`);
+        isCut = part.isCut;
       }
+      assert.deepEqual(found, expected);
     }
   },
 

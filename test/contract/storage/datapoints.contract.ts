@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Datapoint } from '../../../src/domain/datapoints/datapoint.ts';
 import { latestInstant } from '../../../src/lib/clock.ts';
 import type { JsonValue } from '../../../src/lib/json.ts';
@@ -33,7 +34,7 @@ const storing: Promises = {
     ]);
     assert.deepEqual(await allValues(datapoints), [21.5, 'dry']);
     const page = { order: 'asc', skip: 0, limit: 10 } as const;
-    assert.deepEqual(await datapoints.read(sensor(), page), [timed, bare]);
+    assert.deepEqual(await readDatapoints(datapoints, sensor(), page), [timed, bare]);
   },
 
   'the newest time of receipt is found, up to a limit': async ({ datapoints, newestReceived }) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { toDatapoints } from '../../../src/domain/datapoints/column-batch.ts';
+import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Correction } from '../../../src/domain/datapoints/corrections/correction.ts';
 import {
   findInRange,
@@ -342,11 +343,11 @@ async function compareAll(
   const { datapoints, pushedDatapoints } = engine.storage();
   const all = { order: 'asc', skip: 0, limit: 10_000 } as const;
   const shown = inOrder(lists).flatMap((entry) => shownBy(entry) ?? []);
-  assert.deepEqual(await datapoints.read(ref, all), shown);
+  assert.deepEqual(await readDatapoints(datapoints, ref, all), shown);
   assert.equal(await datapoints.count(ref, {}), shown.length);
   const page = { order: 'desc', skip: 1, limit: 4 } as const;
-  assert.deepEqual(await datapoints.read(ref, page), shown.toReversed().slice(1, 5));
-  const pushed = (await pushedDatapoints.read(ref, all)).map(
+  assert.deepEqual(await readDatapoints(datapoints, ref, page), shown.toReversed().slice(1, 5));
+  const pushed = (await readDatapoints(pushedDatapoints, ref, all)).map(
     ({ correction: _, ...datapoint }: Datapoint & { correction?: unknown }) => datapoint,
   );
   assert.deepEqual(

@@ -2,8 +2,8 @@ import { isJsonWithin } from '../../../lib/json-size.ts';
 import { createFairSlices, type Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
-import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
-import { type DatapointColumns, timeIn } from '../datapoint-columns.ts';
+import type { Datapoint, SensorRef } from '../datapoint.ts';
+import { datapointsOf, timeIn, toDatapointColumns } from '../datapoint-columns.ts';
 import type {
   BriefLastValues,
   DatapointStore,
@@ -70,11 +70,6 @@ export function createCorrectedDatapoints(
     return read === undefined ? raw : last.find(read, version, raw);
   }
 
-  async function readPart(read: CorrectedRead, page: Page, charactersMax: number) {
-    const { columns, isCut } = await pages.scan(read, page, charactersMax);
-    return { datapoints: toDatapoints(columns), isCut };
-  }
-
   /** Undefined: the sensor has no corrections. */
   async function openRead(sensor: SensorRef): Promise<CorrectedRead | undefined> {
     const overlay = await book.overlayOf(sensor);
@@ -102,27 +97,6 @@ export function createCorrectedDatapoints(
         last.forget(batch);
         return outcomes;
       }),
-    async read(sensor, page) {
-      const read = await openRead(sensor);
-      if (read === undefined) return pushed.read(sensor, page);
-      const datapoints: Datapoint[] = [];
-      let rest = page;
-      while (datapoints.length < page.limit) {
-        const limit = page.limit - datapoints.length;
-        const part = await readPart(read, { ...rest, limit }, Infinity);
-        for (const datapoint of part.datapoints) datapoints.push(datapoint);
-        const count = part.datapoints.length;
-        if (count === 0 || !part.isCut) break;
-        rest = following(rest, count, (at) => orderTime(part.datapoints[at] as Datapoint));
-        if (read.pace.isOver()) await read.pace.rest();
-      }
-      return datapoints;
-    },
-    async readPart(sensor, page, charactersMax) {
-      const read = await openRead(sensor);
-      if (read === undefined) return pushed.readPart(sensor, page, charactersMax);
-      return readPart(read, page, charactersMax);
-    },
     async scan(sensor, page, charactersMax) {
       const read = await openRead(sensor);
       if (read === undefined) return pushed.scan(sensor, page, charactersMax);
@@ -178,33 +152,23 @@ export function createPushedDatapoints(
 ): DatapointStore {
   const turns = createFairSlices({ turnMs: limits.turnMs });
 
-  async function marked(
-    sensor: SensorRef,
-    datapoints: readonly Datapoint[],
-  ): Promise<readonly Datapoint[]> {
-    const overlay = await book.overlayOf(sensor);
-    if (overlay === undefined) return datapoints;
-    const pace = turns.paceOf(sensor.deviceId);
-    const result: Datapoint[] = [];
-    for (const datapoint of datapoints) {
-      const correction = overlay.touching(datapoint);
-      result.push(correction === undefined ? datapoint : { ...datapoint, correction });
-      if (result.length % markedPerLook === 0 && pace.isOver()) await pace.rest();
-    }
-    return result;
-  }
   return {
     ...pushed,
-    read: async (sensor, page) => marked(sensor, await pushed.read(sensor, page)),
-    async readPart(sensor, page, charactersMax) {
-      const part = await pushed.readPart(sensor, page, charactersMax);
-      return { ...part, datapoints: await marked(sensor, part.datapoints) };
+    async scan(sensor, page, charactersMax) {
+      const part = await pushed.scan(sensor, page, charactersMax);
+      const overlay = await book.overlayOf(sensor);
+      if (overlay === undefined) return part;
+      const pace = turns.paceOf(sensor.deviceId);
+      const marked: Datapoint[] = [];
+      for (const datapoint of datapointsOf(part.columns)) {
+        const correction = overlay.touching(datapoint);
+        marked.push(correction === undefined ? datapoint : { ...datapoint, correction });
+        if (marked.length % markedPerLook === 0 && pace.isOver()) await pace.rest();
+      }
+      return { ...part, columns: toDatapointColumns(marked) };
     },
   };
 }
 
 /** Datapoints between two checks of the clock. */
 const markedPerLook = 64;
-
-const toDatapoints = (columns: DatapointColumns): readonly Datapoint[] =>
-  Array.from({ length: columns.count }, (_, row) => columns.at(row));

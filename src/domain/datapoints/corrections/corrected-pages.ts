@@ -1,9 +1,9 @@
 import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import { limits } from '../../limits.ts';
+import { readColumnSteps } from '../column-steps.ts';
 import type { SensorRef } from '../datapoint.ts';
-import { type DatapointColumns, timeIn, toDatapointColumns } from '../datapoint-columns.ts';
+import { type DatapointColumns, toDatapointColumns } from '../datapoint-columns.ts';
 import type { DatapointStore, Page, Range, ScannedPart } from '../datapoint-store.ts';
-import { following } from '../pages.ts';
 import { type Interval, type Overlay, rowsOf } from './overlay.ts';
 
 export const rangeOf = ({ from, to }: Interval): Range => ({
@@ -116,24 +116,15 @@ export function createPages(pushed: DatapointStore) {
   }
 
   /** Walks through pushed datapoints step by step; one walk at a time, other work in between. */
-  async function* walk(
-    { sensor, overlay, pace }: CorrectedRead,
-    whole: Page,
-  ): AsyncGenerator<DatapointColumns, undefined> {
-    const limit = rowsAtOnce(overlay);
-    let page = whole;
-    while (true) {
-      const { columns, isCut } = await pushed.scan(
-        sensor,
-        { ...page, limit },
-        limits.datapointCharactersPerStep,
-      );
-      if (columns.count > 0) yield columns;
-      if (columns.count === 0 || (columns.count < limit && !isCut)) return;
-      page = following(page, columns.count, (row) => timeIn(columns, row));
-      if (pace.isOver()) await pace.rest();
-    }
-  }
+  const walk = (
+    { sensor: ref, overlay, pace }: CorrectedRead,
+    page: Page,
+  ): AsyncIterable<DatapointColumns> =>
+    readColumnSteps({
+      ...{ datapoints: pushed, ref, pace },
+      page: { ...page, limit: Number.POSITIVE_INFINITY },
+      room: { rowsMax: rowsAtOnce(overlay), charactersMax: limits.datapointCharactersPerStep },
+    });
 
   return { lacking, scan };
 }

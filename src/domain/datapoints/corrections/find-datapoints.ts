@@ -3,10 +3,10 @@ import type { JsonValue } from '../../../lib/json.ts';
 import { sameJson } from '../../../lib/long-json.ts';
 import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import { limits } from '../../limits.ts';
+import { readColumnSteps } from '../column-steps.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
-import { timeIn } from '../datapoint-columns.ts';
-import type { DatapointStore, Page, Range } from '../datapoint-store.ts';
-import { following } from '../pages.ts';
+import { type DatapointColumns, datapointsOf } from '../datapoint-columns.ts';
+import type { DatapointStore, Range } from '../datapoint-store.ts';
 import { type CorrectedItem, itemKey, itemKeyOf, type Reach } from './correction.ts';
 
 /** Datapoints that a correction would touch. */
@@ -34,8 +34,8 @@ export async function findInRange(
   value: JsonValue | undefined,
 ): Promise<Touched | undefined> {
   const tally = createTally(search);
-  for await (const datapoints of stepsOf(search, range, limits.datapointsPerScan)) {
-    for (const datapoint of datapoints) {
+  for await (const columns of stepsOf(search, range, limits.datapointsPerScan)) {
+    for (const datapoint of datapointsOf(columns)) {
       if (value === undefined || sameJson(value, datapoint.value)) tally.add(datapoint);
     }
   }
@@ -51,8 +51,8 @@ export async function findItems(
   const tally = createTally(search);
   const found = new Set<string>();
   for (const time of new Set(items.map((item) => item.time))) {
-    for await (const datapoints of stepsOf(search, { from: time, to: time }, rowsAtOneTime)) {
-      for (const datapoint of datapoints) {
+    for await (const columns of stepsOf(search, { from: time, to: time }, rowsAtOneTime)) {
+      for (const datapoint of datapointsOf(columns)) {
         const key = itemKeyOf(datapoint);
         if (wanted.has(key) && tally.add(datapoint)) found.add(key);
       }
@@ -94,20 +94,13 @@ function createTally({ until, clock }: Search) {
   };
 }
 
-async function* stepsOf(
-  { datapoints, sensor, pace }: Search,
+const stepsOf = (
+  { datapoints, sensor: ref, pace }: Search,
   range: Range,
-  limit: number,
-): AsyncGenerator<readonly Datapoint[], undefined> {
-  let page: Page = { ...range, order: 'asc', skip: 0, limit };
-  while (true) {
-    const charactersMax = limits.datapointCharactersPerStep;
-    const { columns, isCut } = await datapoints.scan(sensor, { ...page, limit }, charactersMax);
-    if (columns.count > 0) {
-      yield Array.from({ length: columns.count }, (_, row) => columns.at(row));
-    }
-    if (columns.count === 0 || (columns.count < limit && !isCut)) return undefined;
-    page = following(page, columns.count, (row) => timeIn(columns, row));
-    if (pace.isOver()) await pace.rest();
-  }
-}
+  rowsMax: number,
+): AsyncIterable<DatapointColumns> =>
+  readColumnSteps({
+    ...{ datapoints, ref, pace },
+    page: { ...range, order: 'asc', skip: 0, limit: Number.POSITIVE_INFINITY },
+    room: { rowsMax, charactersMax: limits.datapointCharactersPerStep },
+  });

@@ -1,9 +1,8 @@
-import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
 import type {
   DatapointStore,
   Note,
-  PagePart,
   Range,
   SummarisedStep,
 } from '../../../domain/datapoints/datapoint-store.ts';
@@ -12,13 +11,7 @@ import type { RetentionLimits } from '../../../domain/datapoints/retention/reten
 import type { Instant } from '../../../lib/clock.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
-import {
-  countInRange,
-  type PageSource,
-  readPage,
-  readPart,
-  scanPart,
-} from '../../chunks/datapoint-page.ts';
+import { countInRange, type PageSource, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { tellOthers } from '../feed-log.ts';
@@ -102,14 +95,6 @@ export function createDatapointStore(
       flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
       return outcomes;
     },
-    read: (sensor, page) => look<readonly Datapoint[]>(sensor, page, [], looking(page, readPage)),
-    readPart: (sensor, page, charactersMax) =>
-      look(
-        sensor,
-        page,
-        nothing,
-        looking(page, (source) => readPart(source, charactersMax)),
-      ),
     scan: (sensor, page, charactersMax) =>
       look(
         sensor,
@@ -176,5 +161,3 @@ function createOldTaking(parts: {
     },
   };
 }
-
-const nothing: PagePart = { datapoints: [], isCut: false };

@@ -16,6 +16,7 @@ import {
 } from '../../../../test/contract/storage/naive-datapoints.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
+import { readDatapoints } from '../../../domain/datapoints/column-steps.ts';
 import type { DatapointStore, Page } from '../../../domain/datapoints/datapoint-store.ts';
 import { silentReporter } from '../../../domain/reporter.ts';
 import { silentLog } from '../../../lib/log.ts';
@@ -221,7 +222,7 @@ async function takeOld(
       step = await store.takeOld(of, { rawBefore });
     }
     // Some may wait for the memtable, or for the chunk after them: the oldest go first.
-    const left = await store.read(of, { ...all, to: rawBefore - 1 });
+    const left = await readDatapoints(store, of, { ...all, to: rawBefore - 1 });
     assert.equal(naive.keepOf(of, rawBefore, left), taken);
   }
 }
@@ -230,7 +231,7 @@ async function compare(store: DatapointStore, naive: NaiveDatapoints, asked: Pag
   for (const id of ['s1', 's2', 's3']) {
     const of = sensor('d1', id);
     const expected = naive.read(of, asked);
-    assert.deepEqual(await store.read(of, asked), expected);
+    assert.deepEqual(await readDatapoints(store, of, asked), expected);
     const { columns } = await store.scan(of, asked, Number.POSITIVE_INFINITY);
     const scanned = Array.from({ length: columns.count }, (_, row) => columns.at(row));
     assert.deepEqual(scanned, expected);

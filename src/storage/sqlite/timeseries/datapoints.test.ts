@@ -30,6 +30,7 @@ import {
 } from '../../../../test/contract/storage/naive-datapoints.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
+import { readDatapoints } from '../../../domain/datapoints/column-steps.ts';
 import type { Page, Push } from '../../../domain/datapoints/datapoint-store.ts';
 import { weightOf } from '../../../domain/datapoints/weight.ts';
 import { silentLog } from '../../../lib/log.ts';
@@ -130,7 +131,7 @@ const expectedOf = (oracle: NaiveDatapoints, batch: readonly Push[]): readonly o
 async function compare(storage: Storage, oracle: NaiveDatapoints, asked: Page): Promise<void> {
   for (const id of ['s1', 's2', 'nope']) {
     const of = sensor('d1', id);
-    assert.deepEqual(await storage.datapoints.read(of, asked), oracle.read(of, asked));
+    assert.deepEqual(await readDatapoints(storage.datapoints, of, asked), oracle.read(of, asked));
     assert.equal(await storage.datapoints.count(of, asked), oracle.count(of, asked));
   }
   const lasts = ['s1', 's2'].flatMap((id) => {
@@ -172,7 +173,7 @@ test('a damaged chunk is told, and stops neither pushes nor other reads', async 
   context.after(() => storage.close());
   await assert.rejects(allValues(storage.datapoints), /stored bytes are damaged: chunk \d+/);
   const newest = { order: 'desc', skip: 0, limit: 3 } as const;
-  assert.equal((await storage.datapoints.read(sensor(), newest)).length, 3);
+  assert.equal((await readDatapoints(storage.datapoints, sensor(), newest)).length, 3);
   for (let n = 0; n < 5; n += 1) {
     const [outcome] = await storage.datapoints.append([push([at(2.5 + n / 100, `late ${n}`)])]);
     assert.equal(outcome?.kind, 'stored');

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Datapoint, SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
 import type {
   AppendOutcome,
   DatapointStore,
-  PagePart,
   Push,
   SummarisedStep,
 } from '../../../domain/datapoints/datapoint-store.ts';
@@ -20,7 +19,7 @@ import type { Log } from '../../../lib/log.ts';
 import { createKeyedSequence } from '../../../lib/scheduling/keyed-sequence.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
-import { countInRange, readPage, readPart, scanPart } from '../../chunks/datapoint-page.ts';
+import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import { runAtOnce } from '../../chunks/engine-work.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
@@ -149,14 +148,6 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
         await yieldToEventLoop();
       }
     },
-    read: (sensor, page) =>
-      view<readonly Datapoint[]>(sensor, [], (series, unflushed) =>
-        readPage({ chunks, series, unflushed, page }),
-      ),
-    readPart: (sensor, page, charactersMax) =>
-      view(sensor, nothing, (series, unflushed) =>
-        readPart({ chunks, series, unflushed, page }, charactersMax),
-      ),
     scan: (sensor, page, charactersMax) =>
       view(sensor, { columns: toDatapointColumns([]), isCut: false }, (series, unflushed) =>
         scanPart({ chunks, series, unflushed, page }, charactersMax),
@@ -282,8 +273,6 @@ function oldestOf({ frozen, memtableEntry }: Series): Instant {
   }
   return oldest;
 }
-
-const nothing: PagePart = { datapoints: [], isCut: false };
 
 /** Appends one batch at a time, and beside the batches one long push to another device. */
 function createAppendQueue(options: {
