@@ -17,7 +17,7 @@ export const plantsOfShortWay: readonly Plant[] = [
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
       patch(
-        'src/http/fast-path/request-intake.ts',
+        'src/http/fast-path/connection.ts',
         'chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;',
         'undefined as Promise<void> | undefined;',
       ),

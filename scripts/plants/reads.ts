@@ -184,7 +184,7 @@ export const plantsOfReads: readonly Plant[] = [
     ...{ file: 'test/neighbours/reads-strangers.test.ts', test: 'a quarter', says: /507/ },
     patches: [
       patch(
-        'src/domain/budgets/stranger-quotas.ts',
+        'src/domain/budgets/storage-quotas.ts',
         'const partOfQuota = 4;',
         'const partOfQuota = 1;',
       ),

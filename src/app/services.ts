@@ -8,15 +8,13 @@ import {
   createServiceState,
   type ServiceFacts,
 } from '../domain/administration/service-state.ts';
-import type { Budgets } from '../domain/budgets/budgets.ts';
+import { type Budgets, createUsage } from '../domain/budgets/budgets.ts';
 import { createLongWork, type LongWork } from '../domain/budgets/long-work.ts';
 import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
-import { createUsage } from '../domain/budgets/usage.ts';
 import { type Appender, createAppender } from '../domain/datapoints/appender.ts';
 import { createCorrections } from '../domain/datapoints/corrections/corrections.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
-import { createHistory } from '../domain/datapoints/history.ts';
-import { createReadAfter } from '../domain/datapoints/history-after.ts';
+import { createHistory, createReadAfter } from '../domain/datapoints/history.ts';
 import { createIngest } from '../domain/datapoints/ingest.ts';
 import { createIngestMany } from '../domain/datapoints/ingest-many.ts';
 import { createReadLastValues } from '../domain/datapoints/last-values.ts';

@@ -175,7 +175,7 @@ export const limits = {
   /** Bounds of KIPIMO_VALUE_BYTES_MAX: a short text, and the largest body on …/values. */
   valueBytesMaxMin: 1_024,
   valueBytesMaxMax: 8 * 1_048_576,
-  /** Size of a commit, as push-weight.ts counts bytes: a larger array is committed alone. */
+  /** Size of a commit, as the appender counts bytes: a larger array is committed alone. */
   commitBytesMax: 2 * 1_048_576,
   /** Bytes that wait for a commit, in all; one payer may use half. Beyond it the answer is 503. */
   commitQueueBytesMax: 256 * 1_048_576,

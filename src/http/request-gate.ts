@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { WaitingBudget, WaitingPlace } from '../domain/budgets/budget.ts';
 import { isPayer, type Payer, payerAt } from '../domain/budgets/payer.ts';
-import type { WaitingBudget, WaitingPlace } from '../domain/budgets/waiting-budget.ts';
 import { limits } from '../domain/limits.ts';
 import { payerOfConnection } from '../lib/connection-guard.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
-import type { WaitingBudget } from '../domain/budgets/waiting-budget.ts';
+import type { WaitingBudget } from '../domain/budgets/budget.ts';
 import type { Clients } from './clients.ts';
 import type { FastPath } from './fast-path/fast-path.ts';
 import { createNodeHttp, type NodeHttp } from './fast-path/hand-over.ts';

@@ -1,7 +1,7 @@
 import { type Actor, onlyDeviceOf } from '../domain/actor.ts';
 import { lastAmong, type SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { Ingest } from '../domain/datapoints/ingest.ts';
-import type { NewDatapoint } from '../domain/datapoints/new-datapoint.ts';
+import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';

@@ -1,10 +1,10 @@
 import {
   limitsOf,
+  type RetainedSensor,
   type Retention,
   type RetentionLimits,
 } from '../domain/datapoints/retention/retention.ts';
 import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
-import type { RetainedSensor } from '../domain/datapoints/retention/retention-store.ts';
 
 /** The data that retention would take of one device. */
 export interface PlannedDevice {

@@ -2,7 +2,7 @@ import type { GrantStore } from '../domain/access/grant.ts';
 import type { CorrectionBook } from '../domain/datapoints/corrections/correction-book.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { Retaining } from '../domain/datapoints/retention/retaining.ts';
-import type { RetentionStore } from '../domain/datapoints/retention/retention-store.ts';
+import type { RetentionStore } from '../domain/datapoints/retention/retention.ts';
 import type { DeviceStore } from '../domain/devices/device.ts';
 import type { GatewayStore } from '../domain/gateways/gateway.ts';
 import type { GroupStore } from '../domain/groups/group.ts';

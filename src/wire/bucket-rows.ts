@@ -1,6 +1,6 @@
 import type { AggregationPlan, Bucket } from '../domain/datapoints/aggregation.ts';
-import type { BucketColumns } from '../domain/datapoints/bucket-columns.ts';
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
+import type { BucketColumns } from '../domain/datapoints/bucket-tally.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import { createTextBytes } from '../lib/text-bytes.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';

@@ -1,8 +1,7 @@
 import { type Actor, isImport } from '../domain/actor.ts';
 import { payerOf } from '../domain/budgets/payer.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
-import { NewColumns } from '../domain/datapoints/new-columns.ts';
-import type { NewDatapoint } from '../domain/datapoints/new-datapoint.ts';
+import { NewColumns, type NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { valueTooLarge } from '../domain/devices/value-size.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';

@@ -1,5 +1,5 @@
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { NewDatapoint } from '../domain/datapoints/new-datapoint.ts';
+import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { invalid } from '../domain/errors.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { Instant } from '../lib/clock.ts';

@@ -1,4 +1,4 @@
-import type { NewDatapoint } from '../domain/datapoints/new-datapoint.ts';
+import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { ByteCursor } from './byte-cursor.ts';
 
 /**

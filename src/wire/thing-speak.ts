@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { NewDatapoint } from '../domain/datapoints/new-datapoint.ts';
+import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { type DeviceId, parseSensorId, type SensorId } from '../domain/ids.ts';
 import { withoutPadding } from '../lib/bare-value.ts';

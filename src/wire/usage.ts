@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { BudgetReport } from '../domain/budgets/usage.ts';
+import type { BudgetReport } from '../domain/budgets/budgets.ts';
 import { defined } from '../lib/record.ts';
 
 export const BudgetMessage = Type.Object(

@@ -5,7 +5,7 @@ import { datapointsOf } from '../../domain/datapoints/datapoint-columns.ts';
 import { listOfEdges } from '../../domain/datapoints/growth.ts';
 import { type HourTally, hoursOf } from '../../domain/datapoints/retention/hours.ts';
 import { hourMs, type RetentionScope } from '../../domain/datapoints/retention/retention.ts';
-import { listOfKinds } from '../../domain/datapoints/stretch-kinds.ts';
+import { listOfKinds } from '../../domain/datapoints/stretches.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Username } from '../../domain/ids.ts';
 import type { Social } from '../../domain/socials/social.ts';

@@ -1,7 +1,7 @@
 import { createBatchBuilder } from '../../domain/datapoints/column-batch.ts';
 import { edgesCount, edgesOfList } from '../../domain/datapoints/growth.ts';
 import { type HourTally, startOfHour } from '../../domain/datapoints/retention/hours.ts';
-import { kindsOfList } from '../../domain/datapoints/stretch-kinds.ts';
+import { kindsOfList } from '../../domain/datapoints/stretches.ts';
 import { conflict, invalid } from '../../domain/errors.ts';
 import type { Group } from '../../domain/groups/group.ts';
 import {

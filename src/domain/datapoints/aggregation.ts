@@ -1,13 +1,13 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { BucketOf } from '../../lib/time-bucket.ts';
-import type { BucketColumnsBuilder } from './bucket-columns.ts';
 import {
   type Aggregate,
   addRows,
   addStretch,
   aggregateOf,
   aggregates,
+  type BucketColumnsBuilder,
   numeric,
   openTally,
   type Tally,

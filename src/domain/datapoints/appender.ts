@@ -9,7 +9,6 @@ import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { Reporter } from '../reporter.ts';
 import { type ColumnBatch, emptyBatch, toDatapoints } from './column-batch.ts';
-import type { Consequences } from './consequences.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type {
   AppendOutcome,
@@ -19,8 +18,8 @@ import type {
   NotesOf,
   Push,
 } from './datapoint-store.ts';
-import type { Feed, FeedEvent } from './feed.ts';
-import { weightOf } from './push-weight.ts';
+import type { Consequences, Feed, FeedEvent } from './feed.ts';
+import { bytesPerWeight } from './weight.ts';
 
 /** A push on its way to the store, and in whose queue it waits. */
 export interface QueuedPush extends Push {
@@ -327,4 +326,17 @@ class StoredEvent implements DatapointsEvent {
     this.#handedOn =
       this.#handedOn === undefined ? work : Promise.all([this.#handedOn, work]).then(ignore);
   }
+}
+
+/** Memory of a datapoint beside its text, in bytes: four columns of one row. */
+const datapointBytes = 64;
+
+/** About how many bytes of memory a push takes while it waits: a queue is bounded by them. */
+export function weightOf({ batch: { count, texts, weight } }: Push): number {
+  let bytes = count * datapointBytes;
+  if (texts === undefined) return bytes;
+  // Short texts take more than their characters.
+  if (weight !== undefined) return bytes + bytesPerWeight * weight;
+  for (const text of texts) if (text !== undefined) bytes += text.length;
+  return bytes;
 }

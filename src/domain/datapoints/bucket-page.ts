@@ -6,7 +6,7 @@ import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { AggregationStep, Bucket } from './aggregation.ts';
-import type { BucketColumns, BucketColumnsBuilder } from './bucket-columns.ts';
+import type { BucketColumns, BucketColumnsBuilder } from './bucket-tally.ts';
 import type { StepBudget } from './column-steps.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { Page } from './datapoint-store.ts';

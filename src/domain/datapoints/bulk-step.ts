@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { DomainError } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { SensorRef } from './datapoint.ts';
-import type { NewDatapoint } from './new-datapoint.ts';
+import type { NewDatapoint } from './new-columns.ts';
 
 /** A line of a bulk request: a datapoint with its sensor, or why it is none. */
 export type BulkRow =

@@ -1,3 +1,4 @@
+import type { Instant } from '../../lib/clock.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import { type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Calibration } from '../devices/calibration.ts';
@@ -10,7 +11,6 @@ import {
   timeIn,
 } from './datapoint-columns.ts';
 import type { DatapointStore, Page } from './datapoint-store.ts';
-import { following } from './pages.ts';
 
 /** Limits of what is read of a sensor at once. */
 export interface StepBudget {
@@ -71,4 +71,17 @@ export async function readDatapoints(
     found.push(datapointsOf(columns));
   }
   return found.flat();
+}
+
+/**
+ * The rest of the page after a step of `count` datapoints, at least one: from where it ended,
+ * without what was seen at that order time.
+ */
+export function following(page: Page, count: number, timeAt: (index: number) => Instant): Page {
+  const end = timeAt(count - 1);
+  let skip = 1;
+  while (skip < count && timeAt(count - 1 - skip) === end) skip += 1;
+  // A whole step at one order time: some of those skipped may have it, too, so only the skip grows.
+  if (skip === count) return { ...page, skip: page.skip + count };
+  return page.order === 'asc' ? { ...page, from: end, skip } : { ...page, to: end, skip };
 }

@@ -65,3 +65,11 @@ export interface Feed extends ChangeFeed {
   /** Calls the listener from now on; the answer ends that. */
   subscribe(listener: FeedListener): () => void;
 }
+
+/**
+ * Receives what became durable, push by push and in order, with the datapoints that are new.
+ * Answers what each push has to wait for before it is answered; undefined: nothing follows.
+ */
+export type Consequences = (
+  pushes: readonly StoredPush[],
+) => readonly (Promise<void> | undefined)[] | undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isNear } from './near-ids.ts';
+import { isNear } from './refused-pushes.ts';
 
 test('slips of the pen are near, other ids are not', () => {
   for (const [written, id] of [

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
 import { storedJson, writeJson } from '../../lib/long-json.ts';
-import type { NewDatapoint, NewDatapoints } from './new-datapoint.ts';
 
 /** Columns grow by parts of so many rows: nothing is copied as they grow. */
 const rowsPerPart = 4_096;
@@ -66,4 +66,16 @@ export class NewColumns implements NewDatapoints {
   #partOf(position: number): Part | undefined {
     return this.#parts[Math.floor(position / rowsPerPart)];
   }
+}
+
+/** A datapoint as a client hands it over: not yet received. */
+export interface NewDatapoint {
+  readonly value: JsonValue;
+  readonly timestamp?: Instant;
+}
+
+/** Datapoints of one push by position: an array, or the columns of a long one. */
+export interface NewDatapoints {
+  readonly length: number;
+  at(position: number): NewDatapoint | undefined;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { payerOfAccount } from '../budgets/payer.ts';
 import type { DeviceId } from '../ids.ts';
-import { createPushQueue } from './push-queue.ts';
+import { createPushQueue } from './ingest.ts';
 
 const [ama, kofi] = [payerOfAccount('ama'), payerOfAccount('kofi')];
 const device = 'd' as DeviceId;

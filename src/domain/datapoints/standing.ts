@@ -10,8 +10,14 @@ import {
 import { type Aggregate, numeric } from './bucket-tally.ts';
 import type { SummariseOptions } from './datapoint-store.ts';
 import { textBits } from './growth.ts';
-import { joinKinds, type KindFigures, type StretchKinds } from './stretch-kinds.ts';
-import type { StretchEdges, Stretches, StretchRun } from './stretches.ts';
+import {
+  joinKinds,
+  type KindFigures,
+  type StretchEdges,
+  type Stretches,
+  type StretchKinds,
+  type StretchRun,
+} from './stretches.ts';
 
 /** Larger numbers may add up to what no double holds. */
 const magnitudeMax = 1e290;

@@ -7,7 +7,7 @@ import { type Datapoint, orderTime } from './datapoint.ts';
 import { toDatapointColumns } from './datapoint-columns.ts';
 import { addToHours, type HourTally, hoursOf, stretchesOf } from './retention/hours.ts';
 import { calibratedRun } from './standing.ts';
-import { kindStepsMax, kindsOfList, listOfKinds } from './stretch-kinds.ts';
+import { kindStepsMax, kindsOfList, listOfKinds } from './stretches.ts';
 
 const begin = Date.UTC(2026, 0, 1, 2);
 

@@ -1,7 +1,6 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
-import type { Consequences } from '../datapoints/consequences.ts';
-import type { StoredPush } from '../datapoints/feed.ts';
+import type { Consequences, StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';

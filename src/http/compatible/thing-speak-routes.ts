@@ -3,7 +3,7 @@ import { type Actor, onlyDeviceOf } from '../../domain/actor.ts';
 import { payerOf } from '../../domain/budgets/payer.ts';
 import { bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
-import type { NewDatapoint } from '../../domain/datapoints/new-datapoint.ts';
+import type { NewDatapoint } from '../../domain/datapoints/new-columns.ts';
 import type { RefusedPushes, SeenRefusal } from '../../domain/datapoints/refused-pushes.ts';
 import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';

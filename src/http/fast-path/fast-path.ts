@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { WaitingBudget } from '../../domain/budgets/waiting-budget.ts';
+import type { WaitingBudget } from '../../domain/budgets/budget.ts';
 import type { Reporter } from '../../domain/reporter.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { WaitingBudget } from '../../domain/budgets/waiting-budget.ts';
+import type { WaitingBudget } from '../../domain/budgets/budget.ts';
 import { gateOf, type NotComing, RequestGate, refuseRequest } from '../request-gate.ts';
 
 /** node:http, as far as connections are given to it that it did not accept itself. */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { InstallationSettings } from '../../domain/administration/installation-settings.ts';
 import type { ServiceState } from '../../domain/administration/service-state.ts';
-import type { Usage } from '../../domain/budgets/usage.ts';
+import type { Usage } from '../../domain/budgets/budgets.ts';
 import {
   ServiceMessage,
   SettingsChangeMessage,

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
-import type { HistoryQuery, ReadHistory } from '../../domain/datapoints/history.ts';
-import type { ReadAfter } from '../../domain/datapoints/history-after.ts';
+import type { HistoryQuery, ReadAfter, ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { RefusedElements } from '../../domain/datapoints/refused-elements.ts';
 import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';

@@ -1,10 +1,9 @@
 import type { InstallationSettings } from '../../domain/administration/installation-settings.ts';
 import type { ServiceState } from '../../domain/administration/service-state.ts';
+import type { Usage } from '../../domain/budgets/budgets.ts';
 import type { StorageQuotas } from '../../domain/budgets/storage-quotas.ts';
-import type { Usage } from '../../domain/budgets/usage.ts';
 import type { Corrections } from '../../domain/datapoints/corrections/corrections.ts';
-import type { ReadHistory } from '../../domain/datapoints/history.ts';
-import type { ReadAfter } from '../../domain/datapoints/history-after.ts';
+import type { ReadAfter, ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';

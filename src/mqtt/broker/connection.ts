@@ -1,4 +1,4 @@
-import type { WaitingPlace } from '../../domain/budgets/waiting-budget.ts';
+import type { WaitingPlace } from '../../domain/budgets/budget.ts';
 import type { Client, ConnectRefusal, Receiver, Transport } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import { ConnectError, decodeConnect, requireNoMethod } from '../packets/connect-decoder.ts';

@@ -4,7 +4,7 @@ import type { BlockHead } from './chunk.ts';
 import { type ChunkSource, endsOf, isWithin } from './chunk-source.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
-import { type ColumnsBuilder, createColumnsBuilder } from './columns-builder.ts';
+import { createColumnsBuilder } from './columns-builder.ts';
 
 /** Where a page is read from. */
 export interface PageSource {
@@ -30,7 +30,9 @@ export function scanPart(source: PageSource, charactersMax: number): ScannedPart
   };
 }
 
-function walkPage(target: ColumnsBuilder, { chunks, series, unflushed, page }: PageSource): void {
+type Target = ReturnType<typeof createColumnsBuilder>;
+
+function walkPage(target: Target, { chunks, series, unflushed, page }: PageSource): void {
   const later = createLaterQueue(unflushed, page);
   const output = createOutput(page, target);
   if (output.isFull()) return;
@@ -164,7 +166,7 @@ export function createLaterQueue(unflushed: Columns, page: Page) {
 
 type Output = ReturnType<typeof createOutput>;
 
-function createOutput(page: Page, target: ColumnsBuilder) {
+function createOutput(page: Page, target: Target) {
   let { skip, limit: room } = page;
 
   /** Skips or takes the next `count`; answers how many were skipped and are taken. */

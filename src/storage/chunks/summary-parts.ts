@@ -4,9 +4,9 @@ import {
   kindStepsMax,
   kindsOfList,
   listOfKinds,
+  type StretchEdges,
   type StretchKinds,
-} from '../../domain/datapoints/stretch-kinds.ts';
-import type { StretchEdges } from '../../domain/datapoints/stretches.ts';
+} from '../../domain/datapoints/stretches.ts';
 import {
   type ByteSink,
   type ByteSource,

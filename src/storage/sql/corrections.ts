@@ -2,8 +2,8 @@ import type {
   CorrectedItem,
   Correction,
   CorrectionHead,
+  CorrectionStore,
 } from '../../domain/datapoints/corrections/correction.ts';
-import type { CorrectionStore } from '../../domain/datapoints/corrections/correction-store.ts';
 import { createOverlay } from '../../domain/datapoints/corrections/overlay.ts';
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { CorrectionId, DeviceId, SensorId, Username } from '../../domain/ids.ts';

@@ -1,10 +1,11 @@
-import type { Retention, RetentionScope } from '../../domain/datapoints/retention/retention.ts';
-import { retentionLimits } from '../../domain/datapoints/retention/retention-limits.ts';
 import type {
   RetainedSelection,
   RetainedSensor,
+  Retention,
+  RetentionScope,
   RetentionStore,
-} from '../../domain/datapoints/retention/retention-store.ts';
+} from '../../domain/datapoints/retention/retention.ts';
+import { retentionLimits } from '../../domain/datapoints/retention/retention-limits.ts';
 import type { RetainedState } from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';

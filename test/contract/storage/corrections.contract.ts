@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { toDatapoints } from '../../../src/domain/datapoints/column-batch.ts';
-import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
+import { following, readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Correction } from '../../../src/domain/datapoints/corrections/correction.ts';
 import {
   findInRange,
@@ -10,7 +10,6 @@ import {
 import { type Datapoint, orderTime } from '../../../src/domain/datapoints/datapoint.ts';
 import type { Page, Range } from '../../../src/domain/datapoints/datapoint-store.ts';
 import { searchDevices } from '../../../src/domain/datapoints/device-search.ts';
-import { following } from '../../../src/domain/datapoints/pages.ts';
 import { parseFilter } from '../../../src/domain/devices/query-evaluation.ts';
 import type { CorrectionId, Username } from '../../../src/domain/ids.ts';
 import { limits } from '../../../src/domain/limits.ts';

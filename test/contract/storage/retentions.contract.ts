@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import type { RetentionScope } from '../../../src/domain/datapoints/retention/retention.ts';
-import type { RetentionStore } from '../../../src/domain/datapoints/retention/retention-store.ts';
+import type {
+  RetentionScope,
+  RetentionStore,
+} from '../../../src/domain/datapoints/retention/retention.ts';
 import { aDevice, aUser, deviceId, noon, sensorId, userId, username } from './builders.ts';
 import { sensor } from './datapoint-builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { CorrectionId, DeviceId, SensorId, Username } from '../../ids.ts';
-import type { Correction } from './correction.ts';
+import type { Correction, CorrectionStore } from './correction.ts';
 import { createCorrectionBook } from './correction-book.ts';
-import type { CorrectionStore } from './correction-store.ts';
 import { loadOverlay } from './overlay.ts';
 
 const sensor = { deviceId: 'd1' as DeviceId, sensorId: 's1' as SensorId };

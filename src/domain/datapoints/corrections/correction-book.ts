@@ -6,8 +6,13 @@ import { limits } from '../../limits.ts';
 import { withReceipts } from '../column-batch.ts';
 import type { SensorRef } from '../datapoint.ts';
 import type { Push } from '../datapoint-store.ts';
-import { type Correction, type Reach, receivedOutside } from './correction.ts';
-import type { CorrectedSensor, CorrectionStore } from './correction-store.ts';
+import {
+  type CorrectedSensor,
+  type Correction,
+  type CorrectionStore,
+  type Reach,
+  receivedOutside,
+} from './correction.ts';
 import { createOverlay, loadOverlay, type Overlay } from './overlay.ts';
 
 /** A reservation of a sensor: pushes meanwhile are received after the time given. */

@@ -1,8 +1,7 @@
 import type { Instant } from '../../../lib/clock.ts';
 import { type DatapointColumns, numberIn, timeIn } from '../datapoint-columns.ts';
 import { isGlitch, textBits } from '../growth.ts';
-import { addToKinds, type StretchKinds } from '../stretch-kinds.ts';
-import type { StretchEdges, Stretches } from '../stretches.ts';
+import { addToKinds, type StretchEdges, type Stretches, type StretchKinds } from '../stretches.ts';
 import { hourMs } from './retention.ts';
 
 /** Figures of the datapoints of one hour. */

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { createManualClock } from '../../../lib/clock.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { Retaining } from './retaining.ts';
+import type { RetentionStore } from './retention.ts';
 import { createRetentionRunner } from './retention-runner.ts';
-import type { RetentionStore } from './retention-store.ts';
 
 const second = 1_000;
 

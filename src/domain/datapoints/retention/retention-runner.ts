@@ -6,9 +6,14 @@ import { limits } from '../../limits.ts';
 import type { Reporter } from '../../reporter.ts';
 import type { DatapointStore } from '../datapoint-store.ts';
 import type { Retaining } from './retaining.ts';
-import { limitsOf, type Retention, type RetentionLimits } from './retention.ts';
+import {
+  limitsOf,
+  type RetainedSensor,
+  type Retention,
+  type RetentionLimits,
+  type RetentionStore,
+} from './retention.ts';
 import { retentionLimits } from './retention-limits.ts';
-import type { RetainedSensor, RetentionStore } from './retention-store.ts';
 
 /** Goes through all sensors now and then, and takes what is too old. */
 export interface RetentionRunner {

@@ -12,12 +12,13 @@ import type { DatapointStore } from '../datapoint-store.ts';
 import {
   dayMs,
   limitsOf,
+  type RetainedSensor,
   type Retention,
   type RetentionScope,
   type RetentionSource,
+  type RetentionStore,
 } from './retention.ts';
 import { retentionLimits } from './retention-limits.ts';
-import type { RetainedSensor, RetentionStore } from './retention-store.ts';
 
 /** Place whose retention is asked for: a sensor, a device, or the own account. */
 export type RetentionPlace =
