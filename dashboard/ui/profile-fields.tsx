@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { ProfileDraft } from '../api/profile.ts';
 import { t } from '../i18n/i18n.ts';
 import { TextField } from './field.tsx';
+import { PhoneField } from './phone-field.tsx';
 
 interface DraftProps {
   readonly draft: ProfileDraft;
@@ -28,15 +29,7 @@ export function ContactFields(props: DraftProps): JSX.Element {
         onValue={set('email')}
         isOptional
       />
-      <TextField
-        label={t('welcome.phone')}
-        type="tel"
-        autocomplete="tel"
-        hint={t('welcome.phoneHint')}
-        value={draft.phone}
-        onValue={set('phone')}
-        isOptional
-      />
+      <PhoneField value={draft.phone} onValue={set('phone')} />
     </>
   );
 }

@@ -119,3 +119,20 @@ browserTest('a code comes in the language that its reader has chosen', async () 
   assert.match(stage.channels.sent.at(-1)?.text ?? '', /est le code qui confirme cette adresse/);
   await page.context().close();
 });
+
+browserTest('a number without its country gets it from a list before it is saved', async () => {
+  const page = await stage.visit({ username: 'fatou', width: 'phone', language: 'fr' });
+  await page.goto('/profile');
+  const phone = page.getByLabel('Téléphone', { exact: false }).first();
+  await phone.fill('77 123 45 67');
+  const country = page.getByLabel('Pays du numéro');
+  await country.selectOption({ label: 'Sénégal +221' });
+  assert.equal(await phone.inputValue(), '+221 77 123 45 67');
+  await country.selectOption({ label: 'Mali +223' });
+  assert.equal(await phone.inputValue(), '+223 77 123 45 67');
+  await page.getByRole('button', { name: 'Enregistrer' }).first().tap();
+  await page.getByText('Votre profil est enregistré').waitFor();
+  const { json } = await stage.service.as('fatou')({ path: '/users/me' });
+  assert.deepEqual((json as { readonly phone: readonly string[] }).phone, ['+223771234567']);
+  await page.context().close();
+});

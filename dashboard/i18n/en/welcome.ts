@@ -35,6 +35,7 @@ export const welcome = {
   email: 'E-mail',
   phone: 'Phone',
   phoneHint: 'With country code, such as +233 20 123 4567. Text messages go there.',
+  country: 'Country of the number',
   address: 'Address',
   facebook: 'Facebook',
   twitter: 'X (Twitter)',

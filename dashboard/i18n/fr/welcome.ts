@@ -51,6 +51,7 @@ export const welcome: Translation<'welcome'> = {
   email: 'E-mail',
   phone: 'Téléphone',
   phoneHint: 'Avec l’indicatif du pays, par exemple +233 20 123 4567. Les SMS y sont envoyés.',
+  country: 'Pays du numéro',
   address: 'Adresse',
   facebook: 'Facebook',
   twitter: 'X (Twitter)',

@@ -48,6 +48,7 @@ export const welcome: Translation<'welcome'> = {
   email: 'E-mail',
   phone: 'Telefone',
   phoneHint: 'Com o indicativo do país, como +233 20 123 4567. As mensagens SMS vão para lá.',
+  country: 'País do número',
   address: 'Morada',
   facebook: 'Facebook',
   twitter: 'X (Twitter)',

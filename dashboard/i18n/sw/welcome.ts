@@ -46,6 +46,7 @@ export const welcome: Translation<'welcome'> = {
   email: 'Barua pepe',
   phone: 'Simu',
   phoneHint: 'Pamoja na msimbo wa nchi, kama +233 20 123 4567. Ujumbe mfupi hutumwa huko.',
+  country: 'Nchi ya namba hii',
   address: 'Anwani',
   facebook: 'Facebook',
   twitter: 'X (Twitter)',
