@@ -18,6 +18,7 @@ export const data = {
   localNote: 'Times in the file are those of {zone}.',
   wide: 'One column for each sensor',
   local: 'Local time ({zone}) instead of UTC',
+  semicolon: 'Semicolons, and decimal commas (21,5)',
   raw: 'As measured, without calibration',
   rows: { one: '{count} value', other: '{count} values' },
   size: 'about {size}',

@@ -20,6 +20,7 @@ export const data: Translation<'data'> = {
   localNote: 'Les heures dans le fichier sont celles de {zone}.',
   wide: 'Une colonne par capteur',
   local: 'Heure locale ({zone}) au lieu de UTC',
+  semicolon: 'Points-virgules, et virgules décimales (21,5)',
   raw: 'Telles que mesurées, sans étalonnage',
   rows: { one: '{count} valeur', other: '{count} valeurs' },
   size: 'environ {size}',

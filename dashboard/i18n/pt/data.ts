@@ -20,6 +20,7 @@ export const data: Translation<'data'> = {
   localNote: 'As horas no ficheiro são as de {zone}.',
   wide: 'Uma coluna por sensor',
   local: 'Hora local ({zone}) em vez de UTC',
+  semicolon: 'Ponto e vírgula, e vírgula decimal (21,5)',
   raw: 'Como medidos, sem calibração',
   rows: { one: '{count} valor', other: '{count} valores' },
   size: 'cerca de {size}',

@@ -20,6 +20,7 @@ export const data: Translation<'data'> = {
   localNote: 'Saa zilizo kwenye faili ni za {zone}.',
   wide: 'Safu wima moja kwa kila kihisi',
   local: 'Saa za huko ({zone}) badala ya UTC',
+  semicolon: 'Nukta mkato, na koma kwa desimali (21,5)',
   raw: 'Kama zilivyopimwa, bila urekebishaji wa kihisi',
   rows: { one: 'thamani {count}', other: 'thamani {count}' },
   size: 'takriban {size}',

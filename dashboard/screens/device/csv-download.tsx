@@ -29,6 +29,7 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
   const [isRaw, setRaw] = useState(false);
   const [isWide, setWide] = useState(false);
   const [isLocal, setLocal] = useState(false);
+  const [isSemicolon, setSemicolon] = useState(false);
   const [from, setFrom] = useState('');
   const [to, setTo] = useState('');
   // The end of a preset stands still while somebody looks at its count.
@@ -41,7 +42,7 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
     ...(isRaw && { calibrated: 'false' }),
   };
   const sensors = chosen.map((sensor) => `${device.id}/${sensor}`);
-  const form: TableForm = { isWide, sensors, ...(isLocal && { zone }) };
+  const form: TableForm = { isWide, sensors, isSemicolon, ...(isLocal && { zone }) };
   const count = useRowCount(query, chosen.length > 0);
   const rows = count.value;
   const isOff = chosen.length === 0 || rows === 0 || (rows ?? 0) > rowsMax;
@@ -82,6 +83,7 @@ export function CsvDownload({ device }: { readonly device: Device }): JSX.Elemen
       <div class="choices">
         <Choice isChosen={isWide} onChosen={setWide} label={t('data.wide')} />
         <Choice isChosen={isLocal} onChosen={setLocal} label={t('data.local', { zone })} />
+        <Choice isChosen={isSemicolon} onChosen={setSemicolon} label={t('data.semicolon')} />
         {device.sensors.some(({ calib }) => calib !== undefined) && (
           <Choice isChosen={isRaw} onChosen={setRaw} label={t('data.raw')} />
         )}
@@ -247,7 +249,7 @@ async function fetchCsv(
   const reader = response.body?.getReader();
   const pieces = ['\u{feff}'];
   const decoder = new TextDecoder();
-  const isAsSent = !form.isWide && form.zone === undefined;
+  const isAsSent = !form.isWide && form.zone === undefined && form.isSemicolon !== true;
   const table = isAsSent ? undefined : createCsvTable(form);
   const put = (text: string) => pieces.push(table === undefined ? text : table.push(text));
   let bytes = 0;

@@ -20,7 +20,22 @@ const datapoint = fc.record({
   isTimed: fc.boolean(),
   value: fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }),
-    fc.constantFrom('=1+1', "'x", '1.10', 'nan', 'a,b', ' ', '', '21,5', '"', 'two\nlines', '[1]'),
+    fc.constantFrom(
+      '=1+1',
+      'a;b',
+      '=1;2',
+      '1.5;',
+      "'x",
+      '1.10',
+      'nan',
+      'a,b',
+      ' ',
+      '',
+      '21,5',
+      '"',
+      'two\nlines',
+      '[1]',
+    ),
     fc.jsonValue({ maxDepth: 2 }),
   ),
 });
@@ -29,9 +44,10 @@ test('a download of any form comes back as it was, whatever zone is chosen', () 
   const forms: fc.Arbitrary<TableForm> = fc
     .record({
       isWide: fc.boolean(),
+      isSemicolon: fc.boolean(),
       zone: fc.constantFrom(undefined, 'Europe/Berlin', 'Africa/Nairobi', 'UTC'),
     })
-    .map(({ isWide, zone }) => ({ isWide, sensors, ...(zone !== undefined && { zone }) }));
+    .map(({ zone, ...others }) => ({ ...others, sensors, ...(zone !== undefined && { zone }) }));
   fc.assert(
     fc.property(fc.array(datapoint, { maxLength: 12 }), forms, fc.nat(40), (given, form, cut) => {
       const datapoints = given

@@ -9,6 +9,8 @@ export interface TableForm {
   readonly isWide: boolean;
   /** Times are those of its clocks; absent: of UTC, as the service writes them. */
   readonly zone?: string;
+  /** As spreadsheets read it where people write 21,5: semicolons, and decimal commas. */
+  readonly isSemicolon?: boolean;
   /** Columns of a wide table, by the names `device/sensor`. */
   readonly sensors: readonly string[];
 }
@@ -24,26 +26,28 @@ const lineEnd = '\r\n';
 const recordCharactersMax = 4 * 1_048_576;
 
 /** Makes tables that come back as they were: names of columns say the zone and the sensors. */
-export function createCsvTable({ isWide, zone: name, sensors }: TableForm): CsvTable {
+export function createCsvTable(form: TableForm): CsvTable {
+  const { isWide, zone: name, sensors, isSemicolon = false } = form;
+  const between = isSemicolon ? ';' : ',';
   const reader = createCsvReader({ recordCharactersMax });
   const zone = name === undefined ? undefined : findTimeZone(name);
   const named = (column: string): string => (zone === undefined ? column : `${column} (${name})`);
   const times = [named('timestamp'), named('date_received')];
   const head = isWide
-    ? [times[0], ...sensors.map(textCell)]
+    ? [times[0], ...sensors.map((sensor) => textCell(sensor, between))]
     : ['device_id', 'sensor_id', 'value', ...times];
-  const row = createWideRow(sensors);
+  const row = createWideRow(sensors, between);
   let hasBegun = false;
 
   function lines(records: readonly CsvRecord[]): string {
-    let text = hasBegun || records.length === 0 ? '' : `${head.join(',')}${lineEnd}`;
+    let text = hasBegun || records.length === 0 ? '' : `${head.join(between)}${lineEnd}`;
     for (const { cells } of hasBegun ? records : records.slice(1)) {
-      const texts = cells.map(written);
+      const texts = cells.map((cell) => written(cell, isSemicolon));
       const [device = '', sensor = '', value = '', timestamp = '', received = ''] = texts;
       const local = [timestamp, received].map((time) => localTime(time, zone));
       text += isWide
         ? row.put(local[0] || local[1] || '', textOf(cells, 0), textOf(cells, 1), value)
-        : [device, sensor, value, ...local].join(',') + lineEnd;
+        : [device, sensor, value, ...local].join(between) + lineEnd;
     }
     hasBegun ||= records.length > 0;
     return text;
@@ -60,7 +64,7 @@ const textOf = (cells: readonly CsvCell[], at: number): string =>
   (cells[at]?.text ?? '').replace(/^'/, '');
 
 /** Gathers the values of one time: one of each sensor makes a row. */
-function createWideRow(sensors: readonly string[]) {
+function createWideRow(sensors: readonly string[], between: string) {
   const places = new Map(sensors.map((sensor, place) => [sensor, place]));
   let time = '';
   let values = new Map<number, string>();
@@ -69,7 +73,7 @@ function createWideRow(sensors: readonly string[]) {
     if (values.size === 0) return '';
     const cells = sensors.map((_, place) => values.get(place) ?? '');
     values = new Map();
-    return [time, ...cells].join(',') + lineEnd;
+    return [time, ...cells].join(between) + lineEnd;
   }
 
   function put(at: string, device: string, sensor: string, value: string): string {
@@ -84,15 +88,18 @@ function createWideRow(sensors: readonly string[]) {
   return { put, end };
 }
 
-function written({ text, isQuoted }: CsvCell): string {
-  return isQuoted ? inQuotes(text) : text;
+const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+
+function written({ text, isQuoted }: CsvCell, isSemicolon: boolean): string {
+  if (isQuoted || (isSemicolon && text.includes(';'))) return inQuotes(text);
+  return isSemicolon && isNumber(text) ? text.replace('.', ',') : text;
 }
 
 const inQuotes = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
-function textCell(text: string): string {
+function textCell(text: string, between: string): string {
   const safe = looksLikeFormula(text) ? `'${text}` : text;
-  return safe.includes(',') ? inQuotes(safe) : safe;
+  return safe.includes(',') || safe.includes(between) ? inQuotes(safe) : safe;
 }
 
 /** As spreadsheets read it; the later one of a time that came twice says its offset. */

@@ -11,9 +11,9 @@ import { sensorsOf } from './usual-sensors.ts';
  * them.
  */
 export async function createAll(): Promise<readonly string[]> {
-  const { visibility, sensors, other } = draft.peek();
+  const { visibility } = draft.peek();
   const wanted = devicesOf(draft.peek(), countOf(draft.peek()) ?? 1);
-  const described = { visibility, sensors: sensorsOf(sensors, other) };
+  const described = { visibility, sensors: sensorsOf(draft.peek()) };
   for (const { id, name } of wanted) {
     if (made.peek().includes(id)) continue;
     await create({ id, ...(name !== '' && { name }), ...described });

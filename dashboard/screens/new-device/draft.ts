@@ -10,6 +10,8 @@ export interface Draft {
   /** Ids of the usual sensors that were tapped. */
   readonly sensors: readonly string[];
   readonly other: string;
+  /** The unit of that other one. */
+  readonly otherUnit: string;
   /** How many of the same kind, as typed. */
   readonly count: string;
 }
@@ -18,7 +20,7 @@ const storageKey = 'kipimo.new-device';
 export const countMax = 50;
 
 const empty = (): Draft => ({
-  ...{ name: '', id: '', sensors: [], other: '', count: '1' },
+  ...{ name: '', id: '', sensors: [], other: '', otherUnit: '', count: '1' },
   // What a guest makes is public, whatever is asked [contract 4].
   visibility: username.value === undefined ? 'public' : 'private',
 });

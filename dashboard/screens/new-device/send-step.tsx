@@ -15,7 +15,7 @@ import { SnippetsPanel } from '../../ui/snippets-panel.tsx';
 import { Value } from '../../ui/value.tsx';
 import { DeviceOrWhy } from '../device/device-part.tsx';
 import { SensorChoice } from './sensors-step.tsx';
-import { sensorsOf } from './usual-sensors.ts';
+import { type Chosen, sensorsOf } from './usual-sensors.ts';
 
 /** The lines that send for what was made, and a look at what comes in. */
 export function SendStep({ ids }: { readonly ids: readonly string[] }): JSX.Element {
@@ -126,10 +126,9 @@ function FirstSensors(props: {
   readonly onDone: () => void;
 }): JSX.Element {
   const { device, onDone } = props;
-  const [sensors, setSensors] = useState<readonly string[]>([]);
-  const [other, setOther] = useState('');
+  const [wanted, setWanted] = useState<Chosen>({ sensors: [], other: '', otherUnit: '' });
   const action = useAction();
-  const chosen = sensorsOf(sensors, other);
+  const chosen = sensorsOf(wanted);
   async function add(event: Event): Promise<void> {
     event.preventDefault();
     const path = `${apiPaths.device(device.id)}/sensors`;
@@ -141,14 +140,7 @@ function FirstSensors(props: {
   return (
     <form class="form" onSubmit={add} noValidate>
       <p class="note">{t('start.noSensorYet')}</p>
-      <SensorChoice
-        sensors={sensors}
-        other={other}
-        onChange={(next, name) => {
-          setSensors(next);
-          setOther(name);
-        }}
-      />
+      <SensorChoice chosen={wanted} onChange={setWanted} />
       <FormError text={action.error} />
       <div class="row">
         <button

@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
 import { language, t } from '../../i18n/i18n.ts';
 import { usualNames } from '../../i18n/usual-names.ts';
+import { useVocabulary } from '../../state/vocabulary.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { PickField } from '../../ui/pick-field.tsx';
 import type { Draft } from './draft.ts';
-import { usualSensors } from './usual-sensors.ts';
+import { type Chosen, usualSensors } from './usual-sensors.ts';
 
 /** What the device measures. */
 export function SensorsStep(props: {
@@ -27,11 +29,7 @@ export function SensorsStep(props: {
       }}
     >
       <p class="quiet">{t('start.sensorsHint')}</p>
-      <SensorChoice
-        sensors={draft.sensors}
-        other={draft.other}
-        onChange={(sensors, other) => onDraft({ ...draft, sensors, other })}
-      />
+      <SensorChoice chosen={draft} onChange={(chosen) => onDraft({ ...draft, ...chosen })} />
       <FormError text={error} />
       <div class="row">
         <button type="submit" class="button button-main" disabled={isBusy}>
@@ -47,13 +45,18 @@ export function SensorsStep(props: {
 
 /** The usual sensors to tap, and one more by its name. */
 export function SensorChoice(props: {
-  readonly sensors: readonly string[];
-  readonly other: string;
-  readonly onChange: (sensors: readonly string[], other: string) => void;
+  readonly chosen: Chosen;
+  readonly onChange: (chosen: Chosen) => void;
 }): JSX.Element {
-  const { sensors, other, onChange } = props;
-  const toggle = (id: string): void =>
-    onChange(sensors.includes(id) ? sensors.filter((one) => one !== id) : [...sensors, id], other);
+  const { onChange } = props;
+  const { sensors, other, otherUnit } = props.chosen;
+  const chosen = { sensors, other, otherUnit };
+  const units = useVocabulary('units');
+  const toggle = (id: string): void => {
+    const isOn = sensors.includes(id);
+    const next = isOn ? sensors.filter((one) => one !== id) : [...sensors, id];
+    onChange({ ...chosen, sensors: next });
+  };
   return (
     <>
       <div class="chips">
@@ -75,9 +78,17 @@ export function SensorChoice(props: {
         placeholder={t('start.otherName')}
         autocomplete="off"
         value={other}
-        onValue={(next) => onChange(sensors, next)}
+        onValue={(next) => onChange({ ...chosen, other: next })}
         isOptional
       />
+      {other.trim() !== '' && (
+        <PickField
+          label={t('device.unit')}
+          terms={units}
+          value={otherUnit}
+          onValue={(unit) => onChange({ ...chosen, otherUnit: unit })}
+        />
+      )}
     </>
   );
 }

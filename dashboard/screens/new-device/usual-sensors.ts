@@ -1,6 +1,7 @@
 import { idFromName } from '../../api/id-check.ts';
 import { language } from '../../i18n/i18n.ts';
 import { type UsualName, usualNames } from '../../i18n/usual-names.ts';
+import type { Draft } from './draft.ts';
 
 /** A sensor that many devices have; its name is in the language of whoever makes it. */
 export interface UsualSensor {
@@ -90,8 +91,15 @@ export const usualSensors: readonly UsualSensor[] = [
   { text: 'energy', id: 'EN', kind: 'EnergyMeter', quantity: 'Energy', unit: 'KiloWattHour' },
 ];
 
-/** The sensors that were tapped, and one more by its name, as the service takes them. */
-export function sensorsOf(ids: readonly string[], otherName: string): readonly object[] {
+/** Sensors of a new device. */
+export type Chosen = Pick<Draft, 'sensors' | 'other' | 'otherUnit'>;
+
+/** The sensors that were tapped, and one more by its name and unit, as the service takes them. */
+export function sensorsOf({
+  sensors: ids,
+  other: otherName,
+  otherUnit: unit,
+}: Chosen): readonly object[] {
   const chosen = usualSensors.filter(({ id }) => ids.includes(id));
   const other = otherName.trim();
   const otherId = idFromName(other) || 'S1';
@@ -104,6 +112,8 @@ export function sensorsOf(ids: readonly string[], otherName: string): readonly o
       ...(quantity !== undefined && { quantity_kind: quantity }),
       ...(unit !== undefined && { unit }),
     })),
-    ...(other === '' ? [] : [{ id: isTaken ? `${otherId}-2` : otherId, name: other }]),
+    ...(other === ''
+      ? []
+      : [{ id: isTaken ? `${otherId}-2` : otherId, name: other, ...(unit !== '' && { unit }) }]),
   ];
 }
