@@ -1,4 +1,4 @@
-import { type Actor, onlyDeviceOf } from '../domain/actor.ts';
+import type { Actor } from '../domain/actor.ts';
 import { lastAmong, type SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { Ingest } from '../domain/datapoints/ingest.ts';
 import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
@@ -6,7 +6,7 @@ import type { Peers } from '../domain/datapoints/peers.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
-import { type ActuatorId, type DeviceId, parseDeviceId } from '../domain/ids.ts';
+import type { ActuatorId, DeviceId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
@@ -17,7 +17,6 @@ import type { JsonValue } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import { readConfirmed } from '../wire/actuator.ts';
 import type { TakeLargePush } from '../wire/large-push.ts';
-import { given, readForm, readUpdate, type UpdateParameters } from '../wire/thing-speak.ts';
 import { writeTalk } from './broker/talk.ts';
 import {
   acceptedByService,
@@ -26,6 +25,7 @@ import {
   type PublishRefusal,
   unavailableOutcome,
 } from './broker.ts';
+import { storeFields } from './channel-fields.ts';
 import { datapointMessage, MqttPublishContext, settingMessage } from './live-message.ts';
 import { bufferOf } from './packets/packet-encoder.ts';
 import { userPropertyOf } from './packets/properties.ts';
@@ -97,23 +97,6 @@ export function createPublish(options: PublishOptions): Publish {
     }
   }
 
-  /** Fields of a channel of ThingSpeak; one that cannot be read is refused alone. */
-  async function storeFields(
-    actor: Actor,
-    { channelId, field }: { readonly channelId: string; readonly field?: string },
-    { payload, topic: path }: Message,
-  ): Promise<void> {
-    const deviceId = onlyDeviceOf(actor) ?? parseDeviceId(channelId);
-    for (const [sensorId, datapoint] of readUpdate(parametersOf(bufferOf(payload), field))) {
-      if (!(datapoint instanceof DomainError)) {
-        await ingest(actor, { deviceId, sensorId }, [datapoint]);
-        continue;
-      }
-      const about = { code: datapoint.code, error: datapoint, path };
-      void refusedPushes.note({ via: 'mqtt', ...about, actor, deviceId, sensorId });
-    }
-  }
-
   async function set(
     actor: Actor,
     { deviceId, actuatorId }: { readonly deviceId: DeviceId; readonly actuatorId: ActuatorId },
@@ -163,7 +146,7 @@ export function createPublish(options: PublishOptions): Publish {
         await set(actor, target, message);
         return acceptedByService;
       case 'channel':
-        await storeFields(actor, target, message);
+        await storeFields(options, { actor, ...target }, message);
         return acceptedByService;
       case 'device_topic':
         return passOn(actor, target.owner, message);
@@ -241,9 +224,6 @@ async function retainFor(
     await retain({ ...message, payload: new Uint8Array() });
   }
 }
-
-const parametersOf = (payload: Buffer, field: string | undefined): UpdateParameters =>
-  field === undefined ? readForm(payload) : given([[field, payload.toString()]]);
 
 const accept = (): PublishOutcome => acceptedByService;
 

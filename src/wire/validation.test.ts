@@ -42,3 +42,10 @@ test('a null where something else is wanted is told as it was read', () => {
   });
   assert.throws(() => read({ id: {} }), { message: /^id .*, got an object$/ });
 });
+
+test('a password that is none is refused without being said again', () => {
+  const read = createReader(Type.Object({ password: Type.String({ maxLength: 8 }) }), 'login');
+  for (const password of [12345678, 'hunter2 and more']) {
+    assert.throws(() => read({ password }), { message: /^password must [^,]*$/ });
+  }
+});

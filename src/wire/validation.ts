@@ -85,7 +85,8 @@ function got(pointer: string, message: unknown): string {
   for (const part of pointer.split('/').slice(1)) {
     value = isRecord(value) || Array.isArray(value) ? Reflect.get(value, part) : undefined;
   }
-  if (value === undefined) return '';
+  // A password is shown to nobody, not even to its sender's log.
+  if (value === undefined || /password$/.test(pointer)) return '';
   if (Array.isArray(value)) return ', got an array';
   return `, got ${isRecord(value) ? 'an object' : JSON.stringify(value).slice(0, 60)}`;
 }

@@ -238,3 +238,27 @@ test('what clients of ThingSpeak publish over MQTT is stored', async () => {
   const times = (await stored('mqtt', 'field2')).map(([, at]) => at);
   assert.ok(times.includes('2026-03-01T08:00:00.000Z'));
 });
+
+test('a field that cannot be stored over MQTT takes no other along, and is told of', async () => {
+  const key = await aChannel('told');
+  assertTaken(await get(`/update?api_key=${key}&field2=0`));
+  await using client = await connect(service, { as: 'ama' });
+  const publish = (topic: string, payload: string) => client.publish(topic, payload, { qos: 1 });
+  const told = async () => {
+    const { json } = await service.as('ama')({ path: '/devices/told/refusals' });
+    const [first] = json as Record<string, unknown>[];
+    return [first?.['problem'], first?.['sensor_id'], first?.['path'], first?.['excerpt']];
+  };
+  await publish(`channels/told/publish/${key}`, 'field1=1&field2=2&field3=3');
+  assert.deepEqual(
+    (await stored('told', 'field2')).map(([value]) => value),
+    [0, 2],
+  );
+  const path = 'channels/told/publish';
+  const sent = 'field1=1&field2=2&field3=3';
+  assert.deepEqual(await told(), ['unknown_sensor', 'field3', path, sent]);
+  await assert.rejects(publish('channels/told/publish', 'created_at=never&field2=4'));
+  assert.deepEqual(await told(), ['unreadable', undefined, path, 'created_at=never&field2=4']);
+  await assert.rejects(publish('channels/told/publish/fields/field1', '1'));
+  assert.deepEqual(await told(), ['unknown_sensor', 'field1', `${path}/fields/field1`, '1']);
+});
