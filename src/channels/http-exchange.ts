@@ -27,12 +27,6 @@ export type HttpAnswer =
   | { readonly kind: 'silence' }
   | { readonly kind: 'unreachable'; readonly code: string };
 
-/** An HTTP client that reads a bounded answer; `lookup` decides where names lead. */
-export interface HttpClient {
-  call(call: HttpCall): Promise<HttpAnswer>;
-  close(): void;
-}
-
 /** Makes a client with its own few connections; never throws for what the other side does. */
 export function createHttpClient(
   options: {
@@ -41,7 +35,7 @@ export function createHttpClient(
     /** Worth it where messages come thick; else a connection that died meanwhile costs a try. */
     readonly keepAlive?: boolean;
   } = {},
-): HttpClient {
+) {
   const settings = {
     keepAlive: options.keepAlive ?? false,
     maxSockets: options.socketsMax ?? channelLimits.parallelMax,
@@ -54,7 +48,7 @@ export function createHttpClient(
   const secure = new HttpsAgent(settings);
 
   return {
-    call(call) {
+    call(call: HttpCall): Promise<HttpAnswer> {
       const isSecure = call.url.protocol === 'https:';
       return new Promise((resolve) => {
         const request = (isSecure ? requestHttps : http.request)(call.url, {
@@ -71,12 +65,15 @@ export function createHttpClient(
         request.end(call.body);
       });
     },
-    close() {
+    close(): void {
       plain.destroy();
       secure.destroy();
     },
   };
 }
+
+/** An HTTP client that reads a bounded answer; `lookup` decides where names lead. */
+export type HttpClient = ReturnType<typeof createHttpClient>;
 
 /**
  * The module by a call: an import statement reads all that it exports, which loads the client

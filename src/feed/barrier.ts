@@ -2,24 +2,17 @@ import type { FeedLog, LogPosition } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 
 /** Waits until processes that serve have acted on an entry of the log. */
-export interface Barrier {
-  /** Resolves when all have acted on it, or `by` alone, or after a second, or at the end. */
-  heard(position: LogPosition, by?: number): Promise<void>;
-  /** A process may have acted on an entry. */
-  news(): void;
-  /** Ends all waiting. */
-  end(): void;
-}
-
-export function createBarrier(shared: Pick<FeedLog, 'isHeard'>): Barrier {
+export function createBarrier(shared: Pick<FeedLog, 'isHeard'>) {
   const waiting = new Set<() => void>();
   let isOver = false;
   const news = (): void => {
     for (const done of waiting) done();
   };
   return {
+    /** A process may have acted on an entry. */
     news,
-    async heard(position, by) {
+    /** Resolves when all have acted on it, or `by` alone, or after a second, or at the end. */
+    async heard(position: LogPosition, by?: number): Promise<void> {
       const until = performance.now() + memberLimits.barrierMs;
       while (performance.now() < until && !isOver) {
         const next = nextNews(waiting, Math.min(memberLimits.logLookMs, until - performance.now()));
@@ -27,7 +20,8 @@ export function createBarrier(shared: Pick<FeedLog, 'isHeard'>): Barrier {
         await next;
       }
     },
-    end() {
+    /** Ends all waiting. */
+    end(): void {
       isOver = true;
       news();
     },

@@ -23,17 +23,6 @@ export interface PublishContextForm {
   fromJson(value: JsonValue): PublishContext | undefined;
 }
 
-/** Events as processes write them for each other, a text each: `[` begins what is no change. */
-export interface EventText {
-  /** Yields the text of the last datapoints; before it, those of the parts of a long push. */
-  ofPush(push: Push): Generator<string, void>;
-  /** The text of the last datapoints alone. */
-  ofLast(push: Push): string;
-  ofSetting(change: ActuatorChange & { origin?: MessageOrigin }): string;
-  /** Undefined: a version that knows more wrote it, or it says nothing. */
-  read(text: string): FeedEvent | undefined;
-}
-
 /** Columns of a batch; `x` are JSON texts. A column of one number alone has that in each row. */
 interface BatchJson {
   readonly t: Column;
@@ -47,7 +36,8 @@ type Column = readonly number[] | number;
 
 export const isEventText = (text: string): boolean => text.startsWith('[');
 
-export function createEventText(contexts: PublishContextForm): EventText {
+/** Events as processes write them for each other, a text each: `[` begins what is no change. */
+export function createEventText(contexts: PublishContextForm) {
   const contextOf = (context: PublishContext | undefined, part?: 'part'): JsonValue =>
     (context && contexts.toJson(context, part)) ?? null;
   const withContext = (value: unknown): { readonly publishContext?: PublishContext } => {
@@ -88,7 +78,8 @@ export function createEventText(contexts: PublishContextForm): EventText {
   }
 
   return {
-    *ofPush(push) {
+    /** Yields the text of the last datapoints; before it, those of the parts of a long push. */
+    *ofPush(push: Push): Generator<string, void> {
       const { deviceId, sensorId, batch, publishContext } = push;
       const last = hasWhole(push) ? 0 : firstOfLast(push);
       for (let from = 0, to = 0; from < last; from = to) {
@@ -99,8 +90,9 @@ export function createEventText(contexts: PublishContextForm): EventText {
       }
       yield ofLast(push);
     },
+    /** The text of the last datapoints alone. */
     ofLast,
-    ofSetting(change) {
+    ofSetting(change: ActuatorChange & { origin?: MessageOrigin }): string {
       const { deviceId, actuatorId, value, publishContext } = change;
       const context = contextOf(publishContext);
       if (context === null) change.origin ??= contexts.origin();
@@ -108,7 +100,8 @@ export function createEventText(contexts: PublishContextForm): EventText {
       const parts = ['setting', deviceId, actuatorId, value, context];
       return JSON.stringify(origin === undefined ? parts : [...parts, origin]);
     },
-    read(text) {
+    /** Undefined: a version that knows more wrote it, or it says nothing. */
+    read(text: string): FeedEvent | undefined {
       try {
         const parts: unknown = parseJson(text);
         return Array.isArray(parts) ? readEvent(parts) : undefined;
@@ -118,6 +111,7 @@ export function createEventText(contexts: PublishContextForm): EventText {
     },
   };
 }
+export type EventText = ReturnType<typeof createEventText>;
 
 const firstOfLast = ({ batch }: Push): number =>
   Math.max(0, batch.count - memberLimits.datapointsPerEntryMax);

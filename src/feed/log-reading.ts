@@ -2,23 +2,9 @@ import type { FeedLog } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import { createBreather } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
-import { createHeldBack, type HeldBack } from './held-back.ts';
+import { createHeldBack } from './held-back.ts';
 
 /** Reads entries of other processes, one attempt at a time. */
-export interface LogReading {
-  /** Resolves when the read attempt under way has ended; another one follows it then. */
-  look(): Promise<void>;
-  /** Whether earlier entries of other processes were acted on: false when they were unreadable. */
-  heard(): Promise<boolean>;
-  /** Whether the log was read to its end within the last second. */
-  isCurrent(): boolean;
-  /** Work that is done here in the order of all commits. */
-  readonly held: HeldBack;
-  /** From now on nothing is acted on, or counts as acted on. */
-  rest(): void;
-  end(): Promise<void>;
-}
-
 export function createLogReading(options: {
   readonly shared: FeedLog;
   /** Never rejects. */
@@ -28,8 +14,9 @@ export function createLogReading(options: {
   /** Runs before each read attempt. */
   readonly first: () => Promise<void>;
   readonly log: Log;
-}): LogReading {
+}) {
   const { shared, act, acted, first, log } = options;
+  /** Work that is done here in the order of all commits. */
   const held = createHeldBack({ before: shared.before, look: () => void look(), log });
   let heardAt = Number.NEGATIVE_INFINITY;
   let tidiedAt = performance.now();
@@ -76,6 +63,7 @@ export function createLogReading(options: {
     isUnsettled = false;
   }
 
+  /** Resolves when the read attempt under way has ended; another one follows it then. */
   function look(): Promise<void> {
     if (looking !== undefined) {
       isAskedAgain = true;
@@ -95,19 +83,22 @@ export function createLogReading(options: {
 
   return {
     ...{ look, held },
-    async heard() {
+    /** Whether earlier entries of other processes were acted on: false when they were unreadable. */
+    async heard(): Promise<boolean> {
       const askedAt = performance.now();
       // The read attempt under way may have begun before.
       await look();
       await looking;
       return heardAt >= askedAt;
     },
-    isCurrent: () => performance.now() - heardAt < memberLimits.trustMs,
-    rest() {
+    /** Whether the log was read to its end within the last second. */
+    isCurrent: (): boolean => performance.now() - heardAt < memberLimits.trustMs,
+    /** From now on nothing is acted on, or counts as acted on. */
+    rest(): void {
       isResting = true;
       held.rest();
     },
-    async end() {
+    async end(): Promise<void> {
       isOver = true;
       await looking;
     },

@@ -5,39 +5,32 @@ import { addHistogram, type SeriesHistogram } from './histogram.ts';
 type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
 
 /** Makes the metrics of one registry. */
-export interface Meters {
-  counter<Label extends string = never>(
-    name: string,
-    help: string,
-    ...labels: readonly Label[]
-  ): Counter<Label>;
-  histogram(
-    name: string,
-    help: string,
-    options: { readonly buckets: readonly number[]; readonly labels?: readonly string[] },
-  ): SeriesHistogram;
-  /** A gauge, or a count kept elsewhere since the start, read with the metrics. */
-  watched(
-    kind: 'gauge' | 'count',
-    name: string,
-    about: { readonly help: string; readonly labels?: readonly string[] },
-    read: () => readonly Sample[],
-  ): void;
-  /** The same for a gauge whose values have to be waited for. */
-  watchedLater(
-    name: string,
-    about: { readonly help: string; readonly labels: readonly string[] },
-    read: () => Promise<readonly Sample[]>,
-  ): void;
-}
-
-export function createMeters(registry: Registry): Meters {
+export function createMeters(registry: Registry) {
   const registers = [registry];
   return {
-    counter: (name, help, ...labelNames) => new Counter({ name, help, labelNames, registers }),
-    histogram: (name, help, { buckets, labels = [] }) =>
-      addHistogram(registry, { name, help, buckets, labels }),
-    watched(kind, name, { help, labels: labelNames = [] }, read) {
+    counter: <Label extends string = never>(
+      name: string,
+      help: string,
+      ...labelNames: readonly Label[]
+    ): Counter<Label> => new Counter({ name, help, labelNames, registers }),
+    histogram: (
+      name: string,
+      help: string,
+      {
+        buckets,
+        labels = [],
+      }: { readonly buckets: readonly number[]; readonly labels?: readonly string[] },
+    ): SeriesHistogram => addHistogram(registry, { name, help, buckets, labels }),
+    /** A gauge, or a count kept elsewhere since the start, read with the metrics. */
+    watched(
+      kind: 'gauge' | 'count',
+      name: string,
+      {
+        help,
+        labels: labelNames = [],
+      }: { readonly help: string; readonly labels?: readonly string[] },
+      read: () => readonly Sample[],
+    ): void {
       const description = { name, help, labelNames, registers };
       if (kind === 'gauge') {
         new Gauge({
@@ -56,7 +49,12 @@ export function createMeters(registry: Registry): Meters {
         },
       });
     },
-    watchedLater(name, { help, labels: labelNames }, read) {
+    /** The same for a gauge whose values have to be waited for. */
+    watchedLater(
+      name: string,
+      { help, labels: labelNames }: { readonly help: string; readonly labels: readonly string[] },
+      read: () => Promise<readonly Sample[]>,
+    ): void {
       new Gauge({
         ...{ name, help, labelNames, registers },
         async collect() {
@@ -68,3 +66,4 @@ export function createMeters(registry: Registry): Meters {
     },
   };
 }
+export type Meters = ReturnType<typeof createMeters>;

@@ -11,12 +11,6 @@ export type SmppAnswer =
   | { readonly kind: 'silence' }
   | { readonly kind: 'unreachable'; readonly code: string };
 
-/** A link with one bound session at a time, opened when needed and again after it broke. */
-export interface SmppLink {
-  submit(fields: Readonly<Record<string, unknown>>): Promise<SmppAnswer>;
-  close(): void;
-}
-
 interface BoundSession {
   ask(command: 'submit_sm' | 'enquire_link', fields: object): Promise<SmppAnswer>;
   end(): void;
@@ -31,7 +25,7 @@ export function createSmppLink(parts: {
   readonly settings: SmppSettings;
   readonly responseMs?: number;
   readonly enquireMs?: number;
-}): SmppLink {
+}) {
   const { responseMs = channelLimits.smppResponseMs } = parts;
   const { enquireMs = channelLimits.smppEnquireMs } = parts;
   let opening: Promise<BoundSession | SmppAnswer> | undefined;
@@ -56,17 +50,19 @@ export function createSmppLink(parts: {
   }
 
   return {
-    async submit(fields) {
+    async submit(fields: Readonly<Record<string, unknown>>): Promise<SmppAnswer> {
       if (signal.aborted) return { kind: 'silence' };
       const session = await bound();
       return 'ask' in session ? session.ask('submit_sm', fields) : session;
     },
-    close() {
+    close(): void {
       closing.abort();
       current?.end();
     },
   };
 }
+
+/** A link with one bound session at a time, opened when needed and again after it broke. */
 
 interface Opening {
   readonly smpp: SmppPackage;

@@ -17,17 +17,6 @@ export interface HeartbeatListener {
   onLost?(): void;
 }
 
-/** Publishes each second that this process lives, and gives up members that do not. */
-export interface Heartbeat {
-  start(): void;
-  /** Resolves when no beat is under way. */
-  stop(): Promise<void>;
-  /** Beats once, as each second; for tests. */
-  beat(): Promise<void>;
-  /** Members that serve, this process included, at the last beat. */
-  serving(): readonly Member[];
-}
-
 /** A member whose beat stood still for some of our beats. */
 interface Silence {
   readonly beat: number;
@@ -42,7 +31,7 @@ export function createHeartbeat(options: {
   readonly store: MemberStore;
   readonly listener: HeartbeatListener;
   readonly log: Log;
-}): Heartbeat {
+}) {
   const { store, listener, log } = options;
   const silences = new Map<number, Silence>();
   let known: readonly Member[] = [];
@@ -110,12 +99,17 @@ export function createHeartbeat(options: {
 
   return {
     start: next,
-    async stop() {
+    /** Resolves when no beat is under way. */
+    async stop(): Promise<void> {
       isOver = true;
       clearTimeout(timer);
       await running;
     },
+    /** Beats once, as each second; for tests. */
     beat,
-    serving: () => known,
+    /** Members that serve, this process included, at the last beat. */
+    serving: (): readonly Member[] => known,
   };
 }
+
+/** Publishes each second that this process lives, and gives up members that do not. */

@@ -6,28 +6,16 @@ import { gatewayResource } from '../gateways/gateways.ts';
 import type { DeviceId, GatewayId } from '../ids.ts';
 import type { TopicOwner } from './topic-owner.ts';
 
-/** Whether an actor may exchange messages below a device or gateway: who may update it may. */
-export interface DeviceTopics {
-  may(actor: Actor, place: TopicOwner): Promise<boolean>;
-  /**
-   * Throws forbidden for an actor who may not clear what is retained of the device's values: that
-   * takes the right to push to it, but not because everybody may push to a public device.
-   */
-  requireClearing(actor: Actor, deviceId: DeviceId): Promise<void>;
-  /** The fast path of deliveries: answers at once, from what is at hand. */
-  tryMay(actor: Actor, place: TopicOwner): Verdict;
-}
-
 /** Topics that carry no values pass between clients that may update the thing [contract 8]. */
 export function createDeviceTopics(options: {
   readonly devices: Pick<DeviceDirectory, 'peek' | 'find'>;
   readonly gateways: GatewayStore;
   readonly access: Access;
-}): DeviceTopics {
+}) {
   const { devices, gateways, access } = options;
   const scope = 'devices:update';
   return {
-    async may(actor, { kind, id }) {
+    async may(actor: Actor, { kind, id }: TopicOwner): Promise<boolean> {
       if (kind === 'gateway') {
         const gateway = await gateways.find(id as GatewayId);
         if (gateway === undefined) return false;
@@ -38,16 +26,24 @@ export function createDeviceTopics(options: {
       if (device === undefined) return false;
       return access.allows(actor, scope, deviceResource(device));
     },
-    async requireClearing(actor, deviceId) {
+    /**
+     * Throws forbidden for an actor who may not clear what is retained of the device's values: that
+     * takes the right to push to it, but not because everybody may push to a public device.
+     */
+    async requireClearing(actor: Actor, deviceId: DeviceId): Promise<void> {
       const device = await devices.find(deviceId);
       if (device === undefined) throw noDevice(deviceId);
       const closed = { ...deviceResource(device), visibility: 'private' } as const;
       await access.require(actor, 'devices-data:create', closed);
     },
-    tryMay(actor, { kind, id }) {
+    /** The fast path of deliveries: answers at once, from what is at hand. */
+    tryMay(actor: Actor, { kind, id }: TopicOwner): Verdict {
       const device = kind === 'device' ? devices.peek(id as DeviceId) : undefined;
       if (device === undefined) return 'unknown';
       return access.tryAllow(actor, scope, deviceResource(device));
     },
   };
 }
+
+/** Whether an actor may exchange messages below a device or gateway: who may update it may. */
+export type DeviceTopics = ReturnType<typeof createDeviceTopics>;

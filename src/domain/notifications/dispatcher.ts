@@ -16,18 +16,6 @@ import { channelNames } from './notification.ts';
 import { type DailyMax, type OutboxStore, unpaidReason } from './outbox-store.ts';
 import { recipientOf } from './recipient.ts';
 
-/** The pump: hands out what is due to the channels and records what became of it. */
-export interface Dispatcher {
-  /** Begins to claim what is due. */
-  start(): void;
-  /** Something was filed. */
-  wake(): void;
-  /** Tries a delivery that was filed as under way; resolves when its outcome is recorded. */
-  deliver(delivery: ClaimedDelivery): Promise<void>;
-  /** Lets what is under way end, for a while; the rest comes back after its lease. */
-  stop(): Promise<void>;
-}
-
 export interface DispatcherOptions {
   readonly store: OutboxStore;
   readonly users: Pick<UserStore, 'findByUsername'>;
@@ -47,7 +35,8 @@ export interface DispatcherOptions {
 
 const targets: readonly DeliveryTarget[] = [...channelNames, 'actuation'];
 
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
+/** The pump: hands out what is due to the channels and records what became of it. */
+export function createDispatcher(options: DispatcherOptions) {
   const { store, clock, reporter, log } = options;
   const turns = createHostQueues({
     underWayMax: limits.deliveriesUnderWayPerHostMax,
@@ -159,14 +148,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   return {
-    start() {
+    /** Begins to claim what is due. */
+    start(): void {
       timer = setInterval(check, limits.clockCheckMs);
       timer.unref();
       wake();
     },
+    /** Something was filed. */
     wake,
+    /** Tries a delivery that was filed as under way; resolves when its outcome is recorded. */
     deliver,
-    async stop() {
+    /** Lets what is under way end, for a while; the rest comes back after its lease. */
+    async stop(): Promise<void> {
       isStopped = true;
       clearInterval(timer);
       turns.close();
@@ -178,6 +171,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
   };
 }
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** Tries a delivery once; never throws. */
 function createTry(options: DispatcherOptions, turns: HostQueues) {

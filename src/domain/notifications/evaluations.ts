@@ -32,37 +32,32 @@ export interface Evaluation {
   outcome: EvaluationOutcome;
 }
 
-/** The last evaluations of each rule, in memory. */
-export interface Evaluations {
-  /** Begins to keep evaluations of a rule; of other rules nothing is kept. */
-  open(id: NotificationId): void;
-  /** Keeps one, in the place of the rule's oldest when there are many. */
-  note(id: NotificationId, evaluation: Evaluation): void;
-  /** Newest first. */
-  of(id: NotificationId): readonly Evaluation[];
-  forget(id: NotificationId): void;
-}
-
 /** No evaluations yet. */
-export function createEvaluations(): Evaluations {
+export function createEvaluations() {
   const rings = new Map<NotificationId, { readonly kept: Evaluation[]; next: number }>();
   return {
-    open(id) {
+    /** Begins to keep evaluations of a rule; of other rules nothing is kept. */
+    open(id: NotificationId): void {
       if (!rings.has(id)) rings.set(id, { kept: [], next: 0 });
     },
-    note(id, evaluation) {
+    /** Keeps one, in the place of the rule's oldest when there are many. */
+    note(id: NotificationId, evaluation: Evaluation): void {
       const ring = rings.get(id);
       if (ring === undefined) return;
       ring.kept[ring.next] = evaluation;
       ring.next = (ring.next + 1) % limits.evaluationsMax;
     },
-    of(id) {
+    /** Newest first. */
+    of(id: NotificationId): readonly Evaluation[] {
       const { kept, next } = rings.get(id) ?? { kept: [], next: 0 };
       return [...kept.slice(next), ...kept.slice(0, next)].reverse();
     },
-    forget: (id) => void rings.delete(id),
+    forget: (id: NotificationId): void => void rings.delete(id),
   };
 }
+
+/** The last evaluations of each rule, in memory. */
+export type Evaluations = ReturnType<typeof createEvaluations>;
 
 /** Records the outcomes of rules at the same datapoint. */
 export type Note = (id: NotificationId, outcome: EvaluationOutcome) => Evaluation;

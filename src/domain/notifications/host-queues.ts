@@ -1,21 +1,5 @@
 import { PayerQueues } from '../../lib/scheduling/payer-queues.ts';
 
-/** Work for hosts that users name: few at a time for each host, one payer after the other. */
-export interface HostQueues {
-  /**
-   * Does the work when the host has a place for it. Answers `busy` without having begun when that
-   * takes longer than `waitMs`, when too many wait already, and after `close`.
-   */
-  run<Result>(
-    place: { readonly host: string; readonly payer: string },
-    work: () => Promise<Result>,
-  ): Promise<Result | 'busy'>;
-  /** How many wait for a place. */
-  waiting(): number;
-  /** Ends all waits; no work waits any more. */
-  close(): void;
-}
-
 export interface HostQueuesOptions {
   readonly underWayMax: number;
   /** Over all hosts. */
@@ -34,7 +18,7 @@ interface Host {
 }
 
 /** Bounds what one host may delay. Work waits only while all places are taken. */
-export function createHostQueues(options: HostQueuesOptions): HostQueues {
+export function createHostQueues(options: HostQueuesOptions) {
   const { underWayMax, waitingMax, waitMs, onWait } = options;
   const hosts = new Map<string, Host>();
   const waiting = new Set<EndOfWait>();
@@ -67,7 +51,14 @@ export function createHostQueues(options: HostQueuesOptions): HostQueues {
   }
 
   return {
-    async run({ host: name, payer }, work) {
+    /**
+     * Does the work when the host has a place for it. Answers `busy` without having begun when that
+     * takes longer than `waitMs`, when too many wait already, and after `close`.
+     */
+    async run<Result>(
+      { host: name, payer }: { readonly host: string; readonly payer: string },
+      work: () => Promise<Result>,
+    ): Promise<Result | 'busy'> {
       const host = hosts.get(name) ?? { underWay: 0, queue: new PayerQueues() };
       if (host.underWay < underWayMax) {
         hosts.set(name, host);
@@ -82,24 +73,28 @@ export function createHostQueues(options: HostQueuesOptions): HostQueues {
         leave(name, host);
       }
     },
-    waiting: () => waiting.size,
-    close() {
+    /** How many wait for a place. */
+    waiting: (): number => waiting.size,
+    /** Ends all waits; no work waits any more. */
+    close(): void {
       isClosed = true;
       for (const end of [...waiting]) end(false);
     },
   };
 }
 
-/** Work for networks that many names may lead to: so much at a time for each. */
-export interface NetworkShares {
-  /** Does the work, or answers `busy` at once. */
-  run<Result>(network: string | undefined, work: () => Promise<Result>): Promise<Result | 'busy'>;
-}
+/** Work for hosts that users name: few at a time for each host, one payer after the other. */
+export type HostQueues = ReturnType<typeof createHostQueues>;
 
-export function createNetworkShares(underWayMax: number): NetworkShares {
+/** Work for networks that many names may lead to: so much at a time for each. */
+export function createNetworkShares(underWayMax: number) {
   const underWay = new Map<string, number>();
   return {
-    async run(network, work) {
+    /** Does the work, or answers `busy` at once. */
+    async run<Result>(
+      network: string | undefined,
+      work: () => Promise<Result>,
+    ): Promise<Result | 'busy'> {
       if (network === undefined) return work();
       const before = underWay.get(network) ?? 0;
       if (before >= underWayMax) return 'busy';

@@ -4,7 +4,6 @@ import type { Consequences, StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { createNote } from './evaluations.ts';
 import { createFire, type FireParts } from './fire.ts';
 import { createNewestTimes } from './newest-times.ts';
 import { createPushEvaluations, handled } from './push-evaluations.ts';
@@ -13,9 +12,10 @@ import type { RuleBook } from './rule-book.ts';
 import {
   type EvaluationParts,
   evaluateOnce,
+  lastValueEvaluation,
   planFiring,
   type RuleEvaluation,
-  readingAt,
+  silenceEvaluation,
 } from './rule-evaluation.ts';
 import { createSensorValues, setInOrder, type ValueReads } from './sensor-values.ts';
 import type { Silent } from './silences.ts';
@@ -54,7 +54,7 @@ export interface Missed {
 }
 
 export function createNotifier(parts: NotifierParts): Notifier {
-  const { book, devices, clock, evaluations, silences } = parts;
+  const { book, devices, clock } = parts;
   const known = createSensorValues(parts.datapoints);
   const times = createNewestTimes(parts.datapoints);
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
@@ -80,22 +80,16 @@ export function createNotifier(parts: NotifierParts): Notifier {
     return { result, stored: planned && handled(fire(planned, options)) };
   }
 
-  async function evaluateSilence({ rule, deviceId, sensorId, seenAt }: Silent) {
+  async function evaluateSilence(silent: Silent) {
+    const { deviceId, sensorId } = silent;
     const device = await devices.find(deviceId);
     if (device === undefined || sensorOf(device, sensorId) === undefined) return {};
     const values = await known.fetch(device);
-    const heardAt = values.get(sensorId)?.at ?? seenAt;
     const at = clock.now();
-    // Another process took a datapoint in meanwhile.
-    if (heardAt > seenAt) {
-      silences().seen(deviceId, sensorId, heardAt);
-      return { nextAt: at };
-    }
-    const note = createNote(evaluations, { at, deviceId, sensorId });
-    const reading = readingAt(values, at, { sensorId, silentSince: seenAt });
-    const look = { rule, device, reading, note };
+    const look = silenceEvaluation(parts, silent, { device, sensorId, values, at });
+    if (look === undefined) return { nextAt: at };
     const { result, stored } = await lookNow(look, { isRepeatedByCaller: true });
-    return { nextAt: evaluateAgainAt(rule, result), stored };
+    return { nextAt: evaluateAgainAt(silent.rule, result), stored };
   }
 
   const forgetValues = (deviceId: DeviceId): Promise<void> =>
@@ -130,14 +124,10 @@ export function createNotifier(parts: NotifierParts): Notifier {
     },
     async evaluate(rule, device, sensorId) {
       const { stored } = await inOrder(device.id, async () => {
-        const values = await known.fetch(device);
-        const seen = values.get(sensorId);
-        if (seen === undefined) return { stored: undefined };
-        const at = clock.now();
-        const reading = readingAt(values, at, { sensorId });
-        const { value } = seen;
-        const note = createNote(evaluations, { at, deviceId: device.id, sensorId, value });
-        return lookNow({ rule, device, reading, note }, { isRepeatedByCaller: false });
+        const moment = { device, sensorId, values: await known.fetch(device), at: clock.now() };
+        const look = lastValueEvaluation(parts, rule, moment);
+        if (look === undefined) return { stored: undefined };
+        return lookNow(look, { isRepeatedByCaller: false });
       });
       await stored;
     },

@@ -133,21 +133,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
 }
 
 /** Firings that follow from one push to the device. */
-interface Fired {
-  /** Waits for nothing where the rule is another account's. */
-  add(look: FiringEvaluation): Promise<void> | undefined;
-  /**
-   * Resolves when what the push has to wait for is stored: the firings of the device's owner, and
-   * for a while those of others, however many there are. Throws for the owner's alone.
-   */
-  stored(): Promise<void> | undefined;
-}
-
-function createFired(
-  parts: PushEvaluationParts,
-  device: Device,
-  isRepeatedByCaller: boolean,
-): Fired {
+function createFired(parts: PushEvaluationParts, device: Device, isRepeatedByCaller: boolean) {
   const { fire } = parts;
   let own: Commits | undefined;
   let ofOthers: Commits | undefined;
@@ -183,12 +169,17 @@ function createFired(
   }
 
   return {
-    add(look) {
+    /** Waits for nothing where the rule is another account's. */
+    add(look: FiringEvaluation): Promise<void> | undefined {
       if (sameUsername(look.rule.notification.owner, device.owner)) return fireOwn(look);
       fireForStranger(look);
       return undefined;
     },
-    stored() {
+    /**
+     * Resolves when what the push has to wait for is stored: the firings of the device's owner, and
+     * for a while those of others, however many there are. Throws for the owner's alone.
+     */
+    stored(): Promise<void> | undefined {
       if (own === undefined && ofOthers === undefined) return undefined;
       const others = ofOthers && atMost(limits.firingsOfOthersMs, ofOthers.over());
       return Promise.all([own?.over(), others]).then(() => own?.check());

@@ -11,13 +11,6 @@ import type { Notification } from './notification.ts';
 import type { Rule } from './rule.ts';
 import type { SensorIndex } from './sensor-index.ts';
 
-/** Which notifications an actor may read: one's own, and those of which one sees all devices. */
-export interface Readable {
-  may(actor: Actor, notification: Notification): Promise<boolean>;
-  /** All of them, in order of creation. Throws rate_limited. */
-  rulesOf(actor: Actor): Promise<readonly Rule[]>;
-}
-
 export interface ReadableParts {
   readonly index: SensorIndex;
   readonly devices: Pick<DeviceStore, 'find' | 'list' | 'existing'>;
@@ -29,7 +22,8 @@ export interface ReadableParts {
 /** Devices that the store is asked about at once. */
 const devicesPerStep = 500;
 
-export function createReadable(parts: ReadableParts): Readable {
+/** Which notifications an actor may read: one's own, and those of which one sees all devices. */
+export function createReadable(parts: ReadableParts) {
   const { index, devices, grants, access, longWork } = parts;
 
   /** Finds devices that hinder no reader; true: the actor sees it, false: it does not exist. */
@@ -65,12 +59,13 @@ export function createReadable(parts: ReadableParts): Readable {
   }
 
   return {
-    async may(actor, notification) {
+    async may(actor: Actor, notification: Notification): Promise<boolean> {
       if (isInCharge(actor, notification)) return true;
       const { condition } = notification;
       return await isOpen(notification, await unhidden(actor, condition.devices, ownPace()));
     },
-    async rulesOf(actor) {
+    /** All of them, in order of creation. Throws rate_limited. */
+    async rulesOf(actor: Actor): Promise<readonly Rule[]> {
       if (actor.kind === 'admin' && actor.key === undefined) return index.all();
       const isPerson = actor.kind !== 'guest' && actor.key === undefined;
       const rules = new Set<Rule>(isPerson ? index.rulesBy(actor.username) : []);
@@ -90,6 +85,7 @@ export function createReadable(parts: ReadableParts): Readable {
     },
   };
 }
+export type Readable = ReturnType<typeof createReadable>;
 
 type Unhidden = ReadonlyMap<DeviceId, boolean>;
 

@@ -10,7 +10,7 @@ import { type FiringParts, firingAt, mayFire } from './firing.ts';
 import { inOrderOfTime } from './newest-times.ts';
 import type { Rule } from './rule.ts';
 import { type SeenValues, seenOf, viewOf } from './sensor-values.ts';
-import type { Silences } from './silences.ts';
+import type { Silences, Silent } from './silences.ts';
 import type { StateBook } from './state-book.ts';
 import {
   evaluateAgainAt,
@@ -100,6 +100,44 @@ export function readingAt(
     time: at,
     ...viewOf((sensorId) => values.get(sensorId)),
   };
+}
+
+/** A sensor, and the last values of its device, when time or a client calls for an evaluation. */
+interface Moment {
+  readonly device: Device;
+  readonly sensorId: SensorId;
+  readonly values: SeenValues;
+  readonly at: Instant;
+}
+
+/** The evaluation of a sensor's last value; undefined: it has none. */
+export function lastValueEvaluation(
+  { evaluations }: EvaluationParts,
+  rule: Rule,
+  { device, sensorId, values, at }: Moment,
+): RuleEvaluation | undefined {
+  const seen = values.get(sensorId);
+  if (seen === undefined) return undefined;
+  const about = { at, deviceId: device.id, sensorId, value: seen.value };
+  const reading = readingAt(values, at, { sensorId });
+  return { rule, device, reading, note: createNote(evaluations, about) };
+}
+
+/** The evaluation of a silence; undefined: the sensor was heard since. */
+export function silenceEvaluation(
+  { evaluations, silences }: EvaluationParts,
+  { rule, seenAt }: Silent,
+  { device, sensorId, values, at }: Moment,
+): RuleEvaluation | undefined {
+  const heardAt = values.get(sensorId)?.at ?? seenAt;
+  // Another process took a datapoint in meanwhile.
+  if (heardAt > seenAt) {
+    silences().seen(device.id, sensorId, heardAt);
+    return undefined;
+  }
+  const note = createNote(evaluations, { at, deviceId: device.id, sensorId });
+  const reading = readingAt(values, at, { sensorId, silentSince: seenAt });
+  return { rule, device, reading, note };
 }
 
 /** Evaluates a rule, and takes what it remembers from now on. */

@@ -2,30 +2,6 @@ import type { DeviceId, NotificationId, SensorId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Rule } from './rule.ts';
 
-/** Finds the rules that a push concerns; a push that concerns none costs two look-ups. */
-export interface SensorIndex {
-  /** Adds a rule, or puts it in the place of the one with the same id. */
-  put(rule: Rule): void;
-  remove(id: NotificationId): void;
-  find(id: NotificationId): Rule | undefined;
-  /** Whether any rule may concern the sensor. */
-  concerns(deviceId: DeviceId, sensorId: SensorId): boolean;
-  /** The rules that a push to this sensor is evaluated for, in order of creation. */
-  rulesOn(deviceId: DeviceId, sensorId: SensorId, owner: Username | undefined): readonly Rule[];
-  /** The rules that name the sensor there; undefined: those of this owner for every device. */
-  rulesAt(deviceId: DeviceId | undefined, sensorId: SensorId, owner: Username): readonly Rule[];
-  /** The rules that name the device, in no order. */
-  rulesNaming(deviceId: DeviceId): readonly Rule[];
-  /** Every device that a rule names. */
-  namedDevices(): readonly DeviceId[];
-  /** The rules that a user made, in no order. */
-  rulesBy(owner: Username): Iterable<Rule>;
-  /** In order of creation. */
-  all(): readonly Rule[];
-  /** Puts the rules that are in the index in order of creation. */
-  inOrder(some: Iterable<Rule>): readonly Rule[];
-}
-
 /** A rule with its place in the order of creation. */
 interface PlacedRule extends Rule {
   readonly place: number;
@@ -38,7 +14,8 @@ interface DeviceRules {
   readonly bySensor: Map<SensorId, readonly PlacedRule[]>;
 }
 
-export function createSensorIndex(): SensorIndex {
+/** Finds the rules that a push concerns; a push that concerns none costs two look-ups. */
+export function createSensorIndex() {
   const rules = new Map<NotificationId, PlacedRule>();
   const byDevice = new Map<DeviceId, DeviceRules>();
   /** Rules for every device of their owner: by sensor, then owner. */
@@ -107,7 +84,8 @@ export function createSensorIndex(): SensorIndex {
   }
 
   return {
-    put(rule) {
+    /** Adds a rule, or puts it in the place of the one with the same id. */
+    put(rule: Rule): void {
       const { id } = rule.notification;
       const known = take(id);
       lastPlace += 1;
@@ -115,31 +93,44 @@ export function createSensorIndex(): SensorIndex {
       rules.set(id, placed);
       enter(placed);
     },
-    remove(id) {
+    remove(id: NotificationId): void {
       take(id);
     },
-    find: (id) => rules.get(id),
-    concerns: (deviceId, sensorId) =>
+    find: (id: NotificationId): Rule | undefined => rules.get(id),
+    /** Whether any rule may concern the sensor. */
+    concerns: (deviceId: DeviceId, sensorId: SensorId): boolean =>
       (byOwner.size > 0 && byOwner.has(sensorId)) ||
       (byDevice.size > 0 && onDevice(deviceId, sensorId).length > 0),
-    rulesOn(deviceId, sensorId, owner) {
+    /** The rules that a push to this sensor is evaluated for, in order of creation. */
+    rulesOn(deviceId: DeviceId, sensorId: SensorId, owner: Username | undefined): readonly Rule[] {
       const named = byDevice.size === 0 ? none : onDevice(deviceId, sensorId);
       const wide = byOwner.size === 0 ? undefined : byOwner.get(sensorId);
       const onAll = owner === undefined ? none : (wide?.get(owner.toLowerCase()) ?? none);
       return onAll.length === 0 ? named : inOrder([...named, ...onAll]);
     },
-    rulesAt: (deviceId, sensorId, owner) =>
+    /** The rules that name the sensor there; undefined: those of this owner for every device. */
+    rulesAt: (
+      deviceId: DeviceId | undefined,
+      sensorId: SensorId,
+      owner: Username,
+    ): readonly Rule[] =>
       deviceId === undefined
         ? (byOwner.get(sensorId)?.get(owner.toLowerCase()) ?? none)
         : onDevice(deviceId, sensorId),
-    rulesNaming: (deviceId) => byDevice.get(deviceId)?.rules ?? none,
-    namedDevices: () => [...byDevice.keys()],
-    rulesBy: (owner) => byCreator.get(owner.toLowerCase()) ?? none,
-    all: () => inOrder([...rules.values()]),
-    inOrder: (some) =>
+    /** The rules that name the device, in no order. */
+    rulesNaming: (deviceId: DeviceId): readonly Rule[] => byDevice.get(deviceId)?.rules ?? none,
+    /** Every device that a rule names. */
+    namedDevices: (): readonly DeviceId[] => [...byDevice.keys()],
+    /** The rules that a user made, in no order. */
+    rulesBy: (owner: Username): Iterable<Rule> => byCreator.get(owner.toLowerCase()) ?? none,
+    /** In order of creation. */
+    all: (): readonly Rule[] => inOrder([...rules.values()]),
+    /** Puts the rules that are in the index in order of creation. */
+    inOrder: (some: Iterable<Rule>): readonly Rule[] =>
       inOrder([...some].flatMap(({ notification: { id } }) => rules.get(id) ?? [])),
   };
 }
+export type SensorIndex = ReturnType<typeof createSensorIndex>;
 
 const none: readonly PlacedRule[] = [];
 

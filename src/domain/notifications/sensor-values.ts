@@ -80,23 +80,6 @@ const young = (one: Aged | undefined, maxAgeMs = Number.POSITIVE_INFINITY): Aged
 export const numberOf = (seen: Seen | undefined): Aged | undefined =>
   seen === undefined || hasNumber(seen.value) ? seen : seen.number;
 
-/**
- * Last values as they were after each datapoint: within a batch the store is ahead of the
- * evaluation. Only devices that rules over several sensors asked for are kept.
- */
-export interface SensorValues {
-  has(deviceId: DeviceId): boolean;
-  /** Undefined: they have to be fetched, as when the device was changed since. */
-  peek(device: Device): SeenValues | undefined;
-  /** The values in the store, whatever is known. */
-  fetch(device: Device): Promise<SeenValues>;
-  /** Weighs those of a device anew, after some were set. */
-  keep(device: Device, values: SeenValues): void;
-  /** Forgets what is known of a device. */
-  drop(deviceId: DeviceId): void;
-  clear(): void;
-}
-
 interface Known {
   readonly modifiedAt: Instant;
   readonly values: SeenValues;
@@ -108,7 +91,7 @@ interface Known {
 export type ValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue' | 'scan'>;
 
 /** Nothing is known yet. */
-export function createSensorValues(datapoints: ValueReads): SensorValues {
+export function createSensorValues(datapoints: ValueReads) {
   const known = createLruCache<DeviceId, Known>(limits.evaluatedDevicesMax, {
     max: limits.evaluatedCharactersMax,
     weigh: ({ weighed }) => weighed,
@@ -148,12 +131,14 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
   }
 
   return {
-    has: (deviceId) => known.size > 0 && known.get(deviceId) !== undefined,
-    peek(device) {
+    has: (deviceId: DeviceId): boolean => known.size > 0 && known.get(deviceId) !== undefined,
+    /** Undefined: they have to be fetched, as when the device was changed since. */
+    peek(device: Device): SeenValues | undefined {
       const found = known.get(device.id);
       return found?.modifiedAt === device.modifiedAt ? found.values : undefined;
     },
-    async fetch(device) {
+    /** The values in the store, whatever is known. */
+    async fetch(device: Device): Promise<SeenValues> {
       const stored = (await datapoints.briefLastValues([device.id])).get(device.id);
       const sensors = new Map(device.sensors.map((sensor) => [sensor.id, sensor]));
       const values = new SeenValues();
@@ -175,11 +160,19 @@ export function createSensorValues(datapoints: ValueReads): SensorValues {
       keep(device, values);
       return values;
     },
+    /** Weighs those of a device anew, after some were set. */
     keep,
-    drop: (deviceId) => known.delete(deviceId),
-    clear: () => known.clear(),
+    /** Forgets what is known of a device. */
+    drop: (deviceId: DeviceId): void => known.delete(deviceId),
+    clear: (): void => known.clear(),
   };
 }
+
+/**
+ * Last values as they were after each datapoint: within a batch the store is ahead of the
+ * evaluation. Only devices that rules over several sensors asked for are kept.
+ */
+export type SensorValues = ReturnType<typeof createSensorValues>;
 
 export function seenOf(sensor: Sensor, datapoint: Datapoint): Seen {
   const { value, receivedAt } = calibratedDatapoint(sensor, datapoint);

@@ -6,12 +6,17 @@ import { createEvaluatedValues } from './evaluated-values.ts';
 import { createEvaluationQueue } from './evaluation-queue.ts';
 import { createEvaluationRunner } from './evaluation-runner.ts';
 import type { EvaluationStore, WaitingEvaluation } from './evaluation-store.ts';
-import { createNote } from './evaluations.ts';
 import { createFire } from './fire.ts';
 import type { Notifier, NotifierParts } from './notifier.ts';
 import { handled } from './push-evaluations.ts';
 import type { Rule } from './rule.ts';
-import { evaluateOnce, planFiring, type RuleEvaluation, readingAt } from './rule-evaluation.ts';
+import {
+  evaluateOnce,
+  lastValueEvaluation,
+  planFiring,
+  type RuleEvaluation,
+  silenceEvaluation,
+} from './rule-evaluation.ts';
 import type { ValueReads } from './sensor-values.ts';
 import type { Silent } from './silences.ts';
 import { evaluateAgainAt, isSilenceTold } from './step.ts';
@@ -45,7 +50,7 @@ interface Turn {
  * process did not end is run by another one.
  */
 export function createSharedNotifier(parts: SharedNotifierParts): SharedNotifier {
-  const { book, devices, clock, evaluations, silences, states, looks } = parts;
+  const { book, devices, clock, states, looks } = parts;
   const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
   const pushesOf = (some: readonly WaitingEvaluation[]): readonly StoredPush[] =>
     some.flatMap(({ text }) => (text === '' ? [] : (parts.pushOf(text) ?? [])));
@@ -81,24 +86,17 @@ export function createSharedNotifier(parts: SharedNotifierParts): SharedNotifier
     return result;
   }
 
-  async function evaluateSilence(
-    { rule, deviceId, sensorId, seenAt }: Silent,
-    { evaluationId, rest }: Turn,
-  ) {
+  async function evaluateSilence(silent: Silent, { evaluationId, rest }: Turn) {
+    const { rule, deviceId, sensorId } = silent;
     const device = await devices.find(deviceId);
     if (device === undefined || sensorOf(device, sensorId) === undefined) return undefined;
     const at = clock.now();
     const isOther = (push: StoredPush): boolean => push.sensorId !== sensorId;
     const found = await values.before(device, [evaluationId], { behind: [], rest, isOther });
-    const heardAt = found.get(sensorId)?.at ?? seenAt;
-    if (heardAt > seenAt) {
-      silences().seen(deviceId, sensorId, heardAt);
-      return at;
-    }
+    const look = silenceEvaluation(parts, silent, { device, sensorId, values: found, at });
+    if (look === undefined) return at;
     await refresh(deviceId, [rule]);
-    const note = createNote(evaluations, { at, deviceId, sensorId });
-    const reading = readingAt(found, at, { sensorId, silentSince: seenAt });
-    return evaluateAgainAt(rule, await lookNow({ rule, device, reading, note }));
+    return evaluateAgainAt(rule, await lookNow(look));
   }
 
   /** Whether it is over: another process reported the silence, or heard the sensor. */
@@ -123,14 +121,11 @@ export function createSharedNotifier(parts: SharedNotifierParts): SharedNotifier
       await alone(device.id, async ({ evaluationId, rest }) => {
         const about = { behind: [], rest, isOther: () => true };
         const found = await values.before(device, [evaluationId], about);
-        const seen = found.get(sensorId);
-        if (seen === undefined) return;
+        if (found.get(sensorId) === undefined) return;
         await refresh(device.id, [rule]);
-        const at = clock.now();
-        const reading = readingAt(found, at, { sensorId });
-        const { value } = seen;
-        const note = createNote(evaluations, { at, deviceId: device.id, sensorId, value });
-        await lookNow({ rule, device, reading, note });
+        const moment = { device, sensorId, values: found, at: clock.now() };
+        const look = lastValueEvaluation(parts, rule, moment);
+        if (look !== undefined) await lookNow(look);
       });
     },
     async silenceOf(silent) {

@@ -6,35 +6,6 @@ import type { DeviceState } from './notification.ts';
 import type { NotificationStore, StateChange } from './notification-store.ts';
 import { freshState, type RuleState } from './step.ts';
 
-/** The one owner of what rules remember. */
-export interface StateBook {
-  /** Answers the next evaluation's state, with changes applied or on their way to the store. */
-  peek(id: NotificationId, deviceId: DeviceId): RuleState;
-  /** Takes a state that no firing led to: applied after what is on its way, and saved soon. */
-  set(id: NotificationId, deviceId: DeviceId, device: DeviceState): void;
-  /** Takes the state of a firing on its way; it is applied when the firing was stored. */
-  propose(id: NotificationId, deviceId: DeviceId, state: RuleState): Proposal;
-  /** How many states of the device were applied: a later state has a higher number. */
-  revisionOf(id: NotificationId, deviceId: DeviceId): number;
-  /** Takes in a rule with what the store has of it; one that is not in the book keeps nothing. */
-  open(
-    id: NotificationId,
-    stored?: {
-      readonly states: ReadonlyMap<DeviceId, DeviceState>;
-      readonly lastFiredAt: Instant | undefined;
-    },
-  ): void;
-  /** Takes what the store has of the device, where nothing is on its way. */
-  refresh(deviceId: DeviceId, stored: ReadonlyMap<NotificationId, StoredState>): void;
-  /** Takes the device's states that are applied and not in the store: the caller writes them. */
-  takeUnsaved(deviceId: DeviceId): readonly StateChange[];
-  /** Forgets what the rule remembers of devices, as when its condition was changed. */
-  forgetDevices(id: NotificationId): void;
-  forget(id: NotificationId): void;
-  /** Writes what was applied and is not in the store yet. */
-  save(): Promise<void>;
-}
-
 /** A firing on its way to the store: ends once, with either. */
 export interface Proposal {
   apply(): void;
@@ -71,7 +42,7 @@ interface RuleMemory {
 export function createStateBook(parts: {
   readonly store: Pick<NotificationStore, 'saveStates'>;
   readonly log: Log;
-}): StateBook {
+}) {
   const rules = new Map<NotificationId, RuleMemory>();
   const unsaved = new Set<DeviceMemory>();
 
@@ -97,7 +68,8 @@ export function createStateBook(parts: {
   }
 
   return {
-    peek(id, deviceId) {
+    /** Answers the next evaluation's state, with changes applied or on their way to the store. */
+    peek(id: NotificationId, deviceId: DeviceId): RuleState {
       const rule = rules.get(id);
       if (rule === undefined) return freshState;
       const memory = rule.devices.get(deviceId);
@@ -105,7 +77,8 @@ export function createStateBook(parts: {
       const lastFiredAt = latestOf(rule);
       return lastFiredAt === undefined ? { device } : { device, lastFiredAt };
     },
-    set(id, deviceId, device) {
+    /** Takes a state that no firing led to: applied after what is on its way, and saved soon. */
+    set(id: NotificationId, deviceId: DeviceId, device: DeviceState): void {
       const memory = memoryOf(rules.get(id) ?? emptyMemory(), id, deviceId);
       // Of those that wait for the same firing, the last is enough.
       const last = memory.changes.at(-1);
@@ -113,7 +86,12 @@ export function createStateBook(parts: {
       memory.changes.push({ device, isCompleted: true });
       applyCompleted(memory);
     },
-    propose(id, deviceId, { device, lastFiredAt = Number.NEGATIVE_INFINITY }) {
+    /** Takes the state of a firing on its way; it is applied when the firing was stored. */
+    propose(
+      id: NotificationId,
+      deviceId: DeviceId,
+      { device, lastFiredAt = Number.NEGATIVE_INFINITY }: RuleState,
+    ): Proposal {
       const rule = rules.get(id) ?? emptyMemory();
       const memory = memoryOf(rule, id, deviceId);
       const change: Change = { device, firedAt: lastFiredAt, isCompleted: false };
@@ -137,15 +115,25 @@ export function createStateBook(parts: {
         },
       };
     },
-    revisionOf: (id, deviceId) => rules.get(id)?.devices.get(deviceId)?.revision ?? 0,
-    open(id, stored) {
+    /** How many states of the device were applied: a later state has a higher number. */
+    revisionOf: (id: NotificationId, deviceId: DeviceId): number =>
+      rules.get(id)?.devices.get(deviceId)?.revision ?? 0,
+    /** Takes in a rule with what the store has of it; one that is not in the book keeps nothing. */
+    open(
+      id: NotificationId,
+      stored?: {
+        readonly states: ReadonlyMap<DeviceId, DeviceState>;
+        readonly lastFiredAt: Instant | undefined;
+      },
+    ): void {
       const rule = rules.get(id) ?? emptyMemory();
       rules.set(id, rule);
       if (stored === undefined) return;
       rule.lastFiredAt = stored.lastFiredAt;
       for (const [deviceId, state] of stored.states) memoryOf(rule, id, deviceId).state = state;
     },
-    refresh(deviceId, stored) {
+    /** Takes what the store has of the device, where nothing is on its way. */
+    refresh(deviceId: DeviceId, stored: ReadonlyMap<NotificationId, StoredState>): void {
       for (const [id, { state, lastFiredAt }] of stored) {
         const rule = rules.get(id);
         if (rule === undefined) continue;
@@ -157,23 +145,26 @@ export function createStateBook(parts: {
         unsaved.delete(memory);
       }
     },
-    takeUnsaved(deviceId) {
+    /** Takes the device's states that are applied and not in the store: the caller writes them. */
+    takeUnsaved(deviceId: DeviceId): readonly StateChange[] {
       const taken = [...unsaved].filter(
         (memory) => memory.deviceId === deviceId && memory.changes.length === 0,
       );
       for (const memory of taken) unsaved.delete(memory);
       return taken.map(({ id, state }) => ({ notificationId: id, deviceId, state }));
     },
-    forgetDevices(id) {
+    /** Forgets what the rule remembers of devices, as when its condition was changed. */
+    forgetDevices(id: NotificationId): void {
       const rule = rules.get(id);
       for (const memory of rule?.devices.values() ?? []) unsaved.delete(memory);
       if (rule !== undefined) rule.devices = new Map();
     },
-    forget(id) {
+    forget(id: NotificationId): void {
       this.forgetDevices(id);
       rules.delete(id);
     },
-    async save() {
+    /** Writes what was applied and is not in the store yet. */
+    async save(): Promise<void> {
       // A state with a firing on its way is written with it, or after it.
       const saved = [...unsaved].filter(({ changes }) => changes.length === 0);
       if (saved.length === 0) return;
@@ -193,6 +184,9 @@ export function createStateBook(parts: {
     },
   };
 }
+
+/** The one owner of what rules remember. */
+export type StateBook = ReturnType<typeof createStateBook>;
 
 const emptyMemory = (): RuleMemory => ({
   lastFiredAt: undefined,

@@ -27,12 +27,6 @@ export type TestOutcome =
   | { readonly status: 'failed'; readonly reason: string };
 
 /** Messages to oneself, to see that a channel works: sent at once, once, and not kept. */
-export interface TestMessages {
-  channels(actor: Actor): Promise<readonly ChannelState[]>;
-  /** Throws not_found for a channel that there is not, rate_limited after some in a minute. */
-  send(actor: Actor, channel: string, languages?: string): Promise<TestOutcome>;
-}
-
 export function createTestMessages(parts: {
   readonly users: UserStore;
   readonly channels: ReadonlyMap<string, Channel>;
@@ -41,7 +35,7 @@ export function createTestMessages(parts: {
   readonly outbox: Pick<OutboxStore, 'pay'>;
   readonly perDay?: DailyMax;
   readonly mustBeProven?: boolean;
-}): TestMessages {
+}) {
   const { users, channels, clock, reporter, mustBeProven = false } = parts;
   const limiter = createFailureLimiter({
     failuresMax: limits.testMessagesPerMinuteMax,
@@ -66,7 +60,7 @@ export function createTestMessages(parts: {
   }
 
   return {
-    async channels(actor) {
+    async channels(actor: Actor): Promise<readonly ChannelState[]> {
       const user = await requireOwnAccount(users, actor);
       return channelNames.map((channel): ChannelState => {
         const isConfigured = channels.has(channel);
@@ -74,7 +68,8 @@ export function createTestMessages(parts: {
         return { channel, isConfigured, ...(reason !== undefined && { reason }) };
       });
     },
-    async send(actor, text, languages) {
+    /** Throws not_found for a channel that there is not, rate_limited after some in a minute. */
+    async send(actor: Actor, text: string, languages?: string): Promise<TestOutcome> {
       const user = await requireOwnAccount(users, actor);
       const name = channelNames.find((channel) => channel === text);
       if (name === undefined) {
@@ -91,3 +86,4 @@ export function createTestMessages(parts: {
     },
   };
 }
+export type TestMessages = ReturnType<typeof createTestMessages>;

@@ -18,17 +18,6 @@ export interface NewSocials {
 }
 
 /** Messages between users, seen by sender, recipient and admins; neither by guests nor by keys. */
-export interface Socials {
-  /** Files one message per user and channel, all or none, and answers their ids. */
-  send(actor: Actor, socials: NewSocials): Promise<readonly SocialId[]>;
-  /** The message, if the actor may see it. Throws not_found, forbidden. */
-  get(actor: Actor, id: SocialId): Promise<Social>;
-  /** Messages that the actor sent or received; all for an admin. */
-  list(actor: Actor, page: { limit: number; offset: number }): Promise<SocialListing>;
-  /** Deletes a message; for its sender and admins. */
-  remove(actor: Actor, id: SocialId): Promise<void>;
-}
-
 export function createSocials(options: {
   readonly store: SocialStore;
   readonly users: Pick<UserStore, 'findByUsername'>;
@@ -37,7 +26,7 @@ export function createSocials(options: {
   readonly configured: ReadonlySet<SocialChannel>;
   /** Called when messages wait to be sent. */
   readonly onFiled?: () => void;
-}): Socials {
+}) {
   const { store, users, clock, configured } = options;
 
   async function requireRecipient(text: string): Promise<Username> {
@@ -53,7 +42,11 @@ export function createSocials(options: {
   }
 
   return {
-    async send(actor, { usernames, message, ...asked }) {
+    /** Files one message per user and channel, all or none, and answers their ids. */
+    async send(
+      actor: Actor,
+      { usernames, message, ...asked }: NewSocials,
+    ): Promise<readonly SocialId[]> {
       const { username: sender } = requirePerson(actor);
       const channels = [...new Set(asked.channels)];
       requireFewEnough(usernames.length * channels.length);
@@ -74,17 +67,20 @@ export function createSocials(options: {
       options.onFiled?.();
       return socials.map(({ id }) => id);
     },
-    async get(actor, id) {
+    /** The message, if the actor may see it. Throws not_found, forbidden. */
+    async get(actor: Actor, id: SocialId): Promise<Social> {
       const person = requirePerson(actor);
       const social = await requireSocial(id);
       if (mayRemove(person, social) || person.username === social.recipient) return social;
       throw forbidden('only its sender, its recipient or an admin may see this message');
     },
-    async list(actor, page) {
+    /** Messages that the actor sent or received; all for an admin. */
+    async list(actor: Actor, page: { limit: number; offset: number }): Promise<SocialListing> {
       const { kind, username } = requirePerson(actor);
       return store.list(kind === 'admin' ? page : { ...page, ofUser: username });
     },
-    async remove(actor, id) {
+    /** Deletes a message; for its sender and admins. */
+    async remove(actor: Actor, id: SocialId): Promise<void> {
       const person = requirePerson(actor);
       if (!mayRemove(person, await requireSocial(id))) {
         throw forbidden('only its sender or an admin may delete this message');
@@ -93,6 +89,7 @@ export function createSocials(options: {
     },
   };
 }
+export type Socials = ReturnType<typeof createSocials>;
 
 function requireFewEnough(count: number): void {
   if (count <= limits.socialsPerBatchMax) return;

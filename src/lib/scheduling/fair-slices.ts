@@ -19,19 +19,6 @@ export interface WorkLimit {
   readonly onTooMuch: () => Error;
 }
 
-/** Slices of the event loop for long work: one piece at a time, each payer as often as others. */
-export interface FairSlices {
-  /** The pace of one piece of work, for who pays for it. */
-  paceOf(payer: string, limit?: WorkLimit): Pace;
-  /**
-   * For work that comes all at once: undefined when it may begin, a promise of its slice when work
-   * before it has taken a few slices already.
-   */
-  enter(payer: string): Promise<void> | undefined;
-  /** Pieces of work that wait for their slice. */
-  readonly waiting: number;
-}
-
 /** Processor time of this thread, in milliseconds; where Node lacks it, the time that passed. */
 function threadMs(): number {
   if (typeof process.threadCpuUsage !== 'function') return performance.now();
@@ -49,7 +36,7 @@ const ticksPerPiece = 8;
  * between two polls of the sockets, so that other work waits no longer: one long piece, or several
  * short ones.
  */
-export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairSlices {
+export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
   const waiting = new PayerQueues<() => void>();
   let isPumping = false;
   let enteredAt: number | undefined;
@@ -89,7 +76,8 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairS
   }
 
   return {
-    paceOf(payer, limit) {
+    /** The pace of one piece of work, for who pays for it. */
+    paceOf(payer: string, limit?: WorkLimit): Pace {
       let startedAt = performance.now();
       // To ask costs microseconds: only where it matters.
       const usedMs = limit === undefined ? () => 0 : threadMs;
@@ -110,12 +98,20 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }): FairS
         begin,
       };
     },
-    enter: (payer) => (mayEnter() ? undefined : turnOf(payer)),
+    /**
+     * For work that comes all at once: undefined when it may begin, a promise of its slice when work
+     * before it has taken a few slices already.
+     */
+    enter: (payer: string): Promise<void> | undefined => (mayEnter() ? undefined : turnOf(payer)),
+    /** Pieces of work that wait for their slice. */
     get waiting() {
       return waiting.size;
     },
   };
 }
+
+/** Slices of the event loop for long work: one piece at a time, each payer as often as others. */
+export type FairSlices = ReturnType<typeof createFairSlices>;
 
 /** The pace of work inside the service, which has no payer. */
 export const ownPace = (): Pace => createFairSlices({ turnMs: 5 }).paceOf('service');
