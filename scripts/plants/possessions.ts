@@ -15,7 +15,7 @@ export const plantsOfPossessions: readonly Plant[] = [
     ...{ file: credit, test: 'a new account texts proven numbers only', says: /not proven/ },
     patches: [
       patch(
-        'src/domain/notifications/recipient.ts',
+        'src/domain/notifications/recipients.ts',
         "options.mustBeProven && !isProven(user, 'phone', phone)",
         "!isProven(user, 'phone', phone) && user.username === ''",
       ),

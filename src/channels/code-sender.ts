@@ -6,7 +6,7 @@ import type {
   Outcome,
   Recipient,
 } from '../domain/notifications/channel.ts';
-import { e164 } from '../domain/notifications/recipient.ts';
+import { e164 } from '../domain/notifications/recipients.ts';
 import type { CodeMessage, CodeSender } from '../domain/users/message-language.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';

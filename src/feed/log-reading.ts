@@ -83,7 +83,7 @@ export function createLogReading(options: {
 
   return {
     ...{ look, held },
-    /** Whether earlier entries of other processes were acted on: false when they were unreadable. */
+    /** Whether earlier entries of others were acted on: false when they were unreadable. */
     async heard(): Promise<boolean> {
       const askedAt = performance.now();
       // The read attempt under way may have begun before.

@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
-import type { Metric, MetricSource, MqttMetrics, ThreadMemory } from '../domain/metrics.ts';
-import type { Reporter } from '../domain/reporter.ts';
+import type { Metric, MqttMetrics, ThreadMemory } from '../domain/metrics.ts';
 import { addEventLoopMetrics } from './event-loop-metrics.ts';
 import { addMemoryMetrics } from './memory-metrics.ts';
 import { createMeters } from './meters.ts';
@@ -13,31 +12,11 @@ import {
   type StorageMetrics,
 } from './watched-metrics.ts';
 
-/** Everything the service measures about itself, and the text a Prometheus server reads. */
-export interface Metrics {
-  /** Counts what the service reports. */
-  readonly reporter: Reporter;
-  /** Adds what the MQTT broker counts. */
-  watchMqtt(read: () => MqttMetrics): void;
-  /** Adds what is stored. */
-  watchStorage(read: () => StorageMetrics): void;
-  /** Adds by how much the service's clock is ahead of the machine's, which is behind. */
-  watchClock(readAheadMs: () => number): void;
-  /** Adds what is used of the budgets. */
-  watchBudgets(read: () => readonly BudgetUsage[]): void;
-  /** Adds where the memory is, with that of the thread that writes. */
-  watchMemory(readStorageThread: () => Promise<ThreadMemory | undefined>): void;
-  /** All metrics as plain metrics. */
-  readonly source: MetricSource;
-  /** All metrics in the Prometheus text format. */
-  metricsText(): Promise<string>;
-}
-
 /** The format of `metricsText`; for the Content-Type of its answer. */
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Fresh metrics in a registry of their own, with those of the process and of Node. */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   const meters = createMeters(registry);
   let watchesProcess = false;
@@ -55,16 +34,24 @@ export function createMetrics(): Metrics {
   }
 
   return {
+    /** Counts what the service reports. */
     reporter: createMetricsReporter(meters),
-    watchMqtt: (read) => addMqttMetrics(meters, read),
-    watchStorage: (read) => addStorageMetrics(meters, read),
-    watchClock(readAheadMs) {
+    /** Adds what the MQTT broker counts. */
+    watchMqtt: (read: () => MqttMetrics): void => addMqttMetrics(meters, read),
+    /** Adds what is stored. */
+    watchStorage: (read: () => StorageMetrics): void => addStorageMetrics(meters, read),
+    /** Adds by how much the service's clock is ahead of the machine's, which is behind. */
+    watchClock(readAheadMs: () => number): void {
       const help = "By how much the machine's clock is behind what was stored; 0: it is not.";
       const seconds = () => [[readAheadMs() / 1_000]] as const;
       meters.watched('gauge', 'kipimo_clock_behind_seconds', { help }, seconds);
     },
-    watchBudgets: (read) => addBudgetMetrics(meters, read),
-    watchMemory: (read) => addMemoryMetrics(meters, read),
+    /** Adds what is used of the budgets. */
+    watchBudgets: (read: () => readonly BudgetUsage[]): void => addBudgetMetrics(meters, read),
+    /** Adds where the memory is, with that of the thread that writes. */
+    watchMemory: (read: () => Promise<ThreadMemory | undefined>): void =>
+      addMemoryMetrics(meters, read),
+    /** All metrics as plain metrics. */
     source: {
       names: () => registry.getMetricsAsArray().map(({ name }) => name),
       async read() {
@@ -73,12 +60,16 @@ export function createMetrics(): Metrics {
         return metrics.map(({ name, values }) => ({ name, values: values.map(plainValue) }));
       },
     },
-    metricsText: () => {
+    /** All metrics in the Prometheus text format. */
+    metricsText: (): Promise<string> => {
       watchProcess();
       return registry.metrics();
     },
   };
 }
+
+/** Everything the service measures about itself, and the text a Prometheus server reads. */
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** A value of a metric; parts of a histogram differ by their names. */
 function plainValue(part: {

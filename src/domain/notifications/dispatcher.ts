@@ -14,7 +14,7 @@ import type { ClaimedDelivery, Completion, DeliveryTarget } from './delivery.ts'
 import { createHostQueues, createNetworkShares, type HostQueues, hostOf } from './host-queues.ts';
 import { channelNames } from './notification.ts';
 import { type DailyMax, type OutboxStore, unpaidReason } from './outbox-store.ts';
-import { recipientOf } from './recipient.ts';
+import { recipientOf } from './recipients.ts';
 
 export interface DispatcherOptions {
   readonly store: OutboxStore;

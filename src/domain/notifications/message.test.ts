@@ -4,7 +4,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { fillMessage, fillValue, variablesIn } from './message.ts';
-import { e164 } from './recipient.ts';
+import { e164 } from './recipients.ts';
 
 const values: Readonly<Record<string, JsonValue>> = { TC1: 21.5, name: 'x', long: 'y'.repeat(999) };
 const variables = {

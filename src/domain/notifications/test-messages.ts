@@ -12,7 +12,7 @@ import type { User, UserStore } from '../users/user.ts';
 import type { Channel, Outcome } from './channel.ts';
 import { type ChannelName, channelNames } from './notification.ts';
 import { type DailyMax, type OutboxStore, paidChannels, unpaidReason } from './outbox-store.ts';
-import { lackOf, recipientOf } from './recipient.ts';
+import { lackOf, recipientOf } from './recipients.ts';
 
 /** Whether a channel leads to the user; `reason` says what is missing. */
 export interface ChannelState {

@@ -99,8 +99,8 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
       };
     },
     /**
-     * For work that comes all at once: undefined when it may begin, a promise of its slice when work
-     * before it has taken a few slices already.
+     * For work that comes all at once: undefined when it may begin, a promise of its slice when
+     * work before it has taken a few slices already.
      */
     enter: (payer: string): Promise<void> | undefined => (mayEnter() ? undefined : turnOf(payer)),
     /** Pieces of work that wait for their slice. */
