@@ -43,6 +43,30 @@ export type NotificationPatch = Omit<NotificationChanges, 'condition'> & {
   readonly condition?: Partial<Condition>;
 };
 
+/** Notifications, with the rights of [contract 4]: they belong to who made them. */
+export interface Notifications {
+  create(actor: Actor, draft: NotificationDraft): Promise<NotificationId>;
+  /** For its owner, admins, and accounts that may view all devices it names. */
+  get(actor: Actor, id: NotificationId): Promise<TalliedNotification>;
+  /** Lists notifications that the actor may read, in order of creation. */
+  list(
+    actor: Actor,
+    page: Page,
+  ): Promise<{ readonly notifications: readonly TalliedNotification[]; readonly total: number }>;
+  update(actor: Actor, id: NotificationId, changes: NotificationPatch): Promise<void>;
+  remove(actor: Actor, id: NotificationId): Promise<void>;
+  /** Lists messages with their recipients, newest first; for its owner and admins. */
+  deliveries(
+    actor: Actor,
+    id: NotificationId,
+    page: Page,
+  ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }>;
+  /** Lists what each notification lacks, to its owner and admins alone. */
+  lacks(actor: Actor, some: readonly TalliedNotification[]): Promise<readonly Lacks[]>;
+  /** The last evaluations, newest first; for its owner and admins. */
+  why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]>;
+}
+
 /** Recipients and devices whose lack keeps a notification from doing what it says. */
 export interface Lacks {
   readonly unreachable: readonly Unreachable[];
@@ -66,8 +90,7 @@ export interface NotificationParts {
   readonly evaluateOnCreate: boolean;
 }
 
-/** Notifications, with the rights of [contract 4]: they belong to who made them. */
-export function createNotifications(parts: NotificationParts) {
+export function createNotifications(parts: NotificationParts): Notifications {
   const { store, book, notifier, clock } = parts;
   const { requireRights, goneDevices } = createNamedDevices(parts);
   const readable = createReadable({ ...parts, index: book.index });
@@ -151,7 +174,7 @@ export function createNotifications(parts: NotificationParts) {
   }
 
   return {
-    async create(actor: Actor, draft: NotificationDraft): Promise<NotificationId> {
+    async create(actor, draft) {
       const { username: owner } = requirePerson(actor);
       const now = clock.now();
       const id = parseNotificationId(createHexId());
@@ -167,45 +190,34 @@ export function createNotifications(parts: NotificationParts) {
       if (parts.evaluateOnCreate) await evaluateNow(rule);
       return id;
     },
-    /** For its owner, admins, and accounts that may view all devices it names. */
-    async get(actor: Actor, id: NotificationId): Promise<TalliedNotification> {
+    async get(actor, id) {
       const found = await require(id);
       if (await readable.may(actor, found.notification)) return found;
       throw forbidden('you may not view all devices of this notification');
     },
-    /** Lists notifications that the actor may read, in order of creation. */
-    async list(
-      actor: Actor,
-      { limit, offset }: Page,
-    ): Promise<{ readonly notifications: readonly TalliedNotification[]; readonly total: number }> {
+    async list(actor, { limit, offset }) {
       const rules = await readable.rulesOf(actor);
       const ids = rules.slice(offset, offset + limit).map(({ notification }) => notification.id);
       return { notifications: await store.findMany(ids), total: rules.length };
     },
-    async update(actor: Actor, id: NotificationId, patch: NotificationPatch): Promise<void> {
+    async update(actor, id, patch) {
       const { owner } = (await requireOwn(actor, id)).notification;
       await inTurn(ownerKey(owner), async () =>
         change(actor, (await require(id)).notification, patch),
       );
     },
-    async remove(actor: Actor, id: NotificationId): Promise<void> {
+    async remove(actor, id) {
       const { owner } = (await requireOwn(actor, id)).notification;
       await inTurn(ownerKey(owner), async () => {
         if ((await store.remove(id)) === 'missing') throw noNotification(id);
         book.remove(id);
       });
     },
-    /** Lists messages with their recipients, newest first; for its owner and admins. */
-    async deliveries(
-      actor: Actor,
-      id: NotificationId,
-      page: Page,
-    ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }> {
+    async deliveries(actor, id, page) {
       await requireOwn(actor, id);
       return store.deliveries(id, page);
     },
-    /** Lists what each notification lacks, to its owner and admins alone. */
-    async lacks(actor: Actor, some: readonly TalliedNotification[]): Promise<readonly Lacks[]> {
+    async lacks(actor, some) {
       const reachOf = parts.reach();
       const found: Lacks[] = [];
       for (const { notification } of some) {
@@ -217,14 +229,12 @@ export function createNotifications(parts: NotificationParts) {
       }
       return found;
     },
-    /** The last evaluations, newest first; for its owner and admins. */
-    async why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]> {
+    async why(actor, id) {
       await requireOwn(actor, id);
       return parts.evaluations.of(id);
     },
   };
 }
-export type Notifications = ReturnType<typeof createNotifications>;
 
 /** Refuses what can never fire or be kept; answers the rule that it makes. */
 export function requireSound(notification: Notification, payer: Payer): Rule {

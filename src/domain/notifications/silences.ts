@@ -17,6 +17,27 @@ export interface Silent {
   readonly seenAt: Instant;
 }
 
+/** Waits until sensors have been silent for long: driven by time, one timer for all. */
+export interface Silences {
+  /** Where the budget is used up, the log and the evaluations of the rule say so. */
+  watch(silent: Silent, was: { readonly isTold: boolean; readonly notBefore?: Instant }): void;
+  forget(id: NotificationId): void;
+  /** Whether a rule waits for the silence of the sensor. */
+  isWatched(deviceId: DeviceId, sensorId: SensorId): boolean;
+  /** A datapoint was received. */
+  seen(deviceId: DeviceId, sensorId: SensorId, at: Instant): void;
+  /** Evaluates the rule again at `at`, when time alone may change its outcome. */
+  lookAgain(rule: Rule, deviceId: DeviceId, at: Instant): void;
+  /** Silences count from then on at the earliest. */
+  listensSince(): Instant;
+  /** Values that come now cannot be stored, for no fault of their devices. */
+  unheard(): void;
+  /** Checks the clock now; resolves when every silence that is due was reported. */
+  tick(): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
 interface Watched {
   readonly rule: Rule;
   readonly durationMs: number;
@@ -42,8 +63,7 @@ interface SilenceParts {
   readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
 }
 
-/** Waits until sensors have been silent for long: driven by time, one timer for all. */
-export function createSilences(options: SilenceParts) {
+export function createSilences(options: SilenceParts): Silences {
   const { clock, log, budget, onSilence } = options;
   const sensors = new Map<string, Sensor>();
   const hearing = createHearing(clock);
@@ -122,11 +142,7 @@ export function createSilences(options: SilenceParts) {
   }
 
   return {
-    /** Where the budget is used up, the log and the evaluations of the rule say so. */
-    watch(
-      { rule, deviceId, sensorId, seenAt }: Silent,
-      { isTold, notBefore = seenAt }: { readonly isTold: boolean; readonly notBefore?: Instant },
-    ): void {
+    watch({ rule, deviceId, sensorId, seenAt }, { isTold, notBefore = seenAt }) {
       for (const silence of rule.expression.silences) {
         if (silence.sensorId !== sensorId) continue;
         if (budget.take(rule.payer, 1) !== undefined) {
@@ -148,7 +164,7 @@ export function createSilences(options: SilenceParts) {
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
-    forget(id: NotificationId): void {
+    forget(id) {
       for (const key of placesOf.get(id) ?? []) {
         const sensor = sensors.get(key);
         if (sensor === undefined) continue;
@@ -159,11 +175,8 @@ export function createSilences(options: SilenceParts) {
       }
       placesOf.delete(id);
     },
-    /** Whether a rule waits for the silence of the sensor. */
-    isWatched: (deviceId: DeviceId, sensorId: SensorId): boolean =>
-      sensors.has(keyOf(deviceId, sensorId)),
-    /** A datapoint was received. */
-    seen(deviceId: DeviceId, sensorId: SensorId, at: Instant): void {
+    isWatched: (deviceId, sensorId) => sensors.has(keyOf(deviceId, sensorId)),
+    seen(deviceId, sensorId, at) {
       const sensor = sensors.size === 0 ? undefined : sensors.get(keyOf(deviceId, sensorId));
       if (sensor === undefined) return;
       sensor.seenAt = Math.max(sensor.seenAt, at);
@@ -173,8 +186,7 @@ export function createSilences(options: SilenceParts) {
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
-    /** Evaluates the rule again at `at`, when time alone may change its outcome. */
-    lookAgain(rule: Rule, deviceId: DeviceId, at: Instant): void {
+    lookAgain(rule, deviceId, at) {
       for (const { sensorId } of rule.expression.silences) {
         const sensor = sensors.get(keyOf(deviceId, sensorId));
         for (const watched of sensor?.watched ?? []) {
@@ -184,27 +196,23 @@ export function createSilences(options: SilenceParts) {
         }
       }
     },
-    /** Silences count from then on at the earliest. */
     listensSince: hearing.since,
-    /** Values that come now cannot be stored, for no fault of their devices. */
     unheard,
-    /** Checks the clock now; resolves when every silence that is due was reported. */
     tick,
-    start(): void {
+    start() {
       timer = setInterval(() => {
         if (hearing.stoodStill()) unheard();
         if (clock.now() >= nextAt && ticking === undefined) void tick();
       }, limits.clockCheckMs);
       timer.unref();
     },
-    async stop(): Promise<void> {
+    async stop() {
       isStopped = true;
       clearInterval(timer);
       await ticking;
     },
   };
 }
-export type Silences = ReturnType<typeof createSilences>;
 
 /** Reported rather than refused: a device may get the sensor long after the rule was made. */
 function tellFull(parts: SilenceParts, { rule, deviceId, sensorId }: Silent): void {
