@@ -1,18 +1,5 @@
-import type { HeldEvents } from '../domain/datapoints/feed.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
 import type { Log } from '../lib/log.ts';
-
-/** Work to be done here in the order of the commits of all processes. */
-export interface HeldBack extends HeldEvents {
-  /** Does it now, or when all entries of other processes before the newest commit were acted on. */
-  inOrder(work: () => void): void;
-  /** How many have come so far: those before what is read next. */
-  count(): number;
-  /** Records that entries up to the place were acted on, or all when so many had come. */
-  actedOn(place: number, count?: number): void;
-  /** Drops work that waits, and later work that would have to; no caller waits for it. */
-  rest(): void;
-}
 
 interface Held {
   readonly place: number;
@@ -36,7 +23,7 @@ export function createHeldBack(options: {
   /** Asks for a read attempt on entries of other processes. */
   readonly look: () => void;
   readonly log: Log;
-}): HeldBack {
+}) {
   const { before, look, log } = options;
   let held: Held[] = [];
   /** How many do not wait any more. */
@@ -87,16 +74,20 @@ export function createHeldBack(options: {
   }
 
   return {
-    inOrder: (work) => inOrder(work),
-    released: () => new Promise((resolve) => inOrder(resolve, true)),
+    /** Does it now, or when entries of other processes before the newest commit were acted on. */
+    inOrder: (work: () => void): void => inOrder(work),
+    released: () => new Promise<void>((resolve) => inOrder(resolve, true)),
     areAny: () => held.length > 0,
-    count: () => gone + held.length,
-    actedOn(place, count = 0) {
+    /** How many have come so far: those before what is read next. */
+    count: (): number => gone + held.length,
+    /** Records that entries up to the place were acted on, or all when so many had come. */
+    actedOn(place: number, count: number = 0): void {
       acted = Math.max(acted, place);
       const waiting = held.findIndex(({ place: of }, at) => gone + at >= count && of > acted);
       release(waiting === -1 ? held.length : waiting);
     },
-    rest() {
+    /** Drops work that waits, and later work that would have to; no caller waits for it. */
+    rest(): void {
       isResting = true;
       const waiters = held.filter(({ isWaiter }) => isWaiter);
       gone += held.length - waiters.length;
@@ -105,3 +96,5 @@ export function createHeldBack(options: {
     },
   };
 }
+
+/** Work to be done here in the order of the commits of all processes. */

@@ -7,7 +7,7 @@ import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Notifier } from './notifier.ts';
 import type { RuleBook } from './rule-book.ts';
-import type { ValueReads } from './sensor-values.ts';
+import { lastDatapoints, type ValueReads } from './sensor-values.ts';
 
 /** Devices whose last values are evaluated together: more than are remembered after such a read. */
 const devicesPerStep = 20;
@@ -27,15 +27,11 @@ export async function catchUp(parts: {
   const watched = await watchedSensors(book);
   // The values themselves are left where they are: all of them may be more than fits.
   const lasts: (SensorRef & { readonly receivedAt: Instant })[] = [];
-  const ids = [...watched.keys()];
-  for (let from = 0; from < ids.length; from += devicesPerStep) {
-    const step = ids.slice(from, from + devicesPerStep);
-    for (const [deviceId, values] of await datapoints.briefLastValues(step)) {
-      for (const sensorId of watched.get(deviceId) ?? []) {
-        const found = values.get(sensorId);
-        const last = found === 'large' ? await datapoints.lastValue({ deviceId, sensorId }) : found;
-        if (last !== undefined) lasts.push({ deviceId, sensorId, receivedAt: last.receivedAt });
-      }
+  const sensors = [...watched];
+  for (let from = 0; from < sensors.length; from += devicesPerStep) {
+    const step = new Map(sensors.slice(from, from + devicesPerStep));
+    for await (const { deviceId, sensorId, last } of lastDatapoints(datapoints, step)) {
+      lasts.push({ deviceId, sensorId, receivedAt: last.receivedAt });
     }
   }
   const newest = lasts.reduce((max, { receivedAt }) => Math.max(max, receivedAt), 0);

@@ -23,13 +23,6 @@ import {
   type ValueReads,
 } from './sensor-values.ts';
 
-export interface EvaluatedValueParts {
-  readonly looks: Pick<EvaluationStore, 'line' | 'valuesOf'>;
-  readonly datapoints: ValueReads;
-  /** The pushes that evaluations wait for; those that time or a client calls for have none. */
-  readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
-}
-
 /** Pushes that are stored, and not evaluated yet when an evaluation is run. */
 export interface Ahead {
   /** In the same step. */
@@ -40,7 +33,12 @@ export interface Ahead {
 }
 
 /** Reads last values for queued evaluations: the store is ahead by all that waits behind one. */
-export function createEvaluatedValues(parts: EvaluatedValueParts) {
+export function createEvaluatedValues(parts: {
+  readonly looks: Pick<EvaluationStore, 'line' | 'valuesOf'>;
+  readonly datapoints: ValueReads;
+  /** The pushes that evaluations wait for; those that time or a client calls for have none. */
+  readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
+}) {
   const { looks } = parts;
   const values = createSensorValues(parts.datapoints);
 

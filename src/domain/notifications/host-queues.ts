@@ -1,14 +1,5 @@
 import { PayerQueues } from '../../lib/scheduling/payer-queues.ts';
 
-export interface HostQueuesOptions {
-  readonly underWayMax: number;
-  /** Over all hosts. */
-  readonly waitingMax: number;
-  readonly waitMs: number;
-  /** Called when one more waits: its slot in the channel is free for others. */
-  readonly onWait: () => void;
-}
-
 /** Ends a wait: with a place, or without. */
 type EndOfWait = (hasPlace: boolean) => void;
 
@@ -18,7 +9,14 @@ interface Host {
 }
 
 /** Bounds what one host may delay. Work waits only while all places are taken. */
-export function createHostQueues(options: HostQueuesOptions) {
+export function createHostQueues(options: {
+  readonly underWayMax: number;
+  /** Over all hosts. */
+  readonly waitingMax: number;
+  readonly waitMs: number;
+  /** Called when one more waits: its slot in the channel is free for others. */
+  readonly onWait: () => void;
+}) {
   const { underWayMax, waitingMax, waitMs, onWait } = options;
   const hosts = new Map<string, Host>();
   const waiting = new Set<EndOfWait>();

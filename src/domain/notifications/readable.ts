@@ -11,19 +11,17 @@ import type { Notification } from './notification.ts';
 import type { Rule } from './rule.ts';
 import type { SensorIndex } from './sensor-index.ts';
 
-export interface ReadableParts {
+/** Devices that the store is asked about at once. */
+const devicesPerStep = 500;
+
+/** Which notifications an actor may read: one's own, and those of which one sees all devices. */
+export function createReadable(parts: {
   readonly index: SensorIndex;
   readonly devices: Pick<DeviceStore, 'find' | 'list' | 'existing'>;
   readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly access: Pick<Access, 'settings'>;
   readonly longWork: Pick<LongWork, 'run'>;
-}
-
-/** Devices that the store is asked about at once. */
-const devicesPerStep = 500;
-
-/** Which notifications an actor may read: one's own, and those of which one sees all devices. */
-export function createReadable(parts: ReadableParts) {
+}) {
   const { index, devices, grants, access, longWork } = parts;
 
   /** Finds devices that hinder no reader; true: the actor sees it, false: it does not exist. */

@@ -12,29 +12,14 @@ import type { Action, Notification } from './notification.ts';
 import type { NotificationStore } from './notification-store.ts';
 import { createAccountOf, stillBound, withoutAccount } from './recipients.ts';
 import { bytesOf, createRule, type Rule } from './rule.ts';
-import { createRuleDevices, type RuleDevices, type WatchedDevices } from './rule-devices.ts';
-import { createSensorIndex, type SensorIndex } from './sensor-index.ts';
+import { createRuleDevices, type WatchedDevices } from './rule-devices.ts';
+import { createSensorIndex } from './sensor-index.ts';
+import { lastDatapoints } from './sensor-values.ts';
 import type { Silences } from './silences.ts';
 import type { StateBook } from './state-book.ts';
 import { isSilenceTold, noEvaluationBefore } from './step.ts';
 
 /** All rules of this process, ready for evaluation. */
-export interface RuleBook extends RuleDevices {
-  readonly index: SensorIndex;
-  /** Fetches all notifications; before anything is pushed. */
-  load(): Promise<void>;
-  /** Adds a notification; one that is known keeps what it remembers unless it watches anew. */
-  put(
-    notification: Notification,
-    options: { readonly payer: Payer; readonly isWatchedAnew: boolean },
-  ): Promise<Rule>;
-  remove(id: NotificationId): void;
-  /** Removes what an account made that is gone: its store took the notifications along. */
-  removeOf(payer: Payer): void;
-  /** Takes an account that is gone from all rules that send to it. */
-  removeRecipient(id: string): Promise<void>;
-}
-
 export function createRuleBook(options: {
   readonly store: Pick<NotificationStore, 'load' | 'update'>;
   readonly states: StateBook;
@@ -46,7 +31,7 @@ export function createRuleBook(options: {
   readonly budgets: Budgets;
   readonly reporter: Pick<Reporter, 'rowSetAside'>;
   readonly log: Log;
-}): RuleBook {
+}) {
   const { store, datapoints, states, evaluations, log } = options;
   const { devicesOf, countSilences } = createRuleDevices(options.devices);
   const index = createSensorIndex();
@@ -60,24 +45,17 @@ export function createRuleBook(options: {
     return payer;
   }
 
-  /** When each of these sensors was heard of last. */
+  /** Finds when each of these sensors was heard of last. */
   async function lastHeard(
     some: readonly Device[],
     sensorIds: ReadonlySet<SensorId>,
   ): Promise<(device: Device, sensorId: SensorId) => Instant | undefined> {
-    const heard = new Map<Device, Map<SensorId, Instant>>();
-    const brief = await datapoints.briefLastValues(some.map(({ id }) => id));
-    for (const device of some) {
-      const ofDevice = new Map<SensorId, Instant>();
-      heard.set(device, ofDevice);
-      for (const sensorId of sensorIds) {
-        const found = brief.get(device.id)?.get(sensorId);
-        const last =
-          found === 'large' ? await datapoints.lastValue({ deviceId: device.id, sensorId }) : found;
-        if (last !== undefined) ofDevice.set(sensorId, last.receivedAt);
-      }
+    const heard = new Map(some.map(({ id }) => [id, new Map<SensorId, Instant>()]));
+    const wanted = new Map(some.map(({ id }) => [id, sensorIds]));
+    for await (const { deviceId, sensorId, last } of lastDatapoints(datapoints, wanted)) {
+      heard.get(deviceId)?.set(sensorId, last.receivedAt);
     }
-    return (device, sensorId) => heard.get(device)?.get(sensorId);
+    return ({ id }, sensorId) => heard.get(id)?.get(sensorId);
   }
 
   async function watchSilences(rule: Rule): Promise<void> {
@@ -144,7 +122,8 @@ export function createRuleBook(options: {
 
   return {
     index,
-    async load() {
+    /** Fetches all notifications; before anything is pushed. */
+    async load(): Promise<void> {
       const payers = new Map<Username, Payer>();
       const accountOf = createAccountOf(options.users);
       for (const { notification: loaded, tally, states: stored } of await store.load()) {
@@ -163,7 +142,11 @@ export function createRuleBook(options: {
         }
       }
     },
-    async put(notification, { payer, isWatchedAnew }) {
+    /** Adds a notification; one that is known keeps what it remembers unless it watches anew. */
+    async put(
+      notification: Notification,
+      { payer, isWatchedAnew }: { readonly payer: Payer; readonly isWatchedAnew: boolean },
+    ): Promise<Rule> {
       const { id } = notification;
       const rule = createRule(notification, payer);
       leave(id);
@@ -174,12 +157,14 @@ export function createRuleBook(options: {
       return rule;
     },
     remove,
-    removeOf(payer) {
+    /** Removes what an account made that is gone: its store took the notifications along. */
+    removeOf(payer: Payer): void {
       for (const rule of index.all()) {
         if (rule.payer === payer) remove(rule.notification.id);
       }
     },
-    async removeRecipient(userId) {
+    /** Takes an account that is gone from all rules that send to it. */
+    async removeRecipient(userId: string): Promise<void> {
       for (const rule of index.all()) {
         const { notification, payer } = rule;
         const action = withoutAccount(notification.action, userId);
@@ -194,3 +179,4 @@ export function createRuleBook(options: {
     countSilences,
   };
 }
+export type RuleBook = ReturnType<typeof createRuleBook>;

@@ -78,4 +78,3 @@ export function createRuleDevices(devices: WatchedDevices) {
 
   return { devicesOf, countSilences };
 }
-export type RuleDevices = ReturnType<typeof createRuleDevices>;

@@ -19,7 +19,7 @@ export function createSensorIndex() {
   const rules = new Map<NotificationId, PlacedRule>();
   const byDevice = new Map<DeviceId, DeviceRules>();
   /** Rules for every device of their owner: by sensor, then owner. */
-  const byOwner = new Map<SensorId, Map<string, PlacedRule[]>>();
+  const byOwner = new Map<SensorId, Map<string, readonly PlacedRule[]>>();
   const byCreator = new Map<string, Set<PlacedRule>>();
   let lastPlace = 0;
 
@@ -40,6 +40,21 @@ export function createSensorIndex() {
     for (const sensorId of triggers) bySensor.delete(sensorId);
   }
 
+  /** Replaces the lists that have a rule for every device: the old ones may be under way. */
+  function changeWide(
+    { notification: { condition, owner }, triggers }: Rule,
+    change: (list: readonly PlacedRule[]) => readonly PlacedRule[],
+  ): void {
+    if (condition.devices.length > 0) return;
+    const creator = owner.toLowerCase();
+    for (const sensorId of triggers) {
+      const lists = byOwner.get(sensorId) ?? new Map<string, readonly PlacedRule[]>();
+      const list = change(lists.get(creator) ?? none);
+      if (list.length > 0) byOwner.set(sensorId, lists.set(creator, list));
+      else if (lists.delete(creator) && lists.size === 0) byOwner.delete(sensorId);
+    }
+  }
+
   function enter(rule: PlacedRule): void {
     const { condition, owner } = rule.notification;
     const creator = owner.toLowerCase();
@@ -50,10 +65,7 @@ export function createSensorIndex() {
       device.rules.push(rule);
       forgetSensors(device, rule);
     }
-    if (condition.devices.length > 0) return;
-    for (const sensorId of rule.triggers) {
-      withRule({ map: byOwner, key: sensorId, inner: owner.toLowerCase() }, rule);
-    }
+    changeWide(rule, (list) => inOrder([...list, rule]));
   }
 
   function leave(rule: PlacedRule): void {
@@ -69,10 +81,7 @@ export function createSensorIndex() {
       forgetSensors(device, rule);
       if (device.rules.length === 0) byDevice.delete(deviceId);
     }
-    if (condition.devices.length > 0) return;
-    for (const sensorId of rule.triggers) {
-      withoutRule({ map: byOwner, key: sensorId, inner: owner.toLowerCase() }, rule);
-    }
+    changeWide(rule, (list) => list.filter((one) => one !== rule));
   }
 
   function take(id: NotificationId): PlacedRule | undefined {
@@ -133,29 +142,6 @@ export function createSensorIndex() {
 export type SensorIndex = ReturnType<typeof createSensorIndex>;
 
 const none: readonly PlacedRule[] = [];
-
-interface Visit<Key, Inner> {
-  readonly map: Map<Key, Map<Inner, PlacedRule[]>>;
-  readonly key: Key;
-  readonly inner: Inner;
-}
-
-function withRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, rule: PlacedRule): void {
-  const found = map.get(key) ?? new Map<Inner, PlacedRule[]>();
-  map.set(key, found);
-  // A new list each time: the old one may be under way.
-  const list = [...(found.get(inner) ?? none), rule];
-  const isLast = (list.at(-2)?.place ?? 0) < rule.place;
-  found.set(inner, isLast ? list : list.sort((a, b) => a.place - b.place));
-}
-
-function withoutRule<Key, Inner>({ map, key, inner }: Visit<Key, Inner>, gone: PlacedRule): void {
-  const found = map.get(key);
-  const others = found?.get(inner)?.filter((rule) => rule !== gone) ?? [];
-  if (others.length > 0) found?.set(inner, others);
-  else found?.delete(inner);
-  if (found?.size === 0) map.delete(key);
-}
 
 const inOrder = (rules: PlacedRule[]): readonly PlacedRule[] =>
   rules.sort((a, b) => a.place - b.place);

@@ -2,13 +2,13 @@ import type { Instant } from '../../lib/clock.ts';
 import { createBreather } from '../../lib/event-loop.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createLruCache } from '../../lib/lru-cache.ts';
-import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import { type Datapoint, orderTime, type SensorRef } from '../datapoints/datapoint.ts';
 import { datapointsOf } from '../datapoints/datapoint-columns.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import { calibratedDatapoint } from '../datapoints/history.ts';
 import type { Device, Sensor } from '../devices/device.ts';
 import { hasNumber } from '../devices/query-evaluation.ts';
-import type { DeviceId } from '../ids.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { charactersOf, compacted } from './compact-value.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
@@ -89,6 +89,21 @@ interface Known {
 
 /** How last values are read: one after the other where they are large. */
 export type ValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue' | 'scan'>;
+
+/** The last datapoints of sensors, those that have one. */
+export async function* lastDatapoints(
+  datapoints: Pick<DatapointStore, 'briefLastValues' | 'lastValue'>,
+  wanted: ReadonlyMap<DeviceId, Iterable<SensorId>>,
+): AsyncGenerator<SensorRef & { readonly last: Datapoint }> {
+  const brief = await datapoints.briefLastValues([...wanted.keys()]);
+  for (const [deviceId, sensorIds] of wanted) {
+    for (const sensorId of sensorIds) {
+      const found = brief.get(deviceId)?.get(sensorId);
+      const last = found === 'large' ? await datapoints.lastValue({ deviceId, sensorId }) : found;
+      if (last !== undefined) yield { deviceId, sensorId, last };
+    }
+  }
+}
 
 /** Nothing is known yet. */
 export function createSensorValues(datapoints: ValueReads) {
