@@ -27,17 +27,17 @@ export const plantsOfAlarms: readonly Plant[] = [
     says: /0 !== 1/,
     patches: [
       patch(
-        'src/domain/notifications/rule-devices.ts',
+        'src/domain/notifications/rule-book.ts',
         'yield some.devices.filter((device) => sameUsername(device.owner, owner));',
         'yield some.devices.filter((device) => sameUsername(device.owner, owner) || true);',
       ),
       patch(
-        'src/domain/notifications/rule-devices.ts',
+        'src/domain/notifications/rule-book.ts',
         'const watched = owned.filter(',
         'const watched = owned.slice(0, left).filter(',
       ),
       patch(
-        'src/domain/notifications/rule-devices.ts',
+        'src/domain/notifications/rule-book.ts',
         'left -= watched.length;',
         'left -= owned.length;',
       ),

@@ -13,7 +13,7 @@ import type {
   NextPush,
   WaitingEvaluation,
 } from './evaluation-store.ts';
-import { newestWhere, type PushTimes } from './newest-times.ts';
+import { newestWhere, type PushTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import {
   createSensorValues,

@@ -2,14 +2,14 @@ import { createHexId } from '../../lib/secret-token.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId } from '../ids.ts';
-import { createWorkOff } from './device-queues.ts';
-import type { EvaluationRunner } from './evaluation-runner.ts';
-import type { EvaluationStore, EvaluationTask } from './evaluation-store.ts';
 import {
   createOwnEvaluations,
   createRefusedEvaluations,
+  createWorkOff,
   type OwnEvaluation,
-} from './own-evaluations.ts';
+} from './device-queues.ts';
+import type { EvaluationRunner } from './evaluation-runner.ts';
+import type { EvaluationStore, EvaluationTask } from './evaluation-store.ts';
 
 /** Queues evaluations of this process among those of all: each waits until it is the first. */
 export function createEvaluationQueue(store: EvaluationStore, making: EvaluationRunner) {

@@ -13,8 +13,8 @@ import type {
   NextPush,
   WaitingEvaluation,
 } from './evaluation-store.ts';
-import { inOrderOfTime, type PushTimes } from './newest-times.ts';
 import { createPushEvaluations, ownerFor, type PushEvaluationParts } from './push-evaluations.ts';
+import { inOrderOfTime, type PushTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import { countHad } from './rule-evaluation.ts';
 import type { StateBook } from './state-book.ts';

@@ -5,8 +5,8 @@ import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { createFire, type FireParts } from './fire.ts';
-import { createNewestTimes } from './newest-times.ts';
 import { createPushEvaluations, handled } from './push-evaluations.ts';
+import { createNewestTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import {

@@ -7,8 +7,7 @@ import { type DeviceId, type SensorId, sameUsername, type Username } from '../id
 import { limits } from '../limits.ts';
 import type { Fire } from './fire.ts';
 import { mayFire } from './firing.ts';
-import type { PushTimes } from './newest-times.ts';
-import { longBatchOf, longOrder, shortOrder } from './pushed-order.ts';
+import { longBatchOf, longOrder, type PushTimes, shortOrder } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import {

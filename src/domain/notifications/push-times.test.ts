@@ -6,8 +6,7 @@ import { toColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { inOrderOfTime } from './newest-times.ts';
-import { longBatchOf, longOrder, rowsByTime } from './pushed-order.ts';
+import { inOrderOfTime, longBatchOf, longOrder, rowsByTime } from './push-times.ts';
 
 /** What a generator answers, and how often it paused. */
 function finished<Answer>(steps: Generator<void, Answer>): readonly [Answer, number] {
