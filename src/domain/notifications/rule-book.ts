@@ -39,7 +39,7 @@ export function createRuleBook(options: {
   readonly reporter: Pick<Reporter, 'rowSetAside'>;
   readonly log: Log;
 }) {
-  const { store, datapoints, states, evaluations, log } = options;
+  const { store, states, evaluations, log } = options;
   const { devicesOf, countSilences } = createRuleDevices(options.devices);
   const index = createSensorIndex();
   const room = options.budgets.of('notification_bytes');
@@ -52,25 +52,12 @@ export function createRuleBook(options: {
     return payer;
   }
 
-  /** Finds when each of these sensors was heard of last. */
-  async function lastHeard(
-    some: readonly Device[],
-    sensorIds: ReadonlySet<SensorId>,
-  ): Promise<(device: Device, sensorId: SensorId) => Instant | undefined> {
-    const heard = new Map(some.map(({ id }) => [id, new Map<SensorId, Instant>()]));
-    const wanted = new Map(some.map(({ id }) => [id, sensorIds]));
-    for await (const { deviceId, sensorId, last } of lastDatapoints(datapoints, wanted)) {
-      heard.get(deviceId)?.set(sensorId, last.receivedAt);
-    }
-    return ({ id }, sensorId) => heard.get(id)?.get(sensorId);
-  }
-
   async function watchSilences(rule: Rule): Promise<void> {
     const { silences } = rule.expression;
     if (silences.length === 0) return;
     const sensorIds = new Set(silences.map(({ sensorId }) => sensorId));
     for await (const some of devicesOf(rule)) {
-      const heard = await lastHeard(some, sensorIds);
+      const heard = await lastHeard(options.datapoints, some, sensorIds);
       // Changed or removed meanwhile: that change watches what there is to watch.
       if (index.find(rule.notification.id)?.notification !== rule.notification) return;
       for (const device of some) watchOn(rule, device, sensorIds, heard);
@@ -187,6 +174,20 @@ export function createRuleBook(options: {
   };
 }
 export type RuleBook = ReturnType<typeof createRuleBook>;
+
+/** Finds when each of these sensors was heard of last. */
+async function lastHeard(
+  datapoints: Pick<DatapointStore, 'briefLastValues' | 'lastValue'>,
+  some: readonly Device[],
+  sensorIds: ReadonlySet<SensorId>,
+): Promise<(device: Device, sensorId: SensorId) => Instant | undefined> {
+  const heard = new Map(some.map(({ id }) => [id, new Map<SensorId, Instant>()]));
+  const wanted = new Map(some.map(({ id }) => [id, sensorIds]));
+  for await (const { deviceId, sensorId, last } of lastDatapoints(datapoints, wanted)) {
+    heard.get(deviceId)?.set(sensorId, last.receivedAt);
+  }
+  return ({ id }, sensorId) => heard.get(id)?.get(sensorId);
+}
 
 /** Reads of devices that rules need. */
 type WatchedDevices = Pick<DeviceStore, 'find' | 'candidates' | 'readSome'>;
