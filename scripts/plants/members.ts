@@ -166,7 +166,7 @@ export const plantsOfMembers: readonly Plant[] = [
     },
     patches: [
       patch(
-        'src/storage/postgres/command-telling.ts',
+        'src/storage/postgres/accounts.ts',
         'if (changes.length === 0 ||',
         'if (changes.length >= 0 ||',
       ),

@@ -6,10 +6,9 @@ import { systemClock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { openStorage } from '../storage/open-storage.ts';
-import type { StoragePlace } from '../storage/place.ts';
 import { databasePath } from '../storage/sqlite/connection.ts';
-import { makeDirectory } from '../storage/sqlite/make-directory.ts';
-import type { Storage } from '../storage/storage.ts';
+import { makeDirectory } from '../storage/sqlite/durable-file.ts';
+import type { Storage, StoragePlace } from '../storage/storage.ts';
 
 /** The option that names the data on which a command works. */
 export const dataDirOption = [

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { databaseUrl } from '../config/config-kinds.ts';
 import { invalid } from '../domain/errors.ts';
 import { move } from '../storage/open-for-commands.ts';
-import type { StoragePlace } from '../storage/place.ts';
+import type { StoragePlace } from '../storage/storage.ts';
 import { openProgressBar } from './copy-progress.ts';
 import { type DirectoryOption, dataDirOption, knownPlaceOf, placeName } from './data-directory.ts';
 import { abortAtStopSignal } from './stop-signal.ts';

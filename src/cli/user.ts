@@ -7,7 +7,7 @@ import type { User, UserStore } from '../domain/users/user.ts';
 import { textOfChange } from '../feed/change-text.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openAccounts } from '../storage/open-for-commands.ts';
-import type { StoragePlace } from '../storage/place.ts';
+import type { StoragePlace } from '../storage/storage.ts';
 import { profileFromWire } from '../wire/user.ts';
 import { addAccount, allAccounts, replacePassword, requireUser } from './account-work.ts';
 import { addPasswordOptions, givenPassword, type PasswordOptions } from './client/login-options.ts';

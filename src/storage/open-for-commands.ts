@@ -1,11 +1,10 @@
 import type { Change } from '../domain/changes.ts';
 import { type Log, silentLog } from '../lib/log.ts';
-import type { AccountStorage } from './account-storage.ts';
 import type { Examination } from './examination/examination.ts';
 import { type MoveReport, moveAll } from './move/move.ts';
 import type { MoveSource, MoveTarget } from './move/move-end.ts';
-import type { StoragePlace } from './place.ts';
 import type { PlannedDevice, PlanOptions } from './retention-plan.ts';
+import type { AccountStorage, StoragePlace } from './storage.ts';
 
 /**
  * Opens the accounts of an installation; a service may run on it meanwhile. `makes`: where there is

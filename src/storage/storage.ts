@@ -63,3 +63,20 @@ export interface Storage {
   /** Resolves when everything accepted is durable and every file is closed. */
   close(): Promise<void>;
 }
+
+/** The accounts of an installation, for commands; a service may run on it meanwhile. */
+export interface AccountStorage {
+  readonly users: UserStore;
+  readonly credentials: CredentialStore;
+  close(): Promise<void>;
+}
+
+/** Where an engine that keeps its data has it. */
+export type StoragePlace = { readonly kind: 'sqlite'; readonly directory: string } | DatabasePlace;
+
+/** A database. */
+export interface DatabasePlace {
+  readonly kind: 'postgres';
+  /** With the password; it is never shown. */
+  readonly url: string;
+}

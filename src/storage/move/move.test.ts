@@ -10,10 +10,10 @@ import { onServer } from '../../../test/postgres-server.ts';
 import { hourMs } from '../../domain/datapoints/retention/retention.ts';
 import { silentLog } from '../../lib/log.ts';
 import { move } from '../open-for-commands.ts';
-import type { StoragePlace } from '../place.ts';
 import { openPostgres } from '../postgres/postgres-storage.ts';
 import { openMoveSource } from '../sqlite/move/move-source.ts';
 import { openSqlite } from '../sqlite/sqlite-storage.ts';
+import type { StoragePlace } from '../storage.ts';
 import { digestOf } from './digest.ts';
 import { movedTables } from './tables.ts';
 

@@ -1,4 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Change } from '../../domain/changes.ts';
+import { memberLimits } from '../../domain/members/member-limits.ts';
 import { silentReporter } from '../../domain/reporter.ts';
 import {
   changesOfKeyRemoval,
@@ -7,16 +10,114 @@ import {
 } from '../../domain/users/account-changes.ts';
 import type { UserStore } from '../../domain/users/user.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
-import type { AccountStorage } from '../account-storage.ts';
+import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
 import { createUserStore } from '../sql/users.ts';
+import type { AccountStorage } from '../storage.ts';
 import { connectForCommand } from './command-opening.ts';
-import { createTellingWriter } from './command-telling.ts';
-import { createCommandWriter } from './command-writer.ts';
-import { createReader } from './reader.ts';
+import { createSender, sessionOn } from './connection.ts';
+import { asRefusal } from './failures.ts';
+import { notify } from './member-connection.ts';
+import { postgresLimits } from './postgres-limits.ts';
+import { createReader, type Reader } from './reader.ts';
+import { isShared } from './service-lock.ts';
 import { sharedContext } from './store-context.ts';
-import type { Writer } from './writer.ts';
+import type { Work, Writer, WriteSession } from './writer.ts';
+
+/** Commands write as writer 0: their changes have their place in the log, and no number. */
+const insertAll = `
+  insert into feed_log (writer, entry)
+  select 0, entry from unnest($1::text[]) with ordinality as given (entry, at)
+  order by at returning place`;
+const findDeaf = `
+  select 1 as found from members
+  where state = 'serving' and coalesce((positions::json ->> '0')::bigint, 0) < $1 limit 1`;
+
+/** A writer whose changes are published to services, by what came of them. */
+type TellingWriter = <Answer>(changesOf: (answer: Answer) => readonly Change[]) => Writer;
+
+/**
+ * Changes of a command are written for the services in the commit that makes them. The call
+ * resolves when all services have acted, after a second at most: one that does not answer trusts
+ * nothing that it remembers. A lone service gets no message, and asks for each credential anew.
+ */
+function createTellingWriter(parts: {
+  readonly writer: Writer;
+  readonly reader: Reader;
+  readonly textOf: (change: Change) => string;
+}): TellingWriter {
+  const { writer, reader, textOf } = parts;
+
+  async function tell(tx: WriteSession, changes: readonly Change[]): Promise<number | undefined> {
+    if (changes.length === 0 || !(await isShared(tx))) return undefined;
+    const rows = await tx.all<{ place: number }>(insertAll, changes.map(textOf));
+    tx.atEnd(notify);
+    return rows.at(-1)?.place;
+  }
+
+  async function heardByAll(place: number): Promise<void> {
+    const until = performance.now() + memberLimits.barrierMs;
+    while (performance.now() < until) {
+      if ((await reader.first(findDeaf, place)) === undefined) return;
+      await wait(postgresLimits.commandLookMs);
+    }
+  }
+
+  return (changesOf) => ({
+    ...writer,
+    async call<Answer>(work: Work<Answer>): Promise<Answer> {
+      const { answer, place } = await writer.call(async (tx) => {
+        const made = await work(tx);
+        // A store calls once, and what it answers is what its method does.
+        const changes = changesOf(made as Parameters<typeof changesOf>[0]);
+        return { answer: made, place: await tell(tx, changes) };
+      });
+      // The change is made: that a service did not say so is no reason to fail.
+      if (place !== undefined) await heardByAll(place).catch(() => undefined);
+      return answer;
+    },
+  });
+}
+
+/**
+ * Waits until the commit of a service that is being made has ended; the next one waits for this
+ * one. The number of the service's commits stays as it is.
+ */
+const takeTurn = 'begin; select seq from writers where writer = 0 for update';
+
+/** Changes of a command, each a commit of its own, beside a service or without one. */
+function createCommandWriter(client: pg.Client): Writer {
+  const inOrder = createKeyedSequence();
+
+  async function commit<Answer>(work: Work<Answer>): Promise<Answer> {
+    try {
+      await client.query(takeTurn);
+      const ends: Parameters<WriteSession['atEnd']>[] = [];
+      const session = sessionOn(client);
+      const { send, arrived } = createSender(session);
+      const atEnd: WriteSession['atEnd'] = (...end) => void ends.push(end);
+      const others = () => undefined;
+      const answer = await work({ ...session, send, atEnd, others });
+      for (const end of ends) send(...end);
+      await arrived();
+      await client.query('commit');
+      return answer;
+    } catch (error) {
+      // Only a connection that is lost during the commit leaves open whether it was made.
+      await client.query('rollback').catch(() => undefined);
+      throw asRefusal(error);
+    }
+  }
+
+  return {
+    call: (work) => inOrder('', () => commit(work)),
+    async close() {
+      await inOrder.drain();
+      await client.end();
+    },
+  };
+}
 
 type Outcome = Awaited<ReturnType<UserStore['setPassword']>>;
 

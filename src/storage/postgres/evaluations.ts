@@ -12,9 +12,8 @@ import type {
 import { parseJson } from '../../lib/json.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { stateFromText } from '../sql/notification-row.ts';
-import { createBatchedQueries } from './batched-queries.ts';
-import { createJoinedCalls } from './joined-calls.ts';
-import { saveNotificationStates } from './notification-states.ts';
+import { createBatchedQueries, createJoinedCalls } from './batched-queries.ts';
+import { saveNotificationStates } from './notification-engine.ts';
 import type { ClaimContext } from './store-context.ts';
 import type { WriteSession } from './writer.ts';
 

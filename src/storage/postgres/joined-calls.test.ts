@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DomainError } from '../../domain/errors.ts';
-import { createJoinedCalls } from './joined-calls.ts';
+import { createJoinedCalls } from './batched-queries.ts';
 import type { Work, WriteSession } from './writer.ts';
 
 /** Commits that begin when the test says; the session is never used. */

@@ -1,17 +1,20 @@
+import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
+import { type DeviceRow, deviceColumns, type PartRow } from '../sql/device-row.ts';
+import type { LoadDevices } from '../sql/devices.ts';
+import { type ReachedRow, type ReadReach, reachingSql } from '../sql/resources.ts';
+import type { SqlReader } from '../sql/session.ts';
 import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
 import { retentionTables, storedDatapoints } from './datapoint-tables.ts';
 import { createEvaluationStore } from './evaluations.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
-import { createDeviceLoading } from './loading-devices.ts';
 import { createMemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { postgresLimits } from './postgres-limits.ts';
-import { createReachReading } from './reach-reading.ts';
 import { createReader } from './reader.ts';
 import { createSessionStore } from './sessions.ts';
 import { sharedContext } from './store-context.ts';
@@ -19,7 +22,7 @@ import { createDatapointStore } from './timeseries/datapoints.ts';
 import type { HotLimits } from './timeseries/hot-limits.ts';
 import { createWriter, type Writer } from './writer.ts';
 
-export interface PostgresOptions extends LinkOptions {
+interface PostgresOptions extends LinkOptions {
   /** With the password; it is never logged. */
   readonly url: string;
   readonly reporter?: Pick<Reporter, 'rowSetAside'>;
@@ -90,3 +93,43 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     close: () => open.disposeAsync(),
   };
 }
+
+// A single statement, so that all of a device belongs to one commit. The kind distinguishes parts.
+const selectDevices = `
+  select 0 as kind, id as device_id, ${deviceColumns}, 0 as place
+  from devices where id = any($1::text[])
+  union all
+  select 1, device_id, sensor_id, null, null, null, null, details, series
+  from sensors where device_id = any($1::text[])
+  union all
+  select 2, device_id, actuator_id, null, null, null, null, details, position
+  from actuators where device_id = any($1::text[])
+  order by kind, place`;
+
+type Row = (DeviceRow | PartRow) & { readonly kind: 0 | 1 | 2; readonly device_id: string };
+
+/** Loads devices in one statement: each costs a round trip to the database. */
+export const createDeviceLoading =
+  (reader: SqlReader): LoadDevices =>
+  async (ids) => {
+    const rows = await reader.all<Row>(selectDevices, ids);
+    const byDevice = Map.groupBy(rows, ({ device_id }) => device_id);
+    return ids.flatMap((id) => {
+      const own = Map.groupBy(byDevice.get(id) ?? [], ({ kind }) => kind);
+      // Distinguished by their kinds.
+      const [row] = (own.get(0) ?? []) as readonly DeviceRow[];
+      return row ? { row, sensors: own.get(1) ?? [], actuators: own.get(2) ?? [] } : [];
+    });
+  };
+
+const selectReaching: Readonly<Record<ResourceKind, string>> = {
+  device: reachingSql('device', '$1'),
+  gateway: reachingSql('gateway', '$1'),
+  project: reachingSql('project', '$1'),
+};
+
+/** Reads what reaches a user in one statement: the database does the work. */
+const createReachReading =
+  (reader: SqlReader): ReadReach =>
+  (kind, username) =>
+    reader.all<ReachedRow>(selectReaching[kind], username);

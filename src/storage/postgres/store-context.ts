@@ -1,9 +1,36 @@
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { SqlContext } from '../sql/session.ts';
-import { runWrite, type SqlWrites } from '../sql/writes.ts';
+import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
+import { createNotificationEngine } from './notification-engine.ts';
 import type { Reader } from './reader.ts';
-import { createSharedWrites } from './shared-writes.ts';
 import type { Writer } from './writer.ts';
+
+// No foreign key removes these rows with their sensors: it would be checked for each push.
+const deleteHot = `
+  delete from hot using sensors where sensors.bucket = hot.bucket and sensors.series = hot.series`;
+const ofUser = `
+  device_id in (select devices.id from devices join users on nocase(owner) = nocase(username)
+    where users.id = $1)`;
+
+/** Changes of the stores that both engines use; a command has no number. */
+export function createSharedWrites(member: number | undefined): SqlWrites {
+  const writes = createSqlWrites(createNotificationEngine(member));
+  return {
+    ...writes,
+    async removeUser(session, id) {
+      await session.run(`${deleteHot} and ${ofUser}`, id);
+      return writes.removeUser(session, id);
+    },
+    async removeDevice(session, id) {
+      await session.run(`${deleteHot} and device_id = $1`, id);
+      return writes.removeDevice(session, id);
+    },
+    async removeSensor(session, deviceId, sensorId, at) {
+      await session.run(`${deleteHot} and device_id = $1 and sensor_id = $2`, deviceId, sensorId);
+      return writes.removeSensor(session, deviceId, sensorId, at);
+    },
+  };
+}
 
 /** The parts that every store of the engine is made of. */
 export interface StoreContext {

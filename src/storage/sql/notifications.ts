@@ -6,8 +6,7 @@ import type {
   StateChange,
   StoredNotification,
 } from '../../domain/notifications/notification-store.ts';
-import { createFireNotifications } from './firing.ts';
-import type { NotificationEngine } from './notification-engine.ts';
+import { createFireNotifications, type NotificationEngine } from './firing.ts';
 import {
   notificationColumns as columns,
   type DeliveryRow,

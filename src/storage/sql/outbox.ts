@@ -11,7 +11,7 @@ import {
   paidChannels,
 } from '../../domain/notifications/outbox-store.ts';
 import { oneOfEach } from '../../lib/scheduling/payer-queues.ts';
-import type { NotificationEngine } from './notification-engine.ts';
+import type { NotificationEngine } from './firing.ts';
 import {
   type ClaimedRow,
   claimedFromRow,

@@ -1,12 +1,12 @@
 import { correctionWrites } from './corrections.ts';
 import { credentialWrites } from './credentials.ts';
 import { deviceWrites } from './device-writes.ts';
+import type { NotificationEngine } from './firing.ts';
 import { gatewayWrites } from './gateways.ts';
 import { grantWrites } from './grants.ts';
 import { groupWrites } from './groups.ts';
 import { installationWrites } from './installation.ts';
 import { invitationWrites } from './invitations.ts';
-import type { NotificationEngine } from './notification-engine.ts';
 import { createNotificationWrites } from './notifications.ts';
 import { createOutboxWrites } from './outbox.ts';
 import { projectWrites } from './projects.ts';

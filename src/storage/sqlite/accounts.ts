@@ -1,12 +1,12 @@
 import { silentReporter } from '../../domain/reporter.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
-import type { AccountStorage } from '../account-storage.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
 import { createUserStore } from '../sql/users.ts';
+import type { AccountStorage } from '../storage.ts';
 import { openConnection } from './connection.ts';
 import { prepareForCommand } from './opening.ts';
-import { sharedContext } from './store-context.ts';
+import { sharedContext } from './session.ts';
 import { createWriter } from './writer.ts';
 
 /** Opens users and credentials of the data directory, and makes its database if there is none. */

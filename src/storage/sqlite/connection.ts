@@ -1,12 +1,12 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { makeDirectory } from './durable-file.ts';
 import { describeFailure } from './failures.ts';
-import { makeDirectory } from './make-directory.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** read: sees every commit, cannot write. write: there is one in a process. */
   readonly role: 'read' | 'write';
   /** The file may not grow beyond this many pages of 4 KiB; absent: no limit. */
@@ -84,5 +84,52 @@ function configure(database: DatabaseSync, options: ConnectionOptions): void {
   `);
   if (options.pagesMax !== undefined) {
     database.exec(`pragma max_page_count = ${options.pagesMax};`);
+  }
+}
+
+/**
+ * Does what can wait for another time on the connection of the writer: where another process writes
+ * it throws at once. `synced later`: commits of it are safe, and durable with the next one that is.
+ */
+export function withoutWaiting<Result>(
+  database: DatabaseSync,
+  how: 'synced' | 'synced later',
+  work: () => Result,
+): Result {
+  const isLater = how === 'synced later';
+  database.exec(`pragma busy_timeout = 0; ${isLater ? 'pragma synchronous = normal' : ''}`);
+  try {
+    return work();
+  } finally {
+    database.exec(
+      `${isLater ? 'pragma synchronous = full;' : ''}
+       pragma busy_timeout = ${sqliteLimits.busyTimeoutMs}`,
+    );
+  }
+}
+
+/** A prepared select whose columns are the fields of Row. */
+interface Selection<Row> {
+  first(...parameters: readonly SQLInputValue[]): Row | undefined;
+  all(...parameters: readonly SQLInputValue[]): readonly Row[];
+}
+
+/** Prepares a select once; the statement must name exactly the columns that Row has. */
+export function createSelection<Row>(database: DatabaseSync, sql: string): Selection<Row> {
+  const statement = database.prepare(sql);
+  return {
+    first: (...parameters) => statement.get(...parameters) as Row | undefined,
+    all: (...parameters) => statement.all(...parameters) as readonly unknown[] as readonly Row[],
+  };
+}
+
+/** Runs several reads so that they see the same commit. */
+export function inSnapshot<Answer>(database: DatabaseSync, read: () => Answer): Answer {
+  if (database.isTransaction) return read();
+  database.exec('begin');
+  try {
+    return read();
+  } finally {
+    if (database.isTransaction) database.exec('commit');
   }
 }

@@ -1,13 +1,15 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 /** Writes a file that only this account may read, in place of what has its name, also of a link. */
 export function writePrivately(path: string, content: Uint8Array | string): void {
@@ -31,4 +33,15 @@ export function syncFile(path: string): void {
   } finally {
     closeSync(handle);
   }
+}
+
+/**
+ * Makes a directory that only this account may enter, and those above it that are missing. Throws
+ * what the system says. Node's own way never ends where mkdir says that the parent is missing
+ * although it is there, as in /proc.
+ */
+export function makeDirectory(path: string): void {
+  const missing: string[] = [];
+  for (let at = resolve(path); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const directory of missing) mkdirSync(directory, { mode: 0o700 });
 }

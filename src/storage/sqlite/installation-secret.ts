@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { putDurably, writePrivately } from './durable-file.ts';
-import { makeDirectory } from './make-directory.ts';
+import { makeDirectory, putDurably, writePrivately } from './durable-file.ts';
 
 const secretPattern = /^[0-9a-f]{64}\n$/;
 

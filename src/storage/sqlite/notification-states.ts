@@ -1,4 +1,4 @@
-import type { NotificationEngine } from '../sql/notification-engine.ts';
+import type { NotificationEngine } from '../sql/firing.ts';
 
 const upsertState = `
   insert into notification_states (notification, device_id, state)

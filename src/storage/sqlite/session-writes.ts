@@ -11,7 +11,7 @@ import {
   retainedColumns,
   subscriptionColumns,
 } from '../sql/session-row.ts';
-import { createSelection } from './selection.ts';
+import { createSelection } from './connection.ts';
 
 const insertSession = `
   insert into mqtt_sessions (identity, client_id, expiry_seconds, left_at, payer)

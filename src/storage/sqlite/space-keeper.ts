@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { withoutWaiting } from './connection.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
-import { withoutWaiting } from './without-waiting.ts';
 
 /** When and how much space goes back to the disk; tests shrink it. */
 export type SpaceLimits = Readonly<Record<keyof typeof sqliteLimits.space, number>>;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { refusalOfWrite } from './failures.ts';
-import type { WriterAnswer, WriterRequest } from './writer-messages.ts';
+import type { WriterAnswer, WriterRequest } from './writer.ts';
 import type { Writes } from './writes.ts';
 
 type Call = NonNullable<WriterRequest>;

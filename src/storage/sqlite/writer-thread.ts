@@ -8,7 +8,7 @@ import { hasRoom } from './failures.ts';
 import { createSpaceKeeper } from './space-keeper.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { createRunBatch } from './write-batch.ts';
-import type { WriterReport, WriterRequest, WriterSetup } from './writer-messages.ts';
+import type { WriterReport, WriterRequest, WriterSetup } from './writer.ts';
 import { createWrites, type Writes } from './writes.ts';
 
 // The entry of the writer thread, so this file works at import. It takes every call that waits,

@@ -1,8 +1,8 @@
 import type { Log } from '../../../lib/log.ts';
 import type { MoveSource } from '../../move/move-end.ts';
 import { untilFlushed } from '../../move/until-flushed.ts';
-import type { DatabasePlace } from '../../place.ts';
 import type { SqlSession } from '../../sql/session.ts';
+import type { DatabasePlace } from '../../storage.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { connectForCommand } from '../command-opening.ts';
 import { sessionOn } from '../connection.ts';

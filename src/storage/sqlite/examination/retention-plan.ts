@@ -6,10 +6,9 @@ import { type PlannedDevice, type PlanOptions, planRetention } from '../../reten
 import { type RetainedRow, retainedSensors, sensorFromRow } from '../../sql/retentions.ts';
 import { forSqlite } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import { databasePath, openConnection } from '../connection.ts';
+import { createSelection, databasePath, inSnapshot, openConnection } from '../connection.ts';
 import { retentionTables } from '../datapoint-tables.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
-import { createSelection, inSnapshot } from '../selection.ts';
 import { createChunkReader } from '../timeseries/chunk-reader.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
 import { createLoggedCount } from './logged-datapoints.ts';

@@ -4,8 +4,7 @@ import { DamagedBytesError } from '../../chunks/bytes.ts';
 import type { Block } from '../../chunks/chunk.ts';
 import { cutIntoChunks } from '../../chunks/chunk-placing.ts';
 import { type ChunkLimits, chunkOf, takenFrom } from '../../chunks/chunk-store.ts';
-import { createSelection } from '../selection.ts';
-import { withoutWaiting } from '../without-waiting.ts';
+import { createSelection, withoutWaiting } from '../connection.ts';
 import { createChunkRows } from './chunk-table.ts';
 
 /** A chunk as the index lists it. */

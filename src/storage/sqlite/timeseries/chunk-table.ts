@@ -6,7 +6,7 @@ import type {
   ChunkStore,
   NewChunk,
 } from '../../chunks/chunk-store.ts';
-import { createSelection } from '../selection.ts';
+import { createSelection } from '../connection.ts';
 
 const columns = `
   id, min_time as "minTime", max_time as "maxTime", count, octet_length(datapoints) as bytes`;

@@ -10,7 +10,7 @@ import type {
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import { readHours } from '../../chunks/retention-step.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
-import { createSelection } from '../selection.ts';
+import { createSelection } from '../connection.ts';
 
 const ofSensor = `
   select raw_before, open_hour from retained_series

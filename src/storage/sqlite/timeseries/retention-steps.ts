@@ -15,7 +15,7 @@ import {
 } from '../../chunks/retention-step.ts';
 import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/corrections.ts';
 import type { StateRow } from '../../sql/retentions.ts';
-import { createSelection } from '../selection.ts';
+import { createSelection } from '../connection.ts';
 import { createChunkTable } from './chunk-table.ts';
 
 /** The work of one step of retention. */

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeDirectory } from './make-directory.ts';
+import { makeDirectory } from './durable-file.ts';
 
 test('a directory is made with those above it, for this account alone', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'kipimo-make-'));
