@@ -156,8 +156,11 @@ export interface DeviceRows {
   readonly actuators: readonly PartRow[];
 }
 
-/** Reads the devices that exist, each as of one commit, in the order asked for. */
-export type LoadDevices = (ids: readonly string[]) => Promise<readonly DeviceRows[]>;
+/**
+ * Reads the devices that exist, each as of one commit, in the order asked for. Nothing is awaited
+ * while they are taken.
+ */
+export type LoadDevices = (ids: readonly string[]) => Promise<Iterable<DeviceRows>>;
 
 /** Reads devices with their parts, of what the engine loads. */
 function createDeviceReading({

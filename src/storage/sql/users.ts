@@ -10,6 +10,7 @@ import type {
   User,
   UserStore,
 } from '../../domain/users/user.ts';
+import { isJsonObject, type JsonValue } from '../../lib/json.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
 import {
   countRows,
@@ -19,7 +20,7 @@ import {
   type SqlContext,
   type SqlSession,
 } from './session.ts';
-import { createTable, detailsFrom, type Row } from './table.ts';
+import { createTable, DamagedRowError, detailsFrom, type Row } from './table.ts';
 
 const userTable = createTable<User & { readonly passwordHash: string }>('users', {
   plain: [
@@ -63,8 +64,10 @@ const emailKey = (email: string): string => addressKey('email', email);
 
 /** Throws when the row cannot be understood. */
 export function userFromRow(row: UserRow): User {
-  parseProfile(row.profile);
   const { passwordHash, proofs = [], ...user } = userTable.fromRow(row);
+  if (!isJsonObject(user.profile as JsonValue)) {
+    throw new DamagedRowError('the profile is no JSON object');
+  }
   return proofs.length > 0 ? { ...user, proofs } : user;
 }
 

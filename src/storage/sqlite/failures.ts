@@ -77,9 +77,10 @@ export function asRefusal(error: unknown): unknown {
 }
 
 /** Runs one read; a failing disk becomes a rejection with DomainError unavailable. */
-export async function readSafely<Answer>(read: () => Answer): Promise<Answer> {
+export async function readSafely<Answer>(read: () => Answer): Promise<Awaited<Answer>> {
   try {
-    return read();
+    const answer = read();
+    return answer instanceof Promise ? await answer : (answer as Awaited<Answer>);
   } catch (error) {
     throw asRefusal(error);
   }

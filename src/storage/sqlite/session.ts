@@ -9,19 +9,15 @@ import {
   type Value,
 } from '../sql/session.ts';
 import type { SqlWrites } from '../sql/writes.ts';
-import { asRefusal } from './failures.ts';
+import { readSafely } from './failures.ts';
 import type { Writer } from './writer.ts';
 
 /** There are few texts of statements: one for each where clause that the code can make. */
 const statementsMax = 1_000;
 
-/**
- * Runs statements on a connection. They run at once: what is awaited waits for no input or output,
- * so that no event comes between the statements of one transaction.
- */
-export function createSession(database: DatabaseSync): Omit<ChangeSession, 'atEnd'> {
+/** Statements of a connection, prepared once. */
+function statementsOn(database: DatabaseSync) {
   const statements = new Map<string, StatementSync>();
-
   function prepared(sql: string): StatementSync {
     const known = statements.get(sql);
     if (known !== undefined) return known;
@@ -30,28 +26,45 @@ export function createSession(database: DatabaseSync): Omit<ChangeSession, 'atEn
     statements.set(sql, statement);
     return statement;
   }
-
   return {
     // The statement names exactly the columns that Row has.
-    all: async <Row>(sql: string, ...values: readonly Value[]) =>
+    all: <Row>(sql: string, values: readonly Value[]) =>
       prepared(sql).all(...values.map(bound)) as readonly unknown[] as readonly Row[],
-    first: async <Row>(sql: string, ...values: readonly Value[]) =>
+    first: <Row>(sql: string, values: readonly Value[]) =>
       prepared(sql).get(...values.map(bound)) as Row | undefined,
-    run: async (sql, ...values) => Number(prepared(sql).run(...values.map(bound)).changes),
-    send: (sql, ...values) => void prepared(sql).run(...values.map(bound)),
+    run: (sql: string, values: readonly Value[]) =>
+      Number(prepared(sql).run(...values.map(bound)).changes),
+  };
+}
+
+/**
+ * Runs statements on a connection. They run at once: what is awaited waits for no input or output,
+ * so that no event comes between the statements of one transaction.
+ */
+export function createSession(
+  database: DatabaseSync,
+  statements = statementsOn(database),
+): Omit<ChangeSession, 'atEnd'> {
+  const { all, first, run } = statements;
+  return {
+    all: async <Row>(sql: string, ...values: readonly Value[]) => all<Row>(sql, values),
+    first: async <Row>(sql: string, ...values: readonly Value[]) => first<Row>(sql, values),
+    run: async (sql, ...values) => run(sql, values),
+    send: (sql, ...values) => void run(sql, values),
   };
 }
 
 /** The same for reads of a service, all on one connection. */
 export function createReader(database: DatabaseSync): SqlReader {
-  const session = createSession(database);
+  const statements = statementsOn(database);
+  const session = createSession(database, statements);
   let snapshots = 0;
   return {
-    all: (sql, ...values) => safely(() => session.all(sql, ...values)),
-    first: (sql, ...values) => safely(() => session.first(sql, ...values)),
-    run: (sql, ...values) => safely(() => session.run(sql, ...values)),
+    all: (sql, ...values) => readSafely(() => statements.all(sql, values)),
+    first: (sql, ...values) => readSafely(() => statements.first(sql, values)),
+    run: (sql, ...values) => readSafely(() => statements.run(sql, values)),
     inSnapshot: (work) =>
-      safely(async () => {
+      readSafely(async () => {
         // Snapshots that overlap see the same commit: they are over before the next event comes.
         if (snapshots === 0) database.exec('begin');
         snapshots += 1;
@@ -63,14 +76,6 @@ export function createReader(database: DatabaseSync): SqlReader {
         }
       }),
   };
-}
-
-async function safely<Answer>(read: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await read();
-  } catch (error) {
-    throw asRefusal(error);
-  }
 }
 
 /** Lists that are bound again and again, such as the ids that a user may see, as JSON text. */

@@ -27,8 +27,8 @@ export const sqliteLimits = {
   backupPagesPerStep: 1_024,
   /** Compacting leaves so much of the disk free. */
   compactRoomBytes: 16 * mebibyte,
-  /** A list reads this many devices at once: one alone may have a thousand sensors. */
-  listDevicesPerRead: 1,
+  /** A list reads this many devices between two checks of the time, as far as the rest lets it. */
+  listDevicesPerRead: 16,
   /** It reads this many devices, sensors and actuators, then lets others run. */
   listPartsPerSlice: 500,
   /** … or so many characters of their descriptions. */

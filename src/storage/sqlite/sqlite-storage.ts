@@ -1,14 +1,15 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { type DeviceRow, deviceColumns, type PartRow } from '../sql/device-row.ts';
 import type { DeviceRows, LoadDevices } from '../sql/devices.ts';
-import type { SqlReader } from '../sql/session.ts';
 import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
 import { lastBackupOf } from './backup-mark.ts';
-import { openConnection } from './connection.ts';
+import { createSelection, openConnection } from './connection.ts';
 import { retentionTables, storedDatapoints } from './datapoint-tables.ts';
+import { asRefusal } from './failures.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { prepareForService } from './opening.ts';
 import { createReachWalk } from './reach-walk.ts';
@@ -60,7 +61,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     readReach: createReachWalk(shared.reader),
     devices: {
       limits: sqliteLimits,
-      load: createDeviceLoading(shared.reader),
+      load: createDeviceLoading(reader),
       datapoints: { ...storedDatapoints, outside: pushed },
     },
     retentionTables,
@@ -79,23 +80,33 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   };
 }
 
-const selectDevice = `select ${deviceColumns} from devices where id = $1`;
+const selectDevice = `select ${deviceColumns} from devices where id = ?`;
 const selectSensors = `
-  select sensor_id as id, details from sensors where device_id = $1 order by series`;
+  select sensor_id as id, details from sensors where device_id = ? order by series`;
 const selectActuators = `
-  select actuator_id as id, details from actuators where device_id = $1 order by position`;
+  select actuator_id as id, details from actuators where device_id = ? order by position`;
 
-/** Loads devices one by one: SQLite answers three small statements sooner than a large one. */
-export const createDeviceLoading =
-  (reader: SqlReader): LoadDevices =>
-  (ids) =>
-    reader.inSnapshot(async (session) => {
-      const devices: DeviceRows[] = [];
+/**
+ * Loads devices one by one, as they are taken: SQLite answers three small statements sooner than a
+ * large one. All of them are as of one commit.
+ */
+function createDeviceLoading(reader: DatabaseSync): LoadDevices {
+  const devices = createSelection<DeviceRow>(reader, selectDevice);
+  const sensors = createSelection<PartRow>(reader, selectSensors);
+  const actuators = createSelection<PartRow>(reader, selectActuators);
+  function* load(ids: readonly string[]): Generator<DeviceRows> {
+    const isOwn = !reader.isTransaction;
+    try {
+      if (isOwn) reader.exec('begin');
       for (const id of ids) {
-        const row = await session.first<DeviceRow>(selectDevice, id);
-        if (row === undefined) continue;
-        const sensors = await session.all<PartRow>(selectSensors, id);
-        devices.push({ row, sensors, actuators: await session.all<PartRow>(selectActuators, id) });
+        const row = devices.first(id);
+        if (row) yield { row, sensors: sensors.all(id), actuators: actuators.all(id) };
       }
-      return devices;
-    });
+    } catch (error) {
+      throw asRefusal(error);
+    } finally {
+      if (isOwn && reader.isTransaction) reader.exec('commit');
+    }
+  }
+  return async (ids) => load(ids);
+}
