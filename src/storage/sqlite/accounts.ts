@@ -6,8 +6,7 @@ import { createUserStore } from '../sql/users.ts';
 import type { AccountStorage } from '../storage.ts';
 import { openConnection } from './connection.ts';
 import { prepareForCommand } from './opening.ts';
-import { sharedContext } from './session.ts';
-import { createWriter } from './writer.ts';
+import { createWriter, sharedContext } from './writer.ts';
 
 /** Opens users and credentials of the data directory, and makes its database if there is none. */
 export async function openAccounts(

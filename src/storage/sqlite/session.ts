@@ -1,16 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { DamagedRows } from '../damaged-rows.ts';
-import {
-  type AnswerOf,
-  type ChangeSession,
-  forSqlite,
-  type SqlContext,
-  type SqlReader,
-  type Value,
-} from '../sql/session.ts';
-import type { SqlWrites } from '../sql/writes.ts';
+import { type ChangeSession, forSqlite, type SqlReader, type Value } from '../sql/session.ts';
 import { readSafely } from './failures.ts';
-import type { Writer } from './writer.ts';
 
 /** There are few texts of statements: one for each where clause that the code can make. */
 const statementsMax = 1_000;
@@ -88,23 +78,3 @@ function bound(value: Value): SQLInputValue {
   lists.set(value, known);
   return known;
 }
-
-/** The parts that every store of the engine is made of. */
-export interface StoreContext {
-  readonly reader: DatabaseSync;
-  readonly writer: Writer;
-  readonly damaged: DamagedRows;
-}
-
-/** The parts of stores that both engines have. */
-export const sharedContext = ({
-  reader,
-  writer,
-  damaged,
-}: StoreContext): SqlContext<SqlWrites> => ({
-  reader: createReader(reader),
-  // The thread answers what the change of this name answers.
-  write: (name, ...args) =>
-    writer.call('runShared', name, args) as Promise<AnswerOf<SqlWrites, typeof name>>,
-  damaged,
-});

@@ -2,7 +2,7 @@ import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import { loadRetained, loadSessions } from '../sql/load-sessions.ts';
 import type { SqlReader } from '../sql/session.ts';
 import { packChanges } from '../sql/session-row.ts';
-import type { StoreContext } from './session.ts';
+import type { StoreContext } from './writer.ts';
 
 /** MQTT sessions in SQLite: read once, at start, and from then on written only. */
 export function createSessionStore(

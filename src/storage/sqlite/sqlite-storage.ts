@@ -14,12 +14,11 @@ import { ensureInstallationSecret } from './installation-secret.ts';
 import { prepareForService } from './opening.ts';
 import { createReachWalk } from './reach-walk.ts';
 import { createRenewalNews } from './renewal-news.ts';
-import { sharedContext } from './session.ts';
 import { createSessionStore } from './sessions.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
-import { createWriter } from './writer.ts';
+import { createWriter, sharedContext } from './writer.ts';
 
 export interface SqliteOptions {
   readonly directory: string;

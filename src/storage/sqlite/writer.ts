@@ -1,11 +1,16 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { DomainError } from '../../domain/errors.ts';
 import type { ThreadMemory } from '../../domain/metrics.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ChunkLimits } from '../chunks/chunk-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
+import type { AnswerOf, SqlContext } from '../sql/session.ts';
+import type { SqlWrites } from '../sql/writes.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import type { RenewalReport } from './background-renewal.ts';
 import type { WriteRefusal } from './failures.ts';
+import { createReader } from './session.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import type { WriteName, Writes } from './writes.ts';
 
@@ -216,3 +221,23 @@ function failureOf(answer: Exclude<WriterAnswer, { kind: 'done' }>): Error {
 function unavailable(message: string): DomainError {
   return new DomainError('unavailable', message, { retryAfterSeconds: 5 });
 }
+
+/** The parts that every store of the engine is made of. */
+export interface StoreContext {
+  readonly reader: DatabaseSync;
+  readonly writer: Writer;
+  readonly damaged: DamagedRows;
+}
+
+/** The parts of stores that both engines have. */
+export const sharedContext = ({
+  reader,
+  writer,
+  damaged,
+}: StoreContext): SqlContext<SqlWrites> => ({
+  reader: createReader(reader),
+  // The thread answers what the change of this name answers.
+  write: (name, ...args) =>
+    writer.call('runShared', name, args) as Promise<AnswerOf<SqlWrites, typeof name>>,
+  damaged,
+});
