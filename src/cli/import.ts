@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readTimeZone } from '../wire/local-time.ts';
+import { readTimeZone } from '../wire/datapoint.ts';
 import {
   addServiceOptions,
   openService,

@@ -5,7 +5,7 @@ import { type AccessKeys, createAccessKeys } from '../domain/users/access-keys.t
 import { textOfChange } from '../feed/change-text.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openAccounts } from '../storage/open-for-commands.ts';
-import { accessKeyFromWire, accessKeyToWire } from '../wire/access-key.ts';
+import { accessKeyFromWire, accessKeyToWire } from '../wire/credentials.ts';
 import { requireUser } from './account-work.ts';
 import { type DirectoryOption, dataDirOption, knownPlaceOf } from './data-directory.ts';
 import { printableJson } from './printable.ts';

@@ -8,10 +8,16 @@ import { stepsPaidBy } from '../lib/paid-work.ts';
 import { stepsOf } from '../lib/steps.ts';
 import { prefersJson } from './accept.ts';
 import { type AnswerBudget, type Chunks, inSlices } from './answer-budget.ts';
-import { emptyAnswerHeaders, textHeaders } from './answer-headers.ts';
+import {
+  emptyAnswerHeaders,
+  isKnownToClient,
+  type ReadOptions,
+  revalidateHeader,
+  textHeaders,
+  varyHeader,
+} from './answer-headers.ts';
 import { type Encoding, isCompressible } from './compression.ts';
 import { jsonArray, type NestedMessage, nestedArray, nestedObject } from './json-pieces.ts';
-import { isKnownToClient, type ReadOptions, revalidateHeader, varyHeader } from './read-answers.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

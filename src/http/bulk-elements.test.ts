@@ -6,7 +6,7 @@ import { BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { readBulkLine } from '../wire/bulk.ts';
 import { v2Spelling } from '../wire/spelling.ts';
 import { createArraySplitter, createLineSplitter } from './body-elements.ts';
-import { createBulkElementReader, isEmptyLine } from './bulk-elements.ts';
+import { createBulkElementReader, isEmptyLine } from './bulk-feed.ts';
 
 const bytesMax = 10_000;
 const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer());

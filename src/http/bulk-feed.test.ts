@@ -4,8 +4,7 @@ import type { BulkRow, BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { limits } from '../domain/limits.ts';
 import { v2Spelling } from '../wire/spelling.ts';
 import { createLineSplitter } from './body-elements.ts';
-import { createBulkElementReader } from './bulk-elements.ts';
-import { feedBulk } from './bulk-feed.ts';
+import { createBulkElementReader, feedBulk } from './bulk-feed.ts';
 
 /** Feeds these pieces of lines at a pace whose slices are over at once; counts the slices. */
 async function feed(pieces: readonly (string | Uint8Array)[]) {

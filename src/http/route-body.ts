@@ -9,7 +9,7 @@ import {
   readOptionalBody,
   readPushBody,
 } from './body.ts';
-import { readStreamBody, type StreamBody } from './stream-body.ts';
+import { readStreamBody, type StreamBody } from './body-reader.ts';
 
 /**
  * The body as its reader gets it, by kind. json: a message; push: datapoints; bare: one field's new

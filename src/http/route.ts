@@ -24,14 +24,14 @@ import {
   type TextAnswer,
 } from './answer.ts';
 import type { AnswerBudget } from './answer-budget.ts';
+import { readOptionsOf } from './answer-headers.ts';
 import { type Authenticate, importing } from './authentication.ts';
+import { inStreamScope } from './body-reader.ts';
 import type { Client, Clients, RequestSource } from './clients.ts';
 import type { Compressor } from './compression.ts';
 import { EdgeError, type EdgeErrorCode } from './errors.ts';
 import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
-import { readOptionsOf } from './read-answers.ts';
 import { parsers, type ReadBody, type RouteBody } from './route-body.ts';
-import { inStreamScope } from './stream-body.ts';
 
 /** The parameters of a path, by their names. */
 export type Params = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { BulkRow } from '../domain/datapoints/bulk-step.ts';
+import { type BulkRow, BulkSensor, type BulkStep } from '../domain/datapoints/bulk-step.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { BulkReport } from '../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
@@ -7,6 +7,7 @@ import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { defined } from '../lib/record.ts';
+import { ByteCursor, textOf } from './byte-cursor.ts';
 import { readDatapoint } from './datapoint.ts';
 import { Anything, DateText, Prose, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
@@ -82,4 +83,243 @@ export function bulkReportToWire(report: BulkReport): Wire<typeof BulkReportMess
     })),
     refused_count: refusedCount,
   };
+}
+
+/**
+ * Puts the usual element of a bulk request from its bytes into the columns of a step: the ids, a
+ * number, true, false, null or a short text, and the time in UTC, in any order. False: nothing was
+ * put, for it is anything else, which `readBulkLine` reads or refuses.
+ */
+export type BulkByteReader = (
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  line: number,
+  step: BulkStep,
+) => boolean;
+
+const quote = 34;
+const comma = 44;
+const colon = 58;
+const openBrace = 123;
+const closeBrace = 125;
+
+/** Keys that an object has had so far, one bit for each. */
+const seen = { deviceId: 1, sensorId: 2, value: 4, timestamp: 8 } as const;
+const needed = seen.deviceId | seen.sensorId | seen.value;
+const keysNeeded = 3;
+
+/** A reader for one request: it remembers the sensors of the lines before, a bounded number. */
+export function createBulkByteReader({
+  deviceId,
+  sensorId,
+}: Pick<Spelling, 'deviceId' | 'sensorId'> = v2Spelling): BulkByteReader {
+  const cursor = new ByteCursor();
+  const sensors = new SensorMemory();
+  const texts = new TextMemory();
+  const keys = [
+    { bit: seen.deviceId, text: Buffer.from(`"${deviceId}"`) },
+    { bit: seen.sensorId, text: Buffer.from(`"${sensorId}"`) },
+    { bit: seen.value, text: Buffer.from('"value"') },
+    { bit: seen.timestamp, text: Buffer.from('"timestamp"') },
+  ];
+
+  /** Takes a key, first the one that had this place in the line before; 0: another. */
+  function takeKey(place: number): number {
+    for (let at = place; at < keys.length; at += 1) {
+      const key = keys[at];
+      if (key === undefined || !cursor.takeAll(key.text)) continue;
+      if (at > place) {
+        keys.splice(at, 1);
+        keys.splice(place, 0, key);
+      }
+      return key.bit;
+    }
+    return 0;
+  }
+
+  /** Takes true, false, null or a short text; undefined: it is anything else. */
+  function takeText(bytes: Uint8Array): string | undefined {
+    if (cursor.next() !== quote) return words.find(({ text }) => cursor.takeAll(text))?.word;
+    if (!cursor.plainText()) return undefined;
+    return texts.find(bytes, cursor.textStart - 1, cursor.textEnd + 1);
+  }
+
+  const before = new LineBefore();
+
+  return (bytes, start, end, line, step) => {
+    cursor.move(bytes, start, end);
+    const known = before.sensorOfSame(cursor);
+    // A line that turns out unreadable may leave the keys in another order.
+    before.sensor = undefined;
+    if (known === undefined && !cursor.take(openBrace)) return false;
+    let isAtValue = known !== undefined;
+    let found = isAtValue ? needed : 0;
+    let place = isAtValue ? keysNeeded : 0;
+    let valueStart = 0;
+    let value = 0;
+    let text: string | undefined;
+    let timestamp = Number.NaN;
+    let deviceStart = 0;
+    let deviceEnd = 0;
+    let sensorStart = 0;
+    let sensorEnd = 0;
+    do {
+      const bit = isAtValue ? seen.value : takeKey(place);
+      if (!isAtValue) {
+        if (bit === 0 || !cursor.take(colon)) return false;
+        place += 1;
+        found |= bit;
+      }
+      isAtValue = false;
+      if (bit === seen.value) {
+        if (place === keysNeeded && found === needed) valueStart = cursor.at;
+        if (mayBeginNumber(cursor.next())) {
+          value = cursor.number();
+          if (Number.isNaN(value)) return false;
+        } else {
+          text = takeText(bytes);
+          if (text === undefined) return false;
+        }
+      } else if (bit === seen.timestamp) {
+        timestamp = cursor.instant();
+        if (Number.isNaN(timestamp)) return false;
+      } else if (!cursor.plainText()) {
+        return false;
+      } else if (bit === seen.deviceId) {
+        deviceStart = cursor.textStart;
+        deviceEnd = cursor.textEnd;
+      } else {
+        sensorStart = cursor.textStart;
+        sensorEnd = cursor.textEnd;
+      }
+    } while (cursor.take(comma));
+    if (!cursor.take(closeBrace) || !cursor.isAtEnd() || (found & needed) !== needed) {
+      return false;
+    }
+    const sensor = known ?? sensors.find(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
+    if (sensor === undefined) return false;
+    if (valueStart > 0) before.note(bytes, start, valueStart, sensor);
+    if (text === undefined) step.putNumber(line, sensor, value, timestamp);
+    else step.putText(line, sensor, text, timestamp);
+    return true;
+  };
+}
+
+/**
+ * How the line before began, if with its ids and then its value: most lines of a request begin as
+ * the one before them, and need not be read again as far as that.
+ */
+class LineBefore {
+  #bytes: Uint8Array = new Uint8Array(0);
+  #start = 0;
+  #end = 0;
+  /** Undefined: it began in another way, or was not read. */
+  sensor: BulkSensor | undefined = undefined;
+
+  /** Remembers a line from its start to its value; the bytes are not changed afterwards. */
+  note(bytes: Uint8Array, start: number, end: number, sensor: BulkSensor): void {
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#end = end;
+    this.sensor = sensor;
+  }
+
+  /** The sensor of a line that begins in the same way: the cursor is at its value then. */
+  sensorOfSame(cursor: ByteCursor): BulkSensor | undefined {
+    if (this.sensor === undefined) return undefined;
+    return cursor.takeSame(this.#bytes, this.#start, this.#end) ? this.sensor : undefined;
+  }
+}
+
+const words = ['true', 'false', 'null'].map((word) => ({ word, text: Buffer.from(word) }));
+
+const minus = 45;
+const [zero, nine] = [48, 57];
+const mayBeginNumber = (sign: number): boolean => sign === minus || (sign >= zero && sign <= nine);
+
+/** Longer texts are read by `readBulkLine`; so short ones are never too large for a value. */
+const textBytesMax = 256;
+/** Places of the memory; texts whose hashes fall on one take it from each other. */
+const textsRemembered = 256;
+
+/** The texts of the lines before, as JSON: those of a sensor are often the same few. */
+class TextMemory {
+  readonly #texts: (string | undefined)[] = new Array(textsRemembered).fill(undefined);
+
+  /** Undefined: it is too long. */
+  find(bytes: Uint8Array, start: number, end: number): string | undefined {
+    if (end - start > textBytesMax) return undefined;
+    const hash = hashOf(bytes, start, end, 0);
+    const place = (hash ^ (hash >>> 15)) & (textsRemembered - 1);
+    const known = this.#texts[place];
+    if (known !== undefined && isText(known, bytes, start, end)) return known;
+    const text = textOf(bytes, start, end);
+    this.#texts[place] = text;
+    return text;
+  }
+}
+
+/** Places of the memory; sensors whose hashes fall on one take it from each other. */
+const sensorsRemembered = 4_096;
+
+/** The sensors of the lines before: one object, and one text of each id, for many lines. */
+class SensorMemory {
+  readonly #sensors: (BulkSensor | undefined)[] = new Array(sensorsRemembered).fill(undefined);
+
+  /** Undefined: the texts are no ids. */
+  find(
+    bytes: Uint8Array,
+    deviceStart: number,
+    deviceEnd: number,
+    sensorStart: number,
+    sensorEnd: number,
+  ): BulkSensor | undefined {
+    let hash = hashOf(bytes, deviceStart, deviceEnd, 0);
+    hash = hashOf(bytes, sensorStart, sensorEnd, hash);
+    const place = (hash ^ (hash >>> 15)) & (sensorsRemembered - 1);
+    const known = this.#sensors[place];
+    if (
+      known !== undefined &&
+      isText(known.deviceId, bytes, deviceStart, deviceEnd) &&
+      isText(known.sensorId, bytes, sensorStart, sensorEnd)
+    ) {
+      return known;
+    }
+    const sensor = read(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
+    if (sensor !== undefined) this.#sensors[place] = sensor;
+    return sensor;
+  }
+}
+
+function read(
+  bytes: Uint8Array,
+  deviceStart: number,
+  deviceEnd: number,
+  sensorStart: number,
+  sensorEnd: number,
+): BulkSensor | undefined {
+  try {
+    return new BulkSensor(
+      parseDeviceId(textOf(bytes, deviceStart, deviceEnd)),
+      parseSensorId(textOf(bytes, sensorStart, sensorEnd)),
+    );
+  } catch {
+    // The ordinary reader says what is wrong with it.
+    return undefined;
+  }
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  let hash = seed;
+  for (let at = start; at < end; at += 1) hash = Math.imul(hash, 31) + (bytes[at] ?? 0);
+  return hash;
+}
+
+function isText(text: string, bytes: Uint8Array, start: number, end: number): boolean {
+  if (text.length !== end - start) return false;
+  for (let at = start; at < end; at += 1) {
+    if (text.charCodeAt(at - start) !== bytes[at]) return false;
+  }
+  return true;
 }

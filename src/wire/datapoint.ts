@@ -6,8 +6,10 @@ import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
+import { parseLocalTime } from '../lib/local-time.ts';
 import { LongJson, type LongText, longText, writeJson } from '../lib/long-json.ts';
 import { withoutStackTraces } from '../lib/stackless.ts';
+import { findTimeZone, type TimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp, noTimestamp, parseEnd, parseTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
@@ -226,4 +228,19 @@ export function createManySensorsWriter(
     writers.set(sensor, writer);
     return writer(datapoint);
   };
+}
+
+/** The zone of a name that a client sent. Throws DomainError invalid. */
+export function readTimeZone(name: string): TimeZone {
+  const zone = findTimeZone(name.trim());
+  if (zone !== undefined) return zone;
+  const shown = JSON.stringify(name.slice(0, 60));
+  throw invalid(`timezone must be a name such as Africa/Nairobi, got ${shown}`);
+}
+
+/** The instant that parseLocalTime reads. Throws DomainError invalid for its reasons. */
+export function readLocalInstant(text: string, field: string, zone?: TimeZone): Instant {
+  const read = parseLocalTime(text, field, zone);
+  if (typeof read === 'string') throw invalid(read);
+  return read;
 }

@@ -13,8 +13,18 @@ import {
   actuatorToWire,
   NewActuatorMessage,
 } from './actuator.ts';
-import { Anything, DateText, Id, newMeta, OneOf, Prose, Text, type Wire } from './fields.ts';
-import { LocationMessage, locationFromWire } from './location.ts';
+import {
+  Anything,
+  DateText,
+  Id,
+  LocationMessage,
+  locationFromWire,
+  newMeta,
+  OneOf,
+  Prose,
+  Text,
+  type Wire,
+} from './fields.ts';
 import { NewSensorMessage, SensorMessage, sensorFromWire, sensorToWire } from './sensor.ts';
 import { createReader } from './validation.ts';
 

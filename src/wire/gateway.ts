@@ -8,8 +8,16 @@ import type { JsonValue } from '../lib/json.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { DeviceMessage, visibilities } from './device.ts';
-import { Anything, DateText, Id, OneOf, Text, type Wire } from './fields.ts';
-import { LocationMessage, locationFromWire } from './location.ts';
+import {
+  Anything,
+  DateText,
+  Id,
+  LocationMessage,
+  locationFromWire,
+  OneOf,
+  Text,
+  type Wire,
+} from './fields.ts';
 import { createReader } from './validation.ts';
 
 const described = {

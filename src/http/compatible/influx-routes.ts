@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { payerOf } from '../../domain/budgets/payer.ts';
 import { countFor } from '../../lib/connection-guard.ts';
 import { OneOf, Text } from '../../wire/fields.ts';
-import { type Precision, precisions } from '../../wire/line-points.ts';
+import { type Precision, precisions } from '../../wire/line-protocol.ts';
 import { done } from '../answer.ts';
 import { type Authenticate, basicCredentials } from '../authentication.ts';
 import { bounded } from '../content-encoding.ts';

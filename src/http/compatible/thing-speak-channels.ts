@@ -6,15 +6,20 @@ import { DomainError, invalid, notFound } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { defined } from '../../lib/record.ts';
-import { readLocalInstant, readTimeZone } from '../../wire/local-time.ts';
-import { readUpdate, type UpdateParameters, updateText, xmlType } from '../../wire/thing-speak.ts';
-import { readBulkUpdate } from '../../wire/thing-speak-bulk.ts';
+import { readLocalInstant, readTimeZone } from '../../wire/datapoint.ts';
+import {
+  readBulkUpdate,
+  readUpdate,
+  type UpdateParameters,
+  updateText,
+  xmlType,
+} from '../../wire/thing-speak.ts';
 import { createFeed, type FeedShape, feedText, lastText } from '../../wire/thing-speak-feed.ts';
 import { csvType, jsonType, type TextAnswer, text, textType, written } from '../answer.ts';
+import type { StreamBody } from '../body-reader.ts';
 import { pathOf } from '../refused-pushes.ts';
 import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
-import type { StreamBody } from '../stream-body.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 import { withSensors } from './line-writes.ts';
 import { gatheredBody, queryOf, senderOf, type ThingSpeakParts } from './thing-speak-routes.ts';

@@ -25,12 +25,12 @@ import {
 } from '../../wire/thing-speak.ts';
 import { type JsonAnswer, json, type TextAnswer, text, textType } from '../answer.ts';
 import type { Authenticate } from '../authentication.ts';
+import type { StreamBody } from '../body-reader.ts';
 import { bounded } from '../content-encoding.ts';
 import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
 import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
-import type { StreamBody } from '../stream-body.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 
 export interface ThingSpeakParts {

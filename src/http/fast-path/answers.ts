@@ -1,9 +1,13 @@
 import { limits } from '../../domain/limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Answer, TextAnswer } from '../answer.ts';
-import { commonHeaders, emptyAnswerHeaders, textHeaders } from '../answer-headers.ts';
+import {
+  commonHeaders,
+  emptyAnswerHeaders,
+  type ReadOptions,
+  textHeaders,
+} from '../answer-headers.ts';
 import type { ErrorAnswer } from '../errors.ts';
-import type { ReadOptions } from '../read-answers.ts';
 
 /** All the bytes of an answer, one character each, with its status. */
 export interface Written {

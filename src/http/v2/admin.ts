@@ -3,6 +3,8 @@ import type { InstallationSettings } from '../../domain/administration/installat
 import type { ServiceState } from '../../domain/administration/service-state.ts';
 import type { Usage } from '../../domain/budgets/budgets.ts';
 import {
+  BudgetMessage,
+  budgetToWire,
   ServiceMessage,
   SettingsChangeMessage,
   SettingsMessage,
@@ -10,7 +12,6 @@ import {
   settingsChangeFromWire,
   settingsToWire,
 } from '../../wire/service.ts';
-import { BudgetMessage, budgetToWire } from '../../wire/usage.ts';
 import { json } from '../answer.ts';
 import { messageAnswer, type Route, routesOf } from '../route.ts';
 import { jsonBody } from '../route-body.ts';

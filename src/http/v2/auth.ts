@@ -16,11 +16,12 @@ import {
   AccessKeyMessage,
   accessKeyFromWire,
   accessKeyToWire,
+  BrowserSessionMessage,
+  browserSessionToWire,
   CreatedAccessKeyMessage,
   NewAccessKeyMessage,
-} from '../../wire/access-key.ts';
-import { BrowserSessionMessage, browserSessionToWire } from '../../wire/browser-session.ts';
-import { PermissionMessage } from '../../wire/grant.ts';
+} from '../../wire/credentials.ts';
+import { PermissionMessage } from '../../wire/sharing.ts';
 import { createReader } from '../../wire/validation.ts';
 import { bare, done, doneSetting, json, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';

@@ -18,10 +18,10 @@ import {
   PushMessage,
   readDatapoints,
   readInstant,
+  readTimeZone,
 } from '../../wire/datapoint.ts';
 import { createCsvRows, createJsonRows } from '../../wire/datapoint-rows.ts';
 import type { TakeLargePush } from '../../wire/large-push.ts';
-import { readTimeZone } from '../../wire/local-time.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done, type EmptyAnswer } from '../answer.ts';

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { shortMetaCharacters, withShortMeta } from '../../wire/short-meta.ts';
-import type { Spelling } from '../../wire/spelling.ts';
+import { type Spelling, shortMetaCharacters, withShortMeta } from '../../wire/spelling.ts';
 import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
 
 /** For reads that show last values [contract 5]. */

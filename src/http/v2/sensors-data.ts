@@ -11,8 +11,7 @@ import {
   createArraySplitter,
   createLineSplitter,
 } from '../body-elements.ts';
-import { createBulkElementReader, isEmptyLine } from '../bulk-elements.ts';
-import { feedBulk } from '../bulk-feed.ts';
+import { createBulkElementReader, feedBulk, isEmptyLine } from '../bulk-feed.ts';
 import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
 import { messageAnswer, type Route, routesOf } from '../route.ts';

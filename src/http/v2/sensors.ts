@@ -4,13 +4,16 @@ import type { DeviceSnapshot, Snapshots } from '../../domain/datapoints/snapshot
 import type { SensorChanges } from '../../domain/devices/device.ts';
 import type { Devices } from '../../domain/devices/devices.ts';
 import { parseSensorId, type SensorId } from '../../domain/ids.ts';
+import type { Wire } from '../../wire/fields.ts';
 import {
   CalibrationMessage,
   calibrationFromWire,
+  NewSensorMessage,
   readCalibration,
-} from '../../wire/calibration.ts';
-import type { Wire } from '../../wire/fields.ts';
-import { NewSensorMessage, readSensor, SensorMessage, sensorToWire } from '../../wire/sensor.ts';
+  readSensor,
+  SensorMessage,
+  sensorToWire,
+} from '../../wire/sensor.ts';
 import { json, list } from '../answer.ts';
 import { bareJson } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';

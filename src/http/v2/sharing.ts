@@ -5,29 +5,27 @@ import { invitationLimits } from '../../domain/sharing/invitation.ts';
 import type { Invitations } from '../../domain/sharing/invitations.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import {
+  AcceptedInvitationMessage,
+  CreatedInvitationMessage,
+  createdInvitationToWire,
   GrantMessage,
   givenGrantToWire,
   givenGroupGrantToWire,
   grantToWire,
   groupGrantToWire,
-  MyGrantsMessage,
-  RightsMessage,
-  receivedGrantToWire,
-  receivedGroupGrantToWire,
-  rightsFromWire,
-} from '../../wire/grant.ts';
-import {
-  AcceptedInvitationMessage,
-  CreatedInvitationMessage,
-  createdInvitationToWire,
   InvitationMessage,
   invitationToWire,
+  MyGrantsMessage,
   NewInvitationMessage,
   newInvitationFromWire,
   OfferedInvitationMessage,
   offeredInvitationToWire,
+  RightsMessage,
+  receivedGrantToWire,
+  receivedGroupGrantToWire,
+  rightsFromWire,
   targetToWire,
-} from '../../wire/invitation.ts';
+} from '../../wire/sharing.ts';
 import { json } from '../answer.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { jsonBody } from '../route-body.ts';

@@ -6,8 +6,7 @@ import { linesOfStep } from '../../test/bulk-lines.ts';
 import { date, gap, numberText, timestampText } from '../../test/hostile-json.ts';
 import { BulkStep } from '../domain/datapoints/bulk-step.ts';
 import { limits } from '../domain/limits.ts';
-import { readBulkLine } from './bulk.ts';
-import { createBulkByteReader } from './bulk-bytes.ts';
+import { createBulkByteReader, readBulkLine } from './bulk.ts';
 
 const readBytes = createBulkByteReader();
 

@@ -3,12 +3,12 @@ import { parseScope } from '../domain/access/scopes.ts';
 import { parseDeviceId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { NewAccessKey } from '../domain/users/access-keys.ts';
-import type { AccessKeyRecord } from '../domain/users/credential-store.ts';
+import type { AccessKeyRecord, SessionRecord } from '../domain/users/credential-store.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
 import { DateText, EndText, Text, type Wire, Word } from './fields.ts';
-import { scopesPerListMax } from './grant.ts';
+import { scopesPerListMax } from './sharing.ts';
 import { createReader } from './validation.ts';
 
 const described = {
@@ -64,4 +64,16 @@ export function accessKeyToWire(key: AccessKeyRecord): Wire<typeof AccessKeyMess
     expires: ifDefined(key.expiresAt, formatTimestamp),
     date_created: formatTimestamp(key.createdAt),
   });
+}
+
+export const BrowserSessionMessage = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'What the browser calls itself.' }),
+  last_used: Type.String({ format: 'date-time' }),
+  address: Type.String({ description: 'Where it was used last.' }),
+});
+
+export function browserSessionToWire(session: SessionRecord): Wire<typeof BrowserSessionMessage> {
+  const { id, name, lastUsedAt, address } = session;
+  return { id, name, last_used: new Date(lastUsedAt).toISOString(), address };
 }

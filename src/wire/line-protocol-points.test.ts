@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { DomainError } from '../domain/errors.ts';
-import { datapointsOfPoint, type Precision, precisions } from './line-points.ts';
-import { readLinePoint } from './line-protocol.ts';
+import { datapointsOfPoint, type Precision, precisions, readLinePoint } from './line-protocol.ts';
 
 function datapointsOf(line: string, precision: Precision = 'ns') {
   const point = readLinePoint(line);
