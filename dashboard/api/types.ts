@@ -1,17 +1,25 @@
-import type { AccessKeyMessage, BrowserSessionMessage } from '../../src/wire/credentials.ts';
 import type { SettableActuatorMessage } from '../../src/wire/actuator.ts';
-import type { CalibrationMessage, PointMessage, SensorMessage } from '../../src/wire/sensor.ts';
 import type { CorrectionMessage } from '../../src/wire/correction.ts';
+import type { AccessKeyMessage, BrowserSessionMessage } from '../../src/wire/credentials.ts';
 import type { LastValueMessage } from '../../src/wire/datapoint.ts';
 import type { DeviceMessage } from '../../src/wire/device.ts';
-import type { Wire, LocationMessage } from '../../src/wire/fields.ts';
+import type { LocationMessage, Wire } from '../../src/wire/fields.ts';
 import type { GatewayMessage } from '../../src/wire/gateway.ts';
-import type { GrantMessage, MyGrantsMessage, PermissionMessage, AcceptedInvitationMessage, CreatedInvitationMessage, InvitationMessage, OfferedInvitationMessage } from '../../src/wire/sharing.ts';
 import type { GroupMessage } from '../../src/wire/group.ts';
 import type { ProjectMessage } from '../../src/wire/project.ts';
 import type { RefusalMessage } from '../../src/wire/refusal.ts';
 import type { RetentionMessage } from '../../src/wire/retention.ts';
-import type { ServiceMessage, SettingsMessage, BudgetMessage } from '../../src/wire/service.ts';
+import type { CalibrationMessage, PointMessage, SensorMessage } from '../../src/wire/sensor.ts';
+import type { BudgetMessage, ServiceMessage, SettingsMessage } from '../../src/wire/service.ts';
+import type {
+  AcceptedInvitationMessage,
+  CreatedInvitationMessage,
+  GrantMessage,
+  InvitationMessage,
+  MyGrantsMessage,
+  OfferedInvitationMessage,
+  PermissionMessage,
+} from '../../src/wire/sharing.ts';
 import type { ImportedUsersMessage, UserMessage } from '../../src/wire/user.ts';
 
 /** What API version 2 answers: the types of its schemas, of which nothing is left in the build. */

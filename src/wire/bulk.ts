@@ -58,7 +58,7 @@ export function readBulkLine(
     return { line, sensor, datapoint: readDatapoint(body, '') };
   } catch (reason) {
     if (!(reason instanceof DomainError)) throw reason;
-    return defined({ line, refusal: reason, sent: text, sensor });
+    return defined({ line, refusal: reason, sent: text.trimStart(), sensor });
   }
 }
 

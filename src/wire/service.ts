@@ -4,8 +4,8 @@ import type {
   SettingsChange,
 } from '../domain/administration/installation-settings.ts';
 import type { ServiceReport } from '../domain/administration/service-state.ts';
-import type { StorageReport } from '../domain/budgets/storage-quotas.ts';
 import type { BudgetReport } from '../domain/budgets/budgets.ts';
+import type { StorageReport } from '../domain/budgets/storage-quotas.ts';
 import { defined } from '../lib/record.ts';
 import { createReader } from './validation.ts';
 
