@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { deviceId, sensorId } from '../../test/contract/storage/builders.ts';
 import type { AggregationPlan } from '../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
-import { createBucketColumnRows, createBucketRows } from './bucket-rows.ts';
+import { createBucketColumnRows, createBucketRows } from './rows.ts';
 import { createBucketWriter, createSensorBucketWriter } from './summary.ts';
 
 const sensors = ['tank', 'well_2'].map((id) => ({

@@ -8,7 +8,7 @@ import type { JsonValue } from '../lib/json.ts';
 import { LongJson, type LongText } from '../lib/long-json.ts';
 import { csvRow, csvRowWithoutIds } from './csv.ts';
 import { createDatapointWriter } from './datapoint.ts';
-import { createCsvRows, createJsonRows } from './datapoint-rows.ts';
+import { createCsvRows, createJsonRows } from './rows.ts';
 import { v2Spelling } from './spelling.ts';
 
 /** As version 1 writes. */

@@ -20,8 +20,8 @@ import {
   readInstant,
   readTimeZone,
 } from '../../wire/datapoint.ts';
-import { createCsvRows, createJsonRows } from '../../wire/datapoint-rows.ts';
 import type { TakeLargePush } from '../../wire/large-push.ts';
+import { createCsvRows, createJsonRows } from '../../wire/rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done, type EmptyAnswer } from '../answer.ts';

@@ -8,7 +8,7 @@ import type { SensorSelection } from '../../domain/datapoints/sensor-selection.t
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Instant } from '../../lib/clock.ts';
-import { createBucketColumnRows, createBucketRows } from '../../wire/bucket-rows.ts';
+import { createBucketColumnRows, createBucketRows } from '../../wire/rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import {
   bucketCsvHeader,
