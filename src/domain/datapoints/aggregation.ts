@@ -40,12 +40,6 @@ export interface AggregationStep {
   readonly skipped: number;
 }
 
-/** The same as an AggregationStep, with what is known of each bucket. */
-export interface TallyStep {
-  readonly tallies: readonly Tally[];
-  readonly skipped: number;
-}
-
 /**
  * Puts datapoints, oldest first, into buckets. Text that is a number counts as one [contract 6];
  * count, first and last take every datapoint. A stretch lies in one bucket. `growth` knows the
@@ -56,7 +50,7 @@ export async function* aggregate(
   plan: AggregationPlan,
   growth?: Growth,
 ): AsyncGenerator<AggregationStep, undefined> {
-  for await (const { made, skipped } of walk({ parts, plan, growth }, (one) =>
+  for await (const { made, skipped } of tally({ parts, plan, growth }, (one) =>
     toBucket(one, plan),
   )) {
     yield { buckets: made, skipped };
@@ -73,7 +67,7 @@ export async function* aggregateInto(
   { plan, growth }: { readonly plan: AggregationPlan; readonly growth?: Growth | undefined },
 ): AsyncGenerator<number, undefined> {
   const add = (one: Tally): undefined => void columns.add(one);
-  for await (const { skipped } of walk({ parts, plan, growth }, add)) yield skipped;
+  for await (const { skipped } of tally({ parts, plan, growth }, add)) yield skipped;
 }
 
 /** The bucket of a tally; undefined: it has nothing to say. */
@@ -85,19 +79,8 @@ export function toBucket(tallied: Tally, { aggregates: names }: AggregationPlan)
 
 const isAbsent = (value: unknown): boolean => value === undefined;
 
-/** Puts datapoints into buckets as `aggregate` does, and leaves open what is asked of them. */
-export async function* tally(
-  parts: AsyncIterable<SummarisedPart>,
-  plan: AggregationPlan,
-  growth?: Growth,
-): AsyncGenerator<TallyStep, undefined> {
-  for await (const { made, skipped } of walk({ parts, plan, growth }, (one) => one)) {
-    yield { tallies: made, skipped };
-  }
-}
-
 /** Puts datapoints into buckets, and makes of each one that is complete what is asked for. */
-async function* walk<Made>(
+export async function* tally<Made>(
   options: {
     readonly parts: AsyncIterable<SummarisedPart>;
     readonly plan: AggregationPlan;

@@ -1,4 +1,3 @@
-import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { createMerge } from '../../lib/merge.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
@@ -76,10 +75,8 @@ export async function readBucketPage(options: {
   // The page's buckets are among the kept ones, which are counted already.
   const ofPage = createBucketBudget(kept === undefined ? hold : () => undefined);
   const answer = { sources, page, total, pace, room: ofPage };
-  const buckets =
-    kept === undefined
-      ? await takePage({ ...answer, streams: readAgain(sources, read) })
-      : await takeKeptPage({ ...answer, kept });
+  const streams = kept?.map(inOneStep) ?? readAgain(sources, read);
+  const buckets = await takePage({ ...answer, streams });
   return { buckets, skipped, total, keptBytes: ofPage.bytes };
 }
 
@@ -102,79 +99,22 @@ function readAgain(
 /** Buckets between two checks of the clock. */
 const bucketsPerLook = 64;
 
-interface PageToTake {
+export async function* inOneStep<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
+  yield items;
+}
+
+/** The page of the buckets of all sensors; those of each come oldest first. */
+async function takePage(options: {
+  readonly streams: readonly AsyncGenerator<readonly Bucket[]>[];
   readonly sources: readonly Source[];
   readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
   readonly total: number;
   readonly pace: Pace;
-  readonly room: BucketBudget;
-}
-
-/** The first bucket of the page, oldest first, and how many it has. */
-function rangeOf({ page, total }: PageToTake): { readonly first: number; readonly count: number } {
+  readonly room: ReturnType<typeof createBucketBudget>;
+}): Promise<readonly SensorBucket[]> {
+  const { streams, sources, page, total, pace, room } = options;
   const count = Math.min(page.limit, limits.bucketsMax, Math.max(0, total - page.skip));
-  return { count, first: page.order === 'asc' ? page.skip : total - page.skip - count };
-}
-
-/** The page of buckets that are kept, of each sensor oldest first. */
-async function takeKeptPage(
-  options: PageToTake & { readonly kept: readonly (readonly Bucket[])[] },
-): Promise<readonly SensorBucket[]> {
-  const { sources, kept, page, room, pace } = options;
-  const { first, count } = rangeOf(options);
-  const [only, ...others] = sources;
-  if (only !== undefined && others.length === 0) {
-    const ofPage = (kept[0] ?? []).slice(first, first + count);
-    room.take(ofPage);
-    const buckets = ofPage.map((bucket) => ({ sensor: only.ref, bucket }));
-    return page.order === 'asc' ? buckets : buckets.reverse();
-  }
-  const byStart = await groupByStart(options);
-  // Sorted as numbers: a hundred thousand are in order within a slice.
-  const starts = Float64Array.from(byStart.keys()).sort();
-  const buckets: SensorBucket[] = [];
-  let at = 0;
-  for (const [number, start] of starts.entries()) {
-    if (buckets.length === count) break;
-    for (const item of byStart.get(start) ?? []) {
-      if (at >= first && buckets.length < count) {
-        buckets.push(item);
-        room.take([item.bucket]);
-      }
-      at += 1;
-    }
-    if (number % bucketsPerLook === 0 && pace.isOver()) await pace.rest();
-  }
-  return page.order === 'asc' ? buckets : buckets.reverse();
-}
-
-/** The buckets that start at the same time, in the order of the sensors. */
-async function groupByStart({
-  kept,
-  sources,
-  pace,
-}: Pick<PageToTake, 'sources' | 'pace'> & {
-  readonly kept: readonly (readonly Bucket[])[];
-}): Promise<ReadonlyMap<Instant, readonly SensorBucket[]>> {
-  const byStart = new Map<Instant, SensorBucket[]>();
-  for (const [place, source] of sources.entries()) {
-    for (const [at, bucket] of (kept[place] ?? []).entries()) {
-      const item = { sensor: source.ref, bucket };
-      const others = byStart.get(bucket.start);
-      if (others === undefined) byStart.set(bucket.start, [item]);
-      else others.push(item);
-      if (at % bucketsPerLook === 0 && pace.isOver()) await pace.rest();
-    }
-  }
-  return byStart;
-}
-
-/** The page of what is read of all sensors at once. */
-async function takePage(
-  options: PageToTake & { readonly streams: readonly AsyncGenerator<readonly Bucket[]>[] },
-): Promise<readonly SensorBucket[]> {
-  const { streams, sources, page, pace, room } = options;
-  const { first, count } = rangeOf(options);
+  const first = page.order === 'asc' ? page.skip : total - page.skip - count;
   const merge = createMerge<Bucket>(({ start }) => start);
   for (const stream of count > 0 ? streams : []) {
     await merge.add(stream);
@@ -196,8 +136,6 @@ async function takePage(
   }
   return page.order === 'asc' ? buckets : buckets.reverse();
 }
-
-type BucketBudget = ReturnType<typeof createBucketBudget>;
 
 /**
  * All buckets of one sensor as columns, in the order of the page. Throws invalid when they are too

@@ -5,8 +5,7 @@ import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold, LongWork } from '../budgets/long-work.ts';
-import type { Device, DeviceStore } from '../devices/device.ts';
-import { deviceResource } from '../devices/devices.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { invalid } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -26,6 +25,7 @@ import {
   createSourceOpening,
   type SensorSelection,
   type Source,
+  viewableDevice,
 } from './sensor-selection.ts';
 import { bytesPerWeight, weigh, weightOf } from './weight.ts';
 
@@ -72,7 +72,7 @@ export function createReadMany(options: {
   readonly access: Access;
   readonly longWork: LongWork;
 }): ReadMany {
-  const { devices, access, longWork } = options;
+  const { longWork } = options;
   const open = createSourceOpening(options);
 
   /** The sensors of a selection, and what is answered before their datapoints. */
@@ -88,13 +88,6 @@ export function createReadMany(options: {
       const refs = sources.map(({ ref }) => ref);
       return { sources, total, standsFrom: await standsFromOf(datapoints, refs, query, pace) };
     });
-
-  async function viewable(actor: Actor, deviceId: DeviceId): Promise<Device | undefined> {
-    const device = await devices.find(deviceId);
-    if (device === undefined) return undefined;
-    const mayView = await access.allows(actor, 'devices-data:view', deviceResource(device));
-    return mayView ? device : undefined;
-  }
 
   async function sequential(
     actor: Actor,
@@ -127,7 +120,7 @@ export function createReadMany(options: {
       longWork.run(actor, async (pace) => {
         const found: Instant[] = [];
         for (const deviceId of deviceIds) {
-          const device = await viewable(actor, deviceId);
+          const device = await viewableDevice(options, actor, deviceId);
           const refs = (device?.sensors ?? []).map(({ id: sensorId }) => ({ deviceId, sensorId }));
           const stands = await standsFromOf(storeFor(options, query), refs, query, pace);
           if (stands !== undefined) found.push(stands);
@@ -136,7 +129,7 @@ export function createReadMany(options: {
         return found.length === 0 ? undefined : Math.max(...found);
       }),
     async ifViewable(actor, deviceId, query) {
-      const device = await viewable(actor, deviceId);
+      const device = await viewableDevice(options, actor, deviceId);
       return device && sequential(actor, { deviceIds: [deviceId] }, query);
     },
   };

@@ -65,10 +65,7 @@ export function createSourceOpening(options: {
       await access.require(actor, 'devices-data:view', deviceResource(device));
       return device;
     }
-    const device = await devices.find(id);
-    if (device === undefined) return undefined;
-    const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
-    return maySee ? device : undefined;
+    return viewableDevice(options, actor, id);
   }
 
   /** The devices that a list names: one whose id has commas comes before those between them. */
@@ -112,6 +109,18 @@ export function createSourceOpening(options: {
     const kept = new Set(named);
     return sources.filter(({ sensor }) => kept.has(sensor.id));
   };
+}
+
+/** The device, where it is there and the actor may view its data. */
+export async function viewableDevice(
+  { devices, access }: { readonly devices: DeviceStore; readonly access: Access },
+  actor: Actor,
+  id: DeviceId,
+): Promise<Device | undefined> {
+  const device = await devices.find(id);
+  if (device === undefined) return undefined;
+  const mayView = await access.allows(actor, 'devices-data:view', deviceResource(device));
+  return mayView ? device : undefined;
 }
 
 /** The ids between commas. */

@@ -11,6 +11,7 @@ import { type AggregationPlan, aggregate, aggregateInto, tally } from './aggrega
 import {
   type BucketColumnsPage,
   type BucketPage,
+  inOneStep,
   readBucketColumns,
   readBucketPage,
   wholeStep,
@@ -172,7 +173,9 @@ export function createSummaries(options: {
       onSources(actor, { selection, query }, ({ sources, pace, hold }) => {
         const on = createReader({ stores: options, query, plan, pace });
         const read = (source: Source) =>
-          on({ source, room: wholeStep }, (parts, growth) => tally(parts, plan, growth));
+          on({ source, room: wholeStep }, (parts, growth) =>
+            tally({ parts, plan, growth }, (one) => one),
+          );
         return readTotals({ sources, read, plan, page: query, pace, hold });
       }),
     downsample: (actor, selection, query, pointsMax) =>
@@ -233,10 +236,6 @@ async function inOrder(
     if (merged.length % datapointsPerLook === 0 && pace.isOver()) await pace.rest();
   }
   return merged;
-}
-
-async function* inOneStep<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
-  yield items;
 }
 
 function refuseTooManyPoints(sensors: number, pointsMax: number): void {

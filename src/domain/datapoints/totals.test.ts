@@ -37,7 +37,7 @@ test('many totals are put in order in turns, and a page of them is answered', as
     async *read() {
       // Backwards: their order is that of time all the same.
       const tallies = Array.from({ length: count }, (_, at) => tallyAt(count - 1 - at, 2));
-      yield { tallies, skipped: 1 };
+      yield { made: tallies, skipped: 1 };
     },
     ...{ plan, pace, page: { order: 'desc', skip: 1, limit: 2 }, hold: (n) => held.push(n) },
   });

@@ -2,7 +2,7 @@ import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type AggregationPlan, type Bucket, type TallyStep, toBucket } from './aggregation.ts';
+import { type AggregationPlan, type Bucket, toBucket } from './aggregation.ts';
 import { type Aggregate, addTally, type Tally } from './bucket-tally.ts';
 import type { Page } from './datapoint-store.ts';
 import type { Source } from './sensor-selection.ts';
@@ -25,7 +25,9 @@ const withOrder: ReadonlySet<Aggregate> = new Set<Aggregate>(['first', 'last']);
  */
 export async function readTotals(options: {
   readonly sources: readonly Source[];
-  readonly read: (source: Source) => AsyncIterable<TallyStep>;
+  readonly read: (
+    source: Source,
+  ) => AsyncIterable<{ readonly made: readonly Tally[]; readonly skipped: number }>;
   readonly plan: AggregationPlan;
   readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
   readonly pace: Pace;
@@ -39,7 +41,7 @@ export async function readTotals(options: {
   for (const source of sources) {
     for await (const step of read(source)) {
       skipped += step.skipped;
-      for (const one of step.tallies) addTo(totals, one, plan);
+      for (const one of step.made) addTo(totals, one, plan);
       if (totals.size > limits.bucketsMax) throw tooManyBuckets();
       hold(totals.size * tallyBytes);
       if (pace.isOver()) await pace.rest();
