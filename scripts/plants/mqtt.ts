@@ -252,6 +252,18 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
+    name: 'small amounts count for all guests together',
+    ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'thousands of connections' },
+    says: /falsy/,
+    patches: [
+      patch(
+        'src/mqtt/broker/slices.ts',
+        '      spentOfAll[kindOf(payer)] += amount;\n      if (amount >= least) ',
+        '      if (amount < least) return;\n      spentOfAll[kindOf(payer)] += amount;\n      ',
+      ),
+    ],
+  },
+  {
     name: 'bytes that are handed on count for their payer',
     ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'counts by its bytes' },
     says: /falsy/,

@@ -12,7 +12,6 @@ const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
 
 /** How many packets are handled between two readings of the clock. */
 const packetsPerLook = 64;
-const untimedBytesMax = 512;
 
 /**
  * Cuts what arrives on one connection into packets, and decides when it is read: packets beyond the
@@ -32,10 +31,9 @@ export class PacketInput {
   #isOver = false;
   /** Reasons not to read. */
   #pauses = 0;
-  /** Of the bytes that are handled now: how many packets, until when, and whether that counts. */
+  /** Of the bytes that are handled now: how many packets, and until when. */
   #packets = 0;
   #endsAt = 0;
-  #isTimed = false;
   /** Whether it waits for the next slice of its payer. */
   #isBehind = false;
 
@@ -58,7 +56,7 @@ export class PacketInput {
     this.#reader = new FrameReader(context.frameLimits, this.#hold.part(), (header, body) => {
       options.onPacket(header, body);
       this.#packets += 1;
-      const isTimeToLook = this.#isTimed && this.#packets % packetsPerLook === 0;
+      const isTimeToLook = this.#packets % packetsPerLook === 0;
       if (isTimeToLook && performance.now() > this.#endsAt) this.#waitForSlice();
     });
   }
@@ -73,12 +71,8 @@ export class PacketInput {
   }
 
   receive(chunk: Uint8Array): void {
-    // Few bytes are not worth reading the clock.
-    this.#isTimed = chunk.length > untimedBytesMax;
-    if (this.#isTimed) {
-      if (this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
-      this.#begin();
-    }
+    if (this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
+    this.#begin();
     this.#handle(() => {
       // Known by its first byte, before the rest of a packet of whatever it is has arrived.
       if (this.#isFirst && chunk.length > 0) requireConnect(chunk[0] ?? 0);
@@ -96,7 +90,6 @@ export class PacketInput {
   /** Counts the time that the work takes. */
   #handle(work: () => void): void {
     this.#guard(work);
-    if (!this.#isTimed) return;
     this.#context.workShares.spend(this.payer, performance.now() - this.#endsAt + shareMs);
   }
 
@@ -131,7 +124,6 @@ export class PacketInput {
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#isOver) return;
     this.#transport.resume();
-    this.#isTimed = true;
     this.#begin();
     this.#handle(() => this.#reader.resume());
   }

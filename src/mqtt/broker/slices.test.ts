@@ -36,6 +36,15 @@ test('guests use up the share of all guests, and no account waits behind them', 
   assert.equal(shares.isSpent('account/1'), false);
 });
 
+test('small amounts of thousands of connections count for all guests together', async () => {
+  const shares = createTurnShares({ own: 10, ofAll: 20, least: 0.5 });
+  for (let at = 0; at < 50; at += 1) shares.spend(guest(at), 0.45);
+  assert.ok(shares.isSpent(guest(99)));
+  assert.equal(shares.isSpent('account/1'), false);
+  await turn();
+  assert.equal(shares.isSpent(guest(99)), false);
+});
+
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const nothing = (): void => undefined;
 

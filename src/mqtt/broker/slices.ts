@@ -60,7 +60,8 @@ export type TurnShares = ReturnType<typeof createTurnShares>;
 /**
  * Quotas of each slice of the event loop: one of each payer, one of all guests, and one of all
  * accounts. Without the latter each new payer would have a quota of its own; no account waits
- * behind guests, however many there are. `least`: smaller amounts are not worth remembering.
+ * behind guests, however many there are. Amounts below `least` count for all together, not for
+ * their payer.
  */
 export function createTurnShares({
   own,
@@ -73,8 +74,10 @@ export function createTurnShares({
 }) {
   const spent = new Map<Payer, number>();
   const spentOfAll = { guests: 0, accounts: 0 };
+  let isCounting = false;
 
   function endTurn(): void {
+    isCounting = false;
     spent.clear();
     spentOfAll.guests = 0;
     spentOfAll.accounts = 0;
@@ -83,12 +86,12 @@ export function createTurnShares({
   return {
     /** Whether the payer, or the crowd that it belongs to, has used up its quota of this slice. */
     isSpent: (payer: Payer): boolean =>
-      spent.size > 0 && (spentOfAll[kindOf(payer)] >= ofAll || (spent.get(payer) ?? 0) >= own),
+      isCounting && (spentOfAll[kindOf(payer)] >= ofAll || (spent.get(payer) ?? 0) >= own),
     spend(payer: Payer, amount: number): void {
-      if (amount < least) return;
-      if (spent.size === 0) setImmediate(endTurn);
+      if (!isCounting) setImmediate(endTurn);
+      isCounting = true;
       spentOfAll[kindOf(payer)] += amount;
-      spent.set(payer, (spent.get(payer) ?? 0) + amount);
+      if (amount >= least) spent.set(payer, (spent.get(payer) ?? 0) + amount);
     },
     /** Begins the count of the payer and of its crowd anew. */
     renew(payer: Payer): void {
