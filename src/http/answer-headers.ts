@@ -12,7 +12,8 @@ export const fileHeaders: Readonly<Record<string, string>> = {
 export const commonHeaders: Readonly<Record<string, string>> = {
   ...fileHeaders,
   'access-control-expose-headers':
-    'X-Total-Count, X-Skipped-Count, X-Summarised-Before, X-Refused, X-After, Link, ETag',
+    'X-Total-Count, X-Skipped-Count, X-Summarised-Before, X-Refused, X-After, X-Unreachable, ' +
+    'Retry-After, Link, ETag',
 };
 
 const commonHeaderList = Object.entries(commonHeaders).flat();

@@ -185,6 +185,19 @@ test('answers and refusals alike may be read by a web page', async () => {
   }
 });
 
+test('a web page reads how many were refused, and whom an alert cannot reach', async () => {
+  const exposed = async (path: string, json: unknown, name: string) => {
+    const { headers } = await service.as('ama')({ method: 'POST', path, json });
+    assert.notEqual(headers.get(name), null, path);
+    const list = listOf(headers.get('access-control-expose-headers'));
+    assert.ok(list.includes(name), `${path}: ${list.join()}`);
+  };
+  await exposed('/devices/D/sensors/TC1/values', [{ value: 1 }, {}], 'x-refused');
+  const action = { usernames: ['ama'], channels: ['sms'], message: 'x' };
+  const json = { condition: { devices: ['D'], sensors: ['TC1'] }, action };
+  await exposed('/notifications', json, 'x-unreachable');
+});
+
 test('no answer is refused over the Accept header', async () => {
   for (const accept of [
     'image/png',

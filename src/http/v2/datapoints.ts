@@ -191,7 +191,8 @@ async function pushMany(
   const [path] = url.split('?', 1);
   const about = { via: 'http', code: 'invalid', actor, ...sensor, path, refused } as const;
   void refusedPushes.note(about);
-  return { ...done, headers: { 'x-refused': String(refused.count) } };
+  const exposed = { 'access-control-expose-headers': 'X-Refused' };
+  return { ...done, headers: { 'x-refused': String(refused.count), ...exposed } };
 }
 
 /** The datapoints of a push that is read in one go. Throws DomainError invalid. */
