@@ -1,4 +1,5 @@
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
+import type { Range } from '../../domain/datapoints/datapoint-store.ts';
 import {
   addToHours,
   type HourTally,
@@ -9,6 +10,7 @@ import {
 import type { RetentionStep } from '../../domain/datapoints/retention/retaining.ts';
 import { type RetentionLimits, startOfDay } from '../../domain/datapoints/retention/retention.ts';
 import type { RetainedState } from '../../domain/datapoints/retention/summarise-with-hours.ts';
+import type { Stretches } from '../../domain/datapoints/stretches.ts';
 import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
 import { type ChunkStore, unlessDamaged } from './chunk-store.ts';
 import { type Taken, takeBefore } from './chunk-taking.ts';
@@ -167,3 +169,17 @@ export const readHours = (summary: Uint8Array): readonly HourTally[] =>
   unlessDamaged(() => hoursOf(decodeSummary(summary).stretches)) ?? [];
 
 const hoursOfDay = ({ summary }: DayRow): readonly HourTally[] => readHours(summary);
+
+/** The hours of these days that begin in the range, oldest first: at most so many. */
+export function hoursAmong(
+  days: Iterable<{ readonly summary: Uint8Array }>,
+  { from, to }: Required<Range>,
+  max: number,
+): Stretches {
+  const found: HourTally[] = [];
+  for (const { summary } of days) {
+    if (found.length >= max) break;
+    found.push(...readHours(summary).filter(({ begin }) => begin >= from && begin <= to));
+  }
+  return stretchesOf(found.slice(0, max));
+}

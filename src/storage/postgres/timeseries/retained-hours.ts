@@ -1,11 +1,10 @@
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
-import { stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
 import type { Retaining } from '../../../domain/datapoints/retention/retaining.ts';
 import { startOfDay } from '../../../domain/datapoints/retention/retention.ts';
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../../lib/clock.ts';
-import { readHours } from '../../chunks/retention-step.ts';
+import { hoursAmong } from '../../chunks/retention-step.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import { found, type SqlSession } from '../../sql/session.ts';
 
@@ -29,16 +28,6 @@ const selectStandsFrom = `
     join sensors on device_id = device and sensor_id = sensor
     join retained_series using (bucket, series)
   where raw_before > $3`;
-
-/** The hours of these days that begin in the range, oldest first: at most so many. */
-export function hoursAmong(
-  days: readonly { readonly summary: Uint8Array }[],
-  { from, to }: Required<Range>,
-  max: number,
-): Stretches {
-  const hours = days.flatMap(({ summary }) => readHours(summary));
-  return stretchesOf(hours.filter(({ begin }) => begin >= from && begin <= to).slice(0, max));
-}
 
 /** Reads the hours that retention left of datapoints, and how far it has come. */
 export function createRetainedHours(reader: SqlSession) {

@@ -9,11 +9,12 @@ import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import type { ChunkHead } from '../../chunks/chunk.ts';
 import { type Columns, sortByTime } from '../../chunks/columns.ts';
+import { hoursAmong } from '../../chunks/retention-step.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
-import { daysWithHours, hoursAmong } from './retained-hours.ts';
+import { daysWithHours } from './retained-hours.ts';
 import type { SeriesKey } from './series-key.ts';
 
 /** The stored parts of a sensor in a range of time, as one commit left them. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Instant } from '../../../lib/clock.ts';
-import { DamagedBytesError } from '../../chunks/bytes.ts';
+import { unlessDamaged } from '../../chunks/chunk-store.ts';
 import { decodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 
 const readLog = 'select pushes from datapoint_log order by seq';
@@ -76,11 +76,5 @@ function add(logged: LoggedSeries, { sequenceNumber, batch }: LoggedPush): void 
 }
 
 /** The pushes of a row; of one that is damaged none, as for the service. */
-function pushesOf(bytes: Uint8Array): readonly LoggedPush[] {
-  try {
-    return decodePushes(bytes);
-  } catch (error) {
-    if (!(error instanceof DamagedBytesError)) throw error;
-    return [];
-  }
-}
+const pushesOf = (bytes: Uint8Array): readonly LoggedPush[] =>
+  unlessDamaged(() => decodePushes(bytes)) ?? [];

@@ -1,12 +1,24 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { MovedRow, MovedTable, MovedValue } from '../../move/tables.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { MovedRow, MovedTable } from '../../move/tables.ts';
 import { createMovedPages, type OwnTable } from '../../sql/moved-pages.ts';
 import { createSession } from '../session.ts';
 
+/** A table that moved rows go to. */
+interface OwnInsert {
+  readonly table: string;
+  /** Columns, each as it is or as `own=moved`. */
+  readonly columns: readonly string[];
+  /** Rows that have null there do not go to this table. */
+  readonly unlessNull?: string;
+}
+
 /** A table as this engine has it, where it is not as `movedTables` says. */
 interface SqliteTable extends OwnTable {
-  readonly insert?: (database: DatabaseSync) => (row: MovedRow) => void;
+  readonly into?: readonly OwnInsert[];
 }
+
+const ofChunk = ['id', 'series', 'min_time', 'max_time', 'count', 'datapoints=points'];
+const ofLast = ['series', 'sealed', 'bytes', 'timestamp=last_at', 'received_at=last_received'];
 
 const ownTables: ReadonlyMap<string, SqliteTable> = new Map<string, SqliteTable>([
   [
@@ -22,7 +34,14 @@ const ownTables: ReadonlyMap<string, SqliteTable> = new Map<string, SqliteTable>
         last_value: 'value',
       },
       order: ['sensors.series'],
-      insert: insertSensor,
+      into: [
+        { table: 'sensors', columns: ['series', 'device_id', 'sensor_id', 'details'] },
+        {
+          table: 'last_values',
+          columns: [...ofLast, 'value=last_value'],
+          unlessNull: 'last_value',
+        },
+      ],
     },
   ],
   [
@@ -31,7 +50,10 @@ const ownTables: ReadonlyMap<string, SqliteTable> = new Map<string, SqliteTable>
       from: 'chunks left join chunk_summaries on chunk = chunks.id',
       select: { points: 'datapoints' },
       order: ['chunks.id'],
-      insert: insertChunk,
+      into: [
+        { table: 'chunks', columns: ofChunk },
+        { table: 'chunk_summaries', columns: ['chunk=id', 'summary'], unlessNull: 'summary' },
+      ],
     },
   ],
   [
@@ -40,19 +62,13 @@ const ownTables: ReadonlyMap<string, SqliteTable> = new Map<string, SqliteTable>
       from: 'damaged_chunks',
       select: { points: 'datapoints' },
       order: ['id'],
-      insert: (database) =>
-        inserting(database, 'damaged_chunks', [
-          ...['id', 'series', 'min_time', 'max_time', 'count'],
-          ['datapoints', 'points'],
-        ]),
+      into: [{ table: 'damaged_chunks', columns: ofChunk }],
     },
   ],
   ['hourly_summaries', { order: ['series', 'day'] }],
   ['retained_series', { order: ['series'] }],
   ['retentions', { order: ['rowid'] }],
 ]);
-
-const quoted = (name: string): string => `"${name}"`;
 
 /** Reads the tables page by page. */
 export const readingPages = (database: DatabaseSync) =>
@@ -63,47 +79,23 @@ export function insertingInto(
   database: DatabaseSync,
   { name, columns }: MovedTable,
 ): (row: MovedRow) => void {
-  return ownTables.get(name)?.insert?.(database) ?? inserting(database, name, columns);
-}
-
-type Column = string | readonly [column: string, moved: string];
-
-function inserting(
-  database: DatabaseSync,
-  table: string,
-  columns: readonly Column[],
-): (row: MovedRow) => void {
-  const pairs = columns.map((column) => (typeof column === 'string' ? [column, column] : column));
-  const names = pairs.map(([own = '']) => quoted(own)).join(', ');
-  const places = pairs.map(() => '?').join(', ');
-  const statement = database.prepare(`insert into ${table} (${names}) values (${places})`);
-  return (row) => void statement.run(...pairs.map(([, moved = '']) => boundOf(row[moved])));
-}
-
-const boundOf = (value: MovedValue | undefined): SQLInputValue => value ?? null;
-
-function insertSensor(database: DatabaseSync): (row: MovedRow) => void {
-  const putSensor = inserting(database, 'sensors', ['series', 'device_id', 'sensor_id', 'details']);
-  const putLast = inserting(database, 'last_values', [
-    ...['series', 'sealed', 'bytes'],
-    ...([['timestamp', 'last_at']] as const),
-    ...([['received_at', 'last_received']] as const),
-    ...([['value', 'last_value']] as const),
-  ]);
+  const into = ownTables.get(name)?.into ?? [{ table: name, columns }];
+  const inserts = into.map((own) => inserting(database, own));
   return (row) => {
-    putSensor(row);
-    if (row['last_value'] !== null) putLast(row);
+    for (const insert of inserts) insert(row);
   };
 }
 
-function insertChunk(database: DatabaseSync): (row: MovedRow) => void {
-  const putChunk = inserting(database, 'chunks', [
-    ...['id', 'series', 'min_time', 'max_time', 'count'],
-    ['datapoints', 'points'],
-  ]);
-  const putSummary = inserting(database, 'chunk_summaries', [['chunk', 'id'], 'summary']);
+function inserting(
+  database: DatabaseSync,
+  { table, columns, unlessNull }: OwnInsert,
+): (row: MovedRow) => void {
+  const pairs = columns.map((column) => column.split('='));
+  const names = pairs.map(([own = '']) => `"${own}"`).join(', ');
+  const places = pairs.map(() => '?').join(', ');
+  const statement = database.prepare(`insert into ${table} (${names}) values (${places})`);
   return (row) => {
-    putChunk(row);
-    if (row['summary'] !== null) putSummary(row);
+    if (unlessNull !== undefined && row[unlessNull] === null) return;
+    statement.run(...pairs.map(([own = '', moved = own]) => row[moved] ?? null));
   };
 }

@@ -1,14 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
-import { type HourTally, stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
 import { startOfDay } from '../../../domain/datapoints/retention/retention.ts';
 import type {
   HourlyRead,
   RetainedState,
 } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
-import { readHours } from '../../chunks/retention-step.ts';
+import { hoursAmong } from '../../chunks/retention-step.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import { createSelection } from '../connection.ts';
 
@@ -37,15 +36,8 @@ export function createHourReader(reader: DatabaseSync) {
     },
     /** Hours that begin in the range, both ends included, oldest first: at most so many. */
     hours(series: number, { from, to }: { from: number; to: number }, max: number): Stretches {
-      const found: HourTally[] = [];
       const rows = days.iterate(series, startOfDay(from), startOfDay(to)) as unknown;
-      for (const { summary } of rows as Iterable<{ readonly summary: Uint8Array }>) {
-        for (const hour of readHours(summary)) {
-          if (hour.begin >= from && hour.begin <= to) found.push(hour);
-        }
-        if (found.length >= max) break;
-      }
-      return stretchesOf(found.slice(0, max));
+      return hoursAmong(rows as Iterable<{ readonly summary: Uint8Array }>, { from, to }, max);
     },
     /** Both, for a read of one series. */
     of(series: number): Pick<HourlyRead, 'state' | 'hours'> {
