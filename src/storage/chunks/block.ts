@@ -1,4 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { putFlags, takeFlags } from './bits.ts';
 import {
   createSink,
   createSource,
@@ -14,7 +15,6 @@ import {
   writtenBytes,
 } from './bytes.ts';
 import type { Columns } from './columns.ts';
-import { putFlags, takeFlags } from './flags.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
 import {
   type BlockSinks,

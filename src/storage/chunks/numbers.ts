@@ -4,14 +4,15 @@ import {
   DamagedBytesError,
   integerMax,
   putByte,
+  putBytes,
   putDouble,
   putVarint,
   takeByte,
+  takeBytes,
   takeCount,
   takeDouble,
   takeVarint,
 } from './bytes.ts';
-import { putDoubles, takeDoubles } from './doubles.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
 
 /** The first byte of a column: digits after the point, or this. */
@@ -162,4 +163,45 @@ function scaledBy(numbers: Float64Array, scale: number) {
     scaled[at] = previous;
   }
   return { scaled, exceptions };
+}
+
+/**
+ * Doubles, each XORed with the one before it, first all their lowest bytes, then the next: similar
+ * numbers leave long runs of zeros in the upper bytes for the compressor.
+ */
+function putDoubles(sink: ByteSink, numbers: Float64Array): void {
+  const count = numbers.length;
+  if (count === 0) return;
+  putDouble(sink, numbers[0] ?? 0);
+  const words = new Uint32Array(numbers.buffer, numbers.byteOffset, count * 2);
+  const planes = new Uint8Array((count - 1) * 8);
+  for (let at = 1; at < count; at += 1) {
+    const low = (words[at * 2] ?? 0) ^ (words[at * 2 - 2] ?? 0);
+    const high = (words[at * 2 + 1] ?? 0) ^ (words[at * 2 - 1] ?? 0);
+    for (let plane = 0; plane < 4; plane += 1) {
+      planes[plane * (count - 1) + at - 1] = low >>> (plane * 8);
+      planes[(plane + 4) * (count - 1) + at - 1] = high >>> (plane * 8);
+    }
+  }
+  putBytes(sink, planes);
+}
+
+/** Reads `count` doubles that putDoubles wrote. */
+function takeDoubles(source: ByteSource, count: number): Float64Array {
+  const numbers = new Float64Array(count);
+  if (count === 0) return numbers;
+  numbers[0] = takeDouble(source);
+  const words = new Uint32Array(numbers.buffer);
+  const planes = takeBytes(source, (count - 1) * 8);
+  for (let at = 1; at < count; at += 1) {
+    let low = 0;
+    let high = 0;
+    for (let plane = 0; plane < 4; plane += 1) {
+      low |= (planes[plane * (count - 1) + at - 1] ?? 0) << (plane * 8);
+      high |= (planes[(plane + 4) * (count - 1) + at - 1] ?? 0) << (plane * 8);
+    }
+    words[at * 2] = low ^ (words[at * 2 - 2] ?? 0);
+    words[at * 2 + 1] = high ^ (words[at * 2 - 1] ?? 0);
+  }
+  return numbers;
 }

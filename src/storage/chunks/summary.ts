@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { Stretches } from '../../domain/datapoints/stretches.ts';
 import { asNumber } from '../../lib/json.ts';
 import { storedJson } from '../../lib/long-json.ts';
+import { putFlags, takeFlags } from './bits.ts';
 import {
   createSink,
   createSource,
@@ -16,7 +17,6 @@ import {
   writtenBytes,
 } from './bytes.ts';
 import type { Columns } from './columns.ts';
-import { putFlags, takeFlags } from './flags.ts';
 import { putIntegers, takeIntegers } from './integers.ts';
 import { type Digits, digitsOf, putNumbers, takeNumbers } from './numbers.ts';
 import { putEdges, putKinds, takeEdges, takeKinds } from './summary-parts.ts';

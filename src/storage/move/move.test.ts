@@ -14,7 +14,7 @@ import { openPostgres } from '../postgres/postgres-storage.ts';
 import { openMoveSource } from '../sqlite/move/move-source.ts';
 import { openSqlite } from '../sqlite/sqlite-storage.ts';
 import type { StoragePlace } from '../storage.ts';
-import { digestOf } from './digest.ts';
+import { digestOf } from './move.ts';
 import { movedTables } from './tables.ts';
 
 const odd = `'Maji, 测 \uffff0 ''"\\ ' || char(10)`;

@@ -11,7 +11,7 @@ import type { RetentionLimits } from '../../../domain/datapoints/retention/reten
 import type { Instant } from '../../../lib/clock.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
-import { countInRange, type PageSource, scanPart } from '../../chunks/datapoint-page.ts';
+import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { tellOthers } from '../feed-log.ts';
@@ -77,11 +77,6 @@ export function createDatapointStore(
     return (await view(reader, sensor, range, work)) ?? absent;
   }
 
-  const looking =
-    <Result>(page: PageSource['page'], work: (source: PageSource) => Result) =>
-    (seen: SeriesView): Result =>
-      work({ ...seen, page });
-
   return {
     async append(batch, notesOf) {
       const { outcomes, rows } = await writer.call(async (tx) => {
@@ -96,11 +91,8 @@ export function createDatapointStore(
       return outcomes;
     },
     scan: (sensor, page, charactersMax) =>
-      look(
-        sensor,
-        page,
-        { columns: toDatapointColumns([]), isCut: false },
-        looking(page, (source) => scanPart(source, charactersMax)),
+      look(sensor, page, { columns: toDatapointColumns([]), isCut: false }, (seen) =>
+        scanPart({ ...seen, page }, charactersMax),
       ),
     summarise: (sensor, page, how) =>
       look<SummarisedStep>(sensor, { ...page, hasHours: true }, { parts: [] }, (seen) =>
