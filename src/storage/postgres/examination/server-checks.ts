@@ -8,28 +8,22 @@ const selectDead = `
   select relname as name, n_dead_tup as dead, n_live_tup as live from pg_stat_user_tables
   where schemaname = current_schema() and n_dead_tup > 1000000 and n_dead_tup > 5 * n_live_tup`;
 
-const unsafe: readonly (readonly [name: string, consequence: string])[] = [
-  ['fsync', 'a power cut loses or damages what was acknowledged'],
-  ['full_page_writes', 'a power cut can damage pages for good'],
+const needed: readonly (readonly [name: string, consequence: string, then: string])[] = [
+  ['fsync', 'a power cut loses or damages what was acknowledged', ', and restart it'],
+  ['full_page_writes', 'a power cut can damage pages for good', ', and restart it'],
+  ['autovacuum', 'tables grow with every change', ''],
 ];
 
 /** Whether the server keeps what it promised, and tidies up. */
 export async function checkServer(session: SqlSession, findings: Findings): Promise<void> {
   const rows = await session.all<{ name: string; setting: string }>(selectSettings);
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
-  for (const [name, consequence] of unsafe) {
+  for (const [name, consequence, then] of needed) {
     if (settings.get(name) !== 'off') continue;
     findings.warn(
       'server',
       `The server runs with ${name}=off: ${consequence}.`,
-      `Set ${name} to on in the configuration of the server, and restart it.`,
-    );
-  }
-  if (settings.get('autovacuum') === 'off') {
-    findings.warn(
-      'server',
-      'The server runs with autovacuum=off: tables grow with every change.',
-      'Set autovacuum to on in the configuration of the server.',
+      `Set ${name} to on in the configuration of the server${then}.`,
     );
   }
   if (settings.get('data_checksums') === 'off') {
@@ -39,11 +33,8 @@ export async function checkServer(session: SqlSession, findings: Findings): Prom
       'Stop the server at the next occasion, and run pg_checksums --enable.',
     );
   }
-  for (const { name, dead, live } of await session.all<{
-    name: string;
-    dead: number;
-    live: number;
-  }>(selectDead)) {
+  type Dead = { readonly name: string; readonly dead: number; readonly live: number };
+  for (const { name, dead, live } of await session.all<Dead>(selectDead)) {
     findings.warn(
       'space',
       `The table ${name} has ${dead} dead rows beside ${live} live ones.`,

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../../lib/log.ts';
+import { createRestTimer, pauseAfter } from '../../flush-timing.ts';
 import type { HotLimits } from './hot-limits.ts';
 import type { SeriesKey } from './series-key.ts';
 
@@ -30,8 +30,7 @@ export function createFlusher(options: {
   const total = { rows: 0, count: 0 };
   const closing = new AbortController();
   let running: Promise<void> | undefined;
-  let restTimer: NodeJS.Timeout | undefined;
-  let arrivals = 0;
+  const retry = { minMs: limits.retryMsMin, maxMs: limits.retryMsMax, signal: closing.signal };
 
   function change(series: number, known: Known, rows: number, count: number): void {
     total.rows += rows;
@@ -73,15 +72,9 @@ export function createFlusher(options: {
         failures += 1;
         due.add(series);
         if (failures === 1) log.error({ err: error }, 'datapoints cannot be moved to chunks');
-        await pause(failures);
+        await pauseAfter(failures, retry);
       }
     }
-  }
-
-  async function pause(failures: number): Promise<void> {
-    const ms = Math.min(limits.retryMsMax, limits.retryMsMin * 2 ** Math.min(failures - 1, 20));
-    // Ended early by close, which is all there is to know.
-    await wait(ms, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
   }
 
   function start(): void {
@@ -92,22 +85,12 @@ export function createFlusher(options: {
     });
   }
 
-  /** Starts a timer: no more than one, however much arrives. */
-  function armRest(): void {
-    if (restTimer !== undefined || closing.signal.aborted) return;
-    const seen = arrivals;
-    restTimer = setTimeout(() => {
-      restTimer = undefined;
-      if (arrivals !== seen) {
-        armRest();
-        return;
-      }
-      for (const [series, { count }] of all) {
-        if (count >= limits.restDatapointsMin) due.add(series);
-      }
-      start();
-    }, limits.restMs).unref();
-  }
+  const rest = createRestTimer(limits.restMs, () => {
+    for (const [series, { count }] of all) {
+      if (count >= limits.restDatapointsMin) due.add(series);
+    }
+    start();
+  });
 
   return {
     /** Counts datapoints that are outside chunks now, beside those of before. */
@@ -117,8 +100,7 @@ export function createFlusher(options: {
         change(series, known, rows, count);
         if (isDue(known)) due.add(series);
       }
-      arrivals += 1;
-      armRest();
+      if (!closing.signal.aborted) rest.restart();
       start();
     },
     /** Asks for all datapoints of this sensor outside chunks to go into chunks, soon. */
@@ -128,7 +110,7 @@ export function createFlusher(options: {
     },
     /** Resolves when no step is under way; nothing starts after this. */
     async close(): Promise<void> {
-      clearTimeout(restTimer);
+      rest.stop();
       closing.abort();
       await running;
     },

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { Log } from '../../../lib/log.ts';
 import { encodePushes } from '../../chunks/datapoint-log.ts';
+import { createRestTimer, pauseAfter } from '../../flush-timing.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import type { FlushOrder, FlushReport } from './datapoint-writes.ts';
 import type { Memtable } from './memtable.ts';
@@ -22,6 +22,8 @@ export interface FlusherOptions {
  */
 export function createFlusher({ memtable, carryOut, limits, log }: FlusherOptions) {
   const closing = new AbortController();
+  const { flushRetryMsMin: minMs, flushRetryMsMax: maxMs } = limits;
+  const retry = { minMs, maxMs, signal: closing.signal };
   let running: Promise<void> | undefined;
   let step: Promise<void> = Promise.resolve();
   let trimmedThrough = 0;
@@ -64,7 +66,7 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
     while (!closing.signal.aborted && hasWork() && !isInTheWay()) {
       step = takeStep();
       await step;
-      if (failures > 0) await pause();
+      if (failures > 0) await pauseAfter(failures, retry);
     }
     isCutShort = hasWork();
   }
@@ -85,15 +87,6 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
       failures += 1;
       if (failures === 1) log.error({ err: error }, 'datapoints stay in the log: flushing failed');
     }
-  }
-
-  async function pause(): Promise<void> {
-    const delayMs = Math.min(
-      limits.flushRetryMsMax,
-      limits.flushRetryMsMin * 2 ** Math.min(failures - 1, 20),
-    );
-    // Ended early by close, which is all there is to know.
-    await wait(delayMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
   }
 
   return {
@@ -131,31 +124,6 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
 }
 
 export type Flusher = ReturnType<typeof createFlusher>;
-
-/** Calls when it was not started again for so long; one timer, however often that is done. */
-function createRestTimer(restMs: number, onRest: () => void) {
-  let timer: NodeJS.Timeout | undefined;
-  let startedAt = 0;
-
-  function arm(delayMs: number): void {
-    timer = setTimeout(() => {
-      const leftMs = startedAt + restMs - performance.now();
-      timer = undefined;
-      if (leftMs > 0) arm(leftMs);
-      else onRest();
-    }, delayMs).unref();
-  }
-
-  return {
-    restart(): void {
-      startedAt = performance.now();
-      if (timer === undefined) arm(restMs);
-    },
-    stop(): void {
-      clearTimeout(timer);
-    },
-  };
-}
 
 function orderFor(
   picked: readonly Series[],
