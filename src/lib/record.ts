@@ -15,8 +15,10 @@ type Defined<Fields> = {
 
 /** The object without those of its fields that are undefined, in their order. */
 export function defined<const Fields extends object>(fields: Fields): Defined<Fields> {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Defined<Fields>;
+  const kept: Partial<Fields> = {};
+  for (const key in fields) if (fields[key] !== undefined) kept[key] = fields[key];
+  // Only what is undefined was left out.
+  return kept as unknown as Defined<Fields>;
 }
 
 /** Makes something of a value where there is one. */
