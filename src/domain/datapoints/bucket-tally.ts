@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../lib/json.ts';
 import type { TimeBucket } from '../../lib/time-bucket.ts';
+import { enlarged } from './column-batch.ts';
 import { type DatapointColumns, numberIn } from './datapoint-columns.ts';
 import { addGrown, type Grown, type Growth, increaseOf, significant } from './growth.ts';
 import type { Stretches } from './stretches.ts';
@@ -183,8 +184,9 @@ export function createBucketColumns({ aggregates }: Asked): BucketColumnsBuilder
   let count = 0;
 
   function enlarge(): void {
-    starts = enlarged(starts);
-    values = values.map(enlarged);
+    const room = 2 * starts.length;
+    starts = enlarged(starts, room);
+    values = values.map((column) => enlarged(column, room));
   }
 
   return {
@@ -214,10 +216,4 @@ export function createBucketColumns({ aggregates }: Asked): BucketColumnsBuilder
       return { count, starts: inOrder(starts), values: values.map(inOrder) };
     },
   };
-}
-
-function enlarged(column: Float64Array): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(2 * column.length);
-  larger.set(column);
-  return larger;
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { DomainError } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
+import { enlarged } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { NewDatapoint } from './new-columns.ts';
 
@@ -122,16 +123,10 @@ export class BulkStep {
     const places = new Int32Array(room);
     places.set(this.#places);
     this.#places = places;
-    this.#lines = moved(this.#lines, room);
-    this.#numbers = moved(this.#numbers, room);
-    this.#timestamps = moved(this.#timestamps, room);
+    this.#lines = enlarged(this.#lines, room);
+    this.#numbers = enlarged(this.#numbers, room);
+    this.#timestamps = enlarged(this.#timestamps, room);
   }
-}
-
-function moved(from: Float64Array<ArrayBuffer>, room: number): Float64Array<ArrayBuffer> {
-  const to = new Float64Array(room);
-  to.set(from);
-  return to;
 }
 
 /** A step of these lines. */

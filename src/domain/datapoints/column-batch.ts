@@ -87,10 +87,12 @@ export function createBatchBuilder(capacity = fewRows): BatchBuilder {
 
   function grow(): void {
     room *= room < 64 ? 4 : 2;
-    times = moved(times, new Float64Array(room));
-    received = moved(received, new Float64Array(room));
-    timed = moved(timed, new Uint8Array(room));
-    numbers = moved(numbers, new Float64Array(room));
+    times = enlarged(times, room);
+    received = enlarged(received, room);
+    numbers = enlarged(numbers, room);
+    const moreTimed = new Uint8Array(room);
+    moreTimed.set(timed);
+    timed = moreTimed;
     if (texts !== undefined) texts = moreTexts(texts, room);
   }
 
@@ -140,9 +142,11 @@ function moreTexts(texts: readonly (string | undefined)[], room: number): (strin
   return more;
 }
 
-function moved<Column extends Float64Array | Uint8Array>(from: Column, to: Column): Column {
-  to.set(from);
-  return to;
+/** The same numbers, with room for so many. */
+export function enlarged(column: Float64Array, room: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(room);
+  larger.set(column);
+  return larger;
 }
 
 /** The columns of datapoints in their order. */
@@ -181,14 +185,6 @@ export function toDatapoints(batch: ColumnBatch): Datapoint[] {
 /** The value in one row as JSON text; equal values have equal texts. */
 export function valueTextAt(batch: ColumnBatch, row: number): string {
   return batch.texts?.[row] ?? JSON.stringify(batch.numbers[row]);
-}
-
-/** Whether the values in two rows are equal. */
-export function sameValue(one: ColumnBatch, row: number, other: ColumnBatch, at: number): boolean {
-  const text = one.texts?.[row];
-  const otherText = other.texts?.[at];
-  if (text === undefined && otherText === undefined) return one.numbers[row] === other.numbers[at];
-  return text === otherText;
 }
 
 /** The rows from `start` up to `end`, the latter excluded; they share memory with the batch. */

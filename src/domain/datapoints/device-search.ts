@@ -93,26 +93,19 @@ const headOf = ({ id, owner, visibility, createdAt }: Device): DeviceHead =>
 export type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
 
 /** Which devices pass a filter; it sees last values as readers do, or none if it may not. */
-export interface FilterRound {
-  /** Evaluates a device without its last values. */
-  look(device: Device): 'passes' | 'fails' | 'wants values';
-  /** Evaluates a device that wanted values again, with those of several devices at hand. */
-  decide(device: Device, values: BriefLastValues): Promise<boolean>;
-}
-
-export function createFilterRound(
+function createFilterRound(
   filter: Filter,
   options: {
     readonly valuesWithin: DataReach | undefined;
     readonly datapoints: LastValueReads;
   },
-): FilterRound {
+) {
   const { valuesWithin, datapoints } = options;
 
   const maySeeValues = (device: Device): boolean =>
     valuesWithin !== undefined && reaches(valuesWithin, device);
 
-  /** With the large values that the filter asks for, one by one. */
+  /** Evaluates a device that wanted values again, reading large ones one by one. */
   async function decide(device: Device, values: BriefLastValues): Promise<boolean> {
     const large = new Map<SensorId, JsonValue | undefined>();
     for (;;) {
@@ -132,7 +125,8 @@ export function createFilterRound(
   }
 
   return {
-    look(device) {
+    /** Evaluates a device without its last values. */
+    look(device: Device): 'passes' | 'fails' | 'wants values' {
       // Most filters ask for no value, or are decided before they do.
       let isWanting = false;
       const passes = matches(filter, device, () => {

@@ -174,8 +174,6 @@ export interface RefusalPage {
   readonly others: readonly RefusedPush[];
 }
 
-export type RefusalBook = ReturnType<typeof createRefusalBook>;
-
 function oldestOf({ sheets, payer }: Writer): Sheet {
   const [sheet] = sheets;
   if (sheet === undefined) throw new Error(`${payer} has bytes and no sheet`);

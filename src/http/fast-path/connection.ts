@@ -50,7 +50,7 @@ const noQuery = {};
 const nothing = Buffer.alloc(0);
 
 /** A connection on the fast path, until it is handed over or closed. */
-export class FastConnection implements IntakeOwner {
+export class FastConnection {
   readonly #parts: FastPathParts;
   readonly #socket: Socket;
   readonly #answers: AnswerQueue;
@@ -230,29 +230,21 @@ class PartialRequest {
 const untimedBytesMax = 1_024;
 
 /** The services that decide which payer is next. */
-export interface IntakeParts {
+interface IntakeParts {
   readonly room: AnswerBudget;
   readonly waiting: WaitingBudget;
   readonly clients: Clients;
   readonly turns: FairSlices;
 }
 
-/** The connection that an intake is of. */
-export interface IntakeOwner {
-  /** `isUnderWay`: the first request in the bytes began in an earlier chunk. */
-  read(bytes: Buffer, isUnderWay: boolean): void;
-  /** A slice is over, and its bytes are read. */
-  flowOn(): void;
-}
-
 /**
  * Chunks of one connection on their way to the reader of requests: what is cut is put together, and
  * a client that sends many at once waits for a slice of its payer.
  */
-export class RequestIntake {
+class RequestIntake {
   readonly #parts: IntakeParts;
   readonly #socket: Socket;
-  readonly #owner: IntakeOwner;
+  readonly #owner: FastConnection;
   readonly #place: WaitingPlace;
   #part: PartialRequest | undefined;
   #isWaiting = false;
@@ -263,7 +255,7 @@ export class RequestIntake {
   /** The latest request, whose sender pays for the bytes that wait. */
   source: RequestSource | undefined;
 
-  constructor(parts: IntakeParts, socket: Socket, owner: IntakeOwner) {
+  constructor(parts: IntakeParts, socket: Socket, owner: FastConnection) {
     this.#parts = parts;
     this.#socket = socket;
     this.#owner = owner;
@@ -338,6 +330,7 @@ export class RequestIntake {
       this.#hasTurn = true;
       this.#socket.read(chunk.length);
       this.#hasTurn = false;
+      // The slice is over, and its bytes are read.
       this.#owner.flowOn();
     });
   }

@@ -149,18 +149,7 @@ const harmless: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-const usualTypes: ReadonlySet<string> = new Set([
-  'application/json',
-  'application/json; charset=utf-8',
-  'application/json;charset=utf-8',
-  'application/json; charset=UTF-8',
-  'application/json;charset=UTF-8',
-  'text/csv',
-  'text/plain',
-  'text/plain; charset=utf-8',
-  'text/plain;charset=utf-8',
-  'text/plain;charset=UTF-8',
-]);
+const usualType = /^(?:application\/json|text\/plain)(?:; ?charset=(?:utf-8|UTF-8))?$|^text\/csv$/;
 
 /** undefined: a field is unusual, written oddly, there twice, or not all of them are there. */
 function readHead(request: string, fieldsAt: number): HotHead | undefined {
@@ -184,7 +173,7 @@ function readHead(request: string, fieldsAt: number): HotHead | undefined {
     !headers.has('host') ||
     (length !== undefined && !/^[1-9]\d{0,5}$/.test(length)) ||
     Number(length ?? 0) > limits.freeBodyBytes ||
-    (type !== undefined && !usualTypes.has(type)) ||
+    (type !== undefined && !usualType.test(type)) ||
     connection.toLowerCase() !== 'keep-alive'
   ) {
     return undefined;
