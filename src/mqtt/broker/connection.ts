@@ -137,7 +137,7 @@ export class Connection implements Receiver, Member, Carrier {
     const request = { ...requestOf(packet, this.#address), signal: this.input.pauseForLogin() };
     letIn(this.#context, packet, request, this.writer.transport, (answer, turn) => {
       this.#guard(() => this.#admit(packet, answer, turn));
-      this.input.resumeReading();
+      this.input.resumeAfterLogin();
       if (this.#isLeft) this.closed();
     });
   }

@@ -1,6 +1,7 @@
 // In a process of its own: it changes the clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { generate } from 'mqtt-packet';
 import { connectPeer, settled } from '../../../test/mqtt/memory-peer.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
 
@@ -29,4 +30,29 @@ test('packets beyond the share of their payer wait, and none is lost', async (t)
     answers += (await mallory.take()).length;
   }
   assert.deepEqual([answers, mallory.isPaused], [1_000, false]);
+});
+
+test('publishes that are answered at once are read on in slices, too', async (t) => {
+  const { broker, hooks } = await testBroker();
+  let taken = 0;
+  hooks.answerPublish = () => {
+    taken += 1;
+    return { kind: 'accepted', isPassedOn: false };
+  };
+  const mallory = await connectPeer(broker, { username: 'mallory', password: Buffer.from('p') });
+  // Each reading of the clock is a little later: a thousand publishes take less than a slice.
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => {
+    now += 0.4;
+    return now;
+  });
+  const publish = generate(
+    { cmd: 'publish', topic: 'a', payload: '', qos: 0, dup: false, retain: false },
+    { protocolVersion: 4 },
+  );
+  mallory.sendBytes(Buffer.concat(Array.from({ length: 20_000 }, () => publish)));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(taken < 5_000, `${taken} before the loop came to anything else`);
+  for (let turn = 0; turn < 1_000 && taken < 20_000; turn += 1) await settled();
+  assert.deepEqual([taken, mallory.isPaused], [20_000, false]);
 });

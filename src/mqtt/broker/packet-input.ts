@@ -31,9 +31,7 @@ export class PacketInput {
   #isOver = false;
   /** Reasons not to read. */
   #pauses = 0;
-  /** Of the bytes that are handled now: how many packets, and until when. */
-  #packets = 0;
-  #endsAt = 0;
+  readonly #clock = new ReadingClock();
   /** Whether it waits for the next slice of its payer. */
   #isBehind = false;
 
@@ -55,9 +53,7 @@ export class PacketInput {
     this.#carried = this.#hold.part();
     this.#reader = new FrameReader(context.frameLimits, this.#hold.part(), (header, body) => {
       options.onPacket(header, body);
-      this.#packets += 1;
-      const isTimeToLook = this.#packets % packetsPerLook === 0;
-      if (isTimeToLook && performance.now() > this.#endsAt) this.#waitForSlice();
+      if (this.#clock.packetHandled()) this.#waitForSlice();
     });
   }
 
@@ -72,7 +68,7 @@ export class PacketInput {
 
   receive(chunk: Uint8Array): void {
     if (this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
-    this.#begin();
+    this.#clock.begin();
     this.#handle(() => {
       // Known by its first byte, before the rest of a packet of whatever it is has arrived.
       if (this.#isFirst && chunk.length > 0) requireConnect(chunk[0] ?? 0);
@@ -81,16 +77,9 @@ export class PacketInput {
     });
   }
 
-  /** Starts the clock for packets that are handled now. */
-  #begin(): void {
-    this.#packets = 0;
-    this.#endsAt = performance.now() + shareMs;
-  }
-
-  /** Counts the time that the work takes. */
   #handle(work: () => void): void {
     this.#guard(work);
-    this.#context.workShares.spend(this.payer, performance.now() - this.#endsAt + shareMs);
+    this.#context.workShares.spend(this.payer, this.#clock.countMs());
   }
 
   #waitForSlice(): void {
@@ -103,7 +92,8 @@ export class PacketInput {
   /** Reads on in the connection's next slice. */
   goOn(): void {
     this.#isBehind = false;
-    this.resumeReading();
+    this.#clock.begin();
+    this.#readOn();
   }
 
   pauseReading(): void {
@@ -119,12 +109,30 @@ export class PacketInput {
     return this.#login.signal;
   }
 
-  resumeReading(): void {
+  resumeAfterLogin(): void {
     this.#login = undefined;
+    this.#clock.begin();
+    this.#readOn();
+  }
+
+  /**
+   * Ends a pause. Publishes may be answered in the same pass of the event loop, again and again:
+   * what waits is read until the time that began with the first of them is over, then in a slice.
+   */
+  resumeReading(): void {
+    if (this.#isBehind || this.#clock.goOn()) {
+      this.#readOn();
+      return;
+    }
+    // The pause lasts until then.
+    this.#isBehind = true;
+    this.#context.readers.add(this.payer, this);
+  }
+
+  #readOn(): void {
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#isOver) return;
     this.#transport.resume();
-    this.#begin();
     this.#handle(() => this.#reader.resume());
   }
 
@@ -145,6 +153,38 @@ export class PacketInput {
     this.#login?.abort();
     this.#reader.dispose();
     this.#carried.hold(0);
+  }
+}
+
+/** The time that the packets of one connection have taken since they were read. */
+class ReadingClock {
+  #packets = 0;
+  #endsAt = 0;
+  #countedUntil = 0;
+
+  begin(): void {
+    this.#packets = 0;
+    this.#countedUntil = performance.now();
+    this.#endsAt = this.#countedUntil + shareMs;
+  }
+
+  /** Whether the next packet has to wait. */
+  packetHandled(): boolean {
+    this.#packets += 1;
+    return this.#packets % packetsPerLook === 0 && performance.now() > this.#endsAt;
+  }
+
+  /** The milliseconds that were not counted before. */
+  countMs(): number {
+    const before = this.#countedUntil;
+    this.#countedUntil = performance.now();
+    return this.#countedUntil - before;
+  }
+
+  /** Goes on after a pause, which does not count; false: the time is over. */
+  goOn(): boolean {
+    this.#countedUntil = performance.now();
+    return this.#countedUntil <= this.#endsAt;
   }
 }
 
