@@ -77,10 +77,9 @@ export function asRefusal(error: unknown): unknown {
 }
 
 /** Runs one read; a failing disk becomes a rejection with DomainError unavailable. */
-export async function readSafely<Answer>(read: () => Answer): Promise<Awaited<Answer>> {
+export async function readSafely<Answer>(read: () => Answer): Promise<Answer> {
   try {
-    const answer = read();
-    return answer instanceof Promise ? await answer : (answer as Awaited<Answer>);
+    return read();
   } catch (error) {
     throw asRefusal(error);
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { type ChangeSession, forSqlite, type SqlReader, type Value } from '../sql/session.ts';
-import { readSafely } from './failures.ts';
+import { asRefusal, readSafely } from './failures.ts';
 
 /** There are few texts of statements: one for each where clause that the code can make. */
 const statementsMax = 1_000;
@@ -53,8 +53,8 @@ export function createReader(database: DatabaseSync): SqlReader {
     all: (sql, ...values) => readSafely(() => statements.all(sql, values)),
     first: (sql, ...values) => readSafely(() => statements.first(sql, values)),
     run: (sql, ...values) => readSafely(() => statements.run(sql, values)),
-    inSnapshot: (work) =>
-      readSafely(async () => {
+    async inSnapshot(work) {
+      try {
         // Snapshots that overlap see the same commit: they are over before the next event comes.
         if (snapshots === 0) database.exec('begin');
         snapshots += 1;
@@ -64,7 +64,10 @@ export function createReader(database: DatabaseSync): SqlReader {
           snapshots -= 1;
           if (snapshots === 0 && database.isTransaction) database.exec('commit');
         }
-      }),
+      } catch (error) {
+        throw asRefusal(error);
+      }
+    },
   };
 }
 
