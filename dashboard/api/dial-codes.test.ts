@@ -21,10 +21,10 @@ test('a number lacks its country while it has neither plus nor two zeros', () =>
   assert.equal(lacksDialCode(''), false);
 });
 
-test('a browser says its region, or the one where its language is spoken', () => {
+test('a browser says its region, or none: a guess could be saved without being seen', () => {
   assert.equal(regionOf(['sw', 'en-TZ']), 'TZ');
-  assert.equal(regionOf(['fr']), 'FR');
-  assert.equal(regionOf([]), 'KE');
+  assert.equal(regionOf(['fr']), undefined);
+  assert.equal(withDialCode('77 123 45 67', ''), '77 123 45 67');
   for (const [region, code] of dialCodes)
     assert.match(`${region} ${code}`, /^[A-Z]{2} [1-9]\d{0,2}$/);
 });

@@ -49,12 +49,8 @@ export function withDialCode(numbers: string, region: string): string {
     .join('');
 }
 
-/** The region that a browser is set to, by its languages; else the one where they are spoken. */
-export function regionOf(languages: readonly string[]): string {
-  const locales = languages.map((tag) => new Intl.Locale(tag));
-  const found = [
-    ...locales.map(({ region }) => region),
-    ...locales.map((one) => one.maximize().region),
-  ];
-  return found.find((region) => region !== undefined && dialCodes.has(region)) ?? 'KE';
-}
+/** The region that a browser is set to; undefined where its languages name none. */
+export const regionOf = (languages: readonly string[]): string | undefined =>
+  languages
+    .map((tag) => new Intl.Locale(tag).region)
+    .find((region) => region !== undefined && dialCodes.has(region));

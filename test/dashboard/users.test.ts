@@ -50,10 +50,10 @@ for (const width of ['phone', 'desktop'] as const) {
     await page.getByRole('button', { name: 'Show more' }).click();
     await rows(page).nth(72).waitFor();
     const leaver = rows(page).filter({ hasText: 'leaver-1' });
-    assert.match(await leaver.innerText(), /last login .* · 1 device/);
+    assert.match(await leaver.innerText(), /last login .* · 1\u00a0device/);
     await assertFine(page);
     await page.getByLabel('Show', { exact: true }).selectOption({ label: 'Never logged in' });
-    await page.getByText(/^(70|69) users$/).waitFor();
+    await page.getByText(/^(70|69)\u00a0users$/).waitFor();
     await page.getByLabel('Search users').fill('diop 69');
     await page.getByText('1 user', { exact: true }).waitFor();
     assert.match(await rows(page).first().innerText(), /pupil-69 Fatou Diop 69\s+never logged in/);

@@ -72,7 +72,9 @@ export function Home(): JSX.Element {
               </button>
             )}
           </Devices>
-          <Below view={view} count={total} alerts={alerts.value} look={look} onView={narrow} />
+          {found.value.devices.length >= total && (
+            <Below view={view} count={total} alerts={alerts.value} look={look} onView={narrow} />
+          )}
         </>
       )}
     </div>
