@@ -201,11 +201,8 @@ function KeyOffer(props: {
     const json = {
       name: t('send.keyName', { name: deviceName(device) }),
       devices: [device.id],
-      // A board that switches something hears what its actuators are set to.
-      scopes: [
-        'devices-data:create',
-        ...(device.actuators.length > 0 ? ['devices-data:view', 'devices:view'] : []),
-      ],
+      // With it a board also hears what its actuators are set to [contract 15].
+      scopes: ['devices-data:create'],
     };
     await action.run(async () => {
       const made = await api.request({ method: 'POST', path: '/auth/keys', json });

@@ -29,6 +29,18 @@ export const guest: Actor = { kind: 'guest' };
 /** The guest who asks from an IP address. */
 export const guestAt = (address: string): Actor => ({ kind: 'guest', address });
 
+/**
+ * The actor as one to whom actuators are shown: a key that may push to a device sees what they are
+ * set to, as far as its account may [contract 15].
+ */
+export function asSeerOfActuators(actor: Actor): Actor {
+  if (actor.kind === 'guest' || actor.key?.scopes?.has('devices-data:create') !== true) {
+    return actor;
+  }
+  const scopes = new Set<Scope>([...actor.key.scopes, 'devices:view', 'devices-data:view']);
+  return { ...actor, key: { ...actor.key, scopes } };
+}
+
 /** Whether an administrator brings data from elsewhere: no quota and no value limit holds. */
 export function isImport(actor: Actor): boolean {
   return actor.kind === 'admin' && actor.isImporting === true;

@@ -1,5 +1,5 @@
 import type { Verdict } from '../domain/access/access.ts';
-import type { Actor } from '../domain/actor.ts';
+import { type Actor, asSeerOfActuators } from '../domain/actor.ts';
 import { type Payer, payerOf } from '../domain/budgets/payer.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import { DomainError, isFailureToStore } from '../domain/errors.ts';
@@ -250,7 +250,7 @@ export function createReceiveRights(options: {
     async mayReceive(actor: Actor, topic: string): Promise<boolean> {
       const target = readTopic(topic);
       const deviceId = viewedDevice(target);
-      if (deviceId !== undefined) return watch.mayView(actor, deviceId);
+      if (deviceId !== undefined) return watch.mayView(viewerOf(target, actor), deviceId);
       if (target.kind === 'device_topic') return deviceTopics.may(actor, target.owner);
       return target.kind === 'system' && actor.kind === 'admin';
     },
@@ -258,11 +258,14 @@ export function createReceiveRights(options: {
     tryReceive(actor: Actor, topic: string): Verdict {
       const target = readTopic(topic);
       const deviceId = viewedDevice(target);
-      if (deviceId !== undefined) return watch.tryView(actor, deviceId);
+      if (deviceId !== undefined) return watch.tryView(viewerOf(target, actor), deviceId);
       return target.kind === 'device_topic' ? deviceTopics.tryMay(actor, target.owner) : 'unknown';
     },
   };
 }
+
+const viewerOf = (target: Target, actor: Actor): Actor =>
+  target.kind === 'actuator' ? asSeerOfActuators(actor) : actor;
 
 /** The device that one must be able to view to get messages of the topic. */
 function viewedDevice(target: Target): DeviceId | undefined {

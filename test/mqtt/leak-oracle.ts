@@ -1,4 +1,4 @@
-import { type Asker, rightsOn, type Subject } from '../v2/rights-oracle.ts';
+import { type Asker, lookingAtActuators, rightsOn, type Subject } from '../v2/rights-oracle.ts';
 
 /** What a topic carries, as far as rights depend on it. */
 export type Kind = 'value' | 'values' | 'actuator' | 'free' | 'gateway';
@@ -34,8 +34,9 @@ export function mayGet(
   const isRevoked = revoked.includes(place.id);
   const isPrivate = hidden.includes(place.id) || (place.isPrivate && !shown.includes(place.id));
   if (kind === 'gateway') return mayUpdateGateway(receiver, place, isRevoked);
+  const asker = { ...others, granted: isRevoked ? [] : granted };
   const rights = rightsOn(
-    { ...others, granted: isRevoked ? [] : granted },
+    kind === 'actuator' ? lookingAtActuators(asker) : asker,
     { ...place, isPrivate },
     'open',
   );

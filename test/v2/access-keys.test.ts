@@ -26,6 +26,34 @@ interface CreatedKey {
   readonly expires?: string;
 }
 
+test('a key that may push to a device hears what its actuators are set to', async () => {
+  const as = service.as('esi');
+  const json = { id: 'kit', visibility: 'private', sensors: [{ id: 'T' }] };
+  assertDone(await as({ method: 'POST', path: '/devices', json }));
+  const pump = { id: 'pump', value_type: 'bool' };
+  assertDone(await as({ method: 'POST', path: '/devices/kit/actuators', json: pump }));
+  const narrowed = { devices: ['kit'], scopes: ['devices-data:create'] };
+  const { key: token } = await createKey('esi', narrowed);
+  await using board = await connect(service, { username: 'board', password: token });
+  await board.subscribe('devices/#');
+  assertDone(await as({ method: 'PUT', path: '/devices/kit/actuators/pump/value', json: true }));
+  await board.got(1);
+  assert.deepEqual(board.texts, ['devices/kit/actuators/pump/value true']);
+  for (const path of ['', '/pump', '/pump/value']) {
+    const { status } = await service.call({ path: `/devices/kit/actuators${path}`, token });
+    assert.equal(status, 200, path);
+  }
+  const data = { path: '/devices/kit/sensors/T/values', token };
+  assertRefused(await service.call(data), 403);
+  // A key is never wider than its account: who may only push sees no settings.
+  const grant = { method: 'PUT', path: '/devices/kit/grants/yaw', json: ['devices-data:create'] };
+  await service.tokenOf('yaw');
+  assertDone(await as(grant));
+  const { key: other } = await createKey('yaw', narrowed);
+  const value = { path: '/devices/kit/actuators/pump/value', token: other };
+  assertRefused(await service.call(value), 403);
+});
+
 const postKey = (username: string, json: unknown) =>
   service.as(username)({ method: 'POST', path: '/auth/keys', json });
 

@@ -12,6 +12,7 @@ import {
   deviceRoutes,
   knownValue,
   owner,
+  seerFor,
   statusOnDevice,
 } from './route-rights.ts';
 
@@ -68,7 +69,8 @@ async function faultsOf(world: RightsWorld, cell: Cell): Promise<readonly string
     say(`the refusal tells ${reply.text}`);
   }
   if (route.showsValues === true && reply.status === 200) {
-    const mayView = rightsOn(asker, device, world.publicPush).includes('devices-data:view');
+    const rights = rightsOn(seerFor({ route, asker }), device, world.publicPush);
+    const mayView = rights.includes('devices-data:view');
     if (/4711/.test(reply.text) !== mayView) say(`values: ${reply.text}`);
   }
   if (call.method === 'GET') {

@@ -69,6 +69,17 @@ function rightsOfAccount(
   return rights;
 }
 
+/**
+ * The asker as one who looks at actuators: a key that may push sees what they are set to, as far as
+ * its account may [contract 15].
+ */
+export function lookingAtActuators(asker: Asker): Asker {
+  const scopes = asker.key?.scopes;
+  if (scopes?.includes('devices-data:create') !== true) return asker;
+  const seen = [...scopes, 'devices:view', 'devices-data:view'] as const;
+  return { ...asker, key: { ...asker.key, scopes: seen } };
+}
+
 /** Whether the asker may share the device or hand it over: its owner or an admin, never a key. */
 export function isInCharge(asker: Asker, device: Subject): boolean {
   if (asker.key !== undefined) return false;

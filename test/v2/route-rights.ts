@@ -4,6 +4,7 @@ import {
   type DeviceScope,
   isInCharge,
   isPerson,
+  lookingAtActuators,
   type PublicPush,
   rightsOn,
   type Subject,
@@ -30,6 +31,8 @@ export interface DeviceRoute {
   readonly success?: number;
   /** The answer holds values of sensors or actuators, for those who may view the data. */
   readonly showsValues?: boolean;
+  /** It reads actuators. */
+  readonly ofActuators?: boolean;
 }
 
 /** A device of the matrix, with the visibility it was created with. */
@@ -61,6 +64,8 @@ const push: DeviceRoute = {
 const keptForEver = { json: { raw_days: null, hourly_days: null } };
 
 const retention: DeviceRoute = { needs: 'devices:update', send: () => keptForEver };
+
+const actuatorsRead = { needs: 'devices:view', showsValues: true, ofActuators: true } as const;
 
 /** Every route about one device, with the query it takes to name it. */
 export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
@@ -143,13 +148,16 @@ export const deviceRoutes: Readonly<Record<string, DeviceRoute>> = {
     needs: 'devices:update',
     send: () => ({ json: { id: 'extra' } }),
   },
-  'GET /devices/{device_id}/actuators': { needs: 'devices:view', showsValues: true },
-  'GET /devices/{device_id}/actuators/{actuator_id}': { needs: 'devices:view', showsValues: true },
+  'GET /devices/{device_id}/actuators': actuatorsRead,
+  'GET /devices/{device_id}/actuators/{actuator_id}': actuatorsRead,
   'DELETE /devices/{device_id}/actuators/{actuator_id}': {
     needs: 'devices:update',
     isDestructive: true,
   },
-  'GET /devices/{device_id}/actuators/{actuator_id}/value': { needs: 'devices-data:view' },
+  'GET /devices/{device_id}/actuators/{actuator_id}/value': {
+    needs: 'devices-data:view',
+    ofActuators: true,
+  },
   'PUT /devices/{device_id}/actuators/{actuator_id}/value': {
     needs: 'set',
     send: () => ({ json: knownValue }),
@@ -204,9 +212,18 @@ function isAllowed(cell: {
     case 'set':
       return rightsOn(asker, device, 'granted').includes('devices-data:create');
     default:
-      return rightsOn(asker, device, cell.publicPush).includes(cell.route.needs);
+      return rightsOn(seerFor(cell), device, cell.publicPush).includes(cell.route.needs);
   }
 }
+
+/** The asker, with what a key that may push sees of actuators. */
+export const seerFor = ({
+  route,
+  asker,
+}: {
+  readonly route: DeviceRoute;
+  readonly asker: Asker;
+}): Asker => (route.ofActuators === true ? lookingAtActuators(asker) : asker);
 
 const anybody = (status: number) => () => status;
 const person = (success: number) => (asker: Asker) => (isPerson(asker) ? success : 403);

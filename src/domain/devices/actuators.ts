@@ -3,7 +3,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import type { Access } from '../access/access.ts';
 import type { Scope } from '../access/scopes.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, asSeerOfActuators } from '../actor.ts';
 import { type Payer, payerOf } from '../budgets/payer.ts';
 import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -26,7 +26,7 @@ export interface ActuatorChange {
 
 /**
  * Actuators of devices. What one is set to is data: to set it takes devices-data:create, to see it
- * devices-data:view; the rest is the device's description.
+ * devices-data:view, or a key with devices-data:create; the rest is the device's description.
  */
 export interface Actuators {
   list(actor: Actor, id: DeviceId): Promise<readonly Actuator[]>;
@@ -95,7 +95,8 @@ export function createActuators(options: {
   }
 
   /** The device as the actor may see its actuators. */
-  async function visible(actor: Actor, id: DeviceId): Promise<Device> {
+  async function visible(asker: Actor, id: DeviceId): Promise<Device> {
+    const actor = asSeerOfActuators(asker);
     const device = await requireRight(actor, 'devices:view', id);
     const resource = deviceResource(device);
     const maySee = await access.allows(actor, 'devices-data:view', resource);
@@ -151,7 +152,7 @@ export function createActuators(options: {
     list: async (actor, id) => (await visible(actor, id)).actuators,
     get: async (actor, id, actuatorId) => requireActuator(await visible(actor, id), actuatorId),
     async value(actor, id, actuatorId) {
-      const device = await requireRight(actor, 'devices-data:view', id);
+      const device = await requireRight(asSeerOfActuators(actor), 'devices-data:view', id);
       const { value } = requireActuator(device, actuatorId);
       if (value === undefined) throw notFound(`actuator ${actuatorId} was never set`);
       return value;
