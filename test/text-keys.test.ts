@@ -23,6 +23,7 @@ const ownWords: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/lib/json.ts', ['object']], // sets "__proto__" as its own
   ['src/mqtt/broker/message-queue.ts', ['dropped']], // reasons of ours
   ['src/mqtt/broker/outbound.ts', ['dropped']], // reasons of ours
+  ['src/storage/sql/table.ts', ['row', 'thing']], // columns and fields of ours
   ['src/wire/thing-speak.ts', ['shortNames']], // names of ours
   ['src/wire/validation.ts', ['cleaned', 'query', 'raw']], // fields of our schemas
   ['src/channels/provider-url.ts', ['found']], // settings that the provider's list names

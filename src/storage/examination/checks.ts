@@ -36,7 +36,7 @@ export interface Checks {
 export async function walkRows<Row>(
   { session, findings, pace, reasonOf, inSnapshot = (step) => step() }: Checks,
   rows: { readonly table: string; readonly sql: string; readonly after: readonly Value[] },
-  check: (row: Row) => readonly Value[] | Promise<readonly Value[]>,
+  check: (row: Row) => Promise<readonly Value[]>,
 ): Promise<void> {
   let { after } = rows;
   try {

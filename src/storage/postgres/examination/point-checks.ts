@@ -75,14 +75,14 @@ export async function checkStored(
   let hotRows = 0;
 
   const chunks = { table: 'chunks', sql: selectChunks, after: [-1, -1, first, first, -1] };
-  await walkRows<ChunkRow>(checks, chunks, (row) => {
+  await walkRows<ChunkRow>(checks, chunks, async (row) => {
     const { bucket, series, minTime, maxTime, id, summary } = row;
     const blocks = examination.check(row);
     if (blocks !== undefined) examination.checkSummary(row, summary, blocks);
     return [bucket, series, minTime, maxTime, id];
   });
   const hot = { table: 'hot', sql: selectHot, after: [-1, -1, -1] };
-  await walkRows<HotRow>(checks, hot, (row) => {
+  await walkRows<HotRow>(checks, hot, async (row) => {
     hotRows += 1;
     const wrong = hotFault(row);
     if (wrong !== undefined) {
@@ -91,7 +91,7 @@ export async function checkStored(
     return [row.bucket, row.series, row.ordinal];
   });
   const hours = { table: 'hourly_summaries', sql: selectHours, after: [-1, -1, first] };
-  await walkRows<HoursRow>(checks, hours, (row) => {
+  await walkRows<HoursRow>(checks, hours, async (row) => {
     if (!isWhole(row)) {
       const date = new Date(row.day).toISOString().slice(0, 10);
       damage('hours', `The hours of ${date} of series ${row.series} cannot be trusted.`);

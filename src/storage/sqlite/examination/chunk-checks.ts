@@ -90,7 +90,7 @@ export async function checkDatapoints(
 async function checkLog(checks: Checks) {
   let [logRows, logBytes] = [0, 0];
   const log = { table: 'datapoint_log', sql: readLog, after: [first] };
-  await walkRows<{ seq: number; pushes: Uint8Array }>(checks, log, ({ seq, pushes }) => {
+  await walkRows<{ seq: number; pushes: Uint8Array }>(checks, log, async ({ seq, pushes }) => {
     logRows += 1;
     logBytes += pushes.length;
     try {
