@@ -56,6 +56,8 @@ const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'a line of an agent whose sensor cannot be made is told of': placeOfLines,
     'a refusal says where it was sent, what was read and what to change':
       'it names a path of version 2, and topics, which have the same words in both',
+    'a refusal says where it was sent and how it began, whatever the endpoint':
+      'it names paths of both versions, and lines as version 2 writes them',
   },
   'retention.test.ts': {
     'the nearest retention holds, and says where it is set and what goes next':
