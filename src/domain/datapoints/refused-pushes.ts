@@ -113,24 +113,35 @@ export function createRefusedPushes(options: {
     return (await users.findByUsername(parseUsername(text)))?.username;
   }
 
-  return {
-    async note(seen) {
-      const refused = seen.refused ?? refusedElementsOf(seen.error);
-      const problem = problemOf(seen);
-      if (problem === undefined) return;
-      try {
-        if (refused === undefined) {
-          return await write(seen, problem, { ...sentenceOf(seen), ...excerptOf(seen) });
-        }
-        for (const { refusal, elements, count } of refused.kinds()) {
-          const kind = problemOf({ ...seen, code: refusal.code, error: refusal }) ?? problem;
-          await write(seen, kind, { elements, count });
-        }
-      } catch {
-        // The entry only helps people; the refusal itself was answered.
+  async function record(seen: SeenRefusal): Promise<void> {
+    const refused = seen.refused ?? refusedElementsOf(seen.error);
+    const problem = problemOf(seen);
+    if (problem === undefined) return;
+    try {
+      if (refused === undefined) {
+        return await write(seen, problem, { ...sentenceOf(seen), ...excerptOf(seen) });
       }
+      for (const { refusal, elements, count } of refused.kinds()) {
+        const kind = problemOf({ ...seen, code: refusal.code, error: refusal }) ?? problem;
+        await write(seen, kind, { elements, count });
+      }
+    } catch {
+      // The entry only helps people; the refusal itself was answered.
+    }
+  }
+
+  /** Refusals whose device or account is being looked up. */
+  const underWay = new Set<Promise<void>>();
+
+  return {
+    note(seen) {
+      const work = record(seen).finally(() => underWay.delete(work));
+      underWay.add(work);
+      return work;
     },
     async list(actor, deviceId) {
+      // Senders may ask as soon as they were answered.
+      await Promise.all(underWay);
       const device = await devices.find(deviceId);
       if (device === undefined) throw noDevice(deviceId);
       access.requireOwner(actor, deviceResource(device));
