@@ -232,7 +232,9 @@ async function appendApart(
       batch.map(({ push }) => push),
       note,
     );
-    for (const [at, one] of batch.entries()) one.outcome = outcomes[at] ?? missing;
+    batch.forEach((one, at) => {
+      one.outcome = outcomes[at] ?? missing;
+    });
   } catch (reason) {
     // The store says what is wrong with the machine: that is no fault of a push.
     const isWhole = tries.left === limits.commitTriesMax;

@@ -55,25 +55,12 @@ export function* encodeInSteps(
   for (const push of pushes) {
     const { batch } = push;
     putHead(sink, push);
-    for (let from = 0; from < batch.count; from += datapointsPerStep) {
-      if (from > 0) yield;
-      const end = Math.min(from + datapointsPerStep, batch.count);
-      receivedAt = putRows(sink, batch, { from, end, receivedAt });
+    for (let row = 0; row < batch.count; row += 1) {
+      if (row > 0 && row % datapointsPerStep === 0) yield;
+      receivedAt = putRow(sink, batch, row, receivedAt);
     }
   }
   return endPushes(sink);
-}
-
-function putRows(
-  sink: ByteSink,
-  batch: ColumnBatch,
-  rows: { readonly from: number; readonly end: number; readonly receivedAt: number },
-): number {
-  let { receivedAt } = rows;
-  for (let row = rows.from; row < rows.end; row += 1) {
-    receivedAt = putRow(sink, batch, row, receivedAt);
-  }
-  return receivedAt;
 }
 
 function beginPushes(pushes: readonly LoggedPush[]): ByteSink {

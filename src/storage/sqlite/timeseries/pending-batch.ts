@@ -4,7 +4,7 @@ import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { type StagedPush, stagePush } from './pending-push.ts';
+import { isShort, type StagedPush, stageLong, stageShort } from './pending-push.ts';
 import { nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 /** A push that goes to disk, with the series it belongs to. */
@@ -46,7 +46,10 @@ export function createPendingBatch(
         continue;
       }
       const sequenceNumber = nextSequenceNumber(series);
-      const found = yield* stagePush(chunks, series, push.batch);
+      // Most pushes are short: each spares a generator of its own.
+      const found = isShort(push.batch)
+        ? stageShort(chunks, series, push.batch)
+        : yield* stageLong(chunks, series, push.batch);
       outcomes.push(outcomeOf({ series, sequenceNumber, push }, found, staging));
     }
     return outcomes;

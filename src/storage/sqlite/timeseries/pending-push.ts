@@ -20,11 +20,26 @@ export interface StagedPush {
   readonly last: number | undefined;
 }
 
+/** Whether a push is staged in one step. */
+export const isShort = (batch: ColumnBatch): boolean => batch.count <= datapointsPerStep;
+
 /**
- * Finds out which datapoints of a push are not stored yet, and stages them with their series;
- * yields between the steps of a long one. A timestamp later than all before costs no lookup.
+ * Finds out which datapoints of a push are not stored yet, and stages them with their series. A
+ * timestamp later than all before costs no lookup.
  */
-export function* stagePush(
+export function stageShort(chunks: ChunkReader, series: Series, batch: ColumnBatch): StagedPush {
+  const pendingPush = beginPendingPush(series, batch);
+  try {
+    stageStep(chunks, pendingPush, 0);
+    return stagedOf(pendingPush);
+  } catch (reason) {
+    clearStaged(series);
+    throw reason;
+  }
+}
+
+/** The same for a long push: yields between its steps. */
+export function* stageLong(
   chunks: ChunkReader,
   series: Series,
   batch: ColumnBatch,
@@ -35,13 +50,17 @@ export function* stagePush(
       if (at > 0) yield;
       stageStep(chunks, pendingPush, at);
     }
-    const { rows, last } = pendingPush;
-    return { fresh: rows === undefined ? batch : selectRows(batch, rows), last };
+    return stagedOf(pendingPush);
   } catch (reason) {
     clearStaged(series);
     throw reason;
   }
 }
+
+const stagedOf = ({ batch, rows, last }: PendingPush): StagedPush => ({
+  fresh: rows === undefined ? batch : selectRows(batch, rows),
+  last,
+});
 
 interface PendingPush {
   readonly series: Series;
