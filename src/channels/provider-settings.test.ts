@@ -97,6 +97,12 @@ for (const [what, read, text, problem] of [
   ['a name too long', sms, 'smpp://a:b@c?from=KIPIMO-ALARMS', /at most 11/],
   ['a password in clear', email, `${smtp}?from=k@example.org&tls=off`, /must not travel in clear/],
   ['a user without password', email, 'smtp://u@mail.example.org?from=k@e.org', /both a user/],
+  [
+    'a mail server without a sender',
+    email,
+    smtp,
+    /from=, the address that sends: smtps:\/\/USER:PASSWORD@mail\.example\.org\?from=kipimo@example\.org$/,
+  ],
   ['a sender that is none', email, `${smtp}?from=nobody`, /from is an address/],
   ['a URL that is too long', sms, `smpp://a:b@c?from=${'1'.repeat(3_000)}`, /at most 2048/],
 ] as const) {

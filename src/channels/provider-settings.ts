@@ -207,7 +207,7 @@ export interface EmailSettings {
   readonly senderName: string;
 }
 
-const mailExample = 'smtps://USER:PASSWORD@mail.mailExample.org?from=kipimo@mailExample.org';
+const mailExample = 'smtps://USER:PASSWORD@mail.example.org?from=kipimo@example.org';
 
 /** Reads KIPIMO_SMTP_URL; throws ProviderUrlError. */
 export function readSmtpUrl(text: string): EmailSettings {
