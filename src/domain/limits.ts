@@ -168,6 +168,8 @@ export const limits = {
   refusalBytesPerSenderMax: 65_536,
   refusalBytesMax: 4 * 1_048_576,
   refusalsPerBulkMax: 10,
+  /** Refusals of a sender whose device is being looked up; what comes then is not remembered. */
+  refusalsUnderWayPerSenderMax: 256,
   refusedExcerptMax: 80,
   // Datapoints.
   /** A timestamp further ahead of our clock is refused [contract 6]. */

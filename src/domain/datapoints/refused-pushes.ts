@@ -113,13 +113,16 @@ export function createRefusedPushes(options: {
     return (await users.findByUsername(parseUsername(text)))?.username;
   }
 
-  async function record(seen: SeenRefusal): Promise<void> {
+  async function record(
+    seen: Omit<SeenRefusal, 'sent'>,
+    excerpt: Pick<NewRefusal, 'excerpt'>,
+  ): Promise<void> {
     const refused = seen.refused ?? refusedElementsOf(seen.error);
     const problem = problemOf(seen);
     if (problem === undefined) return;
     try {
       if (refused === undefined) {
-        return await write(seen, problem, { ...sentenceOf(seen), ...excerptOf(seen) });
+        return await write(seen, problem, { ...sentenceOf(seen), ...excerpt });
       }
       for (const { refusal, elements, count } of refused.kinds()) {
         const kind = problemOf({ ...seen, code: refusal.code, error: refusal }) ?? problem;
@@ -130,21 +133,37 @@ export function createRefusedPushes(options: {
     }
   }
 
-  /** Refusals whose device or account is being looked up. */
-  const underWay = new Set<Promise<void>>();
+  /** Refusals whose device or account is being looked up, by payer. */
+  const underWay = new Map<Payer, Map<Promise<void>, Omit<SeenRefusal, 'sent'>>>();
+
+  /** Finds those to the device, or sent by its owner: what strangers send elsewhere delays none. */
+  const underWayFor = ({ id, owner }: Device): readonly Promise<void>[] =>
+    [...underWay.values()].flatMap((ofPayer) =>
+      [...ofPayer].flatMap(([work, { deviceId, actor }]) => {
+        const isOwn = actor !== undefined && actor.kind !== 'guest' && actor.username === owner;
+        return isOwn || deviceId === id ? [work] : [];
+      }),
+    );
 
   return {
-    note(seen) {
-      const work = record(seen).finally(() => underWay.delete(work));
-      underWay.add(work);
+    note({ sent, ...seen }) {
+      const payer = payerOfRefusal(seen);
+      const ofPayer = underWay.get(payer) ?? new Map();
+      // Entries only help people: a sender who floods the store has fewer.
+      if (ofPayer.size >= limits.refusalsUnderWayPerSenderMax) return Promise.resolve();
+      const work = record(seen, excerptOf(sent)).finally(() => {
+        ofPayer.delete(work);
+        if (ofPayer.size === 0) underWay.delete(payer);
+      });
+      underWay.set(payer, ofPayer.set(work, seen));
       return work;
     },
     async list(actor, deviceId) {
-      // Senders may ask as soon as they were answered.
-      await Promise.all(underWay);
       const device = await devices.find(deviceId);
       if (device === undefined) throw noDevice(deviceId);
       access.requireOwner(actor, deviceResource(device));
+      // Senders may ask as soon as they were answered.
+      await Promise.all(underWayFor(device));
       const { owner, createdAt } = device;
       const since = Math.max(createdAt, clock.now() - limits.refusalMs);
       const page = book.read(owner, deviceId);
@@ -170,7 +189,7 @@ function sentenceOf({ description, error }: SeenRefusal): Pick<NewRefusal, 'desc
 }
 
 /** The first characters of the body or payload. */
-function excerptOf({ sent }: SeenRefusal): Pick<NewRefusal, 'excerpt'> {
+function excerptOf(sent: Uint8Array | undefined): Pick<NewRefusal, 'excerpt'> {
   if (sent === undefined || sent.length === 0) return {};
   const begin = sent.subarray(0, 4 * limits.refusedExcerptMax);
   return { excerpt: shorten(new TextDecoder().decode(begin, { stream: true })) };
