@@ -35,16 +35,35 @@ test('a key that may push to a device hears what its actuators are set to', asyn
   const narrowed = { devices: ['kit'], scopes: ['devices-data:create'] };
   const { key: token } = await createKey('esi', narrowed);
   await using board = await connect(service, { username: 'board', password: token });
-  await board.subscribe('devices/#');
+  await board.subscribe('#');
+  await board.subscribe('$share/boards/devices/+/sensors/+/value');
+  // Of all that follows only the setting of the own device is for it.
+  await createDevice('esi', 'other');
+  assertDone(await as({ method: 'POST', path: '/devices/other/actuators', json: pump }));
+  assertDone(await as({ method: 'PUT', path: '/devices/other/actuators/pump/value', json: true }));
+  assertDone(
+    await as({ method: 'POST', path: '/devices/kit/sensors/T/value', json: { value: 1 } }),
+  );
+  await using owner = await connect(service, { as: 'esi' });
+  for (const topic of ['sensors/T/value', 'actuators/pump/more', 'chat']) {
+    await owner.publish(`devices/kit/${topic}`, '2', { qos: 1, retain: true });
+  }
   assertDone(await as({ method: 'PUT', path: '/devices/kit/actuators/pump/value', json: true }));
   await board.got(1);
   assert.deepEqual(board.texts, ['devices/kit/actuators/pump/value true']);
+  await using late = await connect(service, { username: 'late', password: token });
+  await late.subscribe('#');
+  assertDone(await as({ method: 'PUT', path: '/devices/kit/actuators/pump/value', json: false }));
+  await late.got(1);
+  assert.deepEqual(late.texts, ['devices/kit/actuators/pump/value false']);
   for (const path of ['', '/pump', '/pump/value']) {
     const { status } = await service.call({ path: `/devices/kit/actuators${path}`, token });
     assert.equal(status, 200, path);
   }
-  const data = { path: '/devices/kit/sensors/T/values', token };
-  assertRefused(await service.call(data), 403);
+  const closed = ['kit', 'kit/sensors', 'kit/sensors/T/values', 'other/actuators'];
+  for (const path of closed) {
+    assertRefused(await service.call({ path: `/devices/${path}`, token }), 403);
+  }
   // A key is never wider than its account: who may only push sees no settings.
   const grant = { method: 'PUT', path: '/devices/kit/grants/yaw', json: ['devices-data:create'] };
   await service.tokenOf('yaw');
