@@ -82,7 +82,7 @@ function outcomeAtTwilio({ status }: Answered, body: JsonObject | undefined): Ou
 }
 
 /** A form for a resource of Africa's Talking. */
-export interface AfricasTalkingForm {
+interface AfricasTalkingForm {
   readonly path: string;
   /** The thing that the form asks for, as its refusal names it. */
   readonly what: 'message' | 'call';

@@ -265,7 +265,7 @@ function signUpLimits({ signUpBytesMax: given, accountBytesMax, disk }: StorageR
 }
 
 /** Limits of a push of a stranger. */
-export interface StrangerLimits {
+interface StrangerLimits {
   /** Of the owner of the device; absent: none. */
   readonly quota: number | undefined;
   /** Bytes that have no owner. */
@@ -278,7 +278,7 @@ export interface StrangerLimits {
  * Quota for what strangers push to public devices: those who may only because they are public. It
  * takes at most a quarter of the owner's quota, and counts in the total of guests [contract 15].
  */
-export interface StrangerQuotas {
+interface StrangerQuotas {
   /**
    * Reserves quota for a push; the caller says afterwards how much was stored. Throws storage_full.
    */
@@ -297,7 +297,7 @@ export interface StrangerQuotas {
 
 const partOfQuota = 4;
 
-export function createStrangerQuotas(shares: GuestShares): StrangerQuotas {
+function createStrangerQuotas(shares: GuestShares): StrangerQuotas {
   // By the username in lower case.
   const stored = new Map<string, number>();
   const held = new Map<string, number>();

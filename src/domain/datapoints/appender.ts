@@ -41,7 +41,7 @@ export interface Appender {
   drain(): Promise<void>;
 }
 
-export interface AppenderOptions {
+interface AppenderOptions {
   readonly store: DatapointStore;
   readonly feed: Feed;
   readonly clock: Clock;

@@ -90,7 +90,7 @@ const headOf = ({ id, owner, visibility, createdAt }: Device): DeviceHead =>
   visibility === undefined ? { id, owner, createdAt } : { id, owner, visibility, createdAt };
 
 /** Reads of the datapoint store that a filter needs. */
-export type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
+type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
 
 /** Which devices pass a filter; it sees last values as readers do, or none if it may not. */
 function createFilterRound(

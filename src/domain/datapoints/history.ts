@@ -64,7 +64,7 @@ export function createHistory(options: {
 }
 
 /** The sensor, for those who may view its data. Throws DomainError. */
-export async function viewableSensor(
+async function viewableSensor(
   { devices, access }: { readonly devices: DeviceStore; readonly access: Access },
   actor: Actor,
   { deviceId, sensorId }: SensorRef,
@@ -124,7 +124,7 @@ export function calibratedDatapoint(
 }
 
 /** A page in the order of time, short enough for one step. */
-export interface PageAfter {
+interface PageAfter {
   readonly total: number;
   readonly standsFrom: Instant | undefined;
   /** The page in one step. */

@@ -55,7 +55,7 @@ export type IngestMany = (
 ) => BulkIngest;
 
 /** A refused line, as the owner of its device is to read it. */
-export type SeenLine = Pick<SeenRefusal, 'deviceId' | 'sensorId' | 'path' | 'sent'>;
+type SeenLine = Pick<SeenRefusal, 'deviceId' | 'sensorId' | 'path' | 'sent'>;
 
 export function createIngestMany(
   options: IngestOptions & {

@@ -319,7 +319,7 @@ interface HandedOver {
  * Pushes of one payer to one device that are not handed to the store at once: none overtakes
  * another, however long its lookups take. Other pushes wait for nothing.
  */
-export interface PushQueue {
+interface PushQueue {
   isEmpty(): boolean;
   /** Whether a push is under way: the next one waits behind it. */
   has(payer: Payer, deviceId: DeviceId): boolean;

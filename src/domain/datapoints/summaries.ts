@@ -262,7 +262,7 @@ const hoursPerStep = 2_048;
  * For plots: the least and the greatest number of each hour of which retention took the datapoints,
  * at its beginning, in the order of the page. None for a page that ends after so many datapoints.
  */
-export async function readHourEnds(options: {
+async function readHourEnds(options: {
   readonly datapoints: Pick<DatapointStore, 'standsFrom' | 'hours'>;
   readonly source: Source;
   readonly page: Page;

@@ -23,7 +23,7 @@ export interface PushTimes {
 }
 
 /** The newest times of sensors as they are evaluated. */
-export interface NewestTimes extends PushTimes {
+interface NewestTimes extends PushTimes {
   /** Of one sensor, or of all of the device. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
   isEmpty(): boolean;

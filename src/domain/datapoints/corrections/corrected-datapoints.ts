@@ -191,7 +191,7 @@ interface Found {
  * Last values of sensors with corrections, as they are shown. What was found is remembered: lists
  * that ask for it again need no correction.
  */
-export function createCorrectedLast(pages: Pages) {
+function createCorrectedLast(pages: Pages) {
   // A removed one is found by reading back from the end.
   const cache = createLruCache<string, Found>(limits.overlaysMax, {
     max: limits.overlayBytesMax,
