@@ -280,7 +280,6 @@ export const limits = {
   deviceCachePartsPerSlice: 500,
   /** Of so many pairs of a thing and a user it is remembered what was granted; half of one user. */
   grantCacheEntriesMax: 100_000,
-
   // Social messages [contract 5].
   /** Recipients times channels of one request. */
   socialsPerBatchMax: 1_000,
@@ -384,7 +383,6 @@ export const limits = {
   completionsWaitingMax: 10_000,
   testMessagesPerMinuteMax: 5,
   testMessagesUsersMax: 10_000,
-
   // Grants.
   grantsPerResourceMax: 1_000,
   /** Groups of users that one account keeps, and the users in one of them. */

@@ -58,7 +58,7 @@ test('a list has what its owner was refused for before', async () => {
   assert.deepEqual(shown, [['unknown_device', 'pand']]);
 });
 
-test('so many refusals of one sender are looked up at once, and those of others besides', async () => {
+test('few refusals of one sender are looked up at once, and those of others besides', async () => {
   const { pushes, waiting } = open();
   const max = limits.refusalsUnderWayPerSenderMax;
   const note = (at: number, address: string) => pushes.note({ ...aRefusal(`x${at}`), address });
