@@ -111,6 +111,7 @@ export function createEventText(contexts: PublishContextForm) {
     },
   };
 }
+
 export type EventText = ReturnType<typeof createEventText>;
 
 const firstOfLast = ({ batch }: Push): number =>

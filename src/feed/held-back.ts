@@ -11,6 +11,8 @@ interface Held {
 }
 
 /**
+ * Does work here in the order of the commits of all processes.
+ *
  * A process sees its own commits before those of others, which it reads: work on its own commits
  * behind them is deferred until it has read them. Not for ever: where others cannot be read for
  * seconds although commits succeed, order is given up, and a line in the log says so. Seconds are
@@ -74,7 +76,7 @@ export function createHeldBack(options: {
   }
 
   return {
-    /** Does it now, or when entries of other processes before the newest commit were acted on. */
+    /** Does it now, or when all entries of others before the newest commit were acted on. */
     inOrder: (work: () => void): void => inOrder(work),
     released: () => new Promise<void>((resolve) => inOrder(resolve, true)),
     areAny: () => held.length > 0,
@@ -96,5 +98,3 @@ export function createHeldBack(options: {
     },
   };
 }
-
-/** Work to be done here in the order of the commits of all processes. */

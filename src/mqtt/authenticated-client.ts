@@ -169,7 +169,7 @@ export class AuthenticatedClient implements Client {
   }
 }
 
-export type GatewayHeartbeats = ReturnType<typeof createGatewayHeartbeats>;
+type GatewayHeartbeats = ReturnType<typeof createGatewayHeartbeats>;
 
 /** A connected client whose client id is a gateway's is its sign of life [contract 5]. */
 export function createGatewayHeartbeats(options: {

@@ -257,7 +257,7 @@ function confirmedBy(
 const isClearing = ({ retain, payload }: Message): boolean => retain && payload.byteLength === 0;
 
 /** Where published values go. */
-export interface ValueParts {
+interface ValueParts {
   readonly ingest: Ingest;
   /** Takes long payloads in, alternating with those of HTTP. */
   readonly takeLargePush: TakeLargePush;
@@ -266,7 +266,7 @@ export interface ValueParts {
 }
 
 /** Reads and stores a long payload, with other work in between; answers its values. */
-export async function storeLong(
+async function storeLong(
   { ingest, takeLargePush }: ValueParts,
   actor: Actor,
   sensor: SensorRef,
@@ -284,7 +284,7 @@ export async function storeLong(
 }
 
 /** Stores the values of a short payload, and answers them. */
-export async function storeShort(
+async function storeShort(
   { ingest }: ValueParts,
   actor: Actor,
   sensor: SensorRef,
@@ -297,7 +297,7 @@ export async function storeShort(
 }
 
 /** Records the refused elements of an array whose other ones were stored. */
-export function noteRefused(
+function noteRefused(
   by: Pick<ValueParts, 'refusedPushes'> & { readonly actor: Actor; readonly sensor: SensorRef },
   { topic: path }: Message,
   { refused }: PublishedValues,
@@ -310,7 +310,7 @@ export function noteRefused(
 }
 
 /** Which of those that were not refused becomes the last value. */
-export const lastTaken = (values: PublishedValues): Promise<NewDatapoint | undefined> =>
+const lastTaken = (values: PublishedValues): Promise<NewDatapoint | undefined> =>
   runInSteps(lastInSteps(values));
 
 /** As `lastAmong` has it, a few at a time. */

@@ -24,8 +24,9 @@ interface Silence {
 }
 
 /**
- * No clocks are compared: a member is given up when it did not move while this process beat a few
- * times, a second apart. Where the database is away no member beats, so none is given up.
+ * Publishes each second that this process lives, and gives up members that do not. No clocks are
+ * compared: a member is given up when it did not move while this process beat a few times, a second
+ * apart. Where the database is away no member beats, so none is given up.
  */
 export function createHeartbeat(options: {
   readonly store: MemberStore;
@@ -111,5 +112,3 @@ export function createHeartbeat(options: {
     serving: (): readonly Member[] => known,
   };
 }
-
-/** Publishes each second that this process lives, and gives up members that do not. */

@@ -1,15 +1,16 @@
-/** What waits, by payer: one item of each payer, then the next of each; of one payer in order. */
+/** Waiting items by payer: one of each payer, then the next of each; those of a payer in order. */
 export class PayerQueues<Item> {
   /** The next payer first; each has an item at least. */
   readonly #byPayer = new Map<string, Set<Item>>();
   /** Items of all payers. */
   size = 0;
 
-  /** Puts an item behind those of its payer; no item waits twice. */
+  /** Puts an item behind those of its payer; one that waits already keeps its place. */
   push(payer: string, item: Item): void {
-    const own = this.#byPayer.get(payer);
-    if (own === undefined) this.#byPayer.set(payer, new Set([item]));
-    else own.add(item);
+    const own = this.#byPayer.get(payer) ?? new Set();
+    if (own.has(item)) return;
+    own.add(item);
+    this.#byPayer.set(payer, own);
     this.size += 1;
   }
 

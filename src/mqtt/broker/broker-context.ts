@@ -78,7 +78,8 @@ export function createBrokerContext(options: BrokerOptions) {
   const retained = createRetainedMessages({ journal, budgets, clock });
   const completion = { router, retained, counters };
   const wills = createWills({
-    ...{ bytes: budgets.of('mqtt_will_bytes'), clock, journal, handOnShares, completion, shared },
+    ...{ bytes: budgets.of('mqtt_will_bytes'), clock, log, journal, handOnShares, completion },
+    shared,
   });
   const registry = createSessionRegistry({ tree, entries, journal, clock, budgets });
   /** Where other processes have sessions as well. */

@@ -67,11 +67,13 @@ export async function complete(
 ): Promise<void> {
   const { shared, journal, log } = context;
   const until = async (work: () => Promise<void>, sentence: string): Promise<void> => {
-    if (isOver()) return;
-    await untilDone(work, (err) => {
-      log.warn({ err }, sentence);
-      return isOver();
-    });
+    await untilDone(
+      async () => (isOver() ? undefined : work()),
+      (err) => {
+        log.warn({ err }, sentence);
+        return isOver();
+      },
+    );
   };
   const heldBack = taken.filter(({ session }) => session.catchUp !== undefined);
   if (heldBack.length > 0) {

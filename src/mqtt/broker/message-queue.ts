@@ -196,7 +196,7 @@ function createTransmission({ entries, counters, clock }: QueueContext) {
     session.isAsking = true;
     // The store may not answer: asks again, as long as the connection lasts.
     const asked = untilDone(
-      () => link.client.mayReceive(message.topic),
+      async () => session.link === link && link.client.mayReceive(message.topic),
       () => session.link !== link,
     );
     void asked.then((isAllowed = false) => {

@@ -228,8 +228,6 @@ function* walk(
   }
 }
 
-export type RetainedDelivery = ReturnType<typeof createRetainedDelivery>;
-
 /** Hands retained messages to new subscriptions, as fast as the client reads. */
 export function createRetainedDelivery(options: {
   readonly retained: RetainedMessages;

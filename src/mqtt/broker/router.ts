@@ -115,7 +115,7 @@ export interface PublishCompletion {
 
 /**
  * Hands a publish on if the hooks leave that to the broker; answers the reason code for its sender.
- * One that was refused before the hooks were asked has no message any more.
+ * A publish that was refused before the hooks were asked has no message any more.
  */
 export function completePublish(
   { router, retained, counters }: PublishCompletion,
@@ -144,7 +144,7 @@ interface Job {
 }
 
 interface PayerQueue {
-  /** With what is called when each is over. */
+  /** Jobs in order, each with the function that is called when it is over. */
   readonly jobs: Map<Job, () => void>;
   /** Deliveries that wait in it. */
   waiting: number;

@@ -55,7 +55,7 @@ export function createSlices<Item>(work: (item: Item) => boolean): Slices<Item> 
   };
 }
 
-export type TurnShares = ReturnType<typeof createTurnShares>;
+type TurnShares = ReturnType<typeof createTurnShares>;
 
 /**
  * Quotas of each slice of the event loop: one of each payer, one of all guests, and one of all

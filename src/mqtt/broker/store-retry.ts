@@ -8,7 +8,7 @@ export const retryPause = (): Promise<void> =>
 export const finalAttemptsMax = 3;
 
 /**
- * Does the work again until it succeeds, with a pause before each attempt. `failed` is called with
+ * Does the work again until it succeeds, with a pause between attempts. `failed` is called with
  * each error; it answers whether to give up, and then the answer is undefined.
  */
 export async function untilDone<Answer>(

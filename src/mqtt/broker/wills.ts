@@ -3,6 +3,7 @@ import type { Payer } from '../../domain/budgets/payer.ts';
 import { bytesOfMessage, type Message, type SessionKey } from '../../domain/messaging/message.ts';
 import type { SharedSessions, StoredWill } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Client } from '../broker.ts';
 import type { Journal } from './journal.ts';
 import { completePublish, type PublishCompletion } from './router.ts';
@@ -33,12 +34,13 @@ export type Wills = ReturnType<typeof createWills>;
 export function createWills(options: {
   readonly bytes: Budget;
   readonly clock: Clock;
+  readonly log: Log;
   readonly journal: Pick<Journal, 'add'>;
   readonly handOnShares: Pick<HandOnShares, 'turnOf'>;
   readonly completion: PublishCompletion;
   readonly shared: Pick<SharedSessions, 'beginWill'> | undefined;
 }) {
-  const { bytes, clock, journal, handOnShares, completion, shared } = options;
+  const { bytes, clock, log, journal, handOnShares, completion, shared } = options;
   const pending = new Map<SessionKey, PendingWill>();
   /** Wills the hooks have not answered. */
   const underWay = new Set<Promise<void>>();
@@ -97,8 +99,9 @@ export function createWills(options: {
       // Thousands of wills may be due at once.
       await handOnShares.turnOf(client.payer);
       completePublish(completion, sent, outcome);
-    } catch {
+    } catch (error) {
       // A client that is gone receives no answer, and cannot send it again.
+      log.error({ err: error, topic: message.topic }, 'a last will met a bug');
     }
     return 'over';
   }

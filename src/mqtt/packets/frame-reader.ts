@@ -174,12 +174,12 @@ export interface FrameLimits {
   readonly bytesMaxOf: (topic: string) => number;
 }
 
-export const headerBytesMax = 5;
+const headerBytesMax = 5;
 const firstRoomBytes = 512;
 const noBytes = Buffer.alloc(0);
 
 /** A packet that has arrived in part. */
-export class PartialPacket {
+class PartialPacket {
   readonly #limits: FrameLimits;
   /** The buffer of the packet: its first `#length` bytes are there. */
   #bytes = noBytes;
@@ -253,12 +253,12 @@ export class PartialPacket {
 }
 
 /** Where the body of a packet begins whose length has arrived. */
-export function headerLength(frame: Buffer): number {
+function headerLength(frame: Buffer): number {
   let at = 1;
   while ((frame[at] ?? 0) >= 0x80) at += 1;
   return at + 1;
 }
 
 /** The refusal of a packet that is larger than it may be. */
-export const tooLarge = (): ProtocolError =>
+const tooLarge = (): ProtocolError =>
   new ProtocolError(reason.packetTooLarge, 'the packet is too large');

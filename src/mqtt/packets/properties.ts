@@ -21,7 +21,10 @@ const readers = {
   variable: (reader: ByteReader) => reader.variableInteger(),
   text: (reader: ByteReader) => reader.text(),
   binary: (reader: ByteReader) => void reader.binary(),
-  pair: (reader: ByteReader) => void [reader.text(), reader.text()],
+  pair(reader: ByteReader): void {
+    reader.text();
+    reader.text();
+  },
 };
 
 interface Rule {
@@ -132,7 +135,7 @@ export function readProperties(reader: ByteReader, where: number): Properties {
     seen |= bit;
     // The checker of an identifier takes what the reader of its kind answers.
     const checked = rule.check === undefined ? value : rule.check(value as never);
-    if (rule.field !== undefined) Object.assign(found, { [rule.field]: checked });
+    if (rule.field !== undefined) found[rule.field] = checked as never;
     if (rule.isForwarded === true) forwarded.push(reader.bytes.subarray(start, inner.offset));
   }
   reader.offset = end;
