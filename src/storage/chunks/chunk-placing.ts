@@ -92,7 +92,7 @@ function takesIn(front: ChunkRow, blocks: readonly Block[], limits: ChunkLimits)
 }
 
 /** The blocks after datapoints were put into them. */
-export interface Placed {
+interface Placed {
   readonly blocks: readonly Block[];
   /** Blocks that could not be read and are left out. */
   readonly damaged: number;
@@ -102,7 +102,7 @@ export interface Placed {
  * Puts datapoints, in order of time, where they belong among the blocks of a chunk: those without
  * any are not decoded. At the same time a block's own datapoints, which arrived first, go first.
  */
-export function placeInBlocks(
+function placeInBlocks(
   blocks: readonly Block[],
   later: Columns,
   limits: ChunkLimits,

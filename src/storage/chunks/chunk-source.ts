@@ -26,7 +26,7 @@ export interface ChunkSource {
 }
 
 /** The means of an engine to list and to fetch chunks. */
-export interface ChunkFetching
+interface ChunkFetching
   extends Pick<ChunkSource, 'inSnapshot' | 'heads' | 'columns' | 'summary'> {
   /** The blocks of a chunk in order of time; `order`: the order in which they are read. */
   directory(chunk: number, order: 'asc' | 'desc'): readonly Block[];

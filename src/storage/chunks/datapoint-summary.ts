@@ -42,7 +42,7 @@ export function summariseStanding(
  * Reads one step of a page, oldest first: where stretches may represent their datapoints, and all
  * of a stretch is in the page, nothing is decoded. It ends where it can be gone on from.
  */
-export function summarisePage(source: PageSource, options: SummariseOptions): SummarisedStep {
+function summarisePage(source: PageSource, options: SummariseOptions): SummarisedStep {
   const { chunks, series, page } = source;
   const walk = createWalk(source, options);
   for (const [chunk, following] of inPairs(chunks.heads(series, page, 'asc'))) {

@@ -6,7 +6,7 @@ export type EngineWork<Result> = Generator<unknown, Result, unknown>;
 
 /** Waits for an answer of the engine. */
 export function* answerOf<Answer>(asked: Answered<Answer>): EngineWork<Answer> {
-  // Whoever runs the work hands back what it yielded, awaited.
+  // The runner of the work hands the yielded answer back, awaited.
   return (yield asked) as Answer;
 }
 

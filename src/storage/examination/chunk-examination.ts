@@ -5,7 +5,7 @@ import { decodeSummary, encodeSummary, summarise } from '../chunks/summary.ts';
 import type { Findings } from './finding.ts';
 
 /** The size of the chunks of one series. */
-export interface SeriesSize {
+interface SeriesSize {
   chunks: number;
   datapoints: number;
   bytes: number;
@@ -40,7 +40,7 @@ export function createChunkExamination(options: {
   readonly findings: Findings;
   /** Chunks of so many datapoints have a summary. */
   readonly summaryDatapointsMin: number;
-  /** What to do about a wrong summary, and about chunks without any. */
+  /** The remedies for a wrong summary, and for chunks without any. */
   readonly remedies: { readonly wrong: (chunk: number) => string; readonly missing: string };
 }) {
   const { now, findings, summaryDatapointsMin, remedies } = options;

@@ -25,7 +25,7 @@ export const deleteAside =
 /** Collects findings; of one check a few, and then how many more there are. */
 export type Findings = ReturnType<typeof createFindings>;
 
-/** None yet. */
+/** Begins without any finding. */
 export function createFindings() {
   const byCheck = new Map<string, { readonly kept: Finding[]; count: number }>();
 

@@ -1,6 +1,6 @@
 import type { Findings } from './finding.ts';
 
-/** What is stored of one series, as one commit left it. */
+/** The stored numbers of one series, as one commit left them. */
 export interface StoredSeries {
   readonly name: string;
   /** How many datapoints were put into chunks. */

@@ -40,7 +40,7 @@ export const postgresLimits = {
   keepAliveSeconds: 5,
   /** A list reads this many devices at once. */
   listDevicesPerRead: 100,
-  /** It reads this many devices, sensors and actuators, then lets others run. */
+  /** So many devices, sensors and actuators are read, then others run. */
   listPartsPerSlice: 500,
   /** … or so many characters of their descriptions. */
   listCharactersPerSlice: 2 * mebibyte,

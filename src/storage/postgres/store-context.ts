@@ -13,7 +13,7 @@ const ofUser = `
     where users.id = $1)`;
 
 /** Changes of the stores that both engines use; a command has no number. */
-export function createSharedWrites(member: number | undefined): SqlWrites {
+function createSharedWrites(member: number | undefined): SqlWrites {
   const writes = createSqlWrites(createNotificationEngine(member));
   return {
     ...writes,

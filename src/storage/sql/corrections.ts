@@ -44,15 +44,11 @@ export const correctionColumns = `${correctionHeadColumns}, details`;
 /** Bytes that a row counts besides its details. */
 const rowBytes = 200;
 
-/** Bytes that a correction counts towards the limits. */
-export const correctionBytes = (correction: Correction): number =>
-  rowBytes + Buffer.byteLength(detailsOf(correction));
-
-/** The same of a row. */
+/** Bytes that a row counts towards the limits. */
 const sizeOfRow = ({ details }: Pick<CorrectionRow, 'details'>): number =>
   rowBytes + Buffer.byteLength(details);
 
-/** The same of the rows of the table. */
+/** The same in the words of the database. */
 const correctionRowBytes = `${rowBytes} + octet_length(corrections.details)`;
 
 /** Times as differences: a minute apart, an item takes about fifteen bytes. */

@@ -115,8 +115,8 @@ function createPartWrites({ table, key, keeps }: PartTable) {
   };
 }
 
-export const sensors = createPartWrites({ table: 'sensors', key: 'sensor_id' });
-export const actuators = createPartWrites({
+const sensors = createPartWrites({ table: 'sensors', key: 'sensor_id' });
+const actuators = createPartWrites({
   table: 'actuators',
   key: 'actuator_id',
   keeps: settingFields,

@@ -42,7 +42,7 @@ const selectExisting = `
     as found
   from each($1, $2, $3) order by given.key`;
 
-/** What differs by engine. */
+/** The parts of the store that differ by engine. */
 export interface DeviceStoreOptions {
   readonly limits: SliceLimits;
   readonly load: LoadDevices;
@@ -226,7 +226,7 @@ function createDeviceReading({
   };
 }
 
-/** What a description weighs, in characters of JSON text. */
+/** The weight of a description, in characters of JSON text. */
 function charactersOf({ row, sensors, actuators }: DeviceRows): number {
   let characters = row.details.length;
   for (const { details } of sensors) characters += details.length;

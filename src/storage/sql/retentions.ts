@@ -35,7 +35,7 @@ export interface StateRow {
 }
 
 /** The retention of a row: a value that is no number of days deletes nothing. */
-export function retentionOf({ raw_days: rawDays, hourly_days: hourlyDays }: DaysRow): Retention {
+function retentionOf({ raw_days: rawDays, hourly_days: hourlyDays }: DaysRow): Retention {
   return {
     ...(isDays(rawDays) && { rawDays }),
     ...(isDays(hourlyDays) && { hourlyDays }),

@@ -6,7 +6,7 @@ import { deviceDetails, partDetails } from './device-row.ts';
 import type { SqlReader } from './session.ts';
 
 /** Bytes that a row counts besides its text: keys, indexes and dates. */
-export const rowBytes = 200;
+const rowBytes = 200;
 
 /** Bytes that the description of a device counts towards a quota, without its sensors. */
 const deviceBytes = (device: Device): number => rowBytes + Buffer.byteLength(deviceDetails(device));

@@ -88,7 +88,7 @@ interface UserUpdate {
   readonly smsCredit?: number | null;
 }
 
-/** What ends with a password: keys made before a time, and all logins but one. */
+/** The credentials that end with a password: keys made before a time, all logins but one. */
 interface PasswordEnds {
   readonly keysMadeBefore: number | null;
   readonly exceptSession: string | null;

@@ -29,7 +29,7 @@ export const sqliteLimits = {
   compactRoomBytes: 16 * mebibyte,
   /** A list reads this many devices between two checks of the time, as far as the rest lets it. */
   listDevicesPerRead: 16,
-  /** It reads this many devices, sensors and actuators, then lets others run. */
+  /** So many devices, sensors and actuators are read, then others run. */
   listPartsPerSlice: 500,
   /** … or so many characters of their descriptions. */
   listCharactersPerSlice: 2 * mebibyte,

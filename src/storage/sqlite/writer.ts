@@ -49,7 +49,7 @@ interface WriterNews {
 export type WriterReport = 'ready' | readonly WriterAnswer[] | WriterNews;
 
 /** Whether it is no answer. */
-export const isNews = (report: readonly WriterAnswer[] | WriterNews): report is WriterNews =>
+const isNews = (report: readonly WriterAnswer[] | WriterNews): report is WriterNews =>
   'renewal' in report;
 
 /** Calls to the only write connection. One resolves when its commit is synced to disk. */

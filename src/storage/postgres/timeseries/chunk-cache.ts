@@ -40,7 +40,7 @@ export function createChunkCache(limits: HotLimits, log: Log) {
   return {
     /** Reads these chunks, in order of time; throws MissingError for what has to be fetched. */
     sourceOf(heads: readonly ChunkHead[]): ChunkSource {
-      // What was fetched for this read stays for it, whatever the caches forget.
+      // Bytes that were fetched for this read stay for it, whatever the caches forget.
       const held = new Map<number, Uint8Array | undefined>();
       const heldSummaries = new Map<number, ChunkSummary | 'none'>();
 

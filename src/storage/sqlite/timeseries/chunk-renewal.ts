@@ -8,7 +8,7 @@ import { createSelection, withoutWaiting } from '../connection.ts';
 import { createChunkRows } from './chunk-table.ts';
 
 /** A chunk as the index lists it. */
-export interface ChunkListing {
+interface ChunkListing {
   readonly series: number;
   readonly id: number;
   readonly minTime: number;
@@ -17,7 +17,7 @@ export interface ChunkListing {
 }
 
 /** A chunk that may be renewed. */
-export interface ListedChunk extends ChunkListing {
+interface ListedChunk extends ChunkListing {
   readonly bytes: number;
   /** A summary is due, and there is none. */
   readonly lacksSummary: boolean;
