@@ -102,11 +102,7 @@ interface Placed {
  * Puts datapoints, in order of time, where they belong among the blocks of a chunk: those without
  * any are not decoded. At the same time a block's own datapoints, which arrived first, go first.
  */
-function placeInBlocks(
-  blocks: readonly Block[],
-  later: Columns,
-  limits: ChunkLimits,
-): Placed {
+function placeInBlocks(blocks: readonly Block[], later: Columns, limits: ChunkLimits): Placed {
   const all = [...blocks];
   let damaged = 0;
   for (let from = 0; from < later.count; ) {

@@ -26,8 +26,7 @@ export interface ChunkSource {
 }
 
 /** The means of an engine to list and to fetch chunks. */
-interface ChunkFetching
-  extends Pick<ChunkSource, 'inSnapshot' | 'heads' | 'columns' | 'summary'> {
+interface ChunkFetching extends Pick<ChunkSource, 'inSnapshot' | 'heads' | 'columns' | 'summary'> {
   /** The blocks of a chunk in order of time; `order`: the order in which they are read. */
   directory(chunk: number, order: 'asc' | 'desc'): readonly Block[];
   /** How many datapoints chunks within the range have, and the chunks that reach over its ends. */

@@ -1,17 +1,15 @@
 import type { Gateway, GatewayStore } from '../../domain/gateways/gateway.ts';
 import { type ResourcePatch, resourcePatchOf } from './patch.ts';
-import { countingOwned, listing, patchingOf, removalOf } from './resources.ts';
-import { found, insertRow, type SqlContext, type SqlSession } from './session.ts';
-import { createTable, type Row, reading } from './table.ts';
+import { patchingOf, removalOf, resourceReads } from './resources.ts';
+import { insertRow, type SqlContext, type SqlSession } from './session.ts';
+import { createTable, type Row } from './table.ts';
 
 /** The table gateways. */
 export const gatewayTable = createTable<Gateway>('gateways', {
   plain: ['id', 'owner', 'visibility', 'lastSeenAt', 'createdAt', 'modifiedAt'],
   json: ['status'],
 });
-const { columns } = gatewayTable;
 
-const selectGateway = `select ${columns} from gateways where id = $1`;
 const changeGateway = `
   update gateways set owner = $1, visibility = $2, details = $3, modified_at = $4 where id = $5`;
 const recordHeartbeat = `
@@ -53,21 +51,16 @@ export const gatewayWrites = {
 };
 
 /** Gateways in the tables of either engine. */
-export function createGatewayStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<typeof gatewayWrites>): GatewayStore {
-  const list = listing<Row>(reader, 'gateway', columns);
-  const read = reading(damaged, gatewayTable);
+export function createGatewayStore(context: SqlContext<typeof gatewayWrites>): GatewayStore {
+  const { write } = context;
+  const { list, ...reads } = resourceReads(context, 'gateway', gatewayTable);
   return {
+    ...reads,
     insert: (created) => write('insertGateway', gatewayTable.toRow(created)),
-    find: async (id) => found(await reader.first<Row>(selectGateway, id), read),
     async list(page) {
-      const { rows, total } = await list(page);
-      return { gateways: rows.flatMap((row) => read(row) ?? []), total };
+      const { things: gateways, total } = await list(page);
+      return { gateways, total };
     },
-    countOwnedBy: countingOwned(reader, 'gateways'),
     update: (id, changes, at) => write('updateGateway', id, resourcePatchOf(changes), at),
     heartbeat: (id, { at, status }) =>
       write('recordHeartbeat', id, at, status === undefined ? null : JSON.stringify(status)),

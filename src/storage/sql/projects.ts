@@ -1,14 +1,13 @@
 import type { DeviceId, GatewayId } from '../../domain/ids.ts';
 import type { Project, ProjectStore } from '../../domain/projects/project.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
-import { countingOwned, listing, removalOf } from './resources.ts';
-import { found, insertRow, type SqlContext, type SqlSession } from './session.ts';
-import { createTable, type Row, reading } from './table.ts';
+import { removalOf, resourceReads } from './resources.ts';
+import { insertRow, type SqlContext, type SqlSession } from './session.ts';
+import { createTable, type Row } from './table.ts';
 
 const projectTable = createTable<Project>('projects', { plain: ['id', 'owner'] });
-const { columns } = projectTable;
 
-const selectProject = `select ${columns} from projects where id = $1`;
+const selectProject = `select ${projectTable.columns} from projects where id = $1`;
 const selectUnshared = `
   select value as id from each($3)
   where not exists (select 1 from project_members
@@ -70,15 +69,9 @@ async function listMembers(
 }
 
 /** Projects in the tables of either engine. */
-export function createProjectStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<typeof projectWrites>): ProjectStore {
-  const list = listing<Row>(reader, 'project', columns);
-  const read = reading(damaged, projectTable);
-  const find: ProjectStore['find'] = async (id) =>
-    found(await reader.first<Row>(selectProject, id), read);
+export function createProjectStore(context: SqlContext<typeof projectWrites>): ProjectStore {
+  const { reader, write } = context;
+  const { find, list, countOwnedBy } = resourceReads(context, 'project', projectTable);
 
   async function unsharedOf(id: string, kind: Kind, ids: readonly string[]) {
     const rows = await reader.all<{ id: string }>(selectUnshared, id, kind, ids);
@@ -88,11 +81,11 @@ export function createProjectStore({
   return {
     insert: (created) => write('insertProject', projectTable.toRow(created)),
     find,
+    countOwnedBy,
     async list(page) {
-      const { rows, total } = await list(page);
-      return { projects: rows.flatMap((row) => read(row) ?? []), total };
+      const { things: projects, total } = await list(page);
+      return { projects, total };
     },
-    countOwnedBy: countingOwned(reader, 'projects'),
     update: (id, changes, { isOwners }) => {
       const kinds: Kind[] = [];
       if (changes.deviceIds !== undefined) kinds.push('device');

@@ -7,12 +7,13 @@ import { applyPatch, type ResourcePatch } from './patch.ts';
 import {
   countRows,
   deletion,
+  found,
   readPage,
   type SqlReader,
   type SqlSession,
   type Value,
 } from './session.ts';
-import { textsFrom } from './table.ts';
+import { type Row, reading, type Table, textsFrom } from './table.ts';
 
 /** Columns of a device or gateway that a change of it concerns. */
 interface StoredResource {
@@ -63,6 +64,26 @@ export const listing =
     const from = numbered(`${kind}s where ${sql}`);
     return reader.inSnapshot((session) => readPage<Row>(session, { columns, from }, values, page));
   };
+
+/** Reads gateways or projects, one by one and in lists. */
+export function resourceReads<Thing>(
+  { reader, damaged }: { readonly reader: SqlReader; readonly damaged: DamagedRows },
+  kind: ResourceKind,
+  table: Table<Thing>,
+) {
+  const { name, columns } = table;
+  const select = `select ${columns} from ${name} where id = $1`;
+  const read = reading(damaged, table);
+  const list = listing<Row>(reader, kind, columns);
+  return {
+    find: async (id: string) => found(await reader.first<Row>(select, id), read),
+    async list(page: Parameters<typeof list>[0]) {
+      const { rows, total } = await list(page);
+      return { things: rows.flatMap((row) => read(row) ?? []), total };
+    },
+    countOwnedBy: countingOwned(reader, name),
+  };
+}
 
 /** A condition of a where clause, with one `?` for each of its values, in their order. */
 export interface Condition {
