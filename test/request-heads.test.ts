@@ -149,6 +149,29 @@ for (const name of ['short', 'ordinary', 'secure']) {
       }
     });
 
+    test('what changes something is carried out in the order of the requests', async () => {
+      const one = service(name);
+      const token = await one.tokenOf('ama');
+      const post = (path: string, json: unknown): string => {
+        const body = JSON.stringify(json);
+        const length = `Content-Length: ${body.length}`;
+        const fields = [`Authorization: Bearer ${token}`, 'Content-Type: application/json', length];
+        return head(`POST /api/v2${path}`, 'X-Odd: a', ...fields) + body;
+      };
+      for (let count = 0; count < 10; count += 1) {
+        const id = `breath-${count}`;
+        const values = `/devices/${id}/sensors/s/value`;
+        const texts = ['z'.repeat(5_000), 'short', 'y'.repeat(20_000), 'last'];
+        const made = post('/devices', { id, sensors: [{ id: 's' }] });
+        const pushes = texts.map((value) => post(values, { value }));
+        const answer = await exchange(one, [made + pushes.join('') + last]);
+        assert.deepEqual(statuses(answer), ['204', '204', '204', '204', '204', '200']);
+        const { json } = await one.as('ama')({ path: `/devices/${id}/sensors/s/values` });
+        const stored = (json as readonly { readonly value: string }[]).map(({ value }) => value);
+        assert.deepEqual(stored, texts);
+      }
+    });
+
     test('a request that comes in chunks has no lone line feed', async () => {
       const one = service(name);
       const chunked = `${head(target, 'Transfer-Encoding: chunked')}2\r\n21\r\n0\r\n\r\n`;

@@ -65,7 +65,9 @@ interface Framing {
  */
 export class HeadReader {
   /** Most requests of a connection differ in their first line alone. */
-  #known: { readonly fields: string; readonly head: RequestHead } | undefined;
+  #known:
+    | { readonly isSafe: boolean; readonly fields: string; readonly head: RequestHead }
+    | undefined;
 
   /** Reads a whole head, up to its `end`; undefined: it is none. */
   read(bytes: Buffer, end: number): RequestHead | undefined {
@@ -75,11 +77,13 @@ export class HeadReader {
     // From the version on: what the first line ends with belongs to what is known.
     const at = requestLine.lastIndex - 3;
     const known = this.#known;
-    if (known?.fields.length === end - at && text.endsWith(known.fields)) return known.head;
+    const isSafe = safeMethod.test(text);
+    const isKnown = known?.isSafe === isSafe && known.fields.length === end - at;
+    if (isKnown && text.endsWith(known.fields)) return known.head;
     fieldLines.lastIndex = at + 3;
-    const head = fieldLines.test(text) ? headOf(text) : undefined;
+    const head = fieldLines.test(text) ? headOf(text, isSafe) : undefined;
     const isPlain = head !== undefined && head.instead === undefined;
-    this.#known = isPlain ? { fields: text.slice(at), head } : undefined;
+    this.#known = isPlain ? { isSafe, fields: text.slice(at), head } : undefined;
     return head;
   }
 
@@ -97,8 +101,11 @@ export class HeadReader {
 const asUri = (text: string): string =>
   text.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 
+/** Methods of requests that change nothing [RFC 9110 9.2.1]. */
+const safeMethod = /^(?:GET|HEAD|OPTIONS) /;
+
 /** Reads a head whose grammar is right. */
-function headOf(text: string): RequestHead | undefined {
+function headOf(text: string, isSafe: boolean): RequestHead | undefined {
   const framing = readFields(text);
   const body = framing.hosts > 1 ? undefined : bodyOf(framing);
   if (body === undefined) return undefined;
@@ -107,7 +114,8 @@ function headOf(text: string): RequestHead | undefined {
     instead: hasLoneLf || lengths.length > 1 ? plainHead(text, framing) : undefined,
     body,
     isLast: connection === '' ? isOld : isLast(connection, isOld),
-    isAlone: isOld || hasUpgrade,
+    // Only safe requests may be carried out side by side [RFC 9112 9.3.2].
+    isAlone: isOld || hasUpgrade || !isSafe,
     isBare: false,
   };
 }
