@@ -24,6 +24,10 @@ test('a number lacks its country while it has neither plus nor two zeros', () =>
 test('a browser says its region, or none: a guess could be saved without being seen', () => {
   assert.equal(regionOf(['sw', 'en-TZ']), 'TZ');
   assert.equal(regionOf(['fr']), undefined);
+  assert.equal(regionOf(['zh-Hans-CN']), 'CN');
+  assert.equal(regionOf(['de-u-co-phonebk', 'ca-valencia']), undefined);
+  // As Chromium of Debian says it.
+  assert.equal(regionOf(['C', 'en-ke@posix']), 'KE');
   assert.equal(withDialCode('77 123 45 67', ''), '77 123 45 67');
   for (const [region, code] of dialCodes)
     assert.match(`${region} ${code}`, /^[A-Z]{2} [1-9]\d{0,2}$/);

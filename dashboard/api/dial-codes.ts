@@ -49,8 +49,11 @@ export function withDialCode(numbers: string, region: string): string {
     .join('');
 }
 
+/** Browsers on Linux also name tags that `Intl.Locale` refuses, such as en-US@posix. */
+const regionTag = /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2})(?![a-z\d])/i;
+
 /** The region that a browser is set to; undefined where its languages name none. */
 export const regionOf = (languages: readonly string[]): string | undefined =>
   languages
-    .map((tag) => new Intl.Locale(tag).region)
+    .map((tag) => regionTag.exec(tag)?.[1]?.toUpperCase())
     .find((region) => region !== undefined && dialCodes.has(region));

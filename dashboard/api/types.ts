@@ -22,7 +22,7 @@ import type {
 } from '../../src/wire/sharing.ts';
 import type { ImportedUsersMessage, UserMessage } from '../../src/wire/user.ts';
 
-/** What API version 2 answers: the types of its schemas, of which nothing is left in the build. */
+/** Answers of API version 2: the types of its schemas, of which nothing is left in the build. */
 export type Datapoint = Omit<Wire<typeof LastValueMessage>, 'date_received'> & {
   /** Absent of a value that came by MQTT. */
   readonly date_received?: string;

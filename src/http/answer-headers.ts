@@ -84,7 +84,7 @@ const knownTags = new WeakMap<object, string>();
  * whether it is sent compressed or not [RFC 9110, 8.8.1]. `whole` is an object that represents the
  * text: the text is hashed once while it lives.
  */
-export function entityTagOf(body: string, whole?: object): string {
+function entityTagOf(body: string, whole?: object): string {
   const known = whole && knownTags.get(whole);
   if (known !== undefined) return known;
   const entityTag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`;

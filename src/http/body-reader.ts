@@ -13,7 +13,7 @@ import type { Clients } from './clients.ts';
 import { bounded, inflated, inflaterBytes, isCompressed } from './content-encoding.ts';
 import { answerUnderWay } from './latest-answer.ts';
 
-export interface BodyReaderParts {
+interface BodyReaderParts {
   /** The budget of bodies that have not arrived whole, or are not answered yet. */
   readonly room: Budget;
   readonly authenticate: Authenticate;
@@ -136,7 +136,7 @@ function readBody(
  * Counts a body that is read piece by piece, for its payer. The function that it answers takes the
  * length of a piece, and throws rate_limited when the budget is used up.
  */
-export function createBodyCount(
+function createBodyCount(
   request: FastifyRequest,
   payload: IncomingMessage,
   parts: BodyReaderParts,

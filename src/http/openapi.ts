@@ -189,7 +189,7 @@ function refusals(route: Route, inWords: (sentence: string) => string): object {
 }
 
 /** The schemas of a document that have a name, each written once. */
-export interface Components {
+interface Components {
   /** The part of a document with references in place of the schemas that have a name. */
   named(part: object): object;
   /** By their names. */
@@ -197,7 +197,7 @@ export interface Components {
 }
 
 /** A schema's title is its name; `inWords` says it in the words of a version of the API. */
-export function createComponents(inWords: (name: string) => string): Components {
+function createComponents(inWords: (name: string) => string): Components {
   const schemas = new Map<string, unknown>();
 
   function named(node: unknown): unknown {

@@ -120,7 +120,7 @@ export class RequestCutter {
 const lf = 0x0a;
 
 /** Where the body of a request ends. */
-export interface BodyEnd {
+interface BodyEnd {
   /**
    * How many of the bytes are of the body, which is over when there are fewer than were given or
    * `isOver`; -1: they are no body.
@@ -129,7 +129,7 @@ export interface BodyEnd {
   readonly isOver: boolean;
 }
 
-export function bodyOfLength(length: number): BodyEnd {
+function bodyOfLength(length: number): BodyEnd {
   let left = length;
   return {
     take(bytes) {
@@ -150,7 +150,7 @@ const lineBytesMax = 4_096;
  * A body in chunks [RFC 9112 7.1], as strict as node:http reads it: lines end with CRLF, and the
  * size of a chunk is digits that an extension or the end of the line follow.
  */
-export function chunkedBody(): BodyEnd {
+function chunkedBody(): BodyEnd {
   let state: 'size' | 'data' | 'after data' | 'trailer' | 'over' = 'size';
   let left = 0;
   let line = '';

@@ -169,6 +169,7 @@ export const usualErrors = ['invalid', 'unauthenticated', 'forbidden', 'not_foun
 /** Definitions of the routes of one tag, by their methods. */
 export type TaggedRoutes = ReturnType<typeof routesOf>;
 
+/** Makes routes of one tag: each has the usual refusals unless it names its own. */
 export function routesOf(tag: string) {
   const of = (method: Method) => {
     function define<Query extends TObject, Value, const Documented extends RouteAnswer>(

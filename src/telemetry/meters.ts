@@ -66,4 +66,6 @@ export function createMeters(registry: Registry) {
     },
   };
 }
+
+/** The makers of metrics of one registry. */
 export type Meters = ReturnType<typeof createMeters>;

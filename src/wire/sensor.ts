@@ -57,7 +57,7 @@ export function calibrationFromWire(message: Static<typeof CalibrationMessage>):
   return createCalibration({ ...flag, points: ends, spelling: 'ends' });
 }
 
-export function calibrationToWire(calibration: Calibration): Static<typeof CalibrationMessage> {
+function calibrationToWire(calibration: Calibration): Static<typeof CalibrationMessage> {
   const { isEnabled, spelling } = calibration;
   const flag = isEnabled === undefined ? {} : { enabled: isEnabled };
   const points = calibration.points.map(pointToWire);

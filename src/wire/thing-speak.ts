@@ -59,7 +59,7 @@ export function readUpdateBody(sent: string | Buffer, isJson: boolean): UpdatePa
 }
 
 /** A JSON object of few levels. Throws DomainError invalid for anything else. */
-export function readJsonObject(bytes: Buffer): Readonly<Record<string, JsonValue>> {
+function readJsonObject(bytes: Buffer): Readonly<Record<string, JsonValue>> {
   const body = parsed(withoutPadding(decoded(bytes)));
   if (isJsonObject(body)) return body;
   throw invalid('the body must be a JSON object such as {"field1": 21.5}');

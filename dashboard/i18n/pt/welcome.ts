@@ -36,7 +36,7 @@ export const welcome: Translation<'welcome'> = {
   firstSet: 'Definir e entrar',
   firstLater: 'Mais tarde: manter a que apareceu',
   firstWrong:
-    'Este link já foi usado ou tem mais de uma hora. Entre com a palavra-passe que ' + 'apareceu.',
+    'Este link já foi usado ou tem mais de uma hora. Entre com a palavra-passe que apareceu.',
   haveAccount: 'Já tem conta?',
   noAccount: 'Ainda não tem conta?',
   closed: 'Este serviço não aceita contas novas. Peça uma ao administrador.',

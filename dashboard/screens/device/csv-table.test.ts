@@ -8,7 +8,7 @@ import { readCsvRows } from './csv-rows.ts';
 import { createCsvTable, type TableForm } from './csv-table.ts';
 
 const deviceId = parseDeviceId('-a,b');
-const sensorIds = ['value', '@TC', 'x,y'].map((id) => parseSensorId(id));
+const sensorIds = ['value', '@TC', 'x,y', '1.5'].map((id) => parseSensorId(id));
 const sensors = sensorIds.map((id) => `${deviceId}/${id}`);
 
 /** Around the hour that comes twice in Berlin, where few values share few times. */

@@ -22,6 +22,8 @@ export interface CsvTable {
 }
 
 const lineEnd = '\r\n';
+/** The cell of the value in a record of a read; ids that look like numbers stay as they are. */
+const valueAt = 2;
 /** Records of a read have one value of at most a mebibyte. */
 const recordCharactersMax = 4 * 1_048_576;
 
@@ -42,7 +44,7 @@ export function createCsvTable(form: TableForm): CsvTable {
   function lines(records: readonly CsvRecord[]): string {
     let text = hasBegun || records.length === 0 ? '' : `${head.join(between)}${lineEnd}`;
     for (const { cells } of hasBegun ? records : records.slice(1)) {
-      const texts = cells.map((cell) => written(cell, isSemicolon));
+      const texts = cells.map((cell, at) => written(cell, isSemicolon, at === valueAt));
       const [device = '', sensor = '', value = '', timestamp = '', received = ''] = texts;
       const local = [timestamp, received].map((time) => localTime(time, zone));
       text += isWide
@@ -90,9 +92,9 @@ function createWideRow(sensors: readonly string[], between: string) {
 
 const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
 
-function written({ text, isQuoted }: CsvCell, isSemicolon: boolean): string {
+function written({ text, isQuoted }: CsvCell, isSemicolon: boolean, isValue: boolean): string {
   if (isQuoted || (isSemicolon && text.includes(';'))) return inQuotes(text);
-  return isSemicolon && isNumber(text) ? text.replace('.', ',') : text;
+  return isSemicolon && isValue && isNumber(text) ? text.replace('.', ',') : text;
 }
 
 const inQuotes = (text: string): string => `"${text.replaceAll('"', '""')}"`;

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { Notification } from '../../api/alert-types.ts';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
@@ -15,7 +16,7 @@ import { isNarrowed, type Look, type View, viewPath } from './view.ts';
 
 const none: readonly Device[] = [];
 
-/** What stands below the devices of a view: those that others share, or what there is to do. */
+/** The part below the devices of a view: devices that others share, or what there is to do. */
 export function Below(props: {
   readonly view: View;
   /** How many devices the view has. */
@@ -34,7 +35,10 @@ export function Below(props: {
     { isKept: true },
   );
   // Of a project that is shared, some may be the own ones.
-  const others = value?.devices.filter(({ owner }) => owner !== user) ?? none;
+  const others = useMemo(
+    () => value?.devices.filter(({ owner }) => owner !== user) ?? none,
+    [value, user],
+  );
   const devices = useLiveDevices(others);
   const { wanting, others: fine, concerns } = useAttention(devices, props.alerts);
   if (devices.length === 0) {

@@ -4,7 +4,7 @@ import { payerOf } from '../../domain/budgets/payer.ts';
 import { bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { NewDatapoint } from '../../domain/datapoints/new-columns.ts';
-import type { RefusedPushes, SeenRefusal } from '../../domain/datapoints/refused-pushes.ts';
+import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
 import type { MissingSensors } from '../../domain/devices/missing-sensors.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, type SensorId } from '../../domain/ids.ts';
@@ -78,7 +78,7 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
         const ofAddress = queryOf(request.url);
         const sent = await readBody(request.body).catch(async (reason: unknown) => {
           const known = await knownOfAddress(parts, request, ofAddress);
-          note(parts, reason, { ...known, ...originOf(request) });
+          note(parts, reason, known, { request, parameters: new Map() });
           throw reason;
         });
         return update(parts, request, new Map([...ofAddress, ...sent]));
@@ -104,10 +104,9 @@ async function update(
     known = knownOf(actor, parameters);
     deviceId = deviceOf(actor, parameters);
     known = { ...known, deviceId };
-    const origin = originOf(request, parameters);
-    refusal = await store(parts, { actor, deviceId, ...origin }, parameters);
+    refusal = await store(parts, { actor, deviceId }, { request, parameters });
   } catch (reason) {
-    note(parts, reason, { ...known, ...originOf(request, parameters) });
+    note(parts, reason, known, { request, parameters });
     throw reason;
   }
   if (refusal !== undefined) throw refusal;
@@ -174,25 +173,27 @@ async function knownOfAddress(
   }
 }
 
-type Origin = Pick<SeenRefusal, 'address' | 'path' | 'sent'>;
-
-/** From where an update came, and what it says, without its key. */
-function originOf(
-  { address, url }: Pick<RouteRequest, 'address' | 'url'>,
-  parameters: UpdateParameters = new Map(),
-): Origin {
-  return { address, path: pathOf(url), sent: Buffer.from(updateText(parameters)) };
+/** An update as it came, with as many of its parameters as were read. */
+interface SentUpdate {
+  readonly request: Pick<RouteRequest, 'address' | 'url'>;
+  readonly parameters: UpdateParameters;
 }
 
-/** Reports the problem to the owner of the device, or to the sender where it names none. */
+/**
+ * Reports the problem to the owner of the device, or to the sender where it names none: with what
+ * was sent, without its key.
+ */
 function note(
   { refusedPushes }: ThingSpeakParts,
   error: unknown,
-  known: KnownOfUpdate & Origin & { readonly sensorId?: SensorId },
+  known: KnownOfUpdate & { readonly sensorId?: SensorId },
+  { request: { address, url }, parameters }: SentUpdate,
 ): void {
   if (!(error instanceof DomainError || error instanceof EdgeError)) return;
   const code = known.deviceId === undefined && error.code === 'invalid' ? 'wrong_path' : error.code;
-  void refusedPushes.note({ via: 'http', code, error, description: error.message, ...known });
+  const about = { via: 'http', code, error, description: error.message, address } as const;
+  const sent = Buffer.from(updateText(parameters));
+  void refusedPushes.note({ ...about, path: pathOf(url), sent, ...known });
 }
 
 /**
@@ -201,25 +202,25 @@ function note(
  */
 async function store(
   parts: ThingSpeakParts,
-  from: Required<KnownOfUpdate> & Origin,
-  parameters: UpdateParameters,
+  known: Required<KnownOfUpdate>,
+  update: SentUpdate,
 ): Promise<DomainError | undefined> {
-  const { actor, deviceId, path = '' } = from;
+  const { actor, deviceId } = known;
   const { ingestMany, missingSensors } = parts;
-  const fields = readUpdate(parameters);
+  const fields = readUpdate(update.parameters);
   const datapoints = new Map<SensorId, NewDatapoint>();
   for (const [sensorId, field] of fields) {
-    if (field instanceof DomainError) note(parts, field, { ...from, sensorId });
+    if (field instanceof DomainError) note(parts, field, { ...known, sensorId }, update);
     else datapoints.set(sensorId, field);
   }
   const maker = missingSensors(actor, { makesDevices: false, sensorsMax: datapoints.size });
   const [unmade] = await maker.makeOn(deviceId, new Set(datapoints.keys()));
   if (unmade !== undefined) {
     const [sensorId, refusal] = unmade;
-    note(parts, refusal, { ...from, sensorId });
+    note(parts, refusal, { ...known, sensorId }, update);
     return refusal;
   }
-  const bulk = ingestMany(actor, { path });
+  const bulk = ingestMany(actor, { path: pathOf(update.request.url) });
   const lines = [...datapoints].map(([sensorId, datapoint], index) => ({
     line: index + 1,
     sensor: { deviceId, sensorId },

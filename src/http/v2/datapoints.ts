@@ -26,6 +26,7 @@ import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done, type EmptyAnswer } from '../answer.ts';
 import type { PushBody } from '../body.ts';
+import { pathOf } from '../refused-pushes.ts';
 import { type Route, type RouteRequest, routesOf } from '../route.ts';
 import { asSent, pushBody } from '../route-body.ts';
 import {
@@ -188,7 +189,7 @@ async function pushMany(
   if (body.kind === 'large') await takeLarge({ body: body.body, actor, sensor, csv }, take);
   else await take(datapointsOf(body, sensor, csv));
   if (refused === undefined || refused.count === 0) return done;
-  const [path] = url.split('?', 1);
+  const path = pathOf(url);
   const about = { via: 'http', code: 'invalid', actor, ...sensor, path, refused } as const;
   void refusedPushes.note(about);
   const exposed = { 'access-control-expose-headers': 'X-Refused' };

@@ -225,7 +225,7 @@ const standsText =
 /** Downloads of everything that was measured. */
 export function exportRoutes(readMany: ReadMany, projects: Projects): readonly Route[] {
   return [
-    routesOf('Datapoints').get('/devices/:device_id/export', {
+    route.get('/devices/:device_id/export', {
       summary: 'Download all datapoints of a device as one CSV: sensor by sensor, raw',
       query: ExportQuery,
       answer: {

@@ -33,15 +33,13 @@ const places: readonly Place[] = [
   { path: '/users/me/retention', what: 'all one’s devices', of: () => ({ kind: 'me' }) },
 ];
 
-const errors = [...usualErrors, 'unavailable'] as const;
-
 /** How long datapoints are kept [contract 10]. */
 export function retentionRoutes(retentions: Retentions): readonly Route[] {
   return places.flatMap(({ path, what, of }) => [
     route.get(path, {
       summary: `Read for how long datapoints of ${what} are kept, and what goes next`,
       answer: messageAnswer('What holds, wherever it is set.', RetentionMessage),
-      errors: [...errors, 'rate_limited'],
+      errors: [...usualErrors, 'rate_limited'],
       handle: async ({ actor, params }) =>
         json(retentionToWire(await retentions.find(actor, of(params)))),
     }),
@@ -49,13 +47,11 @@ export function retentionRoutes(retentions: Retentions): readonly Route[] {
       summary: `Set for how long datapoints of ${what} are kept`,
       body: jsonBody(NewRetentionMessage, readRetention),
       done: 'Set. What is older goes later, in small steps.',
-      errors,
       perform: ({ actor, params, body }) => retentions.set(actor, of(params), body),
     }),
     route.delete(path, {
       summary: `Take away what is set for ${what}: what is set further away holds again`,
       done: 'Taken away, or it was not set.',
-      errors,
       perform: ({ actor, params }) => retentions.set(actor, of(params), undefined),
     }),
   ]);
