@@ -10,7 +10,7 @@ export function PhoneField(props: {
   readonly onValue: (value: string) => void;
 }): JSX.Element {
   const { value, onValue } = props;
-  const [region, setRegion] = useState(() => regionOf(navigator.languages) ?? '');
+  const [region, setRegion] = useState(() => regionOf(navigator.languages ?? []) ?? '');
   /** The number as it was typed, without a code. */
   const [typed, setTyped] = useState<string>();
   return (

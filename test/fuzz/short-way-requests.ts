@@ -105,7 +105,10 @@ const bodies = [
   `{"value":"${'z'.repeat(5_000)}"}`,
   'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n',
 ];
-const types = ['application/json', 'text/plain', 'text/csv', 'application/json; charset=utf-8'];
+const types = [
+  ...['application/json', 'text/plain', 'text/csv'],
+  ...['application/json; charset=utf-8', 'text/plain; charset=UTF-8', 'text/plain; charset=utf-16'],
+];
 
 /** The sentinel closes the connection behind all that was sent before it. */
 const sentinel = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';

@@ -297,12 +297,13 @@ test('a line of an agent whose sensor cannot be made is told of', async () => {
   const json = { name: 'send', devices: ['pond'], scopes: ['devices-data:create'] };
   const made = await as({ method: 'POST', path: '/auth/keys', json });
   const { key: token } = made.json as { readonly key: string };
-  const lines = { body: 'air,device_id=pond hum=1', type: 'text/plain' };
-  const reply = await service.call({ method: 'POST', path: '/write', token, ...lines });
+  const lines = { body: 'air,device_id=pond hum=71 1790000000', type: 'text/plain' };
+  const path = '/write?precision=s';
+  const reply = await service.call({ method: 'POST', path, token, ...lines });
   assert.ok(reply.status >= 400, reply.text);
   assert.deepEqual(
-    (await list()).map(({ sensor_id, count }) => [sensor_id, count]),
-    [['hum', 1]],
+    (await list()).map(({ sensor_id, count, excerpt }) => [sensor_id, count, excerpt]),
+    [['hum', 1, '71']],
   );
 });
 

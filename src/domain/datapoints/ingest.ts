@@ -252,9 +252,9 @@ function refuse({ datapoints, refused }: NewPush, position: number, refusal: Dom
 
 /** How a refused datapoint begins, or the time for which it is refused. */
 export const excerptOf = ({ value, timestamp }: NewDatapoint, refusal: DomainError): string =>
-  refusal.code === 'too_large' || timestamp === undefined
-    ? writeJson(value)
-    : formatTimestamp(timestamp);
+  refusal instanceof ClockAheadError && timestamp !== undefined
+    ? formatTimestamp(timestamp)
+    : writeJson(value);
 
 /** The only datapoint of a push, with the time of its receipt. */
 function receiveOne(push: NewPush, only: NewDatapoint, rules: ReceiveRules): ColumnBatch {
