@@ -166,10 +166,9 @@ interface Performing<Query extends TObject, Value> extends Described<Query, Valu
 /** The refusals of most routes: of what is sent, of who sends it, and of what the path names. */
 export const usualErrors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
 
-/** Definitions of the routes of one tag, by their methods. */
 export type TaggedRoutes = ReturnType<typeof routesOf>;
 
-/** Makes routes of one tag: each has the usual refusals unless it names its own. */
+/** Makes routes of one tag, by method: each has the usual refusals unless it names its own. */
 export function routesOf(tag: string) {
   const of = (method: Method) => {
     function define<Query extends TObject, Value, const Documented extends RouteAnswer>(
