@@ -14,7 +14,7 @@ import { createSharedNotifier } from '../src/domain/notifications/shared-notifie
 import { createSilences, type Silences } from '../src/domain/notifications/silences.ts';
 import { createStateBook } from '../src/domain/notifications/state-book.ts';
 import { silentReporter } from '../src/domain/reporter.ts';
-import { createEventText } from '../src/feed/event-text.ts';
+import { createEventText } from '../src/feed/entry-text.ts';
 import { createManualClock, type Instant } from '../src/lib/clock.ts';
 import type { JsonValue } from '../src/lib/json.ts';
 import { silentLog } from '../src/lib/log.ts';

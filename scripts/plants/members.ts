@@ -137,7 +137,7 @@ export const plantsOfMembers: readonly Plant[] = [
     ...{ file: sessions, test: 'after a process was killed', says: /the second got/ },
     patches: [
       patch(
-        'src/mqtt/broker/catch-up.ts',
+        'src/mqtt/broker/ownership.ts',
         'page = await shared.missed(after);',
         'page = { entries: [], isLast: true };',
       ),
@@ -174,8 +174,8 @@ export const plantsOfMembers: readonly Plant[] = [
   },
   {
     name: 'all of a long push reaches the subscribers of other processes',
-    ...{ file: 'src/feed/event-text.test.ts', test: 'told in parts', says: /deep-equal/ },
-    patches: [patch('src/feed/event-text.ts', 'hasWhole(push) ? 0 : firstOfLast(push)', '0')],
+    ...{ file: 'src/feed/entry-text.test.ts', test: 'told in parts', says: /deep-equal/ },
+    patches: [patch('src/feed/entry-text.ts', 'hasWhole(push) ? 0 : firstOfLast(push)', '0')],
   },
   {
     name: 'a will outlives the process of its client',

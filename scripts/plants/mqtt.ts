@@ -44,7 +44,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [
       limit('filtersPerPacketMax: 1_000', 'filtersPerPacketMax: 100_000', limits),
       patch(
-        'src/mqtt/broker/packet-handler.ts',
+        'src/mqtt/broker/client-connection.ts',
         'for (const subscription of lastOfEach.values()) {',
         'for (const subscription of subscriptions) {',
       ),
@@ -72,12 +72,12 @@ export const plantsOfMqtt: readonly Plant[] = [
           '        { perAccount: 2 ** 28, perAddress: 2 ** 28, guests: 2 ** 28, floor: 0 }) }',
       ),
       patch(
-        'src/mqtt/broker/queue-entries.ts',
+        'src/mqtt/broker/message-queue.ts',
         'const partOfAbsent = 0.75;',
         'const partOfAbsent = 1;',
       ),
       patch(
-        'src/mqtt/broker/queue-entries.ts',
+        'src/mqtt/broker/message-queue.ts',
         '(entries?.size ?? 0) === 0 &&',
         '(entries?.size ?? 0) < 0 &&',
       ),
@@ -185,7 +185,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     },
     patches: [
       patch(
-        'src/mqtt/broker/queue-entries.ts',
+        'src/mqtt/broker/message-queue.ts',
         'for (const handOn of handedOn) handOn();',
         'handedOn.length = 0;',
       ),

@@ -18,7 +18,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { PasswordCost } from '../lib/password-hash.ts';
 import type { SteadyClock } from '../lib/steady-clock.ts';
-import { createPublishContextForm } from '../mqtt/live-message.ts';
+import { createPublishContextForm } from '../mqtt/deliveries.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';

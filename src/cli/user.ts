@@ -4,7 +4,7 @@ import { parseNewUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { requireStrongPassword } from '../domain/users/password-work.ts';
 import type { User, UserStore } from '../domain/users/user.ts';
-import { textOfChange } from '../feed/change-text.ts';
+import { textOfChange } from '../feed/entry-text.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openAccounts } from '../storage/open-for-commands.ts';
 import type { StoragePlace } from '../storage/storage.ts';

@@ -3,17 +3,18 @@ import type { Push } from '../domain/datapoints/datapoint-store.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { FeedLog, LogPosition, WillName } from '../domain/members/feed-log.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
+import type { FeedLog, LogPosition, WillName } from '../domain/members/member-store.ts';
 import { runInSteps } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
-import { changeOfText, textOfChange } from './change-text.ts';
 import {
+  changeOfText,
   createEventText,
   type EventText,
   isEventText,
   type PublishContextForm,
-} from './event-text.ts';
+  textOfChange,
+} from './entry-text.ts';
 import { createLogReading } from './log-reading.ts';
 
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */

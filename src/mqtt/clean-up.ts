@@ -1,5 +1,6 @@
 import type { Change } from '../domain/changes.ts';
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
+import { topicsOf, topicsOfPart } from '../domain/messaging/device-topics.ts';
 import { identityOfAccount, isOfAccount } from '../domain/messaging/identity.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { FindOrphans } from '../domain/messaging/orphans.ts';
@@ -8,7 +9,6 @@ import type {
   SessionStore,
   StoredSessions,
 } from '../domain/messaging/session-store.ts';
-import { topicsOf, topicsOfPart } from '../domain/messaging/topic-owner.ts';
 import type { Log } from '../lib/log.ts';
 import { sameJson } from '../lib/long-json.ts';
 import { createLruCache } from '../lib/lru-cache.ts';

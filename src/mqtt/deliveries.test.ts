@@ -15,9 +15,8 @@ import type { PublishContext } from '../domain/publish-context.ts';
 import { yieldToEventLoop } from '../lib/event-loop.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Broker } from './broker.ts';
-import { deliverEvent, deliverLive } from './deliveries.ts';
+import { deliverEvent, deliverLive, MqttPublishContext } from './deliveries.ts';
 import { mqttLimits } from './limits.ts';
-import { MqttPublishContext } from './live-message.ts';
 
 const sensor = { deviceId: parseDeviceId('d'), sensorId: parseSensorId('s') };
 

@@ -16,14 +16,17 @@ import type { Clock } from '../lib/clock.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
-import { createGatewayHeartbeats, createReceiveRights } from './authenticated-client.ts';
 import { createBroker } from './broker/broker-engine.ts';
 import type { Broker } from './broker.ts';
 import { cleanUpAfter, createCorrectRetained, withoutOrphans } from './clean-up.ts';
 import { deliverEvent, deliverLive } from './deliveries.ts';
 import { createMqttListener, type MqttListener, webSocketProtocols } from './listener.ts';
 import { createPublish, type PublishOptions } from './publish.ts';
-import { createServiceHooks } from './service-hooks.ts';
+import {
+  createGatewayHeartbeats,
+  createReceiveRights,
+  createServiceHooks,
+} from './service-hooks.ts';
 import { publishSystemMetrics } from './system-metrics.ts';
 import { createTopicReader } from './topics.ts';
 

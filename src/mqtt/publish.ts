@@ -8,9 +8,8 @@ import type { Actuators } from '../domain/devices/actuators.ts';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { ActuatorId, DeviceId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
+import type { DeviceTopics, TopicOwner } from '../domain/messaging/device-topics.ts';
 import type { Message } from '../domain/messaging/message.ts';
-import type { TopicOwner } from '../domain/messaging/topic-owner.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import { runInSteps } from '../lib/event-loop.ts';
 import type { JsonValue } from '../lib/json.ts';
@@ -26,7 +25,7 @@ import {
   unavailableOutcome,
 } from './broker.ts';
 import { storeFields } from './channel-fields.ts';
-import { datapointMessage, MqttPublishContext, settingMessage } from './live-message.ts';
+import { datapointMessage, MqttPublishContext, settingMessage } from './deliveries.ts';
 import { bufferOf } from './packets/packet-encoder.ts';
 import { userPropertyOf } from './packets/properties.ts';
 import {

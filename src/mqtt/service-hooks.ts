@@ -1,22 +1,36 @@
 import { isUtf8 } from 'node:buffer';
-import { guest } from '../domain/actor.ts';
+import type { Verdict } from '../domain/access/access.ts';
+import { type Actor, asSeerOfActuators, guest } from '../domain/actor.ts';
+import { type Payer, payerOf } from '../domain/budgets/payer.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
-import { DomainError } from '../domain/errors.ts';
+import type { Watch } from '../domain/datapoints/watch.ts';
+import { DomainError, isFailureToStore } from '../domain/errors.ts';
+import type { Gateways } from '../domain/gateways/gateways.ts';
+import type { Presence } from '../domain/gateways/presence.ts';
+import { type DeviceId, type GatewayId, parseGatewayId } from '../domain/ids.ts';
+import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import { accountOf, identityOf } from '../domain/messaging/identity.ts';
+import type { Message } from '../domain/messaging/message.ts';
 import type { Reporter } from '../domain/reporter.ts';
-import type { AuthenticateClient } from '../domain/users/client-authentication.ts';
+import type { AuthenticateClient, ClientLogin } from '../domain/users/client-authentication.ts';
 import type { OfflineActors } from '../domain/users/credential-directory.ts';
+import type { Sessions } from '../domain/users/sessions.ts';
+import type { Clock, Instant } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { AuthenticatedClient, type ClientServices } from './authenticated-client.ts';
 import {
   type BrokerHooks,
+  type Client,
   type ConnectAnswer,
   type ConnectRefusal,
   type ConnectRequest,
+  type PublishOutcome,
   unavailableOutcome,
 } from './broker.ts';
+import { mqttLimits } from './limits.ts';
+import type { Publish } from './publish.ts';
+import { systemPrefix, type Target } from './topics.ts';
 
-export interface ServiceHooksOptions extends ClientServices {
+interface ServiceHooksOptions extends ClientServices {
   readonly admit: AuthenticateClient;
   readonly offlineActors: OfflineActors;
   readonly refusedPushes: Pick<RefusedPushes, 'note'>;
@@ -97,4 +111,269 @@ function refusalOf({ code }: DomainError): ConnectRefusal {
   if (code === 'rate_limited' || code === 'unavailable') return code;
   if (code === 'storage_full') return 'unavailable';
   return 'not_authorized';
+}
+
+/** The services that all clients use. */
+interface ClientServices {
+  readonly publish: Publish;
+  readonly rights: ReceiveRights;
+  readonly sessions: Sessions;
+  readonly gatewayHeartbeats: GatewayHeartbeats;
+  readonly clock: Clock;
+}
+
+const gone: PublishOutcome = {
+  kind: 'refused',
+  reason: 'not_authorized',
+  description: 'the login has ended',
+};
+
+/**
+ * A connection as the services know it. Its login is rechecked every now and then, and before the
+ * next publish or delivery once any account or credential has changed.
+ */
+class AuthenticatedClient implements Client {
+  readonly identity: string;
+  readonly payer: Payer;
+  readonly sessionSecondsMax: number;
+  readonly #services: ClientServices;
+  readonly #clientId: string;
+  readonly #admission: ClientLogin;
+  /** undefined: the login has ended. */
+  #actor: Actor | undefined;
+  #generation: number;
+  #askedAt: Instant;
+  #renewedAt: Instant;
+  #asking: Promise<void> | undefined;
+  #gatewayConnection: ReturnType<GatewayHeartbeats['arrive']>;
+  #isConnected = false;
+  /** Ends the connection, while there is one. */
+  #end: (() => void) | undefined;
+
+  constructor(
+    services: ClientServices,
+    options: {
+      readonly admission: ClientLogin;
+      readonly identity: string;
+      readonly clientId: string;
+      /** The generation of credentials in which it was admitted. */
+      readonly generation: number;
+    },
+  ) {
+    this.#services = services;
+    this.#admission = options.admission;
+    this.#clientId = options.clientId;
+    this.#actor = options.admission.actor;
+    this.#generation = options.generation;
+    this.#askedAt = services.clock.now();
+    this.#renewedAt = this.#askedAt;
+    this.identity = options.identity;
+    this.payer = payerOf(options.admission.actor);
+    this.sessionSecondsMax =
+      options.admission.actor.kind === 'guest'
+        ? mqttLimits.guestSessionSecondsMax
+        : mqttLimits.sessionExpirySecondsMax;
+  }
+
+  publish(message: Message): Promise<PublishOutcome> {
+    if (this.#isCurrent()) return this.#publish(message);
+    return this.#ask().then(() => this.#publish(message));
+  }
+
+  maySubscribe(filter: string): boolean {
+    return this.#actor !== undefined && maySubscribe(this.#actor, filter);
+  }
+
+  async mayReceive(topic: string): Promise<boolean> {
+    if (!this.#isCurrent()) await this.#ask();
+    return this.#actor !== undefined && this.#services.rights.mayReceive(this.#actor, topic);
+  }
+
+  tryReceive(topic: string): Verdict {
+    if (!this.#isCurrent()) return 'unknown';
+    return this.#actor === undefined ? 'no' : this.#services.rights.tryReceive(this.#actor, topic);
+  }
+
+  isGone(): boolean {
+    const { clock } = this.#services;
+    const isDue = clock.now() - this.#askedAt >= mqttLimits.recheckMs;
+    if (isDue || !this.#isOfThisGeneration()) void this.#ask();
+    return this.#actor === undefined;
+  }
+
+  connected(end: () => void): void {
+    this.#isConnected = true;
+    this.#end = end;
+    if (this.#actor !== undefined) {
+      this.#gatewayConnection = this.#services.gatewayHeartbeats.arrive(
+        this.#clientId,
+        this.#actor,
+      );
+    }
+  }
+
+  disconnected(): void {
+    this.#isConnected = false;
+    this.#end = undefined;
+    this.#gatewayConnection?.leave(this.#actor);
+  }
+
+  #publish(message: Message): Promise<PublishOutcome> {
+    return this.#actor === undefined
+      ? Promise.resolve(gone)
+      : this.#services.publish(this.#actor, message);
+  }
+
+  #isOfThisGeneration(): boolean {
+    return this.#generation === this.#services.sessions.generation;
+  }
+
+  /** Whether the login is current: a closed connection is not renewed, but its will may come. */
+  #isCurrent(): boolean {
+    return this.#isConnected && this.#isOfThisGeneration();
+  }
+
+  /** Checks the login again, once at a time; never rejects. */
+  #ask(): Promise<void> {
+    this.#asking ??= this.#askNow().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  /** A sign of life is written to disk: not for every change of some account. */
+  #renewHeartbeat(now: Instant): void {
+    if (!this.#isConnected || now - this.#renewedAt < mqttLimits.recheckMs) return;
+    this.#renewedAt = now;
+    this.#gatewayConnection?.renew(this.#actor);
+  }
+
+  async #askNow(): Promise<void> {
+    const { sessions, clock } = this.#services;
+    const { generation } = sessions;
+    this.#askedAt = clock.now();
+    try {
+      // A login that ended stays ended, whatever becomes of the account.
+      if (this.#actor !== undefined) this.#actor = await this.#admission.recheck();
+      this.#generation = generation;
+    } catch {
+      // The store cannot answer: an admitted client stays, and is asked about again.
+      return;
+    }
+    if (this.#actor === undefined) this.#end?.();
+    this.#renewHeartbeat(clock.now());
+  }
+}
+
+type GatewayHeartbeats = ReturnType<typeof createGatewayHeartbeats>;
+
+/** A connected client whose client id is a gateway's is its sign of life [contract 5]. */
+export function createGatewayHeartbeats(options: {
+  readonly gateways: Gateways;
+  readonly presence: Presence;
+  readonly log: Log;
+}) {
+  const { gateways, presence, log } = options;
+
+  /** Records a sign of life; false: not a gateway, or not the actor's to update. */
+  async function beat(id: GatewayId, actor: Actor | undefined): Promise<boolean> {
+    if (actor === undefined) return false;
+    try {
+      await gateways.heartbeat(actor, id);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DomainError)) {
+        log.error({ err: error }, 'the sign of life of a gateway met a bug');
+      }
+      // While the store cannot answer nothing is known to have changed; it is asked again.
+      return error instanceof DomainError && isFailureToStore(error);
+    }
+  }
+
+  return {
+    /** A client that may be a gateway arrives; undefined: its id cannot be a gateway's. */
+    arrive(clientId: string, actor: Actor) {
+      const id = readGatewayId(clientId);
+      if (id === undefined) return undefined;
+      let end: (() => void) | undefined;
+      let isHere = true;
+
+      const renew = async (who: Actor | undefined): Promise<void> => {
+        const isGateway = await beat(id, who);
+        if (isGateway && isHere) end ??= presence.enter(id);
+        else {
+          end?.();
+          end = undefined;
+        }
+      };
+
+      void renew(actor);
+      return {
+        /** Asks again whether the gateway exists and is the client's to speak for. */
+        renew: (who: Actor | undefined): void => void renew(who),
+        leave(who: Actor | undefined): void {
+          isHere = false;
+          if (end !== undefined) void beat(id, who);
+          end?.();
+          end = undefined;
+        },
+      };
+    },
+  };
+}
+
+function readGatewayId(clientId: string): GatewayId | undefined {
+  try {
+    return parseGatewayId(clientId);
+  } catch {
+    // Any text may be a client id, but not a gateway's.
+    return undefined;
+  }
+}
+
+type ReceiveRights = ReturnType<typeof createReceiveRights>;
+
+/** Whether an actor may get a message on a topic now: which question of the domain decides. */
+export function createReceiveRights(options: {
+  readonly watch: Pick<Watch, 'mayView' | 'tryView'>;
+  readonly deviceTopics: DeviceTopics;
+  readonly readTopic: (topic: string) => Target;
+}) {
+  const { watch, deviceTopics, readTopic } = options;
+
+  return {
+    /** Rejects when the store cannot answer: then it is to be asked again. */
+    async mayReceive(actor: Actor, topic: string): Promise<boolean> {
+      const target = readTopic(topic);
+      const deviceId = viewedDevice(target);
+      if (deviceId !== undefined) return watch.mayView(viewerOf(target, actor), deviceId);
+      if (target.kind === 'device_topic') return deviceTopics.may(actor, target.owner);
+      return target.kind === 'system' && actor.kind === 'admin';
+    },
+    /** The fast path of deliveries: answers at once, from what is at hand. */
+    tryReceive(actor: Actor, topic: string): Verdict {
+      const target = readTopic(topic);
+      const deviceId = viewedDevice(target);
+      if (deviceId !== undefined) return watch.tryView(viewerOf(target, actor), deviceId);
+      return target.kind === 'device_topic' ? deviceTopics.tryMay(actor, target.owner) : 'unknown';
+    },
+  };
+}
+
+const viewerOf = (target: Target, actor: Actor): Actor =>
+  target.kind === 'actuator' ? asSeerOfActuators(actor) : actor;
+
+/** The device that one must be able to view to get messages of the topic. */
+function viewedDevice(target: Target): DeviceId | undefined {
+  if (target.kind === 'datapoints') return target.sensor.deviceId;
+  return target.kind === 'actuator' ? target.deviceId : undefined;
+}
+
+const sharePattern = /^\$share\/[^/]*\//;
+
+/** Accepts filters of topics the actor may not see, but for the service's own [contract 8]. */
+function maySubscribe(actor: Actor, filter: string): boolean {
+  const topics = filter.replace(sharePattern, '');
+  if (!topics.startsWith('$')) return true;
+  return actor.kind === 'admin' && `${topics}/`.startsWith(systemPrefix);
 }

@@ -7,7 +7,7 @@ import {
   parseDeviceId,
   parseSensorId,
 } from '../domain/ids.ts';
-import { ownerOfTopic, type TopicOwner } from '../domain/messaging/topic-owner.ts';
+import { ownerOfTopic, type TopicOwner } from '../domain/messaging/device-topics.ts';
 import { createLruCache } from '../lib/lru-cache.ts';
 import { mqttLimits } from './limits.ts';
 

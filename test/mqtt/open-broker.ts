@@ -11,7 +11,7 @@ import {
   type Client,
   type PublishOutcome,
 } from '../../src/mqtt/broker.ts';
-import { attachSocket } from '../../src/mqtt/transports.ts';
+import { attachSocket } from '../../src/mqtt/listener.ts';
 
 /** The bare broker behind a socket, with hooks that let everybody do nearly everything. */
 export interface OpenBroker {

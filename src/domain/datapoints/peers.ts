@@ -1,4 +1,4 @@
-import type { WillName } from '../members/feed-log.ts';
+import type { WillName } from '../members/member-store.ts';
 import type { MessageOrigin } from '../messaging/message.ts';
 import type { FeedEvent } from './feed.ts';
 

@@ -4,10 +4,10 @@ import type { GatewayStore } from '../gateways/gateway.ts';
 import type { GatewayId, UserId } from '../ids.ts';
 import type { CredentialStore } from '../users/credential-store.ts';
 import type { UserStore } from '../users/user.ts';
+import { ownerOfTopic, partOf } from './device-topics.ts';
 import { accountOf } from './identity.ts';
 import type { Message, SessionKey } from './message.ts';
 import type { SessionRecord, StoredSessions } from './session-store.ts';
-import { ownerOfTopic, partOf } from './topic-owner.ts';
 
 /** Sessions without an account or key, and retained messages without a device or gateway. */
 export interface Orphans {

@@ -8,13 +8,11 @@ import type { BrokerHooks, Client } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { FrameLimits } from '../packets/frame-reader.ts';
 import { createFlusher, type PacketWriter } from '../packets/packet-writer.ts';
-import type { DeliverEvent } from './catch-up.ts';
 import { createCounters } from './counters.ts';
 import { createJournal } from './journal.ts';
 import { createMessageQueue } from './message-queue.ts';
 import { createOutbound } from './outbound.ts';
-import { createOwnership } from './ownership.ts';
-import { createQueueEntries } from './queue-entries.ts';
+import { createOwnership, type DeliverEvent } from './ownership.ts';
 import { createRetainedDelivery, createRetainedMessages } from './retained.ts';
 import { createRouter } from './router.ts';
 import { createSessionRegistry } from './session-registry.ts';
@@ -69,8 +67,7 @@ export function createBrokerContext(options: BrokerOptions) {
       freedNote: others.peers.entryOf(writeTalk({ kind: 'freed' })),
     });
   const bytes = budgets.of('mqtt_queued_bytes');
-  const entries = createQueueEntries({ journal, counters, bytes, claims });
-  const queue = createMessageQueue({ entries, journal, counters, clock });
+  const queue = createMessageQueue({ journal, counters, bytes, claims, clock });
   const outbound = createOutbound({ authority, queue, journal, counters, claims });
   const router = createRouter({
     ...{ tree, outbound, journal, counters, shares: handOnShares, clock, claims },
@@ -81,7 +78,7 @@ export function createBrokerContext(options: BrokerOptions) {
     ...{ bytes: budgets.of('mqtt_will_bytes'), clock, log, journal, handOnShares, completion },
     shared,
   });
-  const registry = createSessionRegistry({ tree, entries, journal, clock, budgets });
+  const registry = createSessionRegistry({ tree, queue, journal, clock, budgets });
   /** Where other processes have sessions as well. */
   const ownership =
     shared &&

@@ -1,8 +1,8 @@
 import type { WaitingPlace } from '../../domain/budgets/budget.ts';
 import type { Client, ConnectRefusal, Receiver, Transport } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
-import { ConnectError, decodeConnect, requireNoMethod } from '../packets/connect-decoder.ts';
 import { type ConnectPacket, ProtocolError, reason } from '../packets/packet.ts';
+import { ConnectError, decodeConnect, requireNoMethod } from '../packets/packet-decoder.ts';
 import { encodeConnack } from '../packets/packet-encoder.ts';
 import { PacketWriter } from '../packets/packet-writer.ts';
 import type { BrokerContext, Member } from './broker-context.ts';

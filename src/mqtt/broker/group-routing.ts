@@ -1,6 +1,6 @@
 import type { Verdict } from '../../domain/access/access.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
-import type { Share } from '../../domain/messaging/shares.ts';
+import type { Share } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';

@@ -1,8 +1,8 @@
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { BrokerContext } from './broker-context.ts';
-import { type DeliverEvent, readLog } from './catch-up.ts';
-import { untilDone } from './store-retry.ts';
+import { untilDone } from './journal.ts';
+import { type DeliverEvent, readLog } from './ownership.ts';
 import { readTalk, writeTalk } from './talk.ts';
 
 /** Reads the log for groups once at a time, and once more if asked meanwhile. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { type MessageOrigin, sessionKey } from '../../domain/messaging/message.ts';
-import type { Share } from '../../domain/messaging/shares.ts';
+import type { Share } from '../../domain/messaging/session-store.ts';
 import { createCounters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import { createOutbound } from './outbound.ts';

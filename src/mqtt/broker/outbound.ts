@@ -13,7 +13,7 @@ export type Outbound = ReturnType<typeof createOutbound>;
 /** Messages from the broker to the clients: rights first, then QoS. */
 export function createOutbound(options: {
   readonly authority: BrokerHooks;
-  readonly queue: Pick<MessageQueue, 'add' | 'addUnasked'>;
+  readonly queue: Pick<MessageQueue, 'add'>;
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
   /** Absent: no other process has members of groups. */
@@ -121,7 +121,7 @@ export function createOutbound(options: {
     else if (verdict === false || terms.qos === 0) drop('not_allowed');
     // The store cannot say: what is not to be lost is kept, and asked about again.
     else if (session.isEnded) handBack(delivery, terms);
-    else queue.addUnasked(session, delivery, { ...terms, qos: terms.qos });
+    else queue.add(session, delivery, { ...terms, qos: terms.qos }, true);
     // A delivery may have to ask again: then the rest waits behind it, in order.
     for (const admission of waiting) admission();
   }

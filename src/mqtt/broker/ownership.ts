@@ -1,21 +1,31 @@
+import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import { payerOfIdentity } from '../../domain/messaging/identity.ts';
-import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
+import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
   ClaimedSession,
+  LogPage,
   SharedSessions,
   StoredWill,
 } from '../../domain/messaging/session-store.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
+import type { Log } from '../../lib/log.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
-import { type BrokerHooks, unavailableOutcome } from '../broker.ts';
+import { type Broker, type BrokerHooks, type Reach, unavailableOutcome } from '../broker.ts';
 import { reason } from '../packets/packet.ts';
-import { type CatchUpContext, complete, holdBack, type TakenSession } from './catch-up.ts';
-import type { Session } from './session.ts';
+import type { Counters } from './counters.ts';
+import type { Delivery } from './delivery.ts';
+import { type Journal, retryPause, untilDone } from './journal.ts';
+import type { Outbound } from './outbound.ts';
+import { createRouter } from './router.ts';
+import { type DeliveryTerms, isKnown, nameOfFound, type Session } from './session.ts';
 import type { OpenRequest, SessionRegistry } from './session-registry.ts';
-import { retryPause } from './store-retry.ts';
-import { type Claimed, type Talk, writeTalk } from './talk.ts';
+import type { Shares } from './shares.ts';
+import { createHandOnShares } from './slices.ts';
+import { createSubscriptionTree } from './subscription-tree.ts';
+import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
 import type { Heir, Will, Wills } from './wills.ts';
 
 /** A client that is let in. */
@@ -30,8 +40,6 @@ interface OwnershipOptions extends CatchUpContext {
   readonly registry: SessionRegistry;
   readonly wills: Wills;
 }
-
-export type Ownership = ReturnType<typeof createOwnership>;
 
 /**
  * Which sessions are this process's, where several serve: each is of the process that had its
@@ -203,4 +211,164 @@ function inherit({ authority, wills }: OwnershipOptions, { key, ...will }: Store
   };
   if (wills.keep(client, message)) wills.leave(key, client, will);
   else wills.settle(key, turn, payer);
+}
+
+/** Hands on what an event of the log says, as when it happened. */
+export type DeliverEvent = (
+  receivers: Pick<Broker, 'deliver' | 'hasSubscribers' | 'renewRetained'>,
+  event: FeedEvent,
+) => void;
+
+/** A session of this process that was another one's, and what is kept of it. */
+interface TakenSession {
+  readonly session: Session;
+  readonly claimed: ClaimedSession;
+}
+
+interface LogSource {
+  readonly shared: Pick<SharedSessions, 'missed'>;
+  readonly peers: Pick<Peers, 'read'>;
+  readonly deliverEvent: DeliverEvent;
+}
+
+interface CatchUpContext extends LogSource {
+  readonly shared: Pick<SharedSessions, 'missed' | 'caughtUp'>;
+  readonly outbound: Outbound;
+  readonly journal: Journal;
+  readonly counters: Counters;
+  readonly claims: Shares;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Defers what comes for the session until the log was read for it. */
+function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'heard'>): void {
+  session.catchUp = { waiting: [], found: new Set(), heard };
+}
+
+/**
+ * Reads the log for sessions with deferred deliveries, until that is done: then the deliveries go
+ * on, and the store records it. Never rejects; a process that stops leaves it to the next one.
+ * `claimed`: all of them, also those that could not be taken up.
+ */
+export async function complete(
+  context: CatchUpContext,
+  taken: readonly TakenSession[],
+  claimed: readonly ClaimedSession[],
+  isOver: () => boolean,
+): Promise<void> {
+  const { shared, journal, log } = context;
+  const until = async (work: () => Promise<void>, sentence: string): Promise<void> => {
+    await untilDone(
+      async () => (isOver() ? undefined : work()),
+      (err) => {
+        log.warn({ err }, sentence);
+        return isOver();
+      },
+    );
+  };
+  const heldBack = taken.filter(({ session }) => session.catchUp !== undefined);
+  if (heldBack.length > 0) {
+    await until(
+      () => readLog(context, createReplay(context, heldBack)),
+      'the log could not be read for MQTT sessions',
+    );
+    for (const { session } of heldBack) letGo(session);
+  }
+  await until(async () => {
+    await journal.settled();
+    await shared.caughtUp(claimed.map(({ key }) => key));
+  }, 'it could not be stored that MQTT sessions are complete');
+}
+
+function letGo({ catchUp: state }: Session): void {
+  const waiting = state?.waiting ?? [];
+  if (state !== undefined) state.waiting = undefined;
+  for (const next of waiting) next();
+}
+
+interface LogReader extends Pick<Broker, 'hasSubscribers'> {
+  readonly route: (message: Message, reach?: Reach) => void;
+  /** Called with the place of each entry. */
+  readonly before?: (place: number) => void;
+}
+
+/**
+ * Hands on all that the log has, as when it happened; what is written meanwhile comes of itself.
+ * Throws when the store cannot answer.
+ */
+export async function readLog(
+  { shared, peers, deliverEvent }: LogSource,
+  { route, hasSubscribers, before }: LogReader,
+): Promise<void> {
+  const receivers: Parameters<DeliverEvent>[0] = {
+    deliver: (messages, reach) => {
+      for (const message of messages) route(message, reach);
+    },
+    hasSubscribers,
+    renewRetained: () => undefined,
+  };
+  let page: LogPage;
+  let after = 0;
+  do {
+    page = await shared.missed(after);
+    for (const { text, place } of page.entries) {
+      after = place;
+      before?.(place);
+      const said = peers.read(text);
+      if (typeof said === 'object') deliverEvent(receivers, said);
+      const talk = typeof said === 'string' ? readTalk(said) : undefined;
+      if (talk?.kind === 'message') route(talk.message);
+    }
+  } while (!page.isLast);
+}
+
+/**
+ * Queues what the log has for sessions that another process had, and did not put into their queues:
+ * each message once, behind those that are there. Rights are asked for at this moment.
+ */
+function createReplay(
+  { outbound, journal, counters, clock, claims }: CatchUpContext,
+  taken: readonly TakenSession[],
+): LogReader {
+  const tree = createSubscriptionTree();
+  const coming = taken
+    .flatMap(({ session, claimed }) =>
+      claimed.subscriptions.map((subscription) => ({
+        ...{ session, subscription },
+        since: claimed.since.get(subscription.filter) ?? 0,
+      })),
+    )
+    .sort((one, other) => other.since - one.since);
+
+  function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    const { origin } = delivery.message;
+    const { catchUp: state } = session;
+    if (terms.qos === 0 || session.isEnded) return;
+    if (terms.share !== undefined) {
+      outbound.offerFound(session, delivery, terms);
+      return;
+    }
+    if (origin === undefined || state === undefined || isKnown(state, delivery.message)) return;
+    state.found.add(nameOfFound(origin));
+    outbound.offerFound(session, delivery, terms);
+  }
+
+  const router = createRouter({
+    ...{ tree, journal, counters, clock, claims },
+    outbound: { ...outbound, offer },
+    shares: createHandOnShares(),
+  });
+  return {
+    route: router.route,
+    hasSubscribers: tree.hasSubscribers,
+    /** Adds subscriptions made before this place of the log: earlier messages are not for them. */
+    before(place) {
+      for (let next = coming.at(-1); next !== undefined && next.since < place; ) {
+        tree.add(next.session, next.subscription);
+        coming.pop();
+        next = coming.at(-1);
+      }
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
 import type { Transport } from '../broker.ts';
-import { requireConnect } from '../packets/connect-decoder.ts';
 import { FrameReader, type PartialBudget } from '../packets/frame-reader.ts';
+import { requireConnect } from '../packets/packet-decoder.ts';
 import { bufferOf } from '../packets/packet-encoder.ts';
 import type { BrokerContext } from './broker-context.ts';
 import { shareMs } from './slices.ts';

@@ -12,7 +12,7 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Journal } from './journal.ts';
-import type { QueueEntries } from './queue-entries.ts';
+import type { MessageQueue } from './message-queue.ts';
 import { Session } from './session.ts';
 import type { SubscriptionTree } from './subscription-tree.ts';
 import type { Claimed } from './talk.ts';
@@ -39,11 +39,11 @@ export type SessionRegistry = ReturnType<typeof createSessionRegistry>;
 export function createSessionRegistry(options: {
   readonly tree: SubscriptionTree;
   readonly budgets: Budgets;
-  readonly entries: Pick<QueueEntries, 'forget' | 'restore'>;
+  readonly queue: Pick<MessageQueue, 'forget' | 'restore'>;
   readonly journal: Journal;
   readonly clock: Clock;
 }) {
-  const { tree, entries, journal, clock } = options;
+  const { tree, queue, journal, clock } = options;
   const quotas = createSessionQuotas(options.budgets);
   const sessions = new Map<SessionKey, Session>();
   const absent = createAbsentSessions();
@@ -64,7 +64,7 @@ export function createSessionRegistry(options: {
     for (const filter of session.subscriptions?.keys() ?? []) tree.remove(session, filter);
     session.subscriptions = undefined;
     session.backlog = undefined;
-    entries.forget(session);
+    queue.forget(session);
   }
 
   /** Resumes or creates; undefined: there are too many. */
@@ -175,7 +175,7 @@ export function createSessionRegistry(options: {
     session.subscriptions = new Map(stored.subscriptions.map((one) => [one.filter, one]));
     for (const subscription of stored.subscriptions) tree.add(session, subscription);
     quotas.restore(session);
-    entries.restore(session, stored.queue);
+    queue.restore(session, stored.queue);
     if (stored.received.length === 0) return;
     session.received = new Map(stored.received.map((id) => [id, undefined]));
   }

@@ -6,8 +6,7 @@ import {
   type Qos,
   type SessionKey,
 } from '../../domain/messaging/message.ts';
-import type { SessionRecord, Subscription } from '../../domain/messaging/session-store.ts';
-import type { Share } from '../../domain/messaging/shares.ts';
+import type { SessionRecord, Share, Subscription } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Client, PublishOutcome } from '../broker.ts';
 import type { ProtocolVersion } from '../packets/packet.ts';

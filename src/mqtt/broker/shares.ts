@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Message } from '../../domain/messaging/message.ts';
-import type { SharedSessions } from '../../domain/messaging/session-store.ts';
-import type { Share, ShareClaim, ShareOutcome } from '../../domain/messaging/shares.ts';
+import type {
+  Share,
+  ShareClaim,
+  SharedSessions,
+  ShareOutcome,
+} from '../../domain/messaging/session-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { mqttLimits } from '../limits.ts';
-import { finalAttemptsMax, untilDone } from './store-retry.ts';
+import { finalAttemptsMax, untilDone } from './journal.ts';
 import type { SharedTarget } from './subscription-tree.ts';
 
 /** A message that was left to another process. */

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { generate, type Packet } from 'mqtt-packet';
 import { readPayload } from '../../../test/mqtt/sequence-payload.ts';
-import { decodeConnect } from './connect-decoder.ts';
 import { ProtocolError, reason } from './packet.ts';
 import {
   decodeAcknowledgement,
+  decodeConnect,
   decodeDisconnect,
   decodePublish,
   decodeRelease,

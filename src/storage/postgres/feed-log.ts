@@ -1,5 +1,5 @@
 import type { Note } from '../../domain/datapoints/datapoint-store.ts';
-import type { FeedLog, LogEntry } from '../../domain/members/feed-log.ts';
+import type { FeedLog, LogEntry } from '../../domain/members/member-store.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import { fileEvaluations } from './evaluations.ts';
 import { type MemberConnection, notify } from './member-connection.ts';

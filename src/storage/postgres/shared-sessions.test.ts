@@ -3,8 +3,12 @@ import { describe, test } from 'node:test';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
-import type { ClaimRequest, SharedSessions } from '../../domain/messaging/session-store.ts';
-import type { ShareClaim, ShareStep } from '../../domain/messaging/shares.ts';
+import type {
+  ClaimRequest,
+  ShareClaim,
+  SharedSessions,
+  ShareStep,
+} from '../../domain/messaging/session-store.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { Storage } from '../storage.ts';
 import { postgresLimits } from './postgres-limits.ts';

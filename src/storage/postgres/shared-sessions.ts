@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../domain/members/feed-log.ts';
+import type { LogEntry } from '../../domain/members/member-store.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,

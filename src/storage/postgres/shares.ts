@@ -1,4 +1,4 @@
-import type { Share, ShareOutcome, ShareStep } from '../../domain/messaging/shares.ts';
+import type { Share, ShareOutcome, ShareStep } from '../../domain/messaging/session-store.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { indexKey } from './text.ts';
 

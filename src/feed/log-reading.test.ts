@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '../lib/log.ts';
-import { createHeldBack } from './held-back.ts';
+import { createHeldBack } from './log-reading.ts';
 
 test('what comes while others are read waits for what they had written before it', () => {
   let newest = 5;

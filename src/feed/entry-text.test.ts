@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Change } from '../domain/changes.ts';
 import { singleBatch, toColumnBatch, toDatapoints } from '../domain/datapoints/column-batch.ts';
-import type { ActuatorId, DeviceId, SensorId } from '../domain/ids.ts';
+import type { ActuatorId, DeviceId, ProjectId, SensorId } from '../domain/ids.ts';
+import { memberLimits } from '../domain/members/member-limits.ts';
 import { sessionKey } from '../domain/messaging/message.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { createPublishContextForm, MqttPublishContext } from '../mqtt/live-message.ts';
-import { createEventText, isEventText } from './event-text.ts';
+import { createPublishContextForm, MqttPublishContext } from '../mqtt/deliveries.ts';
+import { changeOfText, createEventText, isEventText, textOfChange } from './entry-text.ts';
 
 const text = createEventText(createPublishContextForm({ own: 1 }));
 const anId = fc.string({ minLength: 1, maxLength: 20 });
@@ -85,4 +87,31 @@ test('a long push is told in parts that have all of it, in order, none of them l
   assert.equal(last.datapoints.length, 1_000);
   assert.ok(read.every((event) => event?.kind === 'datapoints' && event.isPart));
   assert.equal(text.ofLast({ deviceId, sensorId, batch }), texts.at(-1));
+});
+
+const anythingChanged = { kind: 'anything' };
+
+test('a change comes out as it went in', () => {
+  const change: Change = { kind: 'device_changed', deviceId: 'Küche ☃' as DeviceId };
+  assert.deepEqual(changeOfText(textOfChange(change)), change);
+});
+
+test('one that is too long says that anything may have changed', () => {
+  const deviceIds = Array.from({ length: 40_000 }, (_, at) => `device-${at}` as DeviceId);
+  const projectId = 'p' as ProjectId;
+  const change: Change = { kind: 'project_changed', projectId, deviceIds, gatewayIds: [] };
+  const text = textOfChange(change);
+  assert.ok(text.length <= memberLimits.entryCharactersMax);
+  assert.deepEqual(changeOfText(text), anythingChanged);
+});
+
+test('what this version does not know means that anything may have changed', () => {
+  for (const kind of ['invented', 'constructor', '__proto__', 1, null]) {
+    assert.deepEqual(changeOfText(JSON.stringify({ kind })), anythingChanged);
+  }
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+      assert.deepEqual(changeOfText(text), anythingChanged);
+    }),
+  );
 });
