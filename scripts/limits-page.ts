@@ -4,7 +4,7 @@ import type { BudgetRule } from '../src/domain/budgets/budget.ts';
 import { budgetTable } from '../src/domain/budgets/budget-table.ts';
 import { retentionLimits } from '../src/domain/datapoints/retention/retention-limits.ts';
 import { limits } from '../src/domain/limits.ts';
-import { invitationLimits } from '../src/domain/sharing/invitation.ts';
+import { invitationLimits } from '../src/domain/sharing/invitations.ts';
 import { requestLimits } from '../src/http/request-limits.ts';
 import { mqttLimits } from '../src/mqtt/limits.ts';
 
@@ -17,7 +17,7 @@ export async function limitsPage(): Promise<string> {
     'src/domain/datapoints/retention/retention-limits.ts',
     retentionLimits,
   );
-  const ofInvitations = await table('src/domain/sharing/invitation.ts', invitationLimits);
+  const ofInvitations = await table('src/domain/sharing/invitations.ts', invitationLimits);
   const ofRequests = await table('src/http/request-limits.ts', requestLimits);
   const ofMqtt = await table('src/mqtt/limits.ts', mqttLimits);
   const budgets = Object.entries<BudgetRule>(budgetTable).map(

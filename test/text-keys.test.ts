@@ -27,7 +27,7 @@ const ownWords: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/wire/thing-speak.ts', ['shortNames']], // names of ours
   ['src/wire/validation.ts', ['cleaned', 'query', 'raw']], // fields of our schemas
   ['src/channels/provider-url.ts', ['found']], // settings that the provider's list names
-  ['src/channels/voice/spoken-text.ts', ['escapes']], // one character
+  ['src/channels/voice/http-voice.ts', ['escapes']], // one character
   ['src/channels/sms/sms-text.ts', ['plainSigns']], // one character
 ]);
 

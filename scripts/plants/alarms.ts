@@ -147,7 +147,7 @@ export const plantsOfAlarms: readonly Plant[] = [
     ...{ file: limits, test: 'a rule whose silence', says: /200 !== 403/ },
     patches: [
       patch(
-        'src/domain/notifications/rule-quota.ts',
+        'src/domain/notifications/notifications.ts',
         'if (refusal !== undefined) throw budgetError(silences, refusal);',
         'if (refusal === null) throw budgetError(silences, refusal);',
       ),

@@ -109,7 +109,7 @@ export const plantsOfMembers: readonly Plant[] = [
     ...{ file: rules, test: 'wait for no process that stands still', says: /waited for another/ },
     patches: [
       patch(
-        'src/domain/notifications/device-queues.ts',
+        'src/domain/notifications/evaluation-queue.ts',
         'if (first.isLeft || (isLate && inTurnOf(deviceId, first) !== undefined)) {',
         'if (first.isLeft) {',
       ),

@@ -56,7 +56,7 @@ export const plantsOfPossessions: readonly Plant[] = [
   {
     name: 'codes by text message cost what messages cost',
     ...{ file: paid, test: 'codes cost what messages cost', says: /204/ },
-    patches: [patch('src/domain/users/address-proving.ts', '      await pay(user, by);\n', '')],
+    patches: [patch('src/domain/users/address-proofs.ts', '      await pay(user, by);\n', '')],
   },
   {
     name: 'a device handed over spends no credit before it is accepted',

@@ -11,7 +11,7 @@ import type { ChangeFeed } from '../domain/changes.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import { createSharedPresence, type SharedPresence } from '../domain/gateways/presence.ts';
 import { createHeartbeat, type HeartbeatListener } from '../domain/members/heartbeat.ts';
-import { ensureAdmin } from '../domain/users/first-admin.ts';
+import { ensureAdmin } from '../domain/users/first-login.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { createSharedFeed, type SharedFeed } from '../feed/shared-feed.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';

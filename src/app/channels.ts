@@ -2,7 +2,7 @@ import { createCodeSender } from '../channels/code-sender.ts';
 import { type OpenChannels, openChannels } from '../channels/index.ts';
 import { webhookSecretOf } from '../channels/webhook/signature.ts';
 import type { Config, Secrets } from '../config/config.ts';
-import { paidChannels } from '../domain/notifications/outbox-store.ts';
+import { paidChannels } from '../domain/notifications/delivery.ts';
 import type { HttpServerOptions } from '../http/server.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';

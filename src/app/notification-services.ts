@@ -4,18 +4,17 @@ import type { LongWork } from '../domain/budgets/long-work.ts';
 import { payerOfAccount } from '../domain/budgets/payer.ts';
 import type { Consequences, Feed } from '../domain/datapoints/feed.ts';
 import { limits } from '../domain/limits.ts';
-import { createActuate } from '../domain/notifications/actuate.ts';
 import { catchUp } from '../domain/notifications/catch-up.ts';
 import type { Channel } from '../domain/notifications/channel.ts';
+import type { DailyMax } from '../domain/notifications/delivery.ts';
 import { createDispatcher } from '../domain/notifications/dispatcher.ts';
 import { createEvaluations } from '../domain/notifications/evaluations.ts';
-import { followRules } from '../domain/notifications/follow-rules.ts';
+import { createActuate } from '../domain/notifications/firing.ts';
 import { createNotifications } from '../domain/notifications/notifications.ts';
 import { createNotifier } from '../domain/notifications/notifier.ts';
-import type { DailyMax } from '../domain/notifications/outbox-store.ts';
 import { createPreview } from '../domain/notifications/preview.ts';
 import { createReach } from '../domain/notifications/recipients.ts';
-import { createRuleBook } from '../domain/notifications/rule-book.ts';
+import { createRuleBook, followRules } from '../domain/notifications/rule-book.ts';
 import {
   createSharedNotifier,
   type SharedNotifier,

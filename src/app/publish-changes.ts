@@ -8,7 +8,7 @@ import type {
   UserId,
   Username,
 } from '../domain/ids.ts';
-import type { ProjectChanges } from '../domain/projects/project.ts';
+import type { ProjectChanges } from '../domain/projects/projects.ts';
 import {
   changesOfKeyRemoval,
   changesOfPassword,

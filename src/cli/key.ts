@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Actor } from '../domain/actor.ts';
 import { parseAccessKeyId } from '../domain/ids.ts';
-import { type AccessKeys, createAccessKeys } from '../domain/users/access-keys.ts';
+import { type AccessKeys, createAccessKeys } from '../domain/users/sessions.ts';
 import { textOfChange } from '../feed/entry-text.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openAccounts } from '../storage/open-for-commands.ts';

@@ -4,19 +4,21 @@ import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { Retaining } from '../domain/datapoints/retention/retaining.ts';
 import type { RetentionStore } from '../domain/datapoints/retention/retention.ts';
 import type { DeviceStore } from '../domain/devices/device.ts';
-import type { GatewayStore } from '../domain/gateways/gateway.ts';
-import type { GroupStore } from '../domain/groups/group.ts';
+import type { GatewayStore } from '../domain/gateways/gateways.ts';
+import type { GroupStore } from '../domain/groups/groups.ts';
 import type { InstallationStore } from '../domain/installation-store.ts';
 import type { MemberStore } from '../domain/members/member-store.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { ThreadMemory } from '../domain/metrics.ts';
-import type { CallTextStore } from '../domain/notifications/call-text-store.ts';
-import type { EvaluationStore } from '../domain/notifications/evaluation-store.ts';
-import type { NotificationStore } from '../domain/notifications/notification-store.ts';
-import type { OutboxStore } from '../domain/notifications/outbox-store.ts';
-import type { ProjectStore } from '../domain/projects/project.ts';
-import type { InvitationStore } from '../domain/sharing/invitation.ts';
-import type { SocialStore } from '../domain/socials/social-store.ts';
+import type { CallTextStore } from '../domain/notifications/channel.ts';
+import type { OutboxStore } from '../domain/notifications/delivery.ts';
+import type {
+  EvaluationStore,
+  NotificationStore,
+} from '../domain/notifications/notification-store.ts';
+import type { ProjectStore } from '../domain/projects/projects.ts';
+import type { InvitationStore } from '../domain/sharing/invitations.ts';
+import type { SocialStore } from '../domain/socials/socials.ts';
 import type { CredentialStore } from '../domain/users/credential-store.ts';
 import type { FailureStore } from '../domain/users/failure-limiters.ts';
 import type { PasswordResetStore } from '../domain/users/password-resets.ts';

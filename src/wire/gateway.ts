@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { invalid } from '../domain/errors.ts';
-import type { Gateway } from '../domain/gateways/gateway.ts';
-import type { NewGateway } from '../domain/gateways/gateways.ts';
+import type { Gateway, NewGateway } from '../domain/gateways/gateways.ts';
 import { parseGatewayId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';

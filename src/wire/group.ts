@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Group } from '../domain/groups/group.ts';
+import type { Group } from '../domain/groups/groups.ts';
 import { parseUsername, type Username } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { Text, type Wire } from './fields.ts';

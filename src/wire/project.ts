@@ -7,8 +7,7 @@ import {
   parseProjectId,
 } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import type { Project, UnsharedMembers } from '../domain/projects/project.ts';
-import type { NewProject } from '../domain/projects/projects.ts';
+import type { NewProject, Project, UnsharedMembers } from '../domain/projects/projects.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { DeviceMessage } from './device.ts';
 import { Id, Text, type Wire } from './fields.ts';

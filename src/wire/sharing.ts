@@ -7,8 +7,9 @@ import {
   type Invitation,
   type InvitationTarget,
   invitationLimits,
-} from '../domain/sharing/invitation.ts';
-import type { NewInvitation, OfferedInvitation } from '../domain/sharing/invitations.ts';
+  type NewInvitation,
+  type OfferedInvitation,
+} from '../domain/sharing/invitations.ts';
 import { defined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';

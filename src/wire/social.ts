@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { limits } from '../domain/limits.ts';
-import { channels, type Social } from '../domain/socials/social.ts';
-import type { NewSocials } from '../domain/socials/socials.ts';
+import { channels, type NewSocials, type Social } from '../domain/socials/socials.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { DateText, OneOf } from './fields.ts';
 import { createReader } from './validation.ts';

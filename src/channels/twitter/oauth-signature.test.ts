@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signedAuthorization } from './oauth-signature.ts';
+import { signedAuthorization } from './twitter-channel.ts';
 
 test('a request is signed as the example of RFC 5849 is', () => {
   const header = signedAuthorization({

@@ -9,7 +9,7 @@ import { createManualClock } from '../../lib/clock.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { readVoiceUrl } from '../provider-settings.ts';
-import { createAfricasTalkingVoice } from './africas-talking-voice.ts';
+import { createAfricasTalkingVoice } from './http-voice.ts';
 
 const key = 'atsk_secret';
 const phone = '+254711000111';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc, { constantFrom, integer, property, tuple } from 'fast-check';
 import { aMessage } from '../../../test/contract/channels/channel-contract.ts';
 import { parseUsername } from '../../domain/ids.ts';
-import { isPublicAddress, refusedRanges } from './address-filter.ts';
+import { isPublicAddress, refusedRanges } from './pinned-lookup.ts';
 import { createWebhookChannel } from './webhook-channel.ts';
 
 const channel = createWebhookChannel({

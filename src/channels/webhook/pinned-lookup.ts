@@ -1,6 +1,63 @@
 import { Resolver } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
-import { isPublicAddress } from './address-filter.ts';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+/**
+ * Addresses outside of the public Internet: the special-purpose registries of IANA [RFC 6890], and
+ * every form of IPv6 that carries an IPv4 address inside. An address in none of them is public.
+ */
+const specialV4: readonly (readonly [string, number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+];
+
+/** Within 2000::/3, the only part of IPv6 that is given out. */
+const specialV6: readonly (readonly [string, number])[] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['2620:4f:8000::', 48],
+  ['3fff::', 20],
+];
+
+/** The ranges that are refused, for the tests that try every one. */
+export const refusedRanges = { v4: specialV4, v6: specialV6 } as const;
+
+const refused = new BlockList();
+for (const [address, prefix] of specialV4) refused.addSubnet(address, prefix, 'ipv4');
+for (const [address, prefix] of specialV6) refused.addSubnet(address, prefix, 'ipv6');
+const globalV6 = new BlockList();
+globalV6.addSubnet('2000::', 3, 'ipv6');
+
+/** Whether an IP address, in the notation that sockets take, is on the public Internet. */
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !refused.check(address, 'ipv4');
+    case 6:
+      // A zone (%eth0) is of this machine alone; mapped and local forms are outside of 2000::/3.
+      return (
+        !address.includes('%') && globalV6.check(address, 'ipv6') && !refused.check(address, 'ipv6')
+      );
+    default:
+      return false;
+  }
+}
 
 /** A name that leads somewhere a webhook may not go. */
 class ForbiddenAddressError extends Error {
@@ -22,7 +79,7 @@ export type Resolve = (
 ) => void;
 
 /** How the name servers of the machine are asked; tests name their own. */
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly servers?: readonly string[];
   readonly timeoutMs?: number;
 }

@@ -4,8 +4,12 @@ import type { Channel, ChannelMessage, Outcome } from '../../domain/notification
 import { createHttpClient, type HttpAnswer } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { pauseOf, refused, retry } from '../outcome.ts';
-import { isPublicAddress } from './address-filter.ts';
-import { createPinnedLookup, createResolve, type Resolve } from './pinned-lookup.ts';
+import {
+  createPinnedLookup,
+  createResolve,
+  isPublicAddress,
+  type Resolve,
+} from './pinned-lookup.ts';
 import { signedHeaders, webhookSecretOf } from './signature.ts';
 
 /** Whether webhooks may reach this machine and its network, and may do without TLS there. */

@@ -31,7 +31,7 @@ import {
   parseNotificationId,
   type Username,
 } from '../../domain/ids.ts';
-import type { InvitationTarget } from '../../domain/sharing/invitation.ts';
+import type { InvitationTarget } from '../../domain/sharing/invitations.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { readExport, writeExport } from './export-file.ts';

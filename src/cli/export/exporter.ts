@@ -8,7 +8,7 @@ import { hourMs, type RetentionScope } from '../../domain/datapoints/retention/r
 import { listOfKinds } from '../../domain/datapoints/stretches.ts';
 import type { Device } from '../../domain/devices/device.ts';
 import type { Username } from '../../domain/ids.ts';
-import type { Social } from '../../domain/socials/social.ts';
+import type { Social } from '../../domain/socials/socials.ts';
 import { sameJson } from '../../lib/long-json.ts';
 import type { Storage } from '../../storage/storage.ts';
 import {

@@ -16,7 +16,7 @@ import {
   parseUserId,
   parseUsername,
 } from '../../domain/ids.ts';
-import type { InvitationTarget, TakenUse } from '../../domain/sharing/invitation.ts';
+import type { InvitationTarget, TakenUse } from '../../domain/sharing/invitations.ts';
 import { isTakeableHash } from '../../lib/password-hash.ts';
 import type { ExportRecord } from './export-format.ts';
 

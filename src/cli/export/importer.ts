@@ -3,7 +3,7 @@ import { edgesCount, edgesOfList } from '../../domain/datapoints/growth.ts';
 import { type HourTally, startOfHour } from '../../domain/datapoints/retention/hours.ts';
 import { kindsOfList } from '../../domain/datapoints/stretches.ts';
 import { conflict, invalid } from '../../domain/errors.ts';
-import type { Group } from '../../domain/groups/group.ts';
+import type { Group } from '../../domain/groups/groups.ts';
 import {
   type DeviceId,
   parseDeviceId,

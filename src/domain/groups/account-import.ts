@@ -8,8 +8,7 @@ import { requireAdmin } from '../users/account-access.ts';
 import { vouchedProofs } from '../users/address-proofs.ts';
 import type { PasswordWork } from '../users/password-work.ts';
 import type { NewUser, Profile, UserStore } from '../users/user.ts';
-import type { GroupStore } from './group.ts';
-import type { Groups } from './groups.ts';
+import type { GroupStore, Groups } from './groups.ts';
 
 /** A row of a list of people: an account to make, or why there will be none. */
 export type ListedAccount =

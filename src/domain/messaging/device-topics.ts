@@ -2,8 +2,7 @@ import type { Access, Verdict } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { DevicePart } from '../devices/device.ts';
 import { type DeviceDirectory, deviceResource, noDevice } from '../devices/devices.ts';
-import type { GatewayStore } from '../gateways/gateway.ts';
-import { gatewayResource } from '../gateways/gateways.ts';
+import { type GatewayStore, gatewayResource } from '../gateways/gateways.ts';
 import type { ActuatorId, DeviceId, GatewayId, SensorId } from '../ids.ts';
 
 /** Topics that carry no values pass between clients that may update the thing [contract 8]. */

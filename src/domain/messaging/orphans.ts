@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { DeviceStore } from '../devices/device.ts';
-import type { GatewayStore } from '../gateways/gateway.ts';
+import type { GatewayStore } from '../gateways/gateways.ts';
 import type { GatewayId, UserId } from '../ids.ts';
 import type { CredentialStore } from '../users/credential-store.ts';
 import type { UserStore } from '../users/user.ts';

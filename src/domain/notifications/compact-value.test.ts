@@ -4,8 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import type { JsonValue } from '../../lib/json.ts';
-import { charactersOf, compacted, shortened } from './compact-value.ts';
-import { SeenValues } from './sensor-values.ts';
+import { charactersOf, compacted, SeenValues, shortened } from './sensor-values.ts';
 
 const json = fc.jsonValue() as fc.Arbitrary<JsonValue>;
 

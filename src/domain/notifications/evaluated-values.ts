@@ -12,7 +12,7 @@ import type {
   EvaluationStore,
   NextPush,
   WaitingEvaluation,
-} from './evaluation-store.ts';
+} from './notification-store.ts';
 import { newestWhere, type PushTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import {

@@ -3,7 +3,6 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { compacted } from './compact-value.ts';
 import type { EvaluatedValues } from './evaluated-values.ts';
 import type {
   EndOutcome,
@@ -12,11 +11,12 @@ import type {
   Line,
   NextPush,
   WaitingEvaluation,
-} from './evaluation-store.ts';
+} from './notification-store.ts';
 import { createPushEvaluations, ownerFor, type PushEvaluationParts } from './push-evaluations.ts';
 import { inOrderOfTime, type PushTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import { countHad } from './rule-evaluation.ts';
+import { compacted } from './sensor-values.ts';
 import type { StateBook } from './state-book.ts';
 
 export interface EvaluationRunnerParts extends PushEvaluationParts {

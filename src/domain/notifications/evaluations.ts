@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { shortened } from './compact-value.ts';
+import { shortened } from './sensor-values.ts';
 
 /** Outcomes of an evaluation, in the words of the API. */
 export const evaluationOutcomes = {

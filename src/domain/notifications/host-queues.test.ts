@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createHostQueues, createNetworkShares, hostOf } from './host-queues.ts';
+import { createHostQueues, createNetworkShares, hostOf } from './dispatcher.ts';
 
 /** Queues with tasks that end when the test says, and what began of them. */
 function setUp(options: { underWayMax?: number; waitingMax?: number; waitMs?: number } = {}) {

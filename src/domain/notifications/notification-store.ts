@@ -1,5 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { DeviceId, NotificationId } from '../ids.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
+import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import type { FiledDelivery, Firing, FiringOutcome } from './delivery.ts';
 import type {
   DeviceState,
@@ -58,3 +61,88 @@ export interface NotificationStore {
 
 /** Why a delivery is not even filed as waiting. */
 export const outboxFull = 'too many messages of this notification wait already';
+
+/** An evaluation that was filed and is not over. */
+export interface WaitingEvaluation {
+  readonly id: string;
+  /** The process that filed it, or took it since, and runs it while it serves. */
+  readonly member: number;
+  /** Whether that process has ended. */
+  readonly isLeft: boolean;
+  /** The push as published to other processes; empty: time or a client calls for the evaluation. */
+  readonly text: string;
+  /** Rules whose firing at this evaluation was stored. */
+  readonly fired: ReadonlySet<string>;
+}
+
+/** An evaluation that is the next on its device, and its push. */
+export interface NextPush {
+  readonly look: WaitingEvaluation;
+  readonly push: StoredPush;
+}
+
+/** An evaluation that no push calls for: runs it, and ends it. */
+export type EvaluationTask = (rest: readonly WaitingEvaluation[]) => Promise<EndOutcome>;
+
+/** The queue of a device, with the rule states that were asked for. */
+export interface Line {
+  readonly looks: readonly WaitingEvaluation[];
+  readonly states: ReadonlyMap<NotificationId, StoredState>;
+}
+
+/** A rule's state for one device, as it is stored. */
+export interface StoredState {
+  readonly state: DeviceState | undefined;
+  readonly lastFiredAt: Instant | undefined;
+}
+
+/** A sensor's value that was evaluated last, as it was pushed, shortened to what rules evaluate. */
+export interface EvaluatedValue {
+  readonly value: JsonValue;
+  readonly receivedAt: Instant;
+}
+
+/** Taken: the first in the queue is another process's now, and nothing was kept of this end. */
+export type EndOutcome = 'ended' | 'taken';
+
+/** States and values that ended evaluations leave. */
+export interface EvaluationEnd {
+  readonly ids: readonly string[];
+  readonly states: readonly StateChange[];
+  readonly deviceId: DeviceId;
+  /** Where rules ask for other values than the one that is pushed. */
+  readonly values?: ReadonlyMap<SensorId, EvaluatedValue>;
+}
+
+/**
+ * Evaluations of all processes that serve the same data: those of one device wait in the order of
+ * their commits, and the process that has the first of them runs it, and those behind it. Every
+ * method throws DomainError unavailable when the database is away.
+ */
+export interface EvaluationStore {
+  /** The number of this process. */
+  readonly member: number;
+  /** Files an evaluation that no push calls for. */
+  file(look: NewEvaluation): Promise<void>;
+  /**
+   * Reads evaluations that wait on the device, `looksInLineMax` at most: the first is the next.
+   * With what these rules remember of it at that moment, as `statesOf` answers.
+   */
+  line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<Line>;
+  /** Reads the states of these rules for the device; rules that went are absent. */
+  statesOf(
+    deviceId: DeviceId,
+    ids: readonly NotificationId[],
+  ): Promise<ReadonlyMap<NotificationId, StoredState>>;
+  /** Reads the values evaluated last; sensors that never were evaluated are absent. */
+  valuesOf(
+    deviceId: DeviceId,
+    sensorIds: readonly SensorId[],
+  ): Promise<ReadonlyMap<SensorId, EvaluatedValue>>;
+  /** Ends evaluations while this process has the first; keeps what they leave: one commit. */
+  finish(end: EvaluationEnd): Promise<EndOutcome>;
+  /** Makes an evaluation of that process this one's, if it still is that one's. */
+  take(id: string, from: number): Promise<void>;
+  /** Reads evaluations of this process, and of those that ended, with their devices. */
+  left(): Promise<readonly (WaitingEvaluation & { readonly deviceId: DeviceId })[]>;
+}

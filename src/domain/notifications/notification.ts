@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { ActuatorId, DeviceId, NotificationId, SensorId, UserId, Username } from '../ids.ts';
-import { channels, type SocialChannel } from '../socials/social.ts';
+import { channels, type SocialChannel } from '../socials/socials.ts';
 
 /** The channels of notifications; `none` is for social messages. */
 export type ChannelName = Exclude<SocialChannel, 'none'>;

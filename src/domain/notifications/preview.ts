@@ -17,7 +17,6 @@ import { invalid } from '../errors.ts';
 import { type DeviceId, parseNotificationId, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
-import { compacted } from './compact-value.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import { parseExpression } from './expression.ts';
 import { messageAt } from './firing.ts';
@@ -26,7 +25,7 @@ import { requireSound } from './notifications.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { readingAt } from './rule-evaluation.ts';
-import { SeenValues } from './sensor-values.ts';
+import { compacted, SeenValues } from './sensor-values.ts';
 import { evaluateAgainAt, freshState, type Reading, type RuleState, step } from './step.ts';
 
 /** A moment at which a draft would have fired. */

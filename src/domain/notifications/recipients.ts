@@ -1,6 +1,6 @@
 import { createBreather } from '../../lib/event-loop.ts';
 import { limits } from '../limits.ts';
-import { notConfigured } from '../socials/social.ts';
+import { notConfigured } from '../socials/socials.ts';
 import { addressKey, isProven } from '../users/address-proofs.ts';
 import type { User, UserStore } from '../users/user.ts';
 import type { Channel, Recipient } from './channel.ts';

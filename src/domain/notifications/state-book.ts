@@ -1,9 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
-import type { StoredState } from './evaluation-store.ts';
 import type { DeviceState } from './notification.ts';
-import type { NotificationStore, StateChange } from './notification-store.ts';
+import type { NotificationStore, StateChange, StoredState } from './notification-store.ts';
 import { freshState, type RuleState } from './step.ts';
 
 /** A firing on its way to the store: ends once, with either. */

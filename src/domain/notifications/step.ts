@@ -4,7 +4,6 @@ import { ownEntry } from '../../lib/own-entry.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { beginningOf } from './compact-value.ts';
 import type { EvaluationOutcome } from './evaluations.ts';
 import {
   type DeviceView,
@@ -16,6 +15,7 @@ import {
 } from './expression.ts';
 import type { DeviceState } from './notification.ts';
 import type { Rule } from './rule.ts';
+import { beginningOf } from './sensor-values.ts';
 
 /** Known values of a device when a rule is evaluated, and the cause of the evaluation. */
 export interface Reading extends DeviceView {

@@ -5,13 +5,13 @@ import type { Actor } from '../actor.ts';
 import { notFound, tooMany } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
-import { notConfigured } from '../socials/social.ts';
+import { notConfigured } from '../socials/socials.ts';
 import { requireOwnAccount } from '../users/account-access.ts';
 import { messageWords } from '../users/message-language.ts';
 import type { User, UserStore } from '../users/user.ts';
 import type { Channel, Outcome } from './channel.ts';
+import { type DailyMax, type OutboxStore, paidChannels, unpaidReason } from './delivery.ts';
 import { type ChannelName, channelNames } from './notification.ts';
-import { type DailyMax, type OutboxStore, paidChannels, unpaidReason } from './outbox-store.ts';
 import { lackOf, recipientOf } from './recipients.ts';
 
 /** Whether a channel leads to the user; `reason` says what is missing. */

@@ -3,11 +3,9 @@ import type { ResourceKind } from '../access/scopes.ts';
 import type { VisibleTo } from '../access/viewer.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import { deviceResource, requireDevice } from '../devices/devices.ts';
-import type { GatewayStore } from '../gateways/gateway.ts';
-import { gatewayResource, requireGateway } from '../gateways/gateways.ts';
+import { type GatewayStore, gatewayResource, requireGateway } from '../gateways/gateways.ts';
 import { parseDeviceId, parseGatewayId, parseProjectId } from '../ids.ts';
-import type { ProjectStore } from './project.ts';
-import { projectResource, requireProject } from './projects.ts';
+import { type ProjectStore, projectResource, requireProject } from './projects.ts';
 
 /** Everything that can be owned and shared, whatever its kind. */
 export interface OwnedResources {

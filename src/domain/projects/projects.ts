@@ -2,19 +2,74 @@ import { createId } from '../../lib/secret-token.ts';
 import { type Access, requireCreation } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';
 import type { Resource } from '../access/policy.ts';
-import { createViewer } from '../access/viewer.ts';
+import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
 import { conflict, notFound } from '../errors.ts';
-import { guestUsername, type ProjectId, parseProjectId } from '../ids.ts';
+import {
+  type DeviceId,
+  type GatewayId,
+  guestUsername,
+  type ProjectId,
+  parseProjectId,
+  type Username,
+} from '../ids.ts';
 import { limits } from '../limits.ts';
-import type {
-  Project,
-  ProjectChanges,
-  ProjectListing,
-  ProjectStore,
-  UnsharedMembers,
-} from './project.ts';
+
+/**
+ * A named set of devices and gateways. Sharing it shares those in it that its owner owns and that
+ * its owner, or an admin, put there [decision 0013].
+ */
+export interface Project {
+  readonly id: ProjectId;
+  readonly owner: Username;
+  readonly name?: string;
+  /** Each once; they need not exist. */
+  readonly deviceIds: readonly DeviceId[];
+  readonly gatewayIds: readonly GatewayId[];
+}
+
+/** Fields that a PUT may set; a name set to undefined is removed. */
+export interface ProjectChanges {
+  readonly name?: string | undefined;
+  readonly deviceIds?: readonly DeviceId[];
+  readonly gatewayIds?: readonly GatewayId[];
+}
+
+/** Members that sharing the project does not reach: another user than its owner listed them. */
+export interface UnsharedMembers {
+  readonly deviceIds: readonly DeviceId[];
+  readonly gatewayIds: readonly GatewayId[];
+}
+
+interface ProjectListing {
+  readonly projects: readonly Project[];
+  /** Number of all that match, whatever the page. */
+  readonly total: number;
+}
+
+/** Where projects are kept. Lists are in order of creation. */
+export interface ProjectStore {
+  /** Keeps a new project: grants on it reach all that it lists. */
+  insert(project: Project): Promise<'inserted' | 'duplicate'>;
+  find(id: ProjectId): Promise<Project | undefined>;
+  /** A project is never public: a guest sees the guest's, a user those and its own and granted. */
+  list(page: { visibleTo: VisibleTo; limit: number; offset: number }): Promise<ProjectListing>;
+  countOwnedBy(owner: Username): Promise<number>;
+  /**
+   * isOwners: whatever the changes list is reached by grants on the project. Otherwise what they
+   * add is not, and the rest stays as it is.
+   */
+  update(
+    id: ProjectId,
+    changes: ProjectChanges,
+    by: { readonly isOwners: boolean },
+  ): Promise<'updated' | 'missing'>;
+  /** Members of the project that grants on it do not reach. */
+  unshared(id: ProjectId): Promise<UnsharedMembers>;
+  /** Removes the project with its grants, in one step; what is in it stays. */
+  remove(id: ProjectId): Promise<'removed' | 'missing'>;
+}
 
 /** Fields that a client gives for a new project; without an id it gets one. */
 export type NewProject = Omit<Project, 'id' | 'owner'> & { readonly id?: ProjectId };

@@ -6,8 +6,7 @@ import { grantableOn, type ResourceKind, type Scope } from '../access/scopes.ts'
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';
-import type { GroupStore } from '../groups/group.ts';
-import { requireGroup } from '../groups/groups.ts';
+import { type GroupStore, requireGroup } from '../groups/groups.ts';
 import { type GroupId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import type { Actor } from '../actor.ts';
 import { parseUserId, parseUsername } from '../ids.ts';
 import type { User } from '../users/user.ts';
-import { channels, type Social } from './social.ts';
-import { createSocials } from './socials.ts';
+import { channels, createSocials, type Social } from './socials.ts';
 
 test('a message waits where its channel leads somewhere, and is settled elsewhere', async () => {
   const kept: Social[] = [];

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
 import { createId } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
@@ -6,8 +6,61 @@ import { parseSocialId, type SocialId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Person, requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
-import { notConfigured, type Social, type SocialChannel, type SocialState } from './social.ts';
-import type { SocialListing, SocialStore } from './social-store.ts';
+
+/** The channels to a user; `none` keeps the message and sends nothing [contract 5, 7]. */
+export const channels = ['twitter', 'sms', 'voice', 'email', 'webhook', 'none'] as const;
+export type SocialChannel = (typeof channels)[number];
+
+/** The key that names the provider of a channel [contract 1]. */
+const keyOf: Readonly<Partial<Record<SocialChannel, string>>> = {
+  twitter: 'KIPIMO_TWITTER_URL',
+  sms: 'KIPIMO_SMS_URL',
+  voice: 'KIPIMO_VOICE_URL',
+  email: 'KIPIMO_SMTP_URL',
+};
+
+/** Why a channel leads nowhere, with the key to set [contract 7]. */
+export function notConfigured(channel: SocialChannel): string {
+  const key = keyOf[channel];
+  const remedy = key === undefined ? '' : `: ${key} names its provider`;
+  return `the channel ${channel} is not configured${remedy}`;
+}
+
+/** How far a message came. */
+type SocialState =
+  | { readonly status: 'pending' | 'sent' }
+  | { readonly status: 'failed'; readonly reason: string };
+
+/** A message from one user to one user on one channel. */
+export type Social = SocialState & {
+  readonly id: SocialId;
+  readonly sender: Username;
+  readonly recipient: Username;
+  readonly channel: SocialChannel;
+  readonly message: string;
+  readonly createdAt: Instant;
+};
+
+interface SocialListing {
+  readonly socials: readonly Social[];
+  /** Number of all that match, whatever the page. */
+  readonly total: number;
+}
+
+/** Where social messages are kept. Lists are in order of creation. */
+export interface SocialStore {
+  /**
+   * Keeps the messages, all in one step, and then drops the oldest of a sender who has more than
+   * socialsPerSenderMax, those that wait to be sent spared. too_many: with these more than
+   * socialsPendingPerSenderMax of a sender would wait, and none is kept. One whose
+   * sender or recipient ended meanwhile is not kept.
+   */
+  insert(socials: readonly Social[]): Promise<'inserted' | 'too_many'>;
+  find(id: SocialId): Promise<Social | undefined>;
+  /** `ofUser` narrows to what this user sent or received. */
+  list(page: { ofUser?: Username; limit: number; offset: number }): Promise<SocialListing>;
+  remove(id: SocialId): Promise<'removed' | 'missing'>;
+}
 
 /** A text for each of these users on each of these channels. */
 export interface NewSocials {

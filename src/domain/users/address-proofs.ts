@@ -1,5 +1,16 @@
-import type { Instant } from '../../lib/clock.ts';
-import type { AddressProof, Profile, ProofChannel, User } from './user.ts';
+import type { Clock, Instant } from '../../lib/clock.ts';
+import type { FailureLimiter } from '../../lib/failure-limiter.ts';
+import { createLruCache } from '../../lib/lru-cache.ts';
+import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
+import type { Actor } from '../actor.ts';
+import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
+import { DomainError, forbidden, invalid, tooMany } from '../errors.ts';
+import type { Username } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { requireOwnAccount } from './account-access.ts';
+import type { FailureLimiters } from './failure-limiters.ts';
+import { type CodeChannel, type CodeSender, messageWords } from './message-language.ts';
+import type { AddressProof, Profile, ProofChannel, User, UserStore } from './user.ts';
 
 /** Numbers and separators as people write them: the same number in every spelling is one. */
 const phoneSeparators = /[\s().\-/]/g;
@@ -74,3 +85,148 @@ export function emailStrength(profile: Profile, proofs: readonly AddressProof[])
   if (proof === undefined) return 0;
   return proof.by === 'earlier' ? 1 : 2;
 }
+
+/** Proofs that an e-mail address or phone number of the profile reaches its user [contract 14]. */
+export interface AddressProving {
+  /**
+   * Sends a code to an address of one's own profile. Throws invalid when the profile does not have
+   * it, unavailable when the channel is not configured, rate_limited.
+   */
+  request(
+    actor: Actor,
+    asked: AskedAddress,
+    from: { readonly address: string; readonly languages?: string | undefined },
+  ): Promise<void>;
+  /** Throws invalid when the code is wrong or too old. */
+  confirm(actor: Actor, asked: AskedAddress & { readonly code: string }): Promise<void>;
+}
+
+interface AskedAddress {
+  /** email, or phone: by sms or voice if one of these is named. */
+  readonly channel: string;
+  readonly address: string;
+}
+
+interface PendingCode {
+  readonly codeHash: string;
+  readonly expiresAt: Instant;
+  triesLeft: number;
+}
+
+/** Codes live in memory: after a restart one asks for another. */
+export function createAddressProving(options: {
+  readonly users: UserStore;
+  readonly failures: FailureLimiters;
+  readonly clock: Clock;
+  readonly codes: CodeSender;
+  /** Takes what a message costs, in one step; answers why it cannot be paid for. */
+  readonly pay: (payer: Username, channel: 'sms' | 'voice') => Promise<string | undefined>;
+}): AddressProving {
+  const { users, clock, codes } = options;
+  const pending = createLruCache<string, PendingCode>(limits.addressCodesMax);
+  const limiterOf = (name: string, failuresMax: number) =>
+    options.failures.of(`proof ${name}`, { failuresMax, windowMs: limits.addressCodeMs });
+  const byUser = limiterOf('user', limits.addressCodesPerUser);
+  const byNetwork = limiterOf('network', limits.addressCodesPerAddress);
+  const byTarget = limiterOf('target', limits.addressCodesPerTarget);
+  const asked = limiterOf('asked', limits.addressCodesPerUser);
+  const firstByTarget = limiterOf('first', limits.addressFirstCodesPerTarget);
+  const firstByNetwork = limiterOf('first network', limits.addressFirstCodesPerNetwork);
+
+  /** Counters of a request: codes to another person's address do not use up its owner's first. */
+  function countersOf(user: User, target: string, network: string) {
+    const own = [asked, `${user.id} ${target}`] as const;
+    if (asked.hasFailed(own[1]) || byTarget.blockedForMs(target) === 0) {
+      return [own, [byTarget, target]] as const;
+    }
+    const here = [firstByNetwork, `${network} ${target}`] as const;
+    return [own, [firstByTarget, target], here] as const;
+  }
+
+  function count(counters: readonly (readonly [FailureLimiter, string])[]): void {
+    const waitMs = Math.max(...counters.map(([limiter, key]) => limiter.blockedForMs(key)));
+    if (waitMs > 0) throw tooMany('codes were asked for', waitMs);
+    for (const [limiter, key] of counters) limiter.recordFailure(key);
+  }
+
+  /** Calls and text messages cost what deliveries cost. */
+  async function pay(user: User, channel: CodeChannel): Promise<void> {
+    if (channel === 'email') return;
+    const refusal = await options.pay(user.username, channel);
+    if (refusal !== undefined) throw forbidden(refusal);
+  }
+
+  return {
+    async request(actor, wanted, { address: from, languages }) {
+      const user = await requireOwnAccount(users, actor);
+      const { kind, by } = channelOf(wanted.channel, codes.channels);
+      const address = addressOf(user, kind, wanted.address);
+      const proof = proofOf(user, kind, address);
+      if (proof !== undefined && proof.by !== 'earlier') return;
+      if (!codes.channels.has(by)) throw notConfigured(by);
+      const key = addressKey(kind, address);
+      count([
+        [byUser, user.id],
+        [byNetwork, networkOf(from)],
+        ...countersOf(user, key, networkOf(from)),
+      ]);
+      await pay(user, by);
+      const code = createCode();
+      pending.set(`${user.id} ${kind} ${key}`, {
+        codeHash: hashSecret(code),
+        expiresAt: clock.now() + limits.addressCodeMs,
+        triesLeft: limits.addressCodeTriesMax,
+      });
+      const text = messageWords(languages).proof(user.username, code);
+      // Not awaited: a slow provider must not hold the request.
+      const { username } = user;
+      const askedFrom = wideNetworkOf(from);
+      void codes.send({ channel: by, username, address, text, askedFrom });
+    },
+    async confirm(actor, given) {
+      const user = await requireOwnAccount(users, actor);
+      const { kind } = channelOf(given.channel, codes.channels);
+      const address = addressOf(user, kind, given.address);
+      const name = `${user.id} ${kind} ${addressKey(kind, address)}`;
+      const code = pending.get(name);
+      const isGood = code !== undefined && code.expiresAt > clock.now() && code.triesLeft > 0;
+      if (!isGood || code.codeHash !== hashSecret(codeSpelling(given.code))) {
+        if (code !== undefined) code.triesLeft -= 1;
+        throw invalid('the code is wrong or no longer valid: ask for a new one');
+      }
+      pending.delete(name);
+      const proof = { channel: kind, address, provenAt: clock.now(), by: 'code' } as const;
+      await users.update(user.id, { proofs: [proof] });
+    },
+  };
+}
+
+/** Which kind of address is meant, and how a code gets there. */
+function channelOf(
+  name: string,
+  configured: ReadonlySet<CodeChannel>,
+): { readonly kind: ProofChannel; readonly by: CodeChannel } {
+  if (name === 'email') return { kind: 'email', by: 'email' };
+  if (name === 'sms' || name === 'voice') return { kind: 'phone', by: name };
+  if (name !== 'phone') throw invalid('channel must be email, phone, sms or voice');
+  const by = configured.has('sms') || !configured.has('voice') ? 'sms' : 'voice';
+  return { kind: 'phone', by };
+}
+
+/** The address as the profile has it. */
+function addressOf(user: User, kind: ProofChannel, given: string): string {
+  const key = addressKey(kind, given);
+  const found = provableAddresses(user.profile).find(
+    ({ channel, address }) => channel === kind && addressKey(kind, address) === key,
+  );
+  if (found !== undefined) return found.address;
+  throw invalid('your profile does not have this address: save it there first');
+}
+
+const settings = { email: 'KIPIMO_SMTP_URL', sms: 'KIPIMO_SMS_URL', voice: 'KIPIMO_VOICE_URL' };
+
+const notConfigured = (channel: CodeChannel) =>
+  new DomainError(
+    'unavailable',
+    `the channel ${channel} is not configured: ${settings[channel]} names its provider`,
+  );

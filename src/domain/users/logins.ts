@@ -9,8 +9,12 @@ import type { Reporter } from '../reporter.ts';
 import { emailStrength, proofOf } from './address-proofs.ts';
 import type { FailureLimiters } from './failure-limiters.ts';
 import { createLoginLimiter, type LoginAttempt } from './login-limiter.ts';
-import { createPasswordChecks } from './password-checks.ts';
-import { hasLeft, type PasswordPlace, type PasswordWork } from './password-work.ts';
+import {
+  createPasswordChecks,
+  hasLeft,
+  type PasswordPlace,
+  type PasswordWork,
+} from './password-work.ts';
 import type { StoredLogin, User, UserStore } from './user.ts';
 
 /**

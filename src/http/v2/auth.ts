@@ -5,11 +5,10 @@ import { unauthenticated } from '../../domain/errors.ts';
 import { parseAccessKeyId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
-import type { AccessKeys } from '../../domain/users/access-keys.ts';
 import type { FirstLogin } from '../../domain/users/first-login.ts';
 import type { LoggedIn, Logins } from '../../domain/users/logins.ts';
 import type { PasswordResets } from '../../domain/users/password-resets.ts';
-import type { Sessions } from '../../domain/users/sessions.ts';
+import type { AccessKeys, Sessions } from '../../domain/users/sessions.ts';
 import { countFor, goneSignal } from '../../lib/connection-guard.ts';
 import { defined } from '../../lib/record.ts';
 import {

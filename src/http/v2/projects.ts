@@ -4,8 +4,7 @@ import type { Gateways } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
 import { type ProjectId, parseProjectId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { ProjectChanges } from '../../domain/projects/project.ts';
-import type { Projects } from '../../domain/projects/projects.ts';
+import type { ProjectChanges, Projects } from '../../domain/projects/projects.ts';
 import { deviceTexts } from '../../wire/device-text.ts';
 import {
   DeviceIdsMessage,

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import { parseGroupId, parseInvitationId, parseUsername } from '../../domain/ids.ts';
-import { invitationLimits } from '../../domain/sharing/invitation.ts';
-import type { Invitations } from '../../domain/sharing/invitations.ts';
+import { type Invitations, invitationLimits } from '../../domain/sharing/invitations.ts';
 import type { Sharing } from '../../domain/sharing/sharing.ts';
 import {
   AcceptedInvitationMessage,

@@ -6,7 +6,7 @@ import type { ImportAccounts } from '../../domain/groups/account-import.ts';
 import { parseUserId, type UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Accounts } from '../../domain/users/accounts.ts';
-import type { AddressProving } from '../../domain/users/address-proving.ts';
+import type { AddressProving } from '../../domain/users/address-proofs.ts';
 import type { Sessions } from '../../domain/users/sessions.ts';
 import type { User } from '../../domain/users/user.ts';
 import { goneSignal } from '../../lib/connection-guard.ts';

@@ -4,7 +4,7 @@ import { aUser, deviceId, noon } from '../../../test/contract/storage/builders.t
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import type { FiringOutcome } from '../../domain/notifications/delivery.ts';
-import type { EvaluationStore } from '../../domain/notifications/evaluation-store.ts';
+import type { EvaluationStore } from '../../domain/notifications/notification-store.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { Storage } from '../storage.ts';
 import { openPostgres } from './postgres-storage.ts';

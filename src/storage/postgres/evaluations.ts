@@ -8,7 +8,7 @@ import type {
   Line,
   StoredState,
   WaitingEvaluation,
-} from '../../domain/notifications/evaluation-store.ts';
+} from '../../domain/notifications/notification-store.ts';
 import { parseJson } from '../../lib/json.ts';
 import { writeJson } from '../../lib/long-json.ts';
 import { stateFromText } from '../sql/notification-row.ts';

@@ -1,4 +1,4 @@
-import type { Gateway, GatewayStore } from '../../domain/gateways/gateway.ts';
+import type { Gateway, GatewayStore } from '../../domain/gateways/gateways.ts';
 import { type ResourcePatch, resourcePatchOf } from './patch.ts';
 import { patchingOf, removalOf, resourceReads } from './resources.ts';
 import { insertRow, type SqlContext, type SqlSession } from './session.ts';

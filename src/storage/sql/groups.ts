@@ -1,4 +1,4 @@
-import type { Group, GroupStore } from '../../domain/groups/group.ts';
+import type { Group, GroupStore } from '../../domain/groups/groups.ts';
 import type { Username } from '../../domain/ids.ts';
 import { countingOwned } from './resources.ts';
 import {

@@ -7,7 +7,7 @@ import {
   type InvitationUse,
   invitationLimits,
   type TakenUse,
-} from '../../domain/sharing/invitation.ts';
+} from '../../domain/sharing/invitations.ts';
 import {
   countRows,
   deletion,

@@ -1,15 +1,13 @@
-import type {
-  ClaimedDelivery,
-  Completion,
-  DeliveryTarget,
-} from '../../domain/notifications/delivery.ts';
 import {
   type Claim,
+  type ClaimedDelivery,
+  type Completion,
   type DailyMax,
+  type DeliveryTarget,
   type OutboxStore,
   type Payment,
   paidChannels,
-} from '../../domain/notifications/outbox-store.ts';
+} from '../../domain/notifications/delivery.ts';
 import { oneOfEach } from '../../lib/scheduling/payer-queues.ts';
 import type { NotificationEngine } from './firing.ts';
 import {

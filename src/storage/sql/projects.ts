@@ -1,5 +1,5 @@
 import type { DeviceId, GatewayId } from '../../domain/ids.ts';
-import type { Project, ProjectStore } from '../../domain/projects/project.ts';
+import type { Project, ProjectStore } from '../../domain/projects/projects.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
 import { removalOf, resourceReads } from './resources.ts';
 import { insertRow, type SqlContext, type SqlSession } from './session.ts';

@@ -1,6 +1,6 @@
 import { parseUserId, type UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { CallText, CallTextStore } from '../../domain/notifications/call-text-store.ts';
+import type { CallText, CallTextStore } from '../../domain/notifications/channel.ts';
 import type { FailureStore, KeptFailures } from '../../domain/users/failure-limiters.ts';
 import type { PasswordResetStore, PendingReset } from '../../domain/users/password-resets.ts';
 import { type ChangeSession, found, type SqlContext } from './session.ts';

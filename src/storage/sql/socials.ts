@@ -1,6 +1,5 @@
 import { limits } from '../../domain/limits.ts';
-import type { Social } from '../../domain/socials/social.ts';
-import type { SocialStore } from '../../domain/socials/social-store.ts';
+import type { Social, SocialStore } from '../../domain/socials/socials.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { deliveryDetails } from './notification-row.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Actuator } from '../../../src/domain/devices/actuator.ts';
 import type { Device, Sensor } from '../../../src/domain/devices/device.ts';
-import type { Gateway } from '../../../src/domain/gateways/gateway.ts';
-import type { Group } from '../../../src/domain/groups/group.ts';
+import type { Gateway } from '../../../src/domain/gateways/gateways.ts';
+import type { Group } from '../../../src/domain/groups/groups.ts';
 import type {
   AccessKeyId,
   ActuatorId,
@@ -14,8 +14,8 @@ import type {
   UserId,
   Username,
 } from '../../../src/domain/ids.ts';
-import type { Project } from '../../../src/domain/projects/project.ts';
-import type { Social } from '../../../src/domain/socials/social.ts';
+import type { Project } from '../../../src/domain/projects/projects.ts';
+import type { Social } from '../../../src/domain/socials/socials.ts';
 import type {
   AccessKeyRecord,
   SessionRecord,

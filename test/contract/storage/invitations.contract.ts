@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { InvitationId } from '../../../src/domain/ids.ts';
-import { type Invitation, invitationLimits } from '../../../src/domain/sharing/invitation.ts';
+import { type Invitation, invitationLimits } from '../../../src/domain/sharing/invitations.ts';
 import { aUser, noon, userId } from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { limits } from '../../../src/domain/limits.ts';
-import type { Social } from '../../../src/domain/socials/social.ts';
+import type { Social } from '../../../src/domain/socials/socials.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { aSocial, aUser, noon, socialId, userId, username } from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';

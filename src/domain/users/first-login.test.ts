@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import { parseUsername } from '../ids.ts';
-import { ensureAdmin } from './first-admin.ts';
+import { ensureAdmin } from './first-login.ts';
 
 const clock = { now: () => 1_000_000 };
 const passwordCost = { memoryKibibytes: 8, passes: 1 };

@@ -1,12 +1,46 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { CallTextStore } from '../../domain/notifications/call-text-store.ts';
-import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
+import type { CallTextStore, Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { isRecord } from '../../lib/record.ts';
 import { channelLimits } from '../limits.ts';
 import { nonsense, refused, retry, sanitized, sent } from '../outcome.ts';
-import { askAfricasTalking, type ProviderParts } from '../provider-accounts.ts';
-import type { AfricasTalkingSettings } from '../provider-settings.ts';
-import { spoken } from './spoken-text.ts';
+import { askAfricasTalking, type ProviderParts, postToTwilio } from '../provider-accounts.ts';
+import type { AfricasTalkingSettings, TwilioSettings } from '../provider-settings.ts';
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** The text inside an element <Say>: escaped, without signs XML cannot hold, never cut in two. */
+export function spoken(text: string, charactersMax: number): string {
+  const clean = [...text.toWellFormed().replace(/[\p{Cc}\ufffe\uffff]+/gu, ' ')];
+  let out = '';
+  for (const letter of clean.slice(0, channelLimits.voiceCharactersMax)) {
+    const written = escapes[letter] ?? letter;
+    if (out.length + written.length > charactersMax) break;
+    out += written;
+  }
+  return out;
+}
+
+/** Calls by Twilio: POST …/Calls.json with To, From and what to say; it is said twice. */
+export function createTwilioVoice(parts: ProviderParts<TwilioSettings>): Channel {
+  const { from, language } = parts.settings;
+  const attribute = language === undefined ? '' : ` language="${language}"`;
+  const start = `<Response><Say loop="2"${attribute}>`;
+  const end = '</Say></Response>';
+  const room = channelLimits.twimlCharactersMax - start.length - end.length;
+  return {
+    async send({ to: { phone }, text }, signal) {
+      if (phone === undefined) return refused('the profile has no phone number');
+      const twiml = `${start}${spoken(text, room)}${end}`;
+      return postToTwilio(parts, 'Calls', { To: phone, From: from, Twiml: twiml }, signal);
+    },
+  };
+}
 
 /**
  * Answers Africa's Talking when a call is picked up: the call's own id in, what to do out. The

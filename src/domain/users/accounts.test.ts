@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseUserId, parseUsername } from '../ids.ts';
+import { type UserFilter, userMatcher } from './accounts.ts';
 import type { Profile, User } from './user.ts';
-import { type UserFilter, userMatcher } from './user-search.ts';
 
 const day = 86_400_000;
 

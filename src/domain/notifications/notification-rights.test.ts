@@ -6,7 +6,7 @@ import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import type { Actor } from '../actor.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork } from '../budgets/long-work.ts';
-import { createReadable } from './readable.ts';
+import { createReadable } from './notification-rights.ts';
 import { createRule } from './rule.ts';
 import { createSensorIndex } from './sensor-index.ts';
 

@@ -6,7 +6,7 @@ import { startHttpStub } from '../../../test/contract/channels/http-stub.ts';
 import { parseUsername } from '../../domain/ids.ts';
 import { createHttpClient } from '../http-exchange.ts';
 import { readVoiceUrl } from '../provider-settings.ts';
-import { createTwilioVoice } from './twilio-voice.ts';
+import { createTwilioVoice } from './http-voice.ts';
 
 const sid = 'AC0123456789abcdef0123456789abcdef';
 const token = 'secret-auth-token';
