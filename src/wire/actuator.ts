@@ -7,7 +7,17 @@ import { parseDuration } from '../lib/duration.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { Anything, DateText, Id, newMeta, OneOf, Text, type Wire } from './fields.ts';
+import {
+  Anything,
+  DateText,
+  Id,
+  newMeta,
+  OneOf,
+  optional,
+  Plain,
+  Text,
+  type Wire,
+} from './fields.ts';
 import { createReader } from './validation.ts';
 
 const valueTypeText = 'What kind of value it takes.';
@@ -15,22 +25,26 @@ const valueTypeText = 'What kind of value it takes.';
 export const NewActuatorMessage = Type.Object(
   {
     id: Id('The id of the actuator within its device.', 'pump'),
-    name: Type.Optional(Text('Human-readable name.')),
-    actuator_kind: Type.Optional(Text('Kind of actuator.')),
-    actuator_value_type: Type.Optional(OneOf(actuatorValueTypes, valueTypeText)),
-    value_type: Type.Optional(OneOf(actuatorValueTypes, 'Another spelling.')),
-    value: Type.Optional(Anything('What it is set to.')),
-    meta: Type.Optional(Anything('Anything you want to keep with it.')),
+    ...optional({
+      name: Text('Human-readable name.'),
+      actuator_kind: Text('Kind of actuator.'),
+      actuator_value_type: OneOf(actuatorValueTypes, valueTypeText),
+      value_type: OneOf(actuatorValueTypes, 'Another spelling.'),
+      value: Anything('What it is set to.'),
+      meta: Anything('Anything you want to keep with it.'),
+    }),
   },
   { title: 'NewActuator' },
 );
 
 export const ActuatorMessage = Type.Object(
   {
-    actuator_value_type: Type.Optional(OneOf(actuatorValueTypes, valueTypeText)),
-    value: Type.Optional(Anything('What it is set to.')),
-    actuator_kind: Type.Optional(Text('Kind of actuator.')),
-    name: Type.Optional(Text('Human-readable name.')),
+    ...optional({
+      actuator_value_type: OneOf(actuatorValueTypes, valueTypeText),
+      value: Anything('What it is set to.'),
+      actuator_kind: Text('Kind of actuator.'),
+      name: Text('Human-readable name.'),
+    }),
     id: Id('The id of the actuator within its device.', 'pump'),
     meta: Type.Optional(Anything('Anything you keep with it.')),
   },
@@ -41,10 +55,12 @@ export const ActuatorMessage = Type.Object(
 export const SettableActuatorMessage = Type.Object(
   {
     ...ActuatorMessage.properties,
-    set_by: Type.Optional(Type.String({ description: 'Who set it: a username, or guest.' })),
-    set_at: Type.Optional(DateText('When it was set.')),
-    confirmed_at: Type.Optional(DateText('When the device said that it is as it was set.')),
-    until: Type.Optional(DateText('When it is set back.')),
+    ...optional({
+      set_by: Plain('Who set it: a username, or guest.'),
+      set_at: DateText('When it was set.'),
+      confirmed_at: DateText('When the device said that it is as it was set.'),
+      until: DateText('When it is set back.'),
+    }),
   },
   { title: 'SettableActuator' },
 );

@@ -9,7 +9,7 @@ import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.
 import { defined } from '../lib/record.ts';
 import { ByteCursor, textOf } from './byte-cursor.ts';
 import { readDatapoint } from './datapoint.ts';
-import { Anything, DateText, Prose, type Wire } from './fields.ts';
+import { Anything, DateText, Prose, Whole, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
 const BulkDatapointMessage = Type.Object(
@@ -28,16 +28,16 @@ export const BulkMessage = Type.Array(BulkDatapointMessage);
 /** The outcome of a bulk request. */
 export const BulkReportMessage = Type.Object(
   {
-    stored: Type.Integer({ description: 'Lines that are on disk; repeated ones count.' }),
+    stored: Whole('Lines that are on disk; repeated ones count.'),
     refused: Type.Array(
       Type.Object({
-        line: Type.Integer({ description: 'From 1: the element of the array, or the line.' }),
+        line: Whole('From 1: the element of the array, or the line.'),
         error: Type.String(),
         description: Prose('What to change.'),
       }),
       { description: `The first ${limits.bulkRefusalsMax}.` },
     ),
-    refused_count: Type.Integer({ description: 'All of them.' }),
+    refused_count: Whole('All of them.'),
   },
   { title: 'BulkReport' },
 );

@@ -10,36 +10,34 @@ import { invalid } from '../domain/errors.ts';
 import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
-import { Anything, DateText, OneOf, type Wire } from './fields.ts';
+import { Anything, DateText, OneOf, Plain, Whole, type Wire } from './fields.ts';
 
 /** A correction of a sensor. */
 export const CorrectionMessage = Type.Object(
   {
     id: Type.String(),
     kind: OneOf(['removed', 'corrected'], 'Taken away, or given other values.'),
-    count: Type.Integer({ description: 'Datapoints that it touched.' }),
+    count: Whole('Datapoints that it touched.'),
     from: DateText('The time of the first of them.'),
     to: DateText('The time of the last of them.'),
-    by: Type.String({ description: 'The username of who made it.' }),
+    by: Plain('The username of who made it.'),
     date: DateText('When it was made.'),
   },
   { title: 'Correction' },
 );
 
-const correctionId = Type.Optional(
-  Type.String({ description: 'Undoes it; absent when there was nothing to change.' }),
-);
+const correctionId = Type.Optional(Plain('Undoes it; absent when there was nothing to change.'));
 
 /** The outcome of a removal. */
 export const RemovedMessage = Type.Object(
-  { removed: Type.Integer({ description: 'Datapoints.' }), correction: correctionId },
+  { removed: Whole('Datapoints.'), correction: correctionId },
   { title: 'Removed' },
 );
 
 /** The outcome of putting values right. */
 export const CorrectedMessage = Type.Object(
   {
-    corrected: Type.Integer({ description: 'Datapoints.' }),
+    corrected: Whole('Datapoints.'),
     missing: Type.Array(
       DateText('A timestamp, or date_received, at which there is no such datapoint.'),
     ),

@@ -7,25 +7,23 @@ import type { NewAccessKey } from '../domain/users/sessions.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
-import { DateText, EndText, Text, type Wire, Word } from './fields.ts';
+import { DateText, EndText, optional, Plain, Text, type Wire, Word } from './fields.ts';
 import { scopesPerListMax } from './sharing.ts';
 import { createReader } from './validation.ts';
 
 const described = {
   name: Text('What the key is for.', 'gateway on the school roof'),
-  scopes: Type.Optional(
-    Type.Array(Word(), {
+  ...optional({
+    scopes: Type.Array(Word(), {
       maxItems: scopesPerListMax,
       description: 'What the key may do; absent: all its owner may.',
     }),
-  ),
-  devices: Type.Optional(
-    Type.Array(Type.String(), {
+    devices: Type.Array(Type.String(), {
       maxItems: limits.accessKeyDevicesMax,
       description: 'The devices it is for; absent: all of its owner.',
     }),
-  ),
-  expires: Type.Optional(EndText('When it ends; absent: never.')),
+    expires: EndText('When it ends; absent: never.'),
+  }),
 };
 
 export const NewAccessKeyMessage = Type.Object(described, { title: 'NewAccessKey' });
@@ -38,7 +36,7 @@ export const AccessKeyMessage = Type.Object(
 export const CreatedAccessKeyMessage = Type.Object(
   {
     ...AccessKeyMessage.properties,
-    key: Type.String({ description: 'The secret, shown this once.' }),
+    key: Plain('The secret, shown this once.'),
   },
   { title: 'CreatedAccessKey' },
 );
@@ -68,9 +66,9 @@ export function accessKeyToWire(key: AccessKeyRecord): Wire<typeof AccessKeyMess
 
 export const BrowserSessionMessage = Type.Object({
   id: Type.String(),
-  name: Type.String({ description: 'What the browser calls itself.' }),
+  name: Plain('What the browser calls itself.'),
   last_used: Type.String({ format: 'date-time' }),
-  address: Type.String({ description: 'Where it was used last.' }),
+  address: Plain('Where it was used last.'),
 });
 
 export function browserSessionToWire(session: SessionRecord): Wire<typeof BrowserSessionMessage> {

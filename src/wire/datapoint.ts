@@ -11,7 +11,7 @@ import { LongJson, type LongText, longText, writeJson } from '../lib/long-json.t
 import { withoutStackTraces } from '../lib/stackless.ts';
 import { findTimeZone, type TimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp, noTimestamp, parseEnd, parseTimestamp } from '../lib/timestamp.ts';
-import { Anything, DateText, type Wire } from './fields.ts';
+import { Anything, DateText, Plain, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
 const NewDatapointMessage = Type.Object(
@@ -53,9 +53,7 @@ export const DatapointMessage = Type.Object(
     ),
     value: Anything('The measurement.'),
     date_received: DateText('When the service received it.'),
-    correction: Type.Optional(
-      Type.String({ description: 'With raw=true: the correction that changed what is shown.' }),
-    ),
+    correction: Type.Optional(Plain('With raw=true: the correction that changed what is shown.')),
   },
   { title: 'Datapoint' },
 );

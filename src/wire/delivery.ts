@@ -8,21 +8,23 @@ import type { ChannelState } from '../domain/notifications/test-messages.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
-import { Anything, DateText, OneOf } from './fields.ts';
+import { Anything, DateText, Flag, OneOf, optional, Plain, Whole } from './fields.ts';
 import { ExpressionNote, NewNotificationMessage, notificationFromWire } from './notification.ts';
 import { createReader } from './validation.ts';
 
 export const DeliveryMessage = Type.Object(
   {
     username: Type.String(),
-    channel: Type.String({ description: 'A channel, or actuation.' }),
+    channel: Plain('A channel, or actuation.'),
     message: Type.String(),
     status: OneOf(['pending', 'sent', 'failed'], 'How far it came.'),
     attempts: Type.Integer(),
     created: DateText('When it was filed.'),
-    sent: Type.Optional(DateText('When it left.')),
-    next_attempt: Type.Optional(DateText('When it is tried next.')),
-    reason: Type.Optional(Type.String({ description: 'What went wrong last.' })),
+    ...optional({
+      sent: DateText('When it left.'),
+      next_attempt: DateText('When it is tried next.'),
+      reason: Plain('What went wrong last.'),
+    }),
   },
   { title: 'Delivery' },
 );
@@ -47,7 +49,7 @@ export const EvaluationMessage = Type.Object(
   {
     timestamp: DateText('When it was looked at.'),
     device_id: Type.String(),
-    sensor_id: Type.String({ description: 'The sensor that was pushed to, or was silent.' }),
+    sensor_id: Plain('The sensor that was pushed to, or was silent.'),
     value: Type.Optional(Anything('What was pushed; absent for a silence.')),
     outcome: OneOf(
       Object.keys(evaluationOutcomes) as (keyof typeof evaluationOutcomes)[],
@@ -81,14 +83,13 @@ export const PreviewRequestMessage = Type.Object(
 
 export const PreviewMessage = Type.Object(
   {
-    fired: Type.Integer({ description: 'How often it would have fired.' }),
-    throttled: Type.Integer({ description: 'How often throttling would have held it back.' }),
-    datapoints: Type.Integer({ description: 'How many datapoints were looked at.' }),
-    came_late: Type.Integer({
-      description:
-        'How many of them came so late, after newer ones of their sensor or later than max_age ' +
+    fired: Whole('How often it would have fired.'),
+    throttled: Whole('How often throttling would have held it back.'),
+    datapoints: Whole('How many datapoints were looked at.'),
+    came_late: Whole(
+      'How many of them came so late, after newer ones of their sensor or later than max_age ' +
         'allows, that they would not have counted: here all count as if they had come in time.',
-    }),
+    ),
     expression_note: Type.Optional(ExpressionNote),
     firings: Type.Array(
       Type.Object({
@@ -96,7 +97,7 @@ export const PreviewMessage = Type.Object(
         device_id: Type.String(),
         sensor_id: Type.String(),
         value: Type.Optional(Anything('What was pushed; absent for a silence.')),
-        message: Type.Optional(Type.String({ description: 'Absent for an actuator.' })),
+        message: Type.Optional(Plain('Absent for an actuator.')),
       }),
       { description: 'The first of them.' },
     ),
@@ -142,9 +143,9 @@ export function previewToWire(
 export const ChannelMessage = Type.Object(
   {
     channel: OneOf(channelNames, 'A way to reach you.'),
-    configured: Type.Boolean({ description: 'Whether this service can use it.' }),
-    reachable: Type.Boolean({ description: 'Whether a message would find you by it.' }),
-    reason: Type.Optional(Type.String({ description: 'What is missing.' })),
+    configured: Flag('Whether this service can use it.'),
+    reachable: Flag('Whether a message would find you by it.'),
+    reason: Type.Optional(Plain('What is missing.')),
   },
   { title: 'Channel' },
 );
@@ -157,7 +158,7 @@ export function channelToWire(state: ChannelState): Static<typeof ChannelMessage
 export const TestOutcomeMessage = Type.Object(
   {
     status: OneOf(['sent', 'failed'], 'Whether the provider took it.'),
-    reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+    reason: Type.Optional(Plain('Why it failed.')),
   },
   { title: 'TestOutcome' },
 );

@@ -16,11 +16,14 @@ import {
 import {
   Anything,
   DateText,
+  Flag,
   Id,
   LocationMessage,
   locationFromWire,
   newMeta,
   OneOf,
+  optional,
+  Plain,
   Prose,
   Text,
   type Wire,
@@ -32,14 +35,16 @@ export const visibilities = ['public', 'private'] as const;
 
 const described = {
   id: Id('Unique among all devices.', 'MyDevice78'),
-  gateway_id: Type.Optional(Text('Id of the gateway the device is connected to.')),
-  name: Type.Optional(Text('Human-readable name.', 'Field 3, maize')),
-  domain: Type.Optional(Text('Groups devices of one application domain.')),
-  visibility: Type.Optional(OneOf(visibilities, 'Who may see it; absent counts as public.')),
-  location: Type.Optional(LocationMessage),
-  meta: Type.Optional(Anything('Anything you want to keep with it.')),
-  deployed: Type.Optional(Type.Boolean({ description: 'Whether it is in the field.' })),
-  timezone: Type.Optional(Text('Its time zone, an IANA name.', 'Africa/Dakar')),
+  ...optional({
+    gateway_id: Text('Id of the gateway the device is connected to.'),
+    name: Text('Human-readable name.', 'Field 3, maize'),
+    domain: Text('Groups devices of one application domain.'),
+    visibility: OneOf(visibilities, 'Who may see it; absent counts as public.'),
+    location: LocationMessage,
+    meta: Anything('Anything you want to keep with it.'),
+    deployed: Flag('Whether it is in the field.'),
+    timezone: Text('Its time zone, an IANA name.', 'Africa/Dakar'),
+  }),
 };
 
 const manyOf = { maxItems: limits.sensorsPerDeviceMax };
@@ -57,11 +62,9 @@ export const DeviceMessage = Type.Object(
   {
     ...described,
     pending: Type.Optional(
-      Type.Boolean({
-        description: 'Handed over and not accepted yet; for its owner and the receiver.',
-      }),
+      Flag('Handed over and not accepted yet; for its owner and the receiver.'),
     ),
-    owner: Type.String({ description: 'Username, or guest.' }),
+    owner: Plain('Username, or guest.'),
     sensors: Type.Array(SensorMessage),
     actuators: Type.Array(ActuatorMessage),
     date_created: DateText('Set by the service.'),
@@ -84,9 +87,9 @@ export const NewDevicesMessage = Type.Array(NewDeviceMessage, {
 /** The outcome of one of many new devices. */
 export const CreatedDeviceMessage = Type.Object(
   {
-    id: Type.Optional(Type.String({ description: 'As it was given.' })),
+    id: Type.Optional(Plain('As it was given.')),
     created: Type.Boolean(),
-    error: Type.Optional(Type.String({ description: 'The code of the refusal.' })),
+    error: Type.Optional(Plain('The code of the refusal.')),
     description: Type.Optional(Prose('What to change.')),
   },
   { title: 'CreatedDevice' },

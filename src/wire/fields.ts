@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static, type TOptional, type TProperties, type TSchema } from 'typebox';
 import type { Location } from '../domain/devices/device.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -12,6 +12,20 @@ export type Wire<Schema extends TSchema> = Unchanged<Static<Schema>>;
 type Unchanged<Value> = Value extends object
   ? { readonly [Key in keyof Value]: Unchanged<Value[Key]> }
   : Value;
+
+/** Fields that may be left out. */
+export const optional = <Fields extends TProperties>(fields: Fields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]),
+    // Each field under its name.
+  ) as { [Name in keyof Fields]: TOptional<Fields[Name]> };
+
+/** A text that the service answers, or checks by hand. */
+export const Plain = (description: string) => Type.String({ description });
+
+export const Whole = (description: string) => Type.Integer({ description });
+
+export const Flag = (description: string) => Type.Boolean({ description });
 
 /** A free text such as a name or a unit. */
 export const Text = (description: string, example?: string) =>

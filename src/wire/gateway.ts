@@ -10,10 +10,13 @@ import { DeviceMessage, visibilities } from './device.ts';
 import {
   Anything,
   DateText,
+  Flag,
   Id,
   LocationMessage,
   locationFromWire,
   OneOf,
+  optional,
+  Plain,
   Text,
   type Wire,
 } from './fields.ts';
@@ -33,17 +36,15 @@ export const NewGatewayMessage = Type.Object(
 export const GatewayMessage = Type.Object(
   {
     ...described,
-    owner: Type.String({ description: 'Username, or guest.' }),
-    pending: Type.Optional(
-      Type.Boolean({
-        description: 'Handed over and not accepted yet; for its owner and the receiver.',
-      }),
-    ),
-    location: Type.Optional(LocationMessage),
-    status: Type.Optional(Anything('The JSON object of the last heartbeat that had one.')),
+    owner: Plain('Username, or guest.'),
+    ...optional({
+      pending: Flag('Handed over and not accepted yet; for its owner and the receiver.'),
+      location: LocationMessage,
+      status: Anything('The JSON object of the last heartbeat that had one.'),
+    }),
     date_created: DateText('Set by the service.'),
     date_modified: DateText('Set by the service.'),
-    connected: Type.Boolean({ description: 'Whether it is connected by MQTT right now.' }),
+    connected: Flag('Whether it is connected by MQTT right now.'),
     last_seen: Type.Optional(DateText('When its last heartbeat came.')),
     devices: Type.Optional(Type.Array(DeviceMessage, { description: 'With full=true.' })),
   },

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { Group } from '../domain/groups/groups.ts';
 import { parseUsername, type Username } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { Text, type Wire } from './fields.ts';
+import { Plain, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 export const UsernamesMessage = Type.Array(Type.String(), {
@@ -21,9 +21,9 @@ export const NewGroupMessage = Type.Object(
 
 export const GroupMessage = Type.Object(
   {
-    id: Type.String({ description: 'Made up by the service.' }),
+    id: Plain('Made up by the service.'),
     name: Text('What the group is called.', 'Class 4B'),
-    owner: Type.String({ description: 'The username of who made it.' }),
+    owner: Plain('The username of who made it.'),
     usernames: UsernamesMessage,
   },
   { title: 'Group' },

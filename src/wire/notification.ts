@@ -17,48 +17,39 @@ import { unknownUsernames } from '../domain/notifications/recipients.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { Anything, DateText, OneOf, Text, type Wire } from './fields.ts';
+import { Anything, DateText, OneOf, optional, Plain, Text, Whole, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 export const ConditionMessage = Type.Object(
-  {
-    devices: Type.Optional(
-      Type.Array(Type.String(), {
-        description: 'Empty or absent: every device of yours that has one of the sensors.',
-        maxItems: limits.conditionDevicesMax,
-        examples: [['MyDevice']],
-      }),
-    ),
-    sensors: Type.Optional(
-      Type.Array(Type.String(), {
+  optional({
+    devices: Type.Array(Type.String(), {
+      description: 'Empty or absent: every device of yours that has one of the sensors.',
+      maxItems: limits.conditionDevicesMax,
+      examples: [['MyDevice']],
+    }),
+    sensors: Type.Array(Type.String(), {
+      description: 'Pushes to these are looked at, and pushes to those that the expression names.',
+      maxItems: limits.conditionSensorsMax,
+      examples: [['TC1']],
+    }),
+    expression: Type.String({
+      description:
+        'Tests of last values, such as TC1 > 30;SM1 < 10. At the end of a test, for 10m: ' +
+        'it must have held so long; clear TC1 < 28: after a message it must have been so ' +
+        'before the next. silent(TC1, 2h): nothing came for so long. Absent: every push counts.',
+      maxLength: limits.queryCharactersMax,
+      examples: ['TC1 > 30 for 10m clear TC1 < 28'],
+    }),
+    max_age: Type.Union(
+      [Type.Integer({ minimum: 1, maximum: evaluationLimits.maxAgeSecondsMax }), Type.Null()],
+      {
         description:
-          'Pushes to these are looked at, and pushes to those that the expression names.',
-        maxItems: limits.conditionSensorsMax,
-        examples: [['TC1']],
-      }),
+          'Datapoints that were measured more than so many seconds before they came are passed ' +
+          'over. Absent, or null in a change: none is.',
+        examples: [3_600],
+      },
     ),
-    expression: Type.Optional(
-      Type.String({
-        description:
-          'Tests of last values, such as TC1 > 30;SM1 < 10. At the end of a test, for 10m: ' +
-          'it must have held so long; clear TC1 < 28: after a message it must have been so ' +
-          'before the next. silent(TC1, 2h): nothing came for so long. Absent: every push counts.',
-        maxLength: limits.queryCharactersMax,
-        examples: ['TC1 > 30 for 10m clear TC1 < 28'],
-      }),
-    ),
-    max_age: Type.Optional(
-      Type.Union(
-        [Type.Integer({ minimum: 1, maximum: evaluationLimits.maxAgeSecondsMax }), Type.Null()],
-        {
-          description:
-            'Datapoints that were measured more than so many seconds before they came are passed ' +
-            'over. Absent, or null in a change: none is.',
-          examples: [3_600],
-        },
-      ),
-    ),
-  },
+  }),
   { title: 'NotificationCondition' },
 );
 
@@ -87,48 +78,33 @@ const actuation = {
   actuator_id: Type.String({ maxLength: limits.idCharactersMax }),
   actuator_value: Anything('What it is set to; texts may hold the variables of messages.'),
 };
-const optional = {
-  usernames: Type.Optional(social.usernames),
-  channels: Type.Optional(social.channels),
-  message: Type.Optional(social.message),
-};
 
 export const ActionMessage = Type.Object(
-  {
-    ...optional,
-    type: Type.Optional(
-      OneOf(['SocialAction', 'ActuationAction'], 'Absent: the fields of value stand beside it.'),
+  optional({
+    ...social,
+    type: OneOf(
+      ['SocialAction', 'ActuationAction'],
+      'Absent: the fields of value stand beside it.',
     ),
-    value: Type.Optional(
-      Type.Object({
-        ...optional,
-        device_id: Type.Optional(actuation.device_id),
-        actuator_id: Type.Optional(actuation.actuator_id),
-        actuator_value: Type.Optional(actuation.actuator_value),
-      }),
-    ),
-  },
+    value: Type.Object(optional({ ...social, ...actuation })),
+  }),
   { title: 'NotificationAction' },
 );
 
-const drafted = {
-  description: Type.Optional(Text('What it is for.', 'Alert for the cold store')),
-  expires: Type.Optional(
-    Type.String({
-      description: 'After it nothing is sent; answered as it was given.',
-      maxLength: 64,
-      examples: ['2030-01-31T12:00:00Z'],
-    }),
-  ),
-  throttling: Type.Optional(
-    Type.Integer({
-      description: 'The least number of seconds between two sendings.',
-      minimum: 0,
-      maximum: limits.throttlingSecondsMax,
-    }),
-  ),
-  status: Type.Optional(OneOf(notificationStatuses, 'Absent at creation: active.')),
-};
+const drafted = optional({
+  description: Text('What it is for.', 'Alert for the cold store'),
+  expires: Type.String({
+    description: 'After it nothing is sent; answered as it was given.',
+    maxLength: 64,
+    examples: ['2030-01-31T12:00:00Z'],
+  }),
+  throttling: Type.Integer({
+    description: 'The least number of seconds between two sendings.',
+    minimum: 0,
+    maximum: limits.throttlingSecondsMax,
+  }),
+  status: OneOf(notificationStatuses, 'Absent at creation: active.'),
+});
 
 export const NewNotificationMessage = Type.Object(
   { ...drafted, condition: ConditionMessage, action: ActionMessage },
@@ -140,9 +116,9 @@ export const NotificationChangesMessage = Type.Object(
   { title: 'NotificationChanges' },
 );
 
-export const ExpressionNote = Type.String({
-  description: 'How the expression was read where it lists numbers: `T == 8,5` is 8 or 5, not 8.5.',
-});
+export const ExpressionNote = Plain(
+  'How the expression was read where it lists numbers: `T == 8,5` is 8 or 5, not 8.5.',
+);
 
 export const NotificationMessage = Type.Object(
   {
@@ -151,47 +127,40 @@ export const NotificationMessage = Type.Object(
     status: OneOf(notificationStatuses, 'Whether it fires.'),
     condition: ConditionMessage,
     action: ActionMessage,
-    owner: Type.String({ description: 'Username of who made it.' }),
-    unknown_usernames: Type.Optional(
-      Type.Array(Type.String(), {
+    owner: Plain('Username of who made it.'),
+    ...optional({
+      unknown_usernames: Type.Array(Type.String(), {
         description:
           'Names that no account had when they were saved, or has no more: nobody gets it.',
       }),
-    ),
-    unreachable: Type.Optional(
-      Type.Array(
+      unreachable: Type.Array(
         Type.Object({
           username: Type.String(),
           channel: Type.String(),
-          reason: Type.String({ description: 'What is missing, without the address.' }),
+          reason: Plain('What is missing, without the address.'),
         }),
         { description: 'Whom it cannot reach; for its owner and administrators.' },
       ),
-    ),
-    gone_devices: Type.Optional(
-      Type.Array(Type.String(), {
+      gone_devices: Type.Array(Type.String(), {
         description:
           'Devices that it names and that are gone, also where another was made under the id: ' +
           'it does not watch them. For its owner and administrators.',
       }),
-    ),
-    expression_note: Type.Optional(ExpressionNote),
-    expression_problem: Type.Optional(
-      Type.String({
-        description:
-          'What is wrong with an expression that was stored before such were refused: it keeps ' +
+      expression_note: ExpressionNote,
+      expression_problem: Plain(
+        'What is wrong with an expression that was stored before such were refused: it keeps ' +
           'its meaning, and likely fires never or wrongly.',
-      }),
-    ),
-    times_sent: Type.Integer({
-      description: 'Messages that all firings filed, those included that failed later.',
+      ),
     }),
-    last_notification: Type.Optional(DateText('When it fired last.')),
-    last_notif: Type.Optional(DateText('The same.')),
-    last_success: Type.Optional(DateText('When a message left last.')),
-    last_success_code: Type.Optional(Type.Integer({ description: '204 for an actuator.' })),
-    last_failure: Type.Optional(DateText('When a try at a message failed last.')),
-    last_failure_reason: Type.Optional(Type.String()),
+    times_sent: Whole('Messages that all firings filed, those included that failed later.'),
+    ...optional({
+      last_notification: DateText('When it fired last.'),
+      last_notif: DateText('The same.'),
+      last_success: DateText('When a message left last.'),
+      last_success_code: Whole('204 for an actuator.'),
+      last_failure: DateText('When a try at a message failed last.'),
+      last_failure_reason: Type.String(),
+    }),
     date_created: DateText('Set by the service.'),
     date_modified: DateText('Set by the service.'),
   },

@@ -10,7 +10,7 @@ import { limits } from '../domain/limits.ts';
 import type { NewProject, Project, UnsharedMembers } from '../domain/projects/projects.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { DeviceMessage } from './device.ts';
-import { Id, Text, type Wire } from './fields.ts';
+import { Id, optional, Plain, Text, type Wire } from './fields.ts';
 import { GatewayMessage, type GatewayView, gatewayToWire } from './gateway.ts';
 import { createReader } from './validation.ts';
 
@@ -41,11 +41,11 @@ export const ProjectMessage = Type.Object(
   {
     id: Id('Unique among all projects.', 'irrigation'),
     ...described,
-    owner: Type.String({ description: 'Username, or guest.' }),
+    owner: Plain('Username, or guest.'),
     device_ids: DeviceIdsMessage,
     gateway_ids: GatewayIdsMessage,
-    unshared: Type.Optional(
-      Type.Object(
+    ...optional({
+      unshared: Type.Object(
         { device_ids: DeviceIdsMessage, gateway_ids: GatewayIdsMessage },
         {
           description:
@@ -53,13 +53,9 @@ export const ProjectMessage = Type.Object(
             'do not reach it until its owner lists it. Absent when there is nothing of it.',
         },
       ),
-    ),
-    devices: Type.Optional(
-      Type.Array(DeviceMessage, { description: 'With full=true: those you may view.' }),
-    ),
-    gateways: Type.Optional(
-      Type.Array(GatewayMessage, { description: 'With full=true: those you may view.' }),
-    ),
+      devices: Type.Array(DeviceMessage, { description: 'With full=true: those you may view.' }),
+      gateways: Type.Array(GatewayMessage, { description: 'With full=true: those you may view.' }),
+    }),
   },
   { title: 'Project' },
 );

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { RefusedPush } from '../domain/datapoints/refusal-book.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { defined } from '../lib/record.ts';
+import { optional, Plain } from './fields.ts';
 import type { ExactCode } from './refusal-code.ts';
 
 /** A code that answers have: an exact one, or the kind of the error. */
@@ -29,27 +30,21 @@ export const RefusalMessage = Type.Object(
     ),
     via: Type.Union([Type.Literal('http'), Type.Literal('mqtt')]),
     count: Type.Integer({ minimum: 1, description: 'How often, all alike.' }),
-    device_id: Type.Optional(Type.String({ description: 'As it was sent.' })),
-    sensor_id: Type.Optional(Type.String({ description: 'As it was sent.' })),
-    path: Type.Optional(
-      Type.String({ description: 'The path or topic that it was sent to the last time.' }),
-    ),
-    description: Type.Optional(
-      Type.String({ description: 'What was wrong the last time, and what to change.' }),
-    ),
-    excerpt: Type.Optional(
-      Type.String({ description: 'How the body or payload began the last time.' }),
-    ),
-    elements: Type.Optional(
-      Type.Array(
+    ...optional({
+      device_id: Plain('As it was sent.'),
+      sensor_id: Plain('As it was sent.'),
+      path: Plain('The path or topic that it was sent to the last time.'),
+      description: Plain('What was wrong the last time, and what to change.'),
+      excerpt: Plain('How the body or payload began the last time.'),
+      elements: Type.Array(
         Type.Object({
           index: Type.Integer({ minimum: 0, description: 'In the array, from 0.' }),
-          description: Type.String({ description: 'What is wrong with it.' }),
-          excerpt: Type.String({ description: 'How it begins.' }),
+          description: Plain('What is wrong with it.'),
+          excerpt: Plain('How it begins.'),
         }),
         { description: 'Of an array: the first that were refused, while others were stored.' },
       ),
-    ),
+    }),
   },
   { title: 'Refusal' },
 );

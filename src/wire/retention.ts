@@ -5,7 +5,7 @@ import type { RetentionState } from '../domain/datapoints/retention/retentions.t
 import { invalid } from '../domain/errors.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { DateText, type Wire, Word } from './fields.ts';
+import { DateText, Whole, type Wire, Word } from './fields.ts';
 
 const Days = (description: string) =>
   Type.Integer({ minimum: 1, maximum: retentionLimits.retentionDaysMax, description });
@@ -30,7 +30,7 @@ export const RetentionMessage = Type.Object(
       'Where it is set: sensor, device, user, or service: by the configuration, or nowhere.',
     ),
     next: Type.Object({
-      datapoints: Type.Integer({ description: 'How many go next.' }),
+      datapoints: Whole('How many go next.'),
       before: Type.Optional(DateText('All of them are earlier. Absent: none ever goes.')),
     }),
   },

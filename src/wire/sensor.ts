@@ -8,7 +8,7 @@ import { parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { LastValueMessage, lastValueToWire } from './datapoint.ts';
-import { Anything, Id, newMeta, OneOf, Text, type Wire } from './fields.ts';
+import { Anything, Flag, Id, newMeta, OneOf, optional, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 export const PointMessage = Type.Object(
@@ -22,16 +22,16 @@ export const PointMessage = Type.Object(
 export const CalibrationMessage = Type.Object(
   {
     linear: Type.Object({
-      enabled: Type.Optional(Type.Boolean({ description: 'Default true.' })),
-      value_min: Type.Optional(PointMessage),
-      value_max: Type.Optional(PointMessage),
-      points: Type.Optional(
-        Type.Array(PointMessage, {
+      ...optional({
+        enabled: Flag('Default true.'),
+        value_min: PointMessage,
+        value_max: PointMessage,
+        points: Type.Array(PointMessage, {
           maxItems: limits.calibrationPointsMax,
           description:
             'Piecewise linear through all of these, and value_min and value_max if given.',
         }),
-      ),
+      }),
     }),
   },
   {
@@ -81,23 +81,21 @@ function pointToWire(point: CalibrationPoint): Static<typeof PointMessage> {
   return { sensor_value: point.sensorValue, real_value: point.realValue };
 }
 
-const described = {
-  name: Type.Optional(Text('Human-readable name.', 'Air temperature')),
-  sensing_device: Type.Optional(Text('Kind of physical sensor.', 'Thermometer')),
-  sensor_kind: Type.Optional(Text('Another spelling of sensing_device.')),
-  quantity_kind: Type.Optional(Text('What is measured.', 'AirTemperature')),
-  unit: Type.Optional(Text('Unit of measurement.', 'DegreeCelsius')),
-  measures: Type.Optional(
-    OneOf(
-      measuresWords,
-      'gauge: each value is a reading; counter: the standing of a meter, which grows and may ' +
-        'start again; amount: what came since the value before. Totals are the increase of a ' +
-        'counter and the sum of an amount.',
-    ),
+const described = optional({
+  name: Text('Human-readable name.', 'Air temperature'),
+  sensing_device: Text('Kind of physical sensor.', 'Thermometer'),
+  sensor_kind: Text('Another spelling of sensing_device.'),
+  quantity_kind: Text('What is measured.', 'AirTemperature'),
+  unit: Text('Unit of measurement.', 'DegreeCelsius'),
+  measures: OneOf(
+    measuresWords,
+    'gauge: each value is a reading; counter: the standing of a meter, which grows and may ' +
+      'start again; amount: what came since the value before. Totals are the increase of a ' +
+      'counter and the sum of an amount.',
   ),
-  calib: Type.Optional(CalibrationMessage),
-  meta: Type.Optional(Anything('Anything you want to keep with it.')),
-};
+  calib: CalibrationMessage,
+  meta: Anything('Anything you want to keep with it.'),
+});
 
 const id = Id('The id gateways and devices use to push data.', 'TC1');
 

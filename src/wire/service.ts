@@ -7,6 +7,7 @@ import type { ServiceReport } from '../domain/administration/service-state.ts';
 import type { BudgetReport } from '../domain/budgets/budgets.ts';
 import type { StorageReport } from '../domain/budgets/storage-quotas.ts';
 import { defined } from '../lib/record.ts';
+import { Plain } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const Moment = Type.String({ format: 'date-time' });
@@ -113,8 +114,8 @@ export function settingsChangeFromWire(message: unknown): SettingsChange {
 
 export const BudgetMessage = Type.Object(
   {
-    name: Type.String({ description: 'As in docs/limits.md and in KIPIMO_BUDGETS.' }),
-    unit: Type.String({ description: 'bytes or entries.' }),
+    name: Plain('As in docs/limits.md and in KIPIMO_BUDGETS.'),
+    unit: Plain('bytes or entries.'),
     used: Type.Number(),
     total: Type.Number(),
     guests: Type.Number({ description: 'What all guests use together.' }),
@@ -122,7 +123,7 @@ export const BudgetMessage = Type.Object(
     largest: Type.Array(
       Type.Object({
         username: Type.Optional(Type.String()),
-        who: Type.String({ description: 'The id of an account, or the address of guests.' }),
+        who: Plain('The id of an account, or the address of guests.'),
         used: Type.Number(),
       }),
       { description: 'Who uses the most, the largest first.' },

@@ -13,22 +13,22 @@ import {
 import { defined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
-import { DateText, EndText, type Wire, Word } from './fields.ts';
+import { DateText, EndText, optional, Plain, Whole, type Wire, Word } from './fields.ts';
 import { createReader } from './validation.ts';
 
 export const PermissionMessage = Type.Object(
   {
-    resource: Type.String({ description: 'The id of the device, gateway or project.' }),
+    resource: Plain('The id of the device, gateway or project.'),
     scopes: Type.Array(Word()),
   },
   { title: 'Permission' },
 );
 
-const grantee = {
-  username: Type.Optional(Type.String({ description: 'The user; absent for a group.' })),
-  group: Type.Optional(Type.String({ description: 'The id of the group; absent for a user.' })),
-  name: Type.Optional(Type.String({ description: 'What the group is called.' })),
-};
+const grantee = optional({
+  username: Plain('The user; absent for a group.'),
+  group: Plain('The id of the group; absent for a user.'),
+  name: Plain('What the group is called.'),
+});
 
 export const GrantMessage = Type.Object(
   { ...grantee, scopes: Type.Array(Word()) },
@@ -59,8 +59,8 @@ export const MyGrantsMessage = Type.Object(
         kind: Word(),
         resource: Type.String(),
         owner: Type.String(),
-        group: Type.Optional(Type.String({ description: 'The id of the group you are in.' })),
-        name: Type.Optional(Type.String({ description: 'What that group is called.' })),
+        group: Type.Optional(Plain('The id of the group you are in.')),
+        name: Type.Optional(Plain('What that group is called.')),
         scopes: Type.Array(Word()),
       }),
     ),
@@ -115,30 +115,28 @@ const scopes = Type.Array(Word(), {
   description: 'What those who join may do; absent: see it and its values.',
   examples: [['devices:view', 'devices-data:view']],
 });
-const usesLeft = Type.Integer({ description: 'How many more accounts it lets in.' });
-const led = {
-  devices: Type.Optional(
-    Type.Array(Type.String(), {
-      maxItems: invitationLimits.invitationDevicesMax,
-      description: 'Devices of yours.',
-    }),
-  ),
-  group: Type.Optional(Type.String({ description: 'The id of a group of yours.' })),
-  project: Type.Optional(Type.String({ description: 'The id of a project of yours.' })),
-  scopes: Type.Optional(scopes),
-};
+const usesLeft = Whole('How many more accounts it lets in.');
+const led = optional({
+  devices: Type.Array(Type.String(), {
+    maxItems: invitationLimits.invitationDevicesMax,
+    description: 'Devices of yours.',
+  }),
+  group: Plain('The id of a group of yours.'),
+  project: Plain('The id of a project of yours.'),
+  scopes: scopes,
+});
 
 export const NewInvitationMessage = Type.Object(
   {
     ...led,
-    expires: Type.Optional(EndText('When it ends; absent: in seven days.')),
-    uses: Type.Optional(
-      Type.Integer({
+    ...optional({
+      expires: EndText('When it ends; absent: in seven days.'),
+      uses: Type.Integer({
         minimum: 1,
         maximum: invitationLimits.invitationUsesMax,
         description: 'How many accounts it lets in; absent: one.',
       }),
-    ),
+    }),
   },
   { title: 'NewInvitation' },
 );
@@ -148,7 +146,7 @@ const ends = { expires: DateText('When it ends.'), uses_left: usesLeft };
 export const CreatedInvitationMessage = Type.Object(
   {
     id: Type.String(),
-    url: Type.String({ description: 'The link, shown this once.' }),
+    url: Plain('The link, shown this once.'),
     ...ends,
   },
   { title: 'CreatedInvitation' },
@@ -161,7 +159,7 @@ export const InvitationMessage = Type.Object(
 
 const target = {
   kind: Word('device, project or group'),
-  resource: Type.String({ description: 'Its id.' }),
+  resource: Plain('Its id.'),
   scopes: Type.Array(Word()),
 };
 
@@ -169,7 +167,7 @@ export const OfferedInvitationMessage = Type.Object(
   {
     by: Type.Object({
       username: Type.String(),
-      name: Type.Optional(Type.String({ description: 'As the profile has it.' })),
+      name: Type.Optional(Plain('As the profile has it.')),
     }),
     to: Type.Array(Type.Object({ ...target, name: Type.String() })),
     ...ends,

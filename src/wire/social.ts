@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { limits } from '../domain/limits.ts';
 import { channels, type NewSocials, type Social } from '../domain/socials/socials.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { DateText, OneOf } from './fields.ts';
+import { DateText, OneOf, Plain } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const Recipient = Type.String({
@@ -43,9 +43,9 @@ export const SocialMessage = Type.Object(
     username: Recipient,
     channel: ChannelWord,
     message: MessageText,
-    from: Type.String({ description: 'The username of the sender.' }),
+    from: Plain('The username of the sender.'),
     status: OneOf(['pending', 'sent', 'failed'], 'How far the message came.'),
-    reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+    reason: Type.Optional(Plain('Why it failed.')),
     created: DateText('Set by the service.'),
   },
   { title: 'SocialMessage' },

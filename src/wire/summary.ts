@@ -14,43 +14,34 @@ import { createBuckets, parseInterval } from '../lib/time-bucket.ts';
 import { findTimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { csvIds, longCell, valueCell } from './csv.ts';
-import { Anything, DateText } from './fields.ts';
+import { Anything, DateText, optional, Plain } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
 /** Parameters with which a read sums datapoints up instead of answering each [contract 6]. */
-export const summaryParameters = {
-  aggregate: Type.Optional(
-    Type.Array(Type.Unsafe<Aggregate>({ type: 'string', enum: [...aggregates] }), {
-      description: 'One value per interval instead of datapoints; a comma list for several.',
-    }),
+export const summaryParameters = optional({
+  aggregate: Type.Array(Type.Unsafe<Aggregate>({ type: 'string', enum: [...aggregates] }), {
+    description: 'One value per interval instead of datapoints; a comma list for several.',
+  }),
+  interval: Plain(
+    'Of a bucket: a number and s, m, h, d, w, mo or y, as in 15m. Absent: one bucket for all.',
   ),
-  interval: Type.Optional(
-    Type.String({
-      description:
-        'Of a bucket: a number and s, m, h, d, w, mo or y, as in 15m. Absent: one bucket for all.',
-    }),
-  ),
-  timezone: Type.Optional(
-    Type.String({
-      default: 'UTC',
-      description: 'IANA name, such as Africa/Dakar: where buckets begin at midnight.',
-    }),
-  ),
-  points: Type.Optional(
-    Type.Integer({
-      minimum: 2,
-      maximum: limits.downsampledPointsMax,
-      description:
-        'Downsamples a long range to so many datapoints for plotting, and keeps its peaks.',
-    }),
-  ),
-};
+  timezone: Type.String({
+    default: 'UTC',
+    description: 'IANA name, such as Africa/Dakar: where buckets begin at midnight.',
+  }),
+  points: Type.Integer({
+    minimum: 2,
+    maximum: limits.downsampledPointsMax,
+    description:
+      'Downsamples a long range to so many datapoints for plotting, and keeps its peaks.',
+  }),
+});
 
 /** A bucket: `value` for one aggregate, a key of its name for each of several. */
 export const BucketMessage = Type.Object(
   {
-    device_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),
-    sensor_id: Type.Optional(Type.String({ description: 'In reads of many sensors.' })),
+    device_id: Type.Optional(Plain('In reads of many sensors.')),
+    sensor_id: Type.Optional(Plain('In reads of many sensors.')),
     timestamp: DateText('Where the bucket starts.'),
     value: Type.Optional(Anything('With one aggregate.')),
     ...Object.fromEntries(

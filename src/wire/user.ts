@@ -6,7 +6,7 @@ import type { NewAccount } from '../domain/users/accounts.ts';
 import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
-import { Prose, Text, type Wire } from './fields.ts';
+import { Flag, optional, Plain, Prose, Text, Whole, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 /** A text or several, as clients send either. */
@@ -26,16 +26,19 @@ const TextList = (description: string, example: string) =>
 const profileOf = <Schema extends TSchema>(
   listOf: (description: string, example: string) => Schema,
 ) => ({
-  firstName: Type.Optional(Text('First name.', 'Ama')),
-  lastName: Type.Optional(Text('Last name.', 'Mensah')),
-  email: Type.Optional(Text('E-mail address; also a login name.', 'ama@example.org')),
-  phone: Type.Optional(listOf('Telephone numbers with country code.', '+233201234567')),
-  address: Type.Optional(listOf('Postal addresses.', 'Accra, Ghana')),
-  facebook: Type.Optional(listOf('Facebook account ids.', 'ama.mensah')),
-  twitter: Type.Optional(listOf('Twitter account ids without the @ sign.', 'amamensah')),
-  webhook: Type.Optional(
-    listOf('Where the channel webhook posts messages to.', 'https://farm.example.org/hook'),
-  ),
+  ...optional({
+    firstName: Text('First name.', 'Ama'),
+    lastName: Text('Last name.', 'Mensah'),
+    email: Text('E-mail address; also a login name.', 'ama@example.org'),
+    phone: listOf('Telephone numbers with country code.', '+233201234567'),
+    address: listOf('Postal addresses.', 'Accra, Ghana'),
+    facebook: listOf('Facebook account ids.', 'ama.mensah'),
+    twitter: listOf('Twitter account ids without the @ sign.', 'amamensah'),
+    webhook: listOf(
+      'Where the channel webhook posts messages to.',
+      'https://farm.example.org/hook',
+    ),
+  }),
 });
 
 const ProfileFields = profileOf(Texts);
@@ -45,7 +48,7 @@ export const ProfileMessage = Type.Object(ProfileFields, { title: 'Profile' });
 export const NewUserMessage = Type.Object(
   {
     username: Type.String({ maxLength: limits.usernameCharactersMax, examples: ['ama'] }),
-    password: Type.String({ description: `${limits.passwordCharactersMin} characters or more.` }),
+    password: Plain(`${limits.passwordCharactersMin} characters or more.`),
     ...ProfileFields,
   },
   { title: 'NewUser' },
@@ -53,18 +56,19 @@ export const NewUserMessage = Type.Object(
 
 export const ImportedUsersMessage = Type.Array(
   Type.Object({
-    username: Type.String({ description: 'As the list has it.' }),
-    firstName: Type.Optional(Type.String()),
-    lastName: Type.Optional(Type.String()),
-    password: Type.Optional(
-      Type.String({ description: 'Where it was made up for the account; shown this once.' }),
-    ),
-    error: Type.Optional(Type.String({ description: 'Why no account was made: the kind.' })),
-    description: Type.Optional(Prose('What to change.')),
-    code: Type.Optional(Type.String({ description: 'More exact than the kind.' })),
-    params: Type.Optional(
-      Type.Record(Type.String(), Type.Unsafe<string | number>({ type: ['string', 'number'] })),
-    ),
+    username: Plain('As the list has it.'),
+    ...optional({
+      firstName: Type.String(),
+      lastName: Type.String(),
+      password: Plain('Where it was made up for the account; shown this once.'),
+      error: Plain('Why no account was made: the kind.'),
+      description: Prose('What to change.'),
+      code: Plain('More exact than the kind.'),
+      params: Type.Record(
+        Type.String(),
+        Type.Unsafe<string | number>({ type: ['string', 'number'] }),
+      ),
+    }),
   }),
   { title: 'ImportedUsers' },
 );
@@ -72,8 +76,8 @@ export const ImportedUsersMessage = Type.Array(
 export const UserChangesMessage = Type.Object(
   {
     ...ProfileFields,
-    admin: Type.Optional(Type.Boolean({ description: 'For admins to set.' })),
-    disabled: Type.Optional(Type.Boolean({ description: 'For admins to set.' })),
+    admin: Type.Optional(Flag('For admins to set.')),
+    disabled: Type.Optional(Flag('For admins to set.')),
   },
   { title: 'UserChanges' },
 );
@@ -81,45 +85,37 @@ export const UserChangesMessage = Type.Object(
 export const UserMessage = Type.Object(
   {
     id: Type.String(),
-    createdTime: Type.Integer({ description: 'Milliseconds since the epoch.' }),
+    createdTime: Whole('Milliseconds since the epoch.'),
     username: Type.String(),
     ...profileOf(TextList),
-    admin: Type.Optional(Type.Boolean()),
-    disabled: Type.Optional(Type.Boolean()),
-    password_is_initial: Type.Optional(
-      Type.Boolean({ description: 'true until the password that somebody else chose is changed.' }),
-    ),
-    sms_credit: Type.Optional(Type.Integer({ description: 'Absent: without limit.' })),
-    last_login: Type.Optional(
-      Type.String({
+    ...optional({
+      admin: Type.Boolean(),
+      disabled: Type.Boolean(),
+      password_is_initial: Flag('true until the password that somebody else chose is changed.'),
+      sms_credit: Whole('Absent: without limit.'),
+      last_login: Type.String({
         format: 'date-time',
         description:
           'When the password was last given, over HTTP or MQTT, or a browser that stays logged ' +
           'in was used; kept once a day. Access keys do not count. Absent: never. For ' +
           'administrators.',
       }),
-    ),
-    devices: Type.Optional(
-      Type.Integer({ description: 'How many devices this user owns; for administrators.' }),
-    ),
-    proven: Type.Optional(
-      Type.Object(
+      devices: Whole('How many devices this user owns; for administrators.'),
+      proven: Type.Object(
         {
           email: Type.Optional(Type.Array(Type.String())),
           phone: Type.Optional(Type.Array(Type.String())),
         },
         { description: 'Which e-mail address and phone numbers of the profile are proven.' },
       ),
-    ),
-    storage: Type.Optional(
-      Type.Object(
+      storage: Type.Object(
         {
-          used: Type.Integer({ description: 'Bytes, as quotas count them.' }),
-          quota: Type.Optional(Type.Integer({ description: 'Absent: none.' })),
+          used: Whole('Bytes, as quotas count them.'),
+          quota: Type.Optional(Whole('Absent: none.')),
         },
         { description: 'What your devices take on disk; of yourself only.' },
       ),
-    ),
+    }),
   },
   { title: 'User' },
 );
@@ -127,7 +123,7 @@ export const UserMessage = Type.Object(
 export const InitialPasswordMessage = Type.Object(
   {
     username: Type.String(),
-    password: Type.String({ description: 'Shown this once.' }),
+    password: Plain('Shown this once.'),
   },
   { title: 'InitialPassword' },
 );
