@@ -22,11 +22,7 @@ import { cleanUpAfter, createCorrectRetained, withoutOrphans } from './clean-up.
 import { deliverEvent, deliverLive } from './deliveries.ts';
 import { createMqttListener, type MqttListener, webSocketProtocols } from './listener.ts';
 import { createPublish, type PublishOptions } from './publish.ts';
-import {
-  createGatewayHeartbeats,
-  createReceiveRights,
-  createServiceHooks,
-} from './service-hooks.ts';
+import { createGatewayHeartbeats, createMayReceive, createServiceHooks } from './service-hooks.ts';
 import { publishSystemMetrics } from './system-metrics.ts';
 import { createTopicReader } from './topics.ts';
 
@@ -133,7 +129,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     const publish = createPublish({ ...services, readTopic, retain, reporter, log, peers });
     const authority = createServiceHooks({
       publish,
-      rights: createReceiveRights({ watch, deviceTopics, readTopic }),
+      mayReceive: createMayReceive({ watch, deviceTopics, readTopic }),
       gatewayHeartbeats: createGatewayHeartbeats({ gateways, presence, log }),
       sessions: services.sessions,
       refusedPushes: services.refusedPushes,

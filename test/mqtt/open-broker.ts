@@ -28,16 +28,14 @@ export const openClient: Client = {
   payer: payerAt('127.0.0.1'),
   publish: async ({ topic }) => (topic.startsWith('$') ? reserved : acceptedToPassOn),
   maySubscribe: () => true,
-  mayReceive: async () => true,
-  tryReceive: () => 'yes',
+  mayReceive: () => true,
   isGone: () => false,
 };
 
 /** Accepts every login. */
 export const openAuthority: BrokerHooks = {
   connect: async () => ({ kind: 'accepted', client: openClient }),
-  mayQueue: async () => true,
-  tryQueue: () => 'yes',
+  mayQueue: () => true,
 };
 
 /** A store that forgets: for brokers that are not started twice. */
