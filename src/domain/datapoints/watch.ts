@@ -13,8 +13,8 @@ export interface Watch {
   /** Calls back with everything that became durable, from now on; the answer ends that. */
   open(listener: FeedListener): () => void;
   /**
-   * Whether the actor may see the data of the device now; no actor sees what does not exist. Answers
-   * at once, from what is at hand, or later; rejects when the store cannot answer.
+   * Whether the actor may see the data of the device now; no actor sees what does not exist. It is
+   * answered at once, from what is at hand, or later; rejects when the store cannot answer.
    */
   mayView(actor: Actor, deviceId: DeviceId): boolean | Promise<boolean>;
 }
