@@ -1,10 +1,11 @@
 import type { Resource } from '../access/policy.ts';
 import type { ResourceKind } from '../access/scopes.ts';
-import type { VisibleTo } from '../access/viewer.ts';
+import { type VisibleTo, within } from '../access/viewer.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import { deviceResource, requireDevice } from '../devices/devices.ts';
 import { type GatewayStore, gatewayResource, requireGateway } from '../gateways/gateways.ts';
 import { parseDeviceId, parseGatewayId, parseProjectId } from '../ids.ts';
+import { limits } from '../limits.ts';
 import { type ProjectStore, projectResource, requireProject } from './projects.ts';
 
 /** Everything that can be owned and shared, whatever its kind. */
@@ -13,11 +14,8 @@ export interface OwnedResources {
   find(kind: ResourceKind, id: string): Promise<Resource>;
   /** Name by which people know the thing, or its id. Throws invalid, not_found. */
   nameOf(kind: ResourceKind, id: string): Promise<string>;
-  /** In order of creation. */
-  list(
-    kind: ResourceKind,
-    page: { visibleTo: VisibleTo; limit: number; offset: number },
-  ): Promise<readonly Resource[]>;
+  /** Lists all that may be shown, step by step, in order of creation. */
+  list(kind: ResourceKind, visibleTo: VisibleTo): AsyncIterable<readonly Resource[]>;
 }
 
 /** Looks up what sharing is about; sharing itself knows nothing of the kinds. */
@@ -51,16 +49,26 @@ export function createOwnedResources({
           return (await requireProject(projects, parseProjectId(id))).name ?? id;
       }
     },
-    async list(kind, page) {
-      switch (kind) {
-        case 'device': {
-          const listing = await devices.list(page);
-          return listing.devices.map(deviceResource);
+    async *list(kind, visibleTo) {
+      const limit = limits.resourcesPerStep;
+      if (kind === 'device') {
+        for (let after: number | undefined; ; ) {
+          const search = { visibleTo, equals: new Map(), ...(after !== undefined && { after }) };
+          const { ids, next } = await devices.candidates(search);
+          const some = { visibleTo: within(visibleTo, ids), limit: ids.length, offset: 0 };
+          if (ids.length > 0) yield (await devices.list(some)).devices.map(deviceResource);
+          if (next === undefined) return;
+          after = next;
         }
-        case 'gateway':
-          return (await gateways.list(page)).gateways.map(gatewayResource);
-        case 'project':
-          return (await projects.list(page)).projects.map(projectResource);
+      }
+      for (let offset = 0; ; offset += limit) {
+        const page = { visibleTo, limit, offset };
+        const step =
+          kind === 'gateway'
+            ? (await gateways.list(page)).gateways.map(gatewayResource)
+            : (await projects.list(page)).projects.map(projectResource);
+        yield step;
+        if (step.length < limit) return;
       }
     },
   };

@@ -90,11 +90,11 @@ export function createSharing(options: {
   readonly access: Access;
   /** The device, gateway or project with this id. Throws invalid, not_found. */
   readonly findResource: (kind: ResourceKind, id: string) => Promise<Resource>;
-  /** In order of creation. */
+  /** Lists all that may be shown, step by step, in order of creation. */
   readonly listResources: (
     kind: ResourceKind,
-    page: { visibleTo: VisibleTo; limit: number; offset: number },
-  ) => Promise<readonly Resource[]>;
+    visibleTo: VisibleTo,
+  ) => AsyncIterable<readonly Resource[]>;
 }): Sharing {
   const { grants, users, groups, access } = options;
 
@@ -168,13 +168,10 @@ export function createSharing(options: {
       const { settings } = access;
       const viewer = await createViewer({ actor, kind, grants, settings });
       const visibleTo = viewer.concernedWith;
-      const limit = limits.resourcesPerStep;
-      for (let offset = 0; ; offset += limit) {
-        const step = await options.listResources(kind, { visibleTo, limit, offset });
+      for await (const step of options.listResources(kind, visibleTo)) {
         yield step
           .map((resource) => ({ resource: resource.id, scopes: viewer.effective(resource) }))
           .filter(({ scopes }) => scopes.length > 0);
-        if (step.length < limit) return;
         await yieldToEventLoop();
       }
     },

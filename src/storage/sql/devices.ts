@@ -21,10 +21,14 @@ import type { DeviceInsert, deviceWrites } from './device-writes.ts';
 import { patchOf, resourcePatchOf } from './patch.ts';
 import {
   allOf,
+  between,
   type Condition,
   countingOwned,
+  firstPosition,
+  lastPosition,
   listing,
   numbered,
+  positionsPerSlice,
   visibleRows,
 } from './resources.ts';
 import type { SqlContext, SqlReader, Value } from './session.ts';
@@ -247,9 +251,6 @@ interface HeadRow {
   readonly created_at: number;
 }
 
-/** Before all positions. */
-const firstPosition = -1;
-
 // Fields that have a column; a column may find too much, never too little.
 const conditionOf = new Map([
   ['id', 'id = ?'],
@@ -271,15 +272,18 @@ function createDeviceListing(options: {
       return { devices: rows.map(headOf), total };
     },
     async candidates({ visibleTo, equals, after = firstPosition }) {
-      const visible = visibleRows('device', visibleTo);
-      const { sql, values } = allOf([...visible, ...narrowing(equals)]);
-      const select = numbered(
-        `select position, id from devices where ${sql} and position > ?
-         order by position limit ?`,
-      );
-      const slice = await reader.all<Entry>(select, ...values, after, sliceMax);
-      const next = slice.length < sliceMax ? undefined : slice.at(-1)?.position;
-      return { ids: slice.map(({ id }) => id), next };
+      const end = reader.turns === undefined ? Number.MAX_SAFE_INTEGER : after + positionsPerSlice;
+      const { sql, values } = allOf([
+        ...visibleRows('device', visibleTo),
+        ...narrowing(equals),
+        between(after, end),
+      ]);
+      const select = `select position, id from devices where ${sql} order by position limit ?`;
+      const slice = await reader.all<Entry>(numbered(select), ...values, sliceMax);
+      const ids = slice.map(({ id }) => id);
+      if (slice.length === sliceMax) return { ids, next: slice.at(-1)?.position };
+      const isLast = end >= (await lastPosition(reader, 'devices'));
+      return { ids, next: isLast ? undefined : end };
     },
   };
 }

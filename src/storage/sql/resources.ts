@@ -5,6 +5,7 @@ import { guestUsername, type Username } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import { applyPatch, type ResourcePatch } from './patch.ts';
 import {
+  type Count,
   countRows,
   deletion,
   found,
@@ -56,13 +57,49 @@ export const countingOwned =
   (owner: string): Promise<number> =>
     countRows(reader, `${table} where nocase(owner) = nocase($1)`, owner);
 
-/** Lists devices, gateways or projects in order of creation, with these columns. */
+/** Before all positions. */
+export const firstPosition = -1;
+
+/** Positions that one statement goes through where it holds others up: some two milliseconds. */
+export const positionsPerSlice = 20_000;
+
+export const between = (after: number, end: number): Condition => ({
+  ...{ sql: 'position > ? and position <= ?', values: [after, end] },
+});
+
+export const lastPosition = async (session: SqlSession, table: string): Promise<number> =>
+  (await session.first<Count>(`select coalesce(max(position), 0) as n from ${table}`))?.n ?? 0;
+
+/**
+ * Lists devices, gateways or projects in order of creation, with these columns. Where a statement
+ * holds others up, those who may see some of all have them counted slice by slice.
+ */
 export const listing =
   <Row>(reader: SqlReader, kind: ResourceKind, columns: string) =>
-  ({ visibleTo, ...page }: { visibleTo: VisibleTo; limit: number; offset: number }) => {
-    const { sql, values } = allOf(visibleRows(kind, visibleTo));
-    const from = numbered(`${kind}s where ${sql}`);
-    return reader.inSnapshot((session) => readPage<Row>(session, { columns, from }, values, page));
+  async (page: { visibleTo: VisibleTo; limit: number; offset: number }) => {
+    const { who, only } = page.visibleTo;
+    const [table, visible] = [`${kind}s`, visibleRows(kind, page.visibleTo)];
+    const turns = only === undefined && who !== 'everything' ? reader.turns : undefined;
+    const payer = typeof who === 'string' ? who : who.username.toLowerCase();
+    await turns?.enter(payer);
+    const pace = turns?.paceOf(payer);
+    const rows: Row[] = [];
+    let [total, after, last] = [0, firstPosition, firstPosition];
+    do {
+      const end = after + positionsPerSlice;
+      const { sql, values } = allOf(pace ? [...visible, between(after, end)] : visible);
+      const wanted = { columns, from: numbered(`${table} where ${sql}`) };
+      const part = { limit: page.limit - rows.length, offset: Math.max(0, page.offset - total) };
+      const slice = await reader.inSnapshot(async (session) => {
+        if (pace !== undefined) last = await lastPosition(session, table);
+        return readPage<Row>(session, wanted, values, part);
+      });
+      rows.push(...slice.rows);
+      total += slice.total;
+      after = end;
+      if (pace?.isOver() === true) await pace.rest();
+    } while (after < last);
+    return { rows, total };
   };
 
 /** Reads gateways or projects, one by one and in lists. */

@@ -1,3 +1,4 @@
+import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 
 /** A parameter of a statement. A list of texts is bound as one parameter; `each($1)` reads it. */
@@ -39,6 +40,8 @@ export interface ChangeSession extends SqlSession {
 
 /** A session for reads. Throws DomainError unavailable when the database cannot be read. */
 export interface SqlReader extends SqlSession {
+  /** Slices of the thread that reads, where that is the service's own. */
+  readonly turns?: FairSlices;
   /** Runs several reads so that they see the same commit. */
   inSnapshot<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer>;
 }

@@ -1,4 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { limits } from '../../domain/limits.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { type ChangeSession, forSqlite, type SqlReader, type Value } from '../sql/session.ts';
 import { asRefusal, readSafely } from './failures.ts';
 
@@ -50,6 +52,7 @@ export function createReader(database: DatabaseSync): SqlReader {
   const session = createSession(database, statements);
   let snapshots = 0;
   return {
+    turns: createFairSlices({ turnMs: limits.turnMs }),
     all: (sql, ...values) => readSafely(() => statements.all(sql, values)),
     first: (sql, ...values) => readSafely(() => statements.first(sql, values)),
     run: (sql, ...values) => readSafely(() => statements.run(sql, values)),
