@@ -193,9 +193,9 @@ export const plantsOfMembers: readonly Plant[] = [
     },
     patches: [
       patch(
-        'src/storage/postgres/session-writes.ts',
-        'own === undefined || row.owner === own',
-        "typeof own !== 'string'",
+        'src/storage/sql/session-writes.ts',
+        'cluster === undefined || row.owner === cluster.own',
+        "typeof cluster !== 'string'",
       ),
     ],
   },

@@ -8,12 +8,12 @@ import { type ReachedRow, type ReadReach, reachingSql } from '../sql/resources.t
 import type { SqlReader } from '../sql/session.ts';
 import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
-import { retentionTables, storedDatapoints } from './datapoint-tables.ts';
 import { createEvaluationStore } from './evaluations.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createMemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
+import { retentionTables, storedDatapoints } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { createReader } from './reader.ts';
 import { createSessionStore } from './sessions.ts';

@@ -1,11 +1,28 @@
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
-import { loadRetained, loadSessions } from '../sql/load-sessions.ts';
+import { loadAll, loadRetained } from '../sql/load-sessions.ts';
+import { createSessionChanges, type SessionCluster } from '../sql/session-writes.ts';
 import { tellOthers } from './feed-log.ts';
-import { applySessionChanges } from './session-writes.ts';
+import { sessionTables } from './own-tables.ts';
 import { createSharedSessions } from './shared-sessions.ts';
+import { giveSharesBack, settleShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
+import { settleWill } from './wills.ts';
+
+const upsertHeard = `
+  insert into mqtt_heard (session, writer, at) values ($1, $2, $3)
+  on conflict (session, writer) do update set at = greatest(mqtt_heard.at, excluded.at)`;
+
+const clusterOf = (own: number): SessionCluster => ({
+  own,
+  settleWill: (session, { key, turn }) => settleWill(session, { key, owner: own, turn }),
+  settleShare: (session, share, isQueued) =>
+    (isQueued ? settleShares : giveSharesBack)(session, own, [share]),
+  async noteHeard(session, number, { writer, at }) {
+    await session.run(upsertHeard, number, writer, at);
+  },
+});
 
 /**
  * MQTT sessions in PostgreSQL: read once, and from then on written only. A process that is alone
@@ -16,23 +33,21 @@ export function createSessionStore(
   own: number | undefined,
 ): SessionStore {
   if (own === undefined) {
+    const applyTo = createSessionChanges(sessionTables(undefined));
     return {
-      load: () =>
-        reader.inSnapshot(async (session) => ({
-          sessions: (await loadSessions(session, damaged)).map(({ session: one }) => one),
-          retained: await loadRetained(session, damaged),
-        })),
+      load: () => loadAll(reader, damaged),
       async apply(changes) {
-        await writer.call((tx) => applySessionChanges(tx, changes));
+        await writer.call((tx) => applyTo(tx, changes));
       },
     };
   }
+  const applyTo = createSessionChanges(sessionTables(own), clusterOf(own));
   const fenced = new Set<(keys: readonly SessionKey[]) => void>();
   return {
     load: async () => ({ sessions: [], retained: await loadRetained(reader, damaged) }),
     async apply(changes, notes = []) {
       const { refused, isGivenBack } = await writer.call(async (tx) => {
-        const applied = await applySessionChanges(tx, changes, own);
+        const applied = await applyTo(tx, changes);
         tellOthers(
           tx,
           notes.map((text) => ({ text })),

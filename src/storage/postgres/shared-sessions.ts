@@ -10,13 +10,12 @@ import type {
 import type { DamagedRows } from '../damaged-rows.ts';
 import { loadSessions } from '../sql/load-sessions.ts';
 import type { SqlSession } from '../sql/session.ts';
-import { keyParts, type SubscriptionRow, subscriptionColumns } from '../sql/session-row.ts';
+import { insertSession } from '../sql/session-writes.ts';
 import { tellOthers } from './feed-log.ts';
+import { sessionIndexKey, sessionTables } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
-import { insertRecord } from './session-writes.ts';
 import { applyShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
-import { indexKey } from './text.ts';
 import { adoptWills, beginWill, putWill, takeWills } from './wills.ts';
 import type { WriteSession } from './writer.ts';
 
@@ -69,8 +68,7 @@ export function createSharedSessions({
 }: StoreContext & { readonly own: number }): Omit<SharedSessions, 'onFenced' | 'retained'> {
   let isFirst = true;
 
-  const keysOf = (keys: readonly SessionKey[]) =>
-    keys.map((key) => indexKey(JSON.stringify(keyParts(key))));
+  const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
 
   return {
     claim: (request) =>
@@ -143,7 +141,7 @@ async function claim(
   request: ClaimRequest,
   { member, damaged }: Own,
 ): Promise<Omit<Claim, 'wills'> | Elsewhere> {
-  const key = indexKey(JSON.stringify(keyParts(request.key)));
+  const key = sessionIndexKey(request.key);
   const row = await tx.first<{ session: number; owner: number | null; isServed: boolean }>(
     ...[selectOwner, key],
   );
@@ -155,17 +153,12 @@ async function claim(
   if (row === undefined) {
     if (request.expirySeconds === 0) return { turn };
     await tx.run(own, member);
-    await insertRecord(tx, request, member);
+    await insertSession(tx, sessionTables(member), request);
     return { turn };
   }
   if (isOwn && request.isKnown) return { turn };
   const [session] = await takeOver(tx, [row.session], { member, damaged });
   return { turn, ...(session !== undefined && { session }) };
-}
-
-/** A subscription with the place of the log when it was made. */
-interface SubscribedRow extends SubscriptionRow {
-  readonly since: number;
 }
 
 /** Makes sessions this member's, and answers what is kept of them. */
@@ -181,11 +174,11 @@ async function takeOver(
     await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
     ({ session }) => session,
   );
-  const columns = `${subscriptionColumns}, since`;
-  const sessions = await loadSessions<SubscribedRow>(tx, damaged, { rows, columns });
+  // The place of the log when the subscription was made.
+  const sessions = await loadSessions(tx, damaged, { rows, also: ', since' });
   return sessions.map(({ row, session, subscribed }) => ({
     ...session,
-    since: new Map(subscribed.map(({ filter, since }) => [filter, since])),
+    since: new Map(subscribed.map((one) => [String(one['filter']), Number(one['since'])])),
     heard: new Map((heard.get(row) ?? []).map(({ writer, at }) => [writer, at])),
   }));
 }

@@ -1,10 +1,9 @@
 import type { Share, ShareOutcome, ShareStep } from '../../domain/messaging/session-store.ts';
 import type { SqlSession } from '../sql/session.ts';
+import { lastPlace } from './own-tables.ts';
 import { indexKey } from './text.ts';
 
 const serving = `select member from members where state = 'serving'`;
-const lastPlace = `
-  coalesce(pg_sequence_last_value(pg_get_serial_sequence('feed_log', 'place')), 0)`;
 /** Everything is in the order of commits: of two processes that ask, the second sees the first. */
 const claim = `
   with asked as (

@@ -5,12 +5,12 @@ import type { DamagedRows } from '../damaged-rows.ts';
 import type { SqlSession } from '../sql/session.ts';
 import {
   keyParts,
+  messageValues,
   type RetainedRow,
   retainedColumns,
   retainedFromRow,
 } from '../sql/session-row.ts';
-import { messageValues } from './message-values.ts';
-import { indexKey } from './text.ts';
+import { sessionIndexKey } from './own-tables.ts';
 
 interface WillRow extends RetainedRow {
   readonly identity: string;
@@ -42,8 +42,6 @@ const begin = `
   update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
 const settle = 'delete from mqtt_wills where key = $1 and owner = $2 and turn = $3';
 
-const keyOf = (key: SessionKey): string => indexKey(JSON.stringify(keyParts(key)));
-
 /** Keeps the will of a client that connects, beside one of before that was not published yet. */
 export async function putWill(
   session: SqlSession,
@@ -51,7 +49,7 @@ export async function putWill(
   { key, message, delayMs, expirySeconds, turn }: StoredWill,
 ): Promise<void> {
   const [identity, clientId] = keyParts(key);
-  const about = [keyOf(key), owner, turn, identity, clientId, delayMs] as const;
+  const about = [sessionIndexKey(key), owner, turn, identity, clientId, delayMs] as const;
   const how = [expirySeconds ?? null, Number(message.retain), message.payer ?? null] as const;
   await session.run(put, ...about, ...how, ...messageValues(message));
 }
@@ -62,7 +60,7 @@ export async function takeWills(
   key: SessionKey,
   { own, isForced, damaged }: { own: number; isForced: boolean; damaged: DamagedRows },
 ): Promise<readonly StoredWill[]> {
-  const rows = await session.all<WillRow>(take, keyOf(key), own, isForced);
+  const rows = await session.all<WillRow>(take, sessionIndexKey(key), own, isForced);
   return rows.flatMap((row) => willFrom(row, damaged) ?? []);
 }
 
@@ -80,7 +78,7 @@ export async function beginWill(
   session: SqlSession,
   { key, owner, turn }: { key: SessionKey; owner: number; turn: number },
 ): Promise<boolean> {
-  return (await session.run(begin, keyOf(key), owner, turn)) > 0;
+  return (await session.run(begin, sessionIndexKey(key), owner, turn)) > 0;
 }
 
 /** Removes the will of this term, published or not to be; one that another process took stays. */
@@ -88,7 +86,7 @@ export async function settleWill(
   session: SqlSession,
   { key, owner, turn }: { key: SessionKey; owner: number; turn: number },
 ): Promise<void> {
-  await session.run(settle, keyOf(key), owner, turn);
+  await session.run(settle, sessionIndexKey(key), owner, turn);
 }
 
 function willFrom(row: WillRow, damaged: DamagedRows): StoredWill | undefined {

@@ -1,7 +1,11 @@
 import type { Message } from '../../domain/messaging/message.ts';
-import type { StoredEntry, StoredSession } from '../../domain/messaging/session-store.ts';
+import type {
+  StoredEntry,
+  StoredSession,
+  StoredSessions,
+} from '../../domain/messaging/session-store.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
-import type { SqlSession } from './session.ts';
+import type { SqlReader, SqlSession } from './session.ts';
 import {
   entryFromRow,
   type MessageRow,
@@ -12,25 +16,26 @@ import {
   type RetainedRow,
   retainedColumns,
   retainedFromRow,
-  type SessionRow,
-  type SubscriptionRow,
-  sessionColumns,
   sessionFromRow,
-  subscriptionColumns,
+  sessionTable,
   subscriptionFromRow,
+  subscriptionTable,
 } from './session-row.ts';
+import type { Row } from './table.ts';
 
 type KeptMessage = MessageRow & { readonly message: number; readonly retain: number };
 
 const selectsWhere = (isWanted: string) => ({
-  sessions: `select ${sessionColumns} from mqtt_sessions where ${isWanted} order by session`,
+  sessions: `
+    select session, ${sessionTable.columns} from mqtt_sessions where ${isWanted} order by session`,
   queue: `select ${queueColumns} from mqtt_queue where ${isWanted} order by position`,
   received: `
     select session, packet_id from mqtt_received
     where handed_on = 1 and ${isWanted} order by session, packet_id`,
 });
-const selectSubscriptions = (columns: string, isWanted: string): string =>
-  `select ${columns} from mqtt_subscriptions where ${isWanted} order by position`;
+const selectSubscriptions = (also: string, isWanted: string): string => `
+  select session, ${subscriptionTable.columns}${also} from mqtt_subscriptions
+  where ${isWanted} order by position`;
 const isAny = 'true';
 const isOneOf = 'session in (select cast(value as bigint) from each($1))';
 const ofAll = selectsWhere(isAny);
@@ -44,18 +49,23 @@ const retainedOfAll = selectRetained('true');
 const retainedOfThese = selectRetained('key in (select value from each($1))');
 
 /** A session with the number of its row, and the rows of its subscriptions. */
-export interface LoadedSession<Subscribed> {
+interface LoadedSession {
   readonly row: number;
   readonly session: StoredSession;
-  readonly subscribed: readonly Subscribed[];
+  readonly subscribed: readonly RowOfSession[];
 }
 
-/** Loads sessions with all that is kept for them: those of these rows, or all. */
-export async function loadSessions<Subscribed extends SubscriptionRow>(
+type RowOfSession = Row & { readonly session: number };
+
+/**
+ * Loads sessions with all that is kept for them: those of these rows, or all; `also`: more columns
+ * of their subscriptions.
+ */
+export async function loadSessions(
   session: SqlSession,
   damaged: DamagedRows,
-  { rows, columns = subscriptionColumns }: { rows?: readonly number[]; columns?: string } = {},
-): Promise<readonly LoadedSession<Subscribed>[]> {
+  { rows, also = '' }: { rows?: readonly number[]; also?: string } = {},
+): Promise<readonly LoadedSession[]> {
   const selects = rows === undefined ? ofAll : ofThese;
   const wanted = rows === undefined ? [] : [rows];
   const messages = new Map<number, Message>();
@@ -65,8 +75,8 @@ export async function loadSessions<Subscribed extends SubscriptionRow>(
     const message = damaged.read('mqtt_messages', row.message, read);
     if (message !== undefined) messages.set(row.message, message);
   }
-  const ofSubscriptions = selectSubscriptions(columns, rows === undefined ? isAny : isOneOf);
-  const subscriptions = bySession(await session.all<Subscribed>(ofSubscriptions, ...wanted));
+  const ofSubscriptions = selectSubscriptions(also, rows === undefined ? isAny : isOneOf);
+  const subscriptions = bySession(await session.all<RowOfSession>(ofSubscriptions, ...wanted));
   const queues = bySession(await session.all<QueueRow>(selects.queue, ...wanted));
   const received = bySession(
     await session.all<{ session: number; packet_id: number }>(selects.received, ...wanted),
@@ -80,15 +90,15 @@ export async function loadSessions<Subscribed extends SubscriptionRow>(
     return damaged.read('mqtt_queue', key, () => entryFromRow(row, message));
   }
 
-  const found = await session.all<SessionRow>(selects.sessions, ...wanted);
-  return found.map((row): LoadedSession<Subscribed> => {
+  const found = await session.all<RowOfSession>(selects.sessions, ...wanted);
+  return found.map((row): LoadedSession => {
     const subscribed = subscriptions.get(row.session) ?? [];
     return {
       ...{ row: row.session, subscribed },
       session: {
         ...sessionFromRow(row),
         subscriptions: subscribed.flatMap((one) => {
-          const key = `${one.session} ${one.filter}`;
+          const key = `${one.session} ${one['filter']}`;
           return damaged.read('mqtt_subscriptions', key, () => subscriptionFromRow(one)) ?? [];
         }),
         queue: (queues.get(row.session) ?? []).flatMap((one) => entryOf(one) ?? []),
@@ -97,6 +107,13 @@ export async function loadSessions<Subscribed extends SubscriptionRow>(
     };
   });
 }
+
+/** Loads all sessions and retained messages. */
+export const loadAll = (reader: SqlReader, damaged: DamagedRows): Promise<StoredSessions> =>
+  reader.inSnapshot(async (session) => ({
+    sessions: (await loadSessions(session, damaged)).map(({ session: one }) => one),
+    retained: await loadRetained(session, damaged),
+  }));
 
 /** Loads retained messages: those of these keys, or all. */
 export async function loadRetained(

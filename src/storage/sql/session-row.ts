@@ -12,24 +12,8 @@ import type {
   Subscription,
 } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter } from '../../lib/topic-filter.ts';
-import { DamagedRowError, numbersFrom, textsFrom } from './table.ts';
-
-/** Where something is among the bytes that travel with the changes. */
-export type Span = readonly [start: number, end: number];
-
-/** A message whose bytes travel beside it. */
-export interface PackedMessage extends Omit<Message, 'payload' | 'properties'> {
-  readonly payload: Span;
-  readonly properties?: Span;
-}
-
-/** A change whose messages are packed. */
-export type PackedChange =
-  | Exclude<SessionChange, { readonly message: Message }>
-  | (Omit<Extract<SessionChange, { readonly kind: 'queued' }>, 'message'> & {
-      readonly message: PackedMessage;
-    })
-  | { readonly kind: 'retained'; readonly message: PackedMessage };
+import type { Value } from './session.ts';
+import { createTable, DamagedRowError, numbersFrom, type Row, textsFrom } from './table.ts';
 
 /** The columns that the tables of queued and of retained messages have. */
 export interface MessageRow {
@@ -49,29 +33,18 @@ export interface RetainedRow extends MessageRow {
 
 export const retainedColumns = `${messageColumns}, payer`;
 
-export interface SessionRow {
-  readonly session: number;
-  readonly identity: string;
-  readonly client_id: string;
-  readonly expiry_seconds: number;
-  readonly left_at: number | null;
-  readonly payer: string | null;
-}
+/** The table of sessions, without what each engine finds them by. */
+export const sessionTable = createTable<Omit<SessionRecord, 'key'>>('mqtt_sessions', {
+  plain: ['identity', 'clientId', 'expirySeconds', 'leftAt', 'payer'],
+  hasDetails: false,
+});
 
-export const sessionColumns = 'session, identity, client_id, expiry_seconds, left_at, payer';
-
-export interface SubscriptionRow {
-  readonly session: number;
-  readonly filter: string;
-  readonly qos: number;
-  readonly no_local: number;
-  readonly retain_as_published: number;
-  readonly retain_handling: number;
-  readonly identifier: number;
-}
-
-export const subscriptionColumns =
-  'session, filter, qos, no_local, retain_as_published, retain_handling, identifier';
+/** The table of subscriptions, beside the sessions that they are of. */
+export const subscriptionTable = createTable<Subscription>('mqtt_subscriptions', {
+  plain: ['filter', 'qos', 'retainHandling', 'identifier'],
+  flags: ['noLocal', 'retainAsPublished'],
+  hasDetails: false,
+});
 
 /** An entry of a queue; without a message it was released. */
 export interface QueueRow {
@@ -86,38 +59,36 @@ export interface QueueRow {
 export const queueColumns = 'session, packet_id, message, qos, retain, identifiers';
 
 /**
- * Gathers the bytes of all messages in one piece: a message is mostly a small part of what arrived
- * together with it, and all of that would be copied with it.
+ * Gathers the bytes of all messages in one buffer, to be handed over with them: a message is mostly
+ * a small part of what arrived together with it, and all of that would be copied with it.
  */
 export function packChanges(changes: readonly SessionChange[]): {
-  readonly changes: readonly PackedChange[];
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly changes: readonly SessionChange[];
+  readonly buffer: ArrayBuffer;
 } {
-  const parts: Uint8Array[] = [];
-  let end = 0;
-  const pack = (bytes: Uint8Array): Span => {
-    parts.push(bytes);
-    end += bytes.byteLength;
-    return [end - bytes.byteLength, end];
-  };
-  const packMessage = ({ payload, properties, ...others }: Message): PackedMessage => ({
-    ...others,
-    payload: pack(payload),
-    ...(properties !== undefined && { properties: pack(properties) }),
-  });
-  const packed = changes.map((change): PackedChange => {
-    if (change.kind === 'queued') return { ...change, message: packMessage(change.message) };
-    return change.kind === 'retained'
-      ? { kind: 'retained', message: packMessage(change.message) }
-      : change;
-  });
-  const bytes = new Uint8Array(end);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
+  let size = 0;
+  for (const change of changes) {
+    if (!('message' in change)) continue;
+    size += change.message.payload.length + (change.message.properties?.length ?? 0);
   }
-  return { changes: packed, bytes };
+  const bytes = new Uint8Array(size);
+  let end = 0;
+  const pack = (part: Uint8Array): Uint8Array => {
+    bytes.set(part, end);
+    end += part.length;
+    return bytes.subarray(end - part.length, end);
+  };
+  const packed = changes.map((change): SessionChange => {
+    if (!('message' in change)) return change;
+    const { payload, properties, ...others } = change.message;
+    const message: Message = {
+      ...others,
+      payload: pack(payload),
+      ...(properties !== undefined && { properties: pack(properties) }),
+    };
+    return { ...change, message };
+  });
+  return { changes: packed, buffer: bytes.buffer };
 }
 
 /** The two parts of a key: text with U+0000 in it cannot be kept as it is. */
@@ -137,6 +108,19 @@ export function keyFromText(text: string): SessionKey {
   return sessionKey(identity, clientId);
 }
 
+/** Values of the columns that all tables of messages have, in the order of `messageColumns`. */
+export function messageValues(message: Message): readonly Value[] {
+  const { topic, payload, qos, properties, expiresAt, publisher } = message;
+  return [
+    topic,
+    payload,
+    qos,
+    properties ?? null,
+    expiresAt ?? null,
+    publisher === undefined ? null : keyToText(publisher),
+  ];
+}
+
 export function messageFromRow(row: MessageRow, retain: boolean): Message {
   requireQos(row.qos);
   return {
@@ -150,14 +134,12 @@ export function messageFromRow(row: MessageRow, retain: boolean): Message {
   };
 }
 
-export function sessionFromRow(row: SessionRow): SessionRecord {
+export function sessionFromRow(row: Row): SessionRecord {
+  const { payer = null, ...session } = sessionTable.fromRow(row);
   return {
-    key: sessionKey(row.identity, row.client_id),
-    identity: row.identity,
-    clientId: row.client_id,
-    expirySeconds: row.expiry_seconds,
-    ...(row.left_at !== null && { leftAt: row.left_at }),
-    ...payerFromRow(row),
+    key: sessionKey(session.identity, session.clientId),
+    ...session,
+    ...payerFromRow({ payer }),
   };
 }
 
@@ -169,17 +151,11 @@ function payerFromRow({ payer }: { readonly payer: string | null }): { readonly 
   return payer !== null && isPayer(payer) ? { payer } : {};
 }
 
-export function subscriptionFromRow(row: SubscriptionRow): Subscription {
-  requireQos(row.qos);
-  if (!isTopicFilter(row.filter)) throw new DamagedRowError('the filter is malformed');
-  return {
-    filter: row.filter,
-    qos: row.qos as Qos,
-    noLocal: row.no_local === 1,
-    retainAsPublished: row.retain_as_published === 1,
-    retainHandling: row.retain_handling as Subscription['retainHandling'],
-    identifier: row.identifier,
-  };
+export function subscriptionFromRow(row: Row): Subscription {
+  const subscription = subscriptionTable.fromRow(row);
+  requireQos(subscription.qos);
+  if (!isTopicFilter(subscription.filter)) throw new DamagedRowError('the filter is malformed');
+  return subscription;
 }
 
 function requireQos(qos: number): void {

@@ -91,16 +91,18 @@ export function found<Row, Found>(
   return row === undefined ? undefined : read(row);
 }
 
-/** Inserts a row. Answers how many rows it made. */
+/** Inserts a row, with columns that the database computes. Answers how many rows it made. */
 export function insertRow(
   session: SqlSession,
   table: string,
   row: Readonly<Record<string, Value>>,
   suffix = '',
+  computed: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  const columns = Object.keys(row);
-  const places = columns.map((_, at) => `$${at + 1}`).join(', ');
-  const sql = `insert into ${table} (${columns.join(', ')}) values (${places}) ${suffix}`;
+  const given = Object.keys(row);
+  const columns = [...given, ...Object.keys(computed)].join(', ');
+  const places = [...given.map((_, at) => `$${at + 1}`), ...Object.values(computed)].join(', ');
+  const sql = `insert into ${table} (${columns}) values (${places}) ${suffix}`;
   return session.run(sql, ...Object.values(row));
 }
 

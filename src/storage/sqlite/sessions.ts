@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
-import { loadRetained, loadSessions } from '../sql/load-sessions.ts';
+import { loadAll } from '../sql/load-sessions.ts';
 import type { SqlReader } from '../sql/session.ts';
 import { packChanges } from '../sql/session-row.ts';
 import type { StoreContext } from './writer.ts';
@@ -10,15 +10,10 @@ export function createSessionStore(
   reader: SqlReader,
 ): SessionStore {
   return {
-    load: () =>
-      reader.inSnapshot(async (session) => ({
-        sessions: (await loadSessions(session, damaged)).map(({ session: one }) => one),
-        retained: await loadRetained(session, damaged),
-      })),
+    load: () => loadAll(reader, damaged),
     apply(changes) {
       const packed = packChanges(changes);
-      const { buffer } = packed.bytes;
-      return writer.callTransfer('applySessionChanges', [buffer], packed.changes, packed.bytes);
+      return writer.callTransfer('applySessionChanges', [packed.buffer], packed.changes);
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { SessionChange } from '../../domain/messaging/session-store.ts';
 import type { ChangeSession } from '../sql/session.ts';
+import { createSessionChanges } from '../sql/session-writes.ts';
 import { createSqlWrites, runWrite, type SqlWriteName } from '../sql/writes.ts';
-import { notificationEngine } from './notification-states.ts';
+import { notificationEngine, sessionTables } from './own-tables.ts';
 import { createSession } from './session.ts';
-import { createSessionWrites } from './session-writes.ts';
 import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
 import { createRetentionStepWrites } from './timeseries/retention-steps.ts';
 
@@ -17,13 +18,13 @@ export function createWrites(database: DatabaseSync) {
     ...createHealthWrites(database),
     ...createDatapointWrites(database),
     ...createRetentionStepWrites(database),
-    ...createSessionWrites(database),
   };
 }
 
 function createSharedWrites(database: DatabaseSync) {
   const session = createSession(database);
   const writes = createSqlWrites(notificationEngine);
+  const applyTo = createSessionChanges(sessionTables);
   return {
     /** Carries out a change of a store that both engines have. */
     async runShared(name: SqlWriteName, args: readonly unknown[]): Promise<unknown> {
@@ -32,6 +33,10 @@ function createSharedWrites(database: DatabaseSync) {
       const answer = await runWrite(writes[name], { ...session, atEnd }, args);
       for (const end of ends) await session.run(...end);
       return answer;
+    },
+    /** Changes MQTT sessions and retained messages. */
+    async applySessionChanges(changes: readonly SessionChange[]): Promise<void> {
+      await applyTo(session, changes);
     },
   };
 }

@@ -6,7 +6,7 @@ import { type PlannedDevice, type PlanOptions, planRetention } from '../../reten
 import { type RetainedRow, retainedSensors, sensorFromRow } from '../../sql/retentions.ts';
 import type { DatabasePlace } from '../../storage.ts';
 import { openForReading } from '../command-opening.ts';
-import { retentionTables } from '../datapoint-tables.ts';
+import { retentionTables } from '../own-tables.ts';
 import { createChunkCache } from '../timeseries/chunk-cache.ts';
 import { countDatapoints } from '../timeseries/datapoints.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';

@@ -1,8 +1,7 @@
 import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
-import { keyToText } from '../../sql/session-row.ts';
 import { unavailable } from '../failures.ts';
-import { indexKey } from '../text.ts';
+import { sessionIndexKey } from '../own-tables.ts';
 import type { WriteSession } from '../writer.ts';
 
 const select = `
@@ -33,7 +32,7 @@ export async function findIds(
   if (asked.length === 0) return new Map();
   const found = await session.all<KeptId & { place: number }>(
     select,
-    asked.map(({ id }) => indexKey(keyToText(id.session))),
+    asked.map(({ id }) => sessionIndexKey(id.session)),
     asked.map(({ id }) => id.packetId),
   );
   return new Map(found.map((one) => [asked[one.place - 1]?.place ?? -1, one]));

@@ -7,8 +7,8 @@ import { type RetainedRow, retainedSensors, sensorFromRow } from '../../sql/rete
 import { forSqlite } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { createSelection, databasePath, inSnapshot, openConnection } from '../connection.ts';
-import { retentionTables } from '../datapoint-tables.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
+import { retentionTables } from '../own-tables.ts';
 import { createChunkReader } from '../timeseries/chunk-reader.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
 import { createLoggedCount } from './logged-datapoints.ts';

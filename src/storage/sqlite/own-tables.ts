@@ -1,0 +1,49 @@
+import type { NotificationEngine } from '../sql/firing.ts';
+import type { RetentionTables } from '../sql/retentions.ts';
+import { keyParts } from '../sql/session-row.ts';
+import type { SessionTables } from '../sql/session-writes.ts';
+import type { StoredDatapoints } from '../sql/stored-bytes.ts';
+
+/** Where retention finds what it needs in SQLite. */
+export const retentionTables: RetentionTables = {
+  user: { columns: 'username', keys: 'username' },
+  joinUser: 'left join retentions u on u.username = devices.owner',
+  oldest: '(select min(min_time) from chunks where chunks.series = sensors.series)',
+};
+
+/** Where SQLite counts the datapoints that are in chunks. */
+export const storedDatapoints: StoredDatapoints = {
+  sensors: 'sensors left join last_values using (series)',
+  bytes: 'coalesce(last_values.bytes, 0)',
+};
+
+const isSession = 'identity = $1 and client_id = $2';
+
+/** Where SQLite keeps sessions: by whole texts, and with triggers on what belongs to them. */
+export const sessionTables: SessionTables = {
+  isSession,
+  sessionKey: keyParts,
+  filterKey: 'filter',
+  topicKey: 'topic',
+  textKey: (text) => text,
+  ownColumns: () => ({}),
+  computed: {},
+  async drop(session, key) {
+    await session.run(`delete from mqtt_sessions where ${isSession}`, ...keyParts(key));
+  },
+  hasTriggers: true,
+};
+
+const upsertState = `
+  insert into notification_states (notification, device_id, state)
+  select position, $2, $3 from notifications where id = $1
+  on conflict (notification, device_id) do update set state = excluded.state`;
+
+/** The steps of notifications in SQLite. */
+export const notificationEngine: NotificationEngine = {
+  saveStates({ send }, changes) {
+    for (const { notificationId, deviceId, state } of changes) {
+      send(upsertState, notificationId, deviceId, JSON.stringify(state));
+    }
+  },
+};
