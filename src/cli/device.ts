@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { textField } from './client/identity.ts';
+import { textField } from './client/api-client.ts';
 import { addServiceOptions, openService, type ServiceOptions } from './client/login-options.ts';
 import { printable, printableJson } from './printable.ts';
 import { table } from './table.ts';

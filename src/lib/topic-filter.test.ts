@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  countLevels,
-  isTopicFilter,
-  isTopicName,
-  matchesFilter,
-  readSharedFilter,
-} from './topic-filter.ts';
+import { matchesFilter } from '../../test/matches-filter.ts';
+import { countLevels, isTopicFilter, isTopicName, readSharedFilter } from './topic-filter.ts';
 
 test('a plus stands for one level, a hash for all that follow and for their parent', () => {
   const cases: readonly [string, string, boolean][] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Account } from '../../src/cli/client/identity.ts';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { createFleet } from '../../tools/demo/fleet.ts';
+import type { Account } from '../../tools/demo/identity.ts';
 import {
   type SimulationOptions,
   type SimulationReport,

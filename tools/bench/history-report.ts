@@ -1,4 +1,5 @@
-import { milliseconds, perSecond, table } from '../../src/cli/table.ts';
+import { table } from '../../src/cli/table.ts';
+import { milliseconds, perSecond } from './figures.ts';
 import type { HistoryBenchReport, StoreFigures } from './history-bench.ts';
 import { historyLimits } from './history-limits.ts';
 import { seriesKinds } from './history-series.ts';

@@ -1,4 +1,5 @@
-import { mark, megabytes, milliseconds, perSecond, table } from '../../src/cli/table.ts';
+import { table } from '../../src/cli/table.ts';
+import { mark, megabytes, milliseconds, perSecond } from './figures.ts';
 import type { HttpBenchReport } from './http-bench.ts';
 import { loneRow, loneText } from './lone-report.ts';
 import { storedText } from './population.ts';

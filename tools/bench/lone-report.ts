@@ -1,5 +1,5 @@
-import { mark, milliseconds, perSecond } from '../../src/cli/table.ts';
 import type { BesideDisk } from './disk-sync.ts';
+import { mark, milliseconds, perSecond } from './figures.ts';
 
 /** What one push or publish at a time may take beyond the disk's own time, in milliseconds. */
 const moreMsMax = 0.3;

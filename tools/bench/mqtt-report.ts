@@ -1,4 +1,5 @@
-import { mark, milliseconds, perSecond, table } from '../../src/cli/table.ts';
+import { table } from '../../src/cli/table.ts';
+import { mark, milliseconds, perSecond } from './figures.ts';
 import { loneRow, loneText } from './lone-report.ts';
 import { type Beside, type MqttBenchReport, mqttLoads } from './mqtt-bench.ts';
 import type { CrowdFigures } from './mqtt-crowd.ts';

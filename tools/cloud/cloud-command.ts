@@ -13,10 +13,10 @@ import {
   tokenOption,
 } from '../../src/cli/client/login-options.ts';
 import { openProgressBar } from '../../src/cli/copy-progress.ts';
-import { wholeNumber } from '../../src/cli/option-values.ts';
 import { printable } from '../../src/cli/printable.ts';
 import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { wholeNumber } from '../option-values.ts';
 import { importCloud, whoIs } from './cloud-import.ts';
 import { cloudLimits, remoteLimits } from './cloud-limits.ts';
 import { openProgressFile } from './progress-file.ts';

@@ -1,5 +1,4 @@
-import { type ApiClient, reasonOf } from '../../src/cli/client/api-client.ts';
-import { textField } from '../../src/cli/client/identity.ts';
+import { type ApiClient, reasonOf, textField } from '../../src/cli/client/api-client.ts';
 import type { JsonValue } from '../../src/lib/json.ts';
 import { partsOf, pick, type Thing } from './listing.ts';
 import type { Kind, Tally } from './tally.ts';

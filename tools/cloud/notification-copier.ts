@@ -1,5 +1,4 @@
-import { reasonOf, UnreachableError } from '../../src/cli/client/api-client.ts';
-import { textField } from '../../src/cli/client/identity.ts';
+import { reasonOf, textField, UnreachableError } from '../../src/cli/client/api-client.ts';
 import type { JsonValue } from '../../src/lib/json.ts';
 import { isRecord } from '../../src/lib/record.ts';
 import { remoteLimits } from './cloud-limits.ts';

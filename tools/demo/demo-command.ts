@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import type { Account } from '../../src/cli/client/identity.ts';
 import {
   addServiceOptions,
   givenPassword,
@@ -9,11 +8,12 @@ import {
   type ServiceOptions,
   tokenOf,
 } from '../../src/cli/client/login-options.ts';
-import { parseDuration, parseWait, wholeNumber } from '../../src/cli/option-values.ts';
 import { printableLines } from '../../src/cli/printable.ts';
 import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { parseDuration, parseWait, wholeNumber } from '../option-values.ts';
 import { demoLimits } from './demo-limits.ts';
+import type { Account } from './identity.ts';
 import { type SimulationOptions, simulate } from './simulation.ts';
 
 interface DemoOptions extends ServiceOptions {

@@ -1,5 +1,4 @@
-import { type ApiClient, refusal } from '../../src/cli/client/api-client.ts';
-import { textField } from '../../src/cli/client/identity.ts';
+import { type ApiClient, refusal, textField } from '../../src/cli/client/api-client.ts';
 import { inParallel } from '../parallel.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';

@@ -1,8 +1,8 @@
 import { createApiClient } from '../../src/cli/client/api-client.ts';
-import { type Account, ensureFriend, identify } from '../../src/cli/client/identity.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { registerCompany, sendHeartbeats } from './company.ts';
 import { createFleet } from './fleet.ts';
+import { type Account, ensureFriend, identify } from './identity.ts';
 import { openProgress } from './progress.ts';
 import { countOf, pushInstant, pushPast } from './push.ts';
 import { registerFleet, shareDevices } from './registration.ts';

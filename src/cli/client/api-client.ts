@@ -270,3 +270,10 @@ function saidBy({ text, json }: ApiAnswer): string {
   const isRefusal = typeof json === 'object' && json !== null && 'description' in json;
   return printable(isRefusal ? String(json['description']) : text.slice(0, 200).trim());
 }
+
+/** A text in an object that came over the wire. */
+export function textField(json: unknown, name: string): string | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  const value: unknown = Object.getOwnPropertyDescriptor(json, name)?.value;
+  return typeof value === 'string' ? value : undefined;
+}

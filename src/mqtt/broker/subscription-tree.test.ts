@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { matchesFilter } from '../../../test/matches-filter.ts';
 import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
-import { isTopicFilter, matchesFilter } from '../../lib/topic-filter.ts';
+import { isTopicFilter } from '../../lib/topic-filter.ts';
 import { Session } from './session.ts';
 import {
   createSubscriptionTree,

@@ -1,5 +1,5 @@
-import { type ApiClient, refusal } from './api-client.ts';
-import { generatePassword } from './password-prompt.ts';
+import { type ApiClient, refusal, textField } from '../../src/cli/client/api-client.ts';
+import { generatePassword } from '../../src/cli/client/password-prompt.ts';
 
 /** As whom the demo acts. */
 export type Account =
@@ -100,11 +100,4 @@ async function signUp(
     default:
       throw refusal(request, answer);
   }
-}
-
-/** A text in an object that came over the wire. */
-export function textField(json: unknown, name: string): string | undefined {
-  if (typeof json !== 'object' || json === null) return undefined;
-  const value: unknown = Object.getOwnPropertyDescriptor(json, name)?.value;
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { ownEntry } from '../lib/own-entry.ts';
+import { ownEntry } from '../src/lib/own-entry.ts';
 
 const units: Readonly<Record<string, number>> = {
   ms: 1,
