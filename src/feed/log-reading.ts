@@ -162,12 +162,9 @@ export function createHeldBack(options: {
     release(late === -1 ? held.length : late);
   }
 
-  function inOrder(work: () => void, isWaiter = false): void {
+  function inOrder(work: () => void, isWaiter = false) {
     const place = before();
-    if (held.length === 0 && place <= acted) {
-      work();
-      return;
-    }
+    if (held.length === 0 && place <= acted) return work();
     if (isResting) {
       if (isWaiter) work();
       return;

@@ -79,10 +79,8 @@ function createSettingLine(broker: PacedReceivers): (event: SettingEvent) => voi
     const line = lines.get(topic);
     const payer = payerOfPublish(event.publishContext);
     const isLate = payer !== undefined && broker.isBehind(payer) && broker.hasSubscribers(topic);
-    if (line === undefined && (!isLate || waiting >= mqttLimits.settingsWaitingMax)) {
-      deliverSetting(broker, event);
-      return;
-    }
+    if (line === undefined && (!isLate || waiting >= mqttLimits.settingsWaitingMax))
+      return deliverSetting(broker, event);
     waiting += 1;
     if (line === undefined) {
       const begun = [event];
@@ -112,10 +110,7 @@ function createDeliveryLine(broker: PacedReceivers): (event: DatapointsEvent) =>
 
   async function behind(before: Promise<void> | undefined, event: DatapointsEvent): Promise<void> {
     if (before !== undefined) await before;
-    if (isLong(event)) {
-      await handOnInTurns(broker, event, turns);
-      return;
-    }
+    if (isLong(event)) return await handOnInTurns(broker, event, turns);
     if (event.payer !== undefined) await broker.turnOf(event.payer);
     deliverDatapoints(broker, event);
   }
@@ -127,19 +122,13 @@ function createDeliveryLine(broker: PacedReceivers): (event: DatapointsEvent) =>
 
   return (event) => {
     const isLate = isLater(event);
-    if (lines.size === 0 && !isLate) {
-      deliverDatapoints(broker, event);
-      return;
-    }
+    if (lines.size === 0 && !isLate) return deliverDatapoints(broker, event);
     const topic = valueTopic(event);
     const line = lines.get(topic);
     // Events of other processes delay no sender: better out of order than without a bound.
     const isFull =
       event.payer === undefined && (line?.count ?? 0) >= mqttLimits.eventsBehindLongMax;
-    if ((line === undefined || isFull) && !isLate) {
-      deliverDatapoints(broker, event);
-      return;
-    }
+    if ((line === undefined || isFull) && !isLate) return deliverDatapoints(broker, event);
     const over = behind(line?.over, event);
     const settled = over.then(ignore, ignore).then(() => {
       if (lines.get(topic)?.over === settled) lines.delete(topic);

@@ -340,13 +340,10 @@ function unsubscribe(connection: ClientConnection, packet: UnsubscribePacket): v
 }
 
 /** Answers now, or once the change of a session that is kept is on disk. */
-function whenDurable(connection: ClientConnection, answer: () => void): void {
+function whenDurable(connection: ClientConnection, answer: () => void) {
   const { context, session } = connection;
   const synced = session.isDurable ? context.journal.synced() : undefined;
-  if (synced === undefined) {
-    answer();
-    return;
-  }
+  if (synced === undefined) return answer();
   void synced.then(() => {
     if (connection.isOpen) answer();
   });

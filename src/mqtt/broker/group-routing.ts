@@ -76,14 +76,11 @@ export function createGroupRouting(options: {
   }
 
   /** Asks for one after the other, those who are there first. */
-  function walk(round: Round): void {
+  function walk(round: Round) {
     for (let next = round.members.next(); next.done !== true; next = round.members.next()) {
       const answer = mayHave(next.value, round);
       if (answer === false) continue;
-      if (answer === true) {
-        choose(round, next.value);
-        return;
-      }
+      if (answer === true) return choose(round, next.value);
       round.group.turn.waiting = [];
       journal.hold(walkOn(round, next.value, answer), round.message.payer);
       return;

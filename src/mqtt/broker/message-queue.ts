@@ -34,15 +34,13 @@ export function createMessageQueue(options: QueueOptions) {
    * Sends a message, or queues it until it is next; drops it where a queue or quota is full.
    * `isUnasked`: the store could not say whether its receiver has the right: it is asked again.
    */
-  function add(session: Session, delivery: Delivery, terms: QueuedTerms, isUnasked = false): void {
+  function add(session: Session, delivery: Delivery, terms: QueuedTerms, isUnasked = false) {
     const entry = entries.insert(session, delivery, terms);
     if (entry === undefined) return;
     const { link } = session;
     const isNext = !isUnasked && !session.isAsking && !hasWaiting(session) && entry.isOnDisk;
-    if (link !== undefined && isNext && mayTransmit(session, link)) {
-      transmit(session, link, entry, delivery.frameFor(link, terms));
-      return;
-    }
+    if (link !== undefined && isNext && mayTransmit(session, link))
+      return transmit(session, link, entry, delivery.frameFor(link, terms));
     session.waiting ??= [];
     session.waiting.push(entry);
     if (!entry.isOnDisk) onceOnDisk(entry, () => pump(session));
@@ -80,7 +78,7 @@ export function createMessageQueue(options: QueueOptions) {
   }
 
   /** PUBREC: the client has the QoS 2 message, or refuses it. */
-  function received(session: Session, packetId: number, reasonCode: number): void {
+  function received(session: Session, packetId: number, reasonCode: number) {
     const { link } = session;
     const entry = session.entries?.get(packetId);
     const isRefused = reasonCode >= reason.unspecified;
@@ -90,10 +88,7 @@ export function createMessageQueue(options: QueueOptions) {
       return;
     }
     requireStage(entry, entry.qos === 2, 'PUBREC');
-    if (isRefused) {
-      settleAndPump(session, entry);
-      return;
-    }
+    if (isRefused) return settleAndPump(session, entry);
     if (entry.parcel !== undefined) {
       entries.free(session, entry);
       if (session.isDurable) {
@@ -148,11 +143,8 @@ function createTransmission(
   entries: ReturnType<typeof createQueueEntries>,
 ) {
   /** Sends the packet of an entry, or drops it where the client takes none so large. */
-  function transmit(session: Session, link: Link, entry: Entry, frame: PublishFrame): void {
-    if (frame.size > link.packetBytesMax) {
-      drop(session, entry, 'too_large');
-      return;
-    }
+  function transmit(session: Session, link: Link, entry: Entry, frame: PublishFrame) {
+    if (frame.size > link.packetBytesMax) return drop(session, entry, 'too_large');
     const at = link.writer.reserve(frame.head.length);
     const page = link.writer.page();
     frame.head.copy(page, at);
@@ -178,7 +170,7 @@ function createTransmission(
   }
 
   /** Rights may have gone since it was queued [contract 8]. */
-  function sendIfAllowed(session: Session, link: Link, entry: Entry): void {
+  function sendIfAllowed(session: Session, link: Link, entry: Entry) {
     const { parcel, packetId } = entry;
     if (parcel === undefined) {
       markInFlight(session, entry);
@@ -194,10 +186,7 @@ function createTransmission(
       else transmit(session, link, entry, encodeFor(link, message, entry, now));
     };
     const answer = link.client.mayReceive(message.topic);
-    if (typeof answer === 'boolean') {
-      finish(answer);
-      return;
-    }
+    if (typeof answer === 'boolean') return finish(answer);
     session.isAsking = true;
     // The store may not answer: asks again, as long as the connection lasts.
     const asked = untilDone(

@@ -136,23 +136,17 @@ export function createOutbound(options: {
    * The session of a group's member ended before the message was in its queue: another member gets
    * it [contract 15].
    */
-  function handBack({ message }: Delivery, { qos, share, handOn }: DeliveryTerms): void {
+  function handBack({ message }: Delivery, { qos, share, handOn }: DeliveryTerms) {
     if (qos === 0) return;
     if (share !== undefined) claims?.giveBack(share);
     handOn?.(message, false);
   }
 
-  function sendOnce({ link }: Session, delivery: Delivery, terms: DeliveryTerms): void {
+  function sendOnce({ link }: Session, delivery: Delivery, terms: DeliveryTerms) {
     if (link === undefined) return;
-    if (isCongested(link)) {
-      drop('slow');
-      return;
-    }
+    if (isCongested(link)) return drop('slow');
     const frame = delivery.frameFor(link, terms);
-    if (frame.size > link.packetBytesMax) {
-      drop('too_large');
-      return;
-    }
+    if (frame.size > link.packetBytesMax) return drop('too_large');
     counters.messagesSent += 1;
     link.writer.write(frame.head);
     if (frame.payload !== undefined) link.writer.write(frame.payload);

@@ -176,10 +176,7 @@ export function createOwnership(options: OwnershipOptions) {
     /** Acts on a message of another broker. */
     async told(talk: Extract<Talk, Claimed>): Promise<void> {
       const key = sessionKey(talk.identity, talk.clientId);
-      if (talk.kind === 'wanted') {
-        await giveAway(key, talk.cleanStart);
-        return;
-      }
+      if (talk.kind === 'wanted') return await giveAway(key, talk.cleanStart);
       const { turn } = talk;
       if (taking.has(key)) taking.set(key, turn);
       const session = registry.find(key);
@@ -341,14 +338,11 @@ function createReplay(
     )
     .sort((one, other) => other.since - one.since);
 
-  function offer(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+  function offer(session: Session, delivery: Delivery, terms: DeliveryTerms) {
     const { origin } = delivery.message;
     const { catchUp: state } = session;
     if (terms.qos === 0 || session.isEnded) return;
-    if (terms.share !== undefined) {
-      outbound.offerFound(session, delivery, terms);
-      return;
-    }
+    if (terms.share !== undefined) return outbound.offerFound(session, delivery, terms);
     if (origin === undefined || state === undefined || isKnown(state, delivery.message)) return;
     state.found.add(nameOfFound(origin));
     outbound.offerFound(session, delivery, terms);

@@ -245,14 +245,11 @@ export function createRetainedDelivery(options: {
    * Begins with those of this filter; once more, if it had begun already. Where other processes
    * serve, with what they had retained by now: when that is known here.
    */
-  function start(session: Session, subscription: Subscription): void {
+  function start(session: Session, subscription: Subscription) {
     const { filter } = subscription;
     // A group gets none [MQTT5 4.8.2].
     if (readSharedFilter(filter) !== undefined) return;
-    if (heard === undefined) {
-      begin(session, subscription);
-      return;
-    }
+    if (heard === undefined) return begin(session, subscription);
     const others = waiting.get(session);
     others?.set(filter, subscription);
     if (others !== undefined) return;
@@ -311,15 +308,12 @@ export function createRetainedDelivery(options: {
     return true;
   }
 
-  function handOne(session: Session): void {
+  function handOne(session: Session) {
     const [first] = session.backlog?.values() ?? [];
     if (first === undefined) return;
     const { messages, subscription } = first;
     const next = messages.next();
-    if (next.done === true) {
-      stop(session, subscription.filter);
-      return;
-    }
+    if (next.done === true) return stop(session, subscription.filter);
     if (next.value === undefined) return;
     const { qos, identifier } = subscription;
     const terms = {

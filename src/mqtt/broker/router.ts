@@ -52,11 +52,8 @@ export function createRouter(options: {
     return true;
   }
 
-  function offer(delivery: Delivery, recipient: Recipient): void {
-    if (!('session' in recipient)) {
-      groups.route(delivery, recipient);
-      return;
-    }
+  function offer(delivery: Delivery, recipient: Recipient) {
+    if (!('session' in recipient)) return groups.route(delivery, recipient);
     const terms = termsFor(delivery.message, recipient);
     if (terms !== undefined) outbound.offer(recipient.session, delivery, terms);
   }

@@ -115,13 +115,10 @@ export function createSessionRegistry(options: {
   }
 
   /** Ends a session whose connection is gone, or keeps it for the next one. */
-  function leave(session: Session): void {
+  function leave(session: Session) {
     session.link = undefined;
     session.backlog = undefined;
-    if (session.expirySeconds === 0) {
-      end(session);
-      return;
-    }
+    if (session.expirySeconds === 0) return end(session);
     const { key, expirySeconds } = session;
     const leftAt = clock.now();
     absent.add(session, leftAt);

@@ -143,14 +143,11 @@ export function createShares(options: {
     /** How many claims are undecided. */
     waiting: (): number => undecided,
     /** Tries again what was left to a process with a connected member, once a second. */
-    later(one: Left): void {
+    later(one: Left) {
       const isFull =
         left.length >= mqttLimits.sharesLeftMax ||
         leftBytes + one.bytes > mqttLimits.sharesLeftBytesMax;
-      if (isFull) {
-        one.tryAgain(one.tries, true);
-        return;
-      }
+      if (isFull) return one.tryAgain(one.tries, true);
       left.push(one);
       leftBytes += one.bytes;
     },

@@ -34,11 +34,9 @@ export class FrameReader {
   }
 
   /** Hands on the packets that end in this chunk; throws ProtocolError, and what onFrame throws. */
-  read(chunk: Buffer): void {
-    if (this.#state === 'reading') {
-      this.#cut(this.#partial.length === 0 ? chunk : this.#complete(chunk));
-      return;
-    }
+  read(chunk: Buffer) {
+    if (this.#state === 'reading')
+      return this.#cut(this.#partial.length === 0 ? chunk : this.#complete(chunk));
     const length = (this.#waiting?.length ?? 0) + chunk.length;
     if (length > waitingBytesMax) {
       throw new ProtocolError(reason.messageRateTooHigh, 'the client does not wait');
@@ -61,20 +59,17 @@ export class FrameReader {
   }
 
   /** Forgets what waits and what comes, and gives the budget back. */
-  dispose(): void {
+  dispose() {
     this.#state = 'disposed';
     this.#waiting = undefined;
     this.#partial.take();
     this.#room.hold(0);
   }
 
-  #cut(bytes: Buffer): void {
+  #cut(bytes: Buffer) {
     let offset = 0;
     while (offset < bytes.length) {
-      if (this.#state !== 'reading') {
-        this.#wait(bytes.subarray(offset));
-        return;
-      }
+      if (this.#state !== 'reading') return this.#wait(bytes.subarray(offset));
       let at = offset + 1;
       let length = 0;
       let byte = 0x80;
@@ -94,10 +89,7 @@ export class FrameReader {
       requireClients(header, length);
       const end = at + length;
       if (length > this.#limits.packetBytesMax) this.#admitLarge(header, length);
-      if (end > bytes.length) {
-        this.#begin(bytes.subarray(offset), end - offset);
-        return;
-      }
+      if (end > bytes.length) return this.#begin(bytes.subarray(offset), end - offset);
       offset = end;
       this.#onFrame(header, bytes.subarray(at, end));
     }

@@ -12,13 +12,10 @@ export function writeAcknowledgement(
     readonly version: ProtocolVersion;
     readonly reasonString?: string | undefined;
   },
-): void {
+) {
   const { type, packetId, version, reasonString } = packet;
   const code = version === 5 ? packet.reasonCode : 0;
-  if (code !== 0 && reasonString !== undefined) {
-    writeExplained(writer, packet, reasonString);
-    return;
-  }
+  if (code !== 0 && reasonString !== undefined) return writeExplained(writer, packet, reasonString);
   const size = code === 0 ? 4 : 5;
   const at = writer.reserve(size);
   const page = writer.page();
