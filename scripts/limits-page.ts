@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { BudgetRule } from '../src/domain/budgets/budget.ts';
 import { budgetTable } from '../src/domain/budgets/budget-table.ts';
-import { retentionLimits } from '../src/domain/datapoints/retention/retention-limits.ts';
+import { retentionLimits } from '../src/domain/datapoints/retention/retention.ts';
 import { limits } from '../src/domain/limits.ts';
 import { invitationLimits } from '../src/domain/sharing/invitations.ts';
 import { requestLimits } from '../src/http/request-limits.ts';
@@ -13,10 +13,7 @@ const root = resolve(import.meta.dirname, '..');
 /** docs/limits.md: the budgets, and every other limit with the comment beside it. */
 export async function limitsPage(): Promise<string> {
   const general = await table('src/domain/limits.ts', limits);
-  const ofRetention = await table(
-    'src/domain/datapoints/retention/retention-limits.ts',
-    retentionLimits,
-  );
+  const ofRetention = await table('src/domain/datapoints/retention/retention.ts', retentionLimits);
   const ofInvitations = await table('src/domain/sharing/invitations.ts', invitationLimits);
   const ofRequests = await table('src/http/request-limits.ts', requestLimits);
   const ofMqtt = await table('src/mqtt/limits.ts', mqttLimits);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readDatapoints } from '../src/domain/datapoints/column-steps.ts';
 import { type Datapoint, orderTime } from '../src/domain/datapoints/datapoint.ts';
+import { readDatapoints } from '../src/domain/datapoints/datapoint-store.ts';
 import type { StoredPush } from '../src/domain/datapoints/feed.ts';
 import type { NotificationDraft } from '../src/domain/notifications/notification.ts';
 import { createManualClock, type Instant } from '../src/lib/clock.ts';

@@ -87,9 +87,10 @@ export const plantsOfReads: readonly Plant[] = [
     says: /turns/,
     patches: [
       patch(
-        'src/domain/datapoints/totals.ts',
-        '    if (at % bucketsPerLook === 0 && pace.isOver()) await pace.rest();\n',
-        '',
+        'src/domain/datapoints/bucket-page.ts',
+        '    if (at % bucketsPerLook === 0 && pace.isOver()) await pace.rest();\n' +
+          '  }\n  return { buckets, total };',
+        '  }\n  return { buckets, total };',
       ),
     ],
   },

@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { createStorageQuotas, type StorageQuotas } from '../domain/budgets/storage-quotas.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
+import { bytesPerWeight } from '../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../domain/datapoints/datapoint-store.ts';
-import { bytesPerWeight } from '../domain/datapoints/weight.ts';
 import { actuatorOf, type Device, sensorOf } from '../domain/devices/device.ts';
 import type { DeviceDirectory } from '../domain/devices/devices.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../domain/ids.ts';

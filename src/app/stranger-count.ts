@@ -1,6 +1,6 @@
 import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
+import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/column-batch.ts';
 import type { Push } from '../domain/datapoints/datapoint-store.ts';
-import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/weight.ts';
 import type { DeviceStore } from '../domain/devices/device.ts';
 import type { DeviceId, Username } from '../domain/ids.ts';
 

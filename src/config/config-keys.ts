@@ -1,5 +1,5 @@
 import { channelUrls } from '../channels/provider-settings.ts';
-import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
+import { retentionLimits } from '../domain/datapoints/retention/retention.ts';
 import { limits } from '../domain/limits.ts';
 import {
   addressList,

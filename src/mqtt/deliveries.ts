@@ -1,9 +1,14 @@
 import type { Payer } from '../domain/budgets/payer.ts';
-import { type ColumnBatch, datapointAt, valueTextAt } from '../domain/datapoints/column-batch.ts';
+import {
+  bytesPerWeight,
+  type ColumnBatch,
+  datapointAt,
+  valueTextAt,
+  weightOfBatch,
+} from '../domain/datapoints/column-batch.ts';
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
-import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/weight.ts';
 import { limits } from '../domain/limits.ts';
 import type { Message, MessageOrigin } from '../domain/messaging/message.ts';
 import type { PublishContext, ReceivedId } from '../domain/publish-context.ts';

@@ -3,8 +3,8 @@ import {
   type RetainedSensor,
   type Retention,
   type RetentionLimits,
+  retentionLimits,
 } from '../domain/datapoints/retention/retention.ts';
-import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
 
 /** The data that retention would take of one device. */
 export interface PlannedDevice {

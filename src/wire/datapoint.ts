@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { NewDatapoint, NewDatapoints } from '../domain/datapoints/new-columns.ts';
-import { RefusedElements } from '../domain/datapoints/refused-elements.ts';
+import { RefusedElements } from '../domain/datapoints/refusal-book.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Instant } from '../lib/clock.ts';

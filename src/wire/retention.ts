@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import type { Retention } from '../domain/datapoints/retention/retention.ts';
-import { retentionLimits } from '../domain/datapoints/retention/retention-limits.ts';
+import { type Retention, retentionLimits } from '../domain/datapoints/retention/retention.ts';
 import type { RetentionState } from '../domain/datapoints/retention/retentions.ts';
 import { invalid } from '../domain/errors.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';

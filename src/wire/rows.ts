@@ -1,6 +1,5 @@
-import type { AggregationPlan, Bucket } from '../domain/datapoints/aggregation.ts';
+import type { AggregationPlan, Bucket, BucketColumns } from '../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
-import type { BucketColumns } from '../domain/datapoints/bucket-tally.ts';
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { DatapointColumns } from '../domain/datapoints/datapoint-columns.ts';
 import { joinedText, type LongText } from '../lib/long-json.ts';

@@ -8,7 +8,7 @@ import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { Reporter } from '../reporter.ts';
-import { type ColumnBatch, emptyBatch, toDatapoints } from './column-batch.ts';
+import { bytesPerWeight, type ColumnBatch, emptyBatch, toDatapoints } from './column-batch.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type {
   AppendOutcome,
@@ -19,7 +19,6 @@ import type {
   Push,
 } from './datapoint-store.ts';
 import type { Consequences, Feed, FeedEvent } from './feed.ts';
-import { bytesPerWeight } from './weight.ts';
 
 /** A push on its way to the store, and in whose queue it waits. */
 export interface QueuedPush extends Push {

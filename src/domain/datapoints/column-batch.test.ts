@@ -6,9 +6,10 @@ import {
   sliceBatch,
   toColumnBatch,
   toDatapoints,
+  weightOf,
+  weightOfBatch,
   withReceipts,
 } from './column-batch.ts';
-import { weightOf, weightOfBatch } from './weight.ts';
 
 test('pushes of one millisecond have what is theirs, and moving one leaves the others', () => {
   const pushes = [

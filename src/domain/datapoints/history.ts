@@ -10,11 +10,10 @@ import { calibrate } from '../devices/calibration.ts';
 import { type DeviceStore, type Sensor, sensorOf } from '../devices/device.ts';
 import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
 import { limits } from '../limits.ts';
-import { readColumnSteps } from './column-steps.ts';
 import type { CorrectionBook } from './corrections/correction-book.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import { type DatapointColumns, datapointsOf } from './datapoint-columns.ts';
-import type { DatapointStore, Page, Range } from './datapoint-store.ts';
+import { type DatapointStore, type Page, type Range, readColumnSteps } from './datapoint-store.ts';
 
 export interface HistoryQuery extends Page {
   /** The page is one of the newest so many datapoints, in the order it is answered in. */

@@ -7,8 +7,14 @@ import { deviceResource, noSensor } from '../devices/devices.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type BulkGroup, type Gate, type Gates, groupStep } from './bulk-groups.ts';
-import type { BulkStep, RefusedLine } from './bulk-step.ts';
+import {
+  type BulkGroup,
+  type BulkStep,
+  type Gate,
+  type Gates,
+  groupStep,
+  type RefusedLine,
+} from './bulk-step.ts';
 import type { SensorRef } from './datapoint.ts';
 import { appendFor, type IngestOptions, requirePushable } from './ingest.ts';
 import type { SeenRefusal } from './refused-pushes.ts';

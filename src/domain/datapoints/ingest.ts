@@ -17,15 +17,16 @@ import type { PublishContext } from '../publish-context.ts';
 import type { Appender, QueuedPush } from './appender.ts';
 import {
   type BatchBuilder,
+  bytesPerWeight,
   type ColumnBatch,
   createBatchBuilder,
   singleBatch,
+  weightOfBatch,
 } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
 import { NewColumns, type NewDatapoint, type NewDatapoints } from './new-columns.ts';
-import type { RefusedElements } from './refused-elements.ts';
-import { bytesPerWeight, weightOfBatch } from './weight.ts';
+import type { RefusedElements } from './refusal-book.ts';
 
 /**
  * The one ingest path: every server hands its datapoints over here. When it resolves they are

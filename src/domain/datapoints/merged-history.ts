@@ -9,10 +9,10 @@ import type { DeviceStore } from '../devices/device.ts';
 import { invalid } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { readColumnSteps } from './column-steps.ts';
+import { bytesPerWeight, weigh, weightOf } from './column-batch.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import { datapointsOf } from './datapoint-columns.ts';
-import type { DatapointStore, Page } from './datapoint-store.ts';
+import { type DatapointStore, type Page, readColumnSteps } from './datapoint-store.ts';
 import {
   calibratedDatapoint,
   type HistoryQuery,
@@ -27,7 +27,6 @@ import {
   type Source,
   viewableDevice,
 } from './sensor-selection.ts';
-import { bytesPerWeight, weigh, weightOf } from './weight.ts';
 
 export interface SensorDatapoint {
   readonly sensor: SensorRef;

@@ -14,9 +14,11 @@ import {
   isAlike,
   type NewRefusal,
   type PushProblem,
+  type RefusedElements,
   type RefusedPush,
+  refusedElementsOf,
+  shorten,
 } from './refusal-book.ts';
-import { type RefusedElements, refusedElementsOf, shorten } from './refused-elements.ts';
 
 /** A push that was refused, as the edge that it came by knows it. */
 export interface SeenRefusal {

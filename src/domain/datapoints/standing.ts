@@ -7,7 +7,7 @@ import {
   type LinearCalibration,
   lineOf,
 } from '../devices/calibration.ts';
-import { type Aggregate, numeric } from './bucket-tally.ts';
+import { type Aggregate, numeric } from './aggregation.ts';
 import type { SummariseOptions } from './datapoint-store.ts';
 import { textBits } from './growth.ts';
 import {

@@ -7,20 +7,31 @@ import type { Hold, LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type AggregationPlan, aggregate, aggregateInto, tally } from './aggregation.ts';
+import {
+  type AggregationPlan,
+  aggregate,
+  aggregateInto,
+  createBucketColumns,
+  tally,
+} from './aggregation.ts';
 import {
   type BucketColumnsPage,
   type BucketPage,
   inOneStep,
   readBucketColumns,
   readBucketPage,
+  readTotals,
+  type Totals,
   wholeStep,
 } from './bucket-page.ts';
-import { createBucketColumns } from './bucket-tally.ts';
-import { readColumnSteps, type StepBudget } from './column-steps.ts';
 import { type Datapoint, orderTime } from './datapoint.ts';
 import { type DatapointColumns, toDatapointColumns } from './datapoint-columns.ts';
-import type { DatapointStore, Page } from './datapoint-store.ts';
+import {
+  type DatapointStore,
+  type Page,
+  readColumnSteps,
+  type StepBudget,
+} from './datapoint-store.ts';
 import { createDownsampling } from './downsampling.ts';
 import { type HistoryQuery, pageOf, standsFromOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
@@ -34,7 +45,6 @@ import {
 import { calibratedRun } from './standing.ts';
 import type { Stretches } from './stretches.ts';
 import { createReader, type SourceRead, summarised } from './summary-reader.ts';
-import { readTotals, type Totals } from './totals.ts';
 
 /** Summaries of datapoints of some sensors, for those who may view the data of their devices. */
 export interface Summaries {

@@ -3,16 +3,24 @@ import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { limits } from '../limits.ts';
 import type { AggregationPlan } from './aggregation.ts';
 import { wholeStep } from './bucket-page.ts';
-import { readColumnSteps, readDatapoints, type StepBudget } from './column-steps.ts';
-import { type CounterReads, counterParts, growthBefore } from './counter-parts.ts';
+import { rowsOf } from './corrections/overlay.ts';
 import { orderTime } from './datapoint.ts';
-import { calibratedColumns } from './datapoint-columns.ts';
-import type { DatapointStore, Page, SummarisedStep, SummariseOptions } from './datapoint-store.ts';
-import type { Growth } from './growth.ts';
+import { calibratedColumns, type DatapointColumns, numberIn } from './datapoint-columns.ts';
+import {
+  type DatapointStore,
+  type Page,
+  readColumnSteps,
+  readDatapoints,
+  type StepBudget,
+  type SummarisedStep,
+  type SummariseOptions,
+} from './datapoint-store.ts';
+import { createGrowth, type Growth, noGrowth } from './growth.ts';
 import { type HistoryQuery, pageOf, storeFor } from './history.ts';
+import { dayMs, hourMs } from './retention/retention.ts';
 import type { Source } from './sensor-selection.ts';
 import { calibratedRun, mayStandFor } from './standing.ts';
-import { isStretchRun, type SummarisedPart } from './stretches.ts';
+import { isStretchRun, type Stretches, type StretchRun, type SummarisedPart } from './stretches.ts';
 
 export interface SourceRead {
   readonly datapoints: DatapointStore;
@@ -146,4 +154,197 @@ async function beginOf({
   const time = orderTime(first);
   const fromThen = await datapoints.count(ref, { ...page, from: time });
   return { time, skip: Math.max(0, fromThen - page.limit) };
+}
+
+/** Where the numbers of one counter are read, as they are shown. */
+interface CounterReads {
+  /** Summarises the datapoints of the range, oldest first. */
+  readonly page: () => AsyncIterable<SummarisedPart>;
+  /**
+   * The same of the datapoints before the range, from so many ms before it on. Absent: the range
+   * begins with the first datapoint.
+   */
+  readonly before?: (ms: number) => AsyncIterable<SummarisedPart>;
+  /** The same of those after the range; absent: there are none. */
+  readonly after?: () => AsyncIterable<SummarisedPart>;
+  /** All datapoints from one instant to another, both included. */
+  readonly rows: (from: Instant, to: Instant) => AsyncIterable<DatapointColumns>;
+}
+
+/** Most counters have a number that is no glitch in the first of them. */
+const looksBack = [hourMs, dayMs, 16 * dayMs, 256 * dayMs, Number.POSITIVE_INFINITY];
+
+/** The growth of a counter before a range: its state when the range begins. */
+export async function growthBefore({ before, rows }: CounterReads): Promise<Growth> {
+  let growth = createGrowth();
+  for (const ms of before === undefined ? [] : looksBack) {
+    growth = createGrowth();
+    const outside = noGrowth();
+    for await (const part of certain(before?.(ms) ?? none(), { growth, rows, next: unknown })) {
+      addPart(growth, part, outside);
+    }
+    if (growth.isSure) break;
+  }
+  return growth;
+}
+
+/**
+ * The parts of a range for a reader that follows their growth with `growth`: stretches represent
+ * datapoints where their ends are no glitches, whatever is in them. At the end growth knows the
+ * number behind them.
+ */
+export async function* counterParts(
+  reads: CounterReads,
+  growth: Growth,
+): AsyncGenerator<SummarisedPart, undefined> {
+  const { page, after, rows } = reads;
+  let following: number | undefined;
+  const next = async (): Promise<number> => {
+    following ??= after === undefined ? Number.NaN : await firstNumber(after());
+    return Number.isNaN(following) ? Number.POSITIVE_INFINITY : following;
+  };
+  yield* certain(page(), { growth, rows, next });
+  const number = await next();
+  if (Number.isFinite(number)) growth.add(number, noGrowth());
+}
+
+async function* none(): AsyncGenerator<SummarisedPart> {
+  // Nothing.
+}
+
+const unknown = async (): Promise<number> => Number.NaN;
+
+/** The first number of some parts; NaN: there is none. */
+async function firstNumber(parts: AsyncIterable<SummarisedPart>): Promise<number> {
+  for await (const part of parts) {
+    const number = firstOf(part);
+    if (!Number.isNaN(number)) return number;
+  }
+  return Number.NaN;
+}
+
+const numbersIn = ({ numbers, textNumbers }: Stretches, at: number): number =>
+  (numbers[at] ?? 0) + (textNumbers[at] ?? 0);
+
+function firstOf(part: SummarisedPart): number {
+  if (isStretchRun(part)) {
+    const { stretches, from, to } = part;
+    for (let at = from; at < to; at += 1) {
+      if (numbersIn(stretches, at) > 0) return stretches.first[at] ?? Number.NaN;
+    }
+    return Number.NaN;
+  }
+  for (let row = 0; row < part.count; row += 1) {
+    const number = numberIn(part, row);
+    if (!Number.isNaN(number)) return number;
+  }
+  return Number.NaN;
+}
+
+/** The last number of a part, or `before` where it has none. */
+function lastOf(part: SummarisedPart, before: number): number {
+  if (isStretchRun(part)) {
+    const { stretches, from, to } = part;
+    for (let at = to - 1; at >= from; at -= 1) {
+      if (numbersIn(stretches, at) > 0) return stretches.last[at] ?? before;
+    }
+    return before;
+  }
+  for (let row = part.count - 1; row >= 0; row -= 1) {
+    const number = numberIn(part, row);
+    if (!Number.isNaN(number)) return number;
+  }
+  return before;
+}
+
+function addPart(growth: Growth, part: SummarisedPart, into: ReturnType<typeof noGrowth>): void {
+  if (isStretchRun(part)) {
+    for (let at = part.from; at < part.to; at += 1) growth.addStretch(part.stretches, at, into);
+    return;
+  }
+  for (let row = 0; row < part.count; row += 1) {
+    const number = numberIn(part, row);
+    if (!Number.isNaN(number)) growth.add(number, into);
+  }
+}
+
+interface Certain {
+  readonly growth: Growth;
+  readonly rows: CounterReads['rows'];
+  /** The number behind all parts; NaN: unknown, infinite: there is none. */
+  readonly next: () => Promise<number>;
+}
+
+/**
+ * The parts with each stretch as datapoints that only goes up, but whose first number is below the
+ * one before it, or whose last number is above the one behind it: it may be a glitch.
+ */
+async function* certain(
+  parts: AsyncIterable<SummarisedPart>,
+  { growth, rows, next }: Certain,
+): AsyncGenerator<SummarisedPart, undefined> {
+  let { last } = growth;
+  let held: StretchRun | undefined;
+  for await (const part of parts) {
+    if (held !== undefined) {
+      yield* checked(held, { last, next: firstOf(part), rows });
+      last = lastOf(held, last);
+      held = undefined;
+    }
+    if (isStretchRun(part) && part.stretches.edges === undefined) {
+      held = part;
+    } else {
+      yield part;
+      last = lastOf(part, last);
+    }
+  }
+  if (held !== undefined) yield* checked(held, { last, next: await next(), rows });
+}
+
+/** A run whose neighbours are two numbers; NaN: unknown, or there is none before it. */
+async function* checked(
+  { stretches, from, to }: StretchRun,
+  around: {
+    readonly last: number;
+    readonly next: number;
+    readonly rows: CounterReads['rows'];
+  },
+): AsyncGenerator<SummarisedPart, undefined> {
+  let { last } = around;
+  let start = from;
+  for (let at = from; at < to; at += 1) {
+    const numbers = numbersIn(stretches, at);
+    if (numbers === 0) continue;
+    const rest = firstOf({ stretches, from: at + 1, to });
+    const following = Number.isNaN(rest) ? around.next : rest;
+    const final = stretches.last[at] ?? 0;
+    // Of two numbers or fewer all is known.
+    if (numbers > 2 && ((stretches.first[at] ?? 0) < last || !(following >= final))) {
+      if (at > start) yield { stretches, from: start, to: at };
+      yield* rowsOfStretch(stretches, at, around.rows);
+      start = at + 1;
+    }
+    last = final;
+  }
+  if (to > start) yield { stretches, from: start, to };
+}
+
+async function* rowsOfStretch(
+  stretches: Stretches,
+  at: number,
+  rows: CounterReads['rows'],
+): AsyncGenerator<SummarisedPart, undefined> {
+  const found: DatapointColumns[] = [];
+  let count = 0;
+  for await (const step of rows(stretches.starts[at] ?? 0, stretches.ends[at] ?? 0)) {
+    found.push(step);
+    count += step.count;
+  }
+  // Of the instant at which it begins the stretch before it may have some.
+  let passed = count - (stretches.counts[at] ?? 0);
+  for (const step of found) {
+    const skip = Math.min(step.count, Math.max(0, passed));
+    passed -= skip;
+    if (skip < step.count) yield rowsOf(step, skip, step.count);
+  }
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deviceId, sensorId } from '../../../test/contract/storage/builders.ts';
-import { openTally, type Tally } from './bucket-tally.ts';
+import { openTally, type Tally } from './aggregation.ts';
+import { readTotals } from './bucket-page.ts';
 import type { Source } from './sensor-selection.ts';
-import { readTotals } from './totals.ts';
 
 const hour = 3_600_000;
 const plan = {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../lib/json.ts';
 import { LongJson } from '../../lib/long-json.ts';
-import { weigh, weightOfText } from './weight.ts';
+import { weigh, weightOfText } from './column-batch.ts';
 
 test('a value weighs the same as its text, and the same when it is kept unread', () => {
   const awkward = fc

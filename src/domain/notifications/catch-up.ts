@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { readDatapoints } from '../datapoints/column-steps.ts';
 import type { SensorRef } from '../datapoints/datapoint.ts';
+import { readDatapoints } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
-import { readDatapoints } from '../datapoints/column-steps.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import { readDatapoints } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { SensorId } from '../ids.ts';

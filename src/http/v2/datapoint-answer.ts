@@ -1,5 +1,5 @@
+import type { BucketColumns } from '../../domain/datapoints/aggregation.ts';
 import type { BucketColumnsPage } from '../../domain/datapoints/bucket-page.ts';
-import type { BucketColumns } from '../../domain/datapoints/bucket-tally.ts';
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import { limits } from '../../domain/limits.ts';

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { HistoryQuery, ReadAfter, ReadHistory } from '../../domain/datapoints/history.ts';
 import type { Ingest } from '../../domain/datapoints/ingest.ts';
-import type { RefusedElements } from '../../domain/datapoints/refused-elements.ts';
+import type { RefusedElements } from '../../domain/datapoints/refusal-book.ts';
 import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { invalid } from '../../domain/errors.ts';

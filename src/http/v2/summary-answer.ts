@@ -1,7 +1,10 @@
 import type { Actor } from '../../domain/actor.ts';
-import type { AggregationPlan, Bucket } from '../../domain/datapoints/aggregation.ts';
+import {
+  type AggregationPlan,
+  asksForNumbers,
+  type Bucket,
+} from '../../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../../domain/datapoints/bucket-page.ts';
-import { asksForNumbers } from '../../domain/datapoints/bucket-tally.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import type { SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
 import type { SensorSelection } from '../../domain/datapoints/sensor-selection.ts';

@@ -1,5 +1,5 @@
+import { weightOfBatch } from '../../domain/datapoints/column-batch.ts';
 import { dayMs, startOfDay } from '../../domain/datapoints/retention/retention.ts';
-import { weightOfBatch } from '../../domain/datapoints/weight.ts';
 import { type Block, columnsOf, toBlock } from './chunk.ts';
 import {
   type ChunkRow,

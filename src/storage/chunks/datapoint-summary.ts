@@ -5,10 +5,7 @@ import type {
   SummarisedStep,
   SummariseOptions,
 } from '../../domain/datapoints/datapoint-store.ts';
-import {
-  type HourlyRead,
-  summariseWithHours,
-} from '../../domain/datapoints/retention/summarise-with-hours.ts';
+import { type HourlyRead, summariseWithHours } from '../../domain/datapoints/retention/hours.ts';
 import type { Stretches, StretchRun, SummarisedPart } from '../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { BlockHead, ChunkHead } from './chunk.ts';

@@ -1,17 +1,17 @@
+import { bytesPerWeight } from '../../domain/datapoints/column-batch.ts';
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type { Range } from '../../domain/datapoints/datapoint-store.ts';
 import {
   addToHours,
   type HourTally,
   hoursOf,
+  type RetainedState,
   startOfHour,
   stretchesOf,
 } from '../../domain/datapoints/retention/hours.ts';
 import type { RetentionStep } from '../../domain/datapoints/retention/retaining.ts';
 import { type RetentionLimits, startOfDay } from '../../domain/datapoints/retention/retention.ts';
-import type { RetainedState } from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches } from '../../domain/datapoints/stretches.ts';
-import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
 import { type ChunkStore, unlessDamaged } from './chunk-store.ts';
 import { type Taken, takeBefore } from './chunk-taking.ts';
 import { toDatapointColumns } from './datapoint-summary.ts';

@@ -3,9 +3,8 @@ import { describe, test } from 'node:test';
 import { aDevice, aSensor, deviceId, sensorId } from '../../../test/contract/storage/builders.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
-import type { HourTally } from '../../domain/datapoints/retention/hours.ts';
+import { type HourTally, hoursPerStep } from '../../domain/datapoints/retention/hours.ts';
 import { dayMs, hourMs } from '../../domain/datapoints/retention/retention.ts';
-import { hoursPerStep } from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import { silentLog } from '../../lib/log.ts';
 import { openPostgres } from './postgres-storage.ts';
 

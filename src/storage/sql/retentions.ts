@@ -1,12 +1,12 @@
-import type {
-  RetainedSelection,
-  RetainedSensor,
-  Retention,
-  RetentionScope,
-  RetentionStore,
+import type { RetainedState } from '../../domain/datapoints/retention/hours.ts';
+import {
+  type RetainedSelection,
+  type RetainedSensor,
+  type Retention,
+  type RetentionScope,
+  type RetentionStore,
+  retentionLimits,
 } from '../../domain/datapoints/retention/retention.ts';
-import { retentionLimits } from '../../domain/datapoints/retention/retention-limits.ts';
-import type { RetainedState } from '../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { found, type SqlContext, type SqlSession } from './session.ts';

@@ -1,4 +1,4 @@
-import { bytesPerWeight } from '../../domain/datapoints/weight.ts';
+import { bytesPerWeight } from '../../domain/datapoints/column-batch.ts';
 import type { Actuator } from '../../domain/devices/actuator.ts';
 import type { Device, DeviceStore, Sensor } from '../../domain/devices/device.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';

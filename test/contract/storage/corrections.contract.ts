@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { toDatapoints } from '../../../src/domain/datapoints/column-batch.ts';
-import { following, readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Correction } from '../../../src/domain/datapoints/corrections/correction.ts';
-import {
-  findInRange,
-  findItems,
-} from '../../../src/domain/datapoints/corrections/find-datapoints.ts';
+import { findInRange, findItems } from '../../../src/domain/datapoints/corrections/corrections.ts';
 import { type Datapoint, orderTime } from '../../../src/domain/datapoints/datapoint.ts';
-import type { Page, Range } from '../../../src/domain/datapoints/datapoint-store.ts';
-import { searchDevices } from '../../../src/domain/datapoints/device-search.ts';
+import {
+  following,
+  type Page,
+  type Range,
+  readDatapoints,
+} from '../../../src/domain/datapoints/datapoint-store.ts';
+import { searchDevices } from '../../../src/domain/datapoints/snapshots.ts';
 import { parseFilter } from '../../../src/domain/devices/query-evaluation.ts';
 import type { CorrectionId, Username } from '../../../src/domain/ids.ts';
 import { limits } from '../../../src/domain/limits.ts';

@@ -1,7 +1,10 @@
 import { toColumnBatch, toDatapoints } from '../../../src/domain/datapoints/column-batch.ts';
-import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Datapoint, SensorRef } from '../../../src/domain/datapoints/datapoint.ts';
-import type { DatapointStore, Push } from '../../../src/domain/datapoints/datapoint-store.ts';
+import {
+  type DatapointStore,
+  type Push,
+  readDatapoints,
+} from '../../../src/domain/datapoints/datapoint-store.ts';
 import type { JsonValue } from '../../../src/lib/json.ts';
 import { deviceId, noon, sensorId } from './builders.ts';
 

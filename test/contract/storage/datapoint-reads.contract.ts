@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import { orderTime } from '../../../src/domain/datapoints/datapoint.ts';
-import type { DatapointStore, Page } from '../../../src/domain/datapoints/datapoint-store.ts';
+import {
+  type DatapointStore,
+  type Page,
+  readDatapoints,
+} from '../../../src/domain/datapoints/datapoint-store.ts';
 import { isStretchRun } from '../../../src/domain/datapoints/stretches.ts';
 import type { JsonValue } from '../../../src/lib/json.ts';
 import { writeJson } from '../../../src/lib/long-json.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Datapoint } from '../../../src/domain/datapoints/datapoint.ts';
+import { readDatapoints } from '../../../src/domain/datapoints/datapoint-store.ts';
 import { latestInstant } from '../../../src/lib/clock.ts';
 import type { JsonValue } from '../../../src/lib/json.ts';
 import type { Storage } from '../../../src/storage/storage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DataReach, VisibleTo } from '../../../src/domain/access/viewer.ts';
 import { singleBatch } from '../../../src/domain/datapoints/column-batch.ts';
-import { searchDevices } from '../../../src/domain/datapoints/device-search.ts';
+import { searchDevices } from '../../../src/domain/datapoints/snapshots.ts';
 import { parseFilter } from '../../../src/domain/devices/query-evaluation.ts';
 import { guestUsername } from '../../../src/domain/ids.ts';
 import type { Storage } from '../../../src/storage/storage.ts';

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { toDatapoints } from '../../../src/domain/datapoints/column-batch.ts';
-import { readDatapoints } from '../../../src/domain/datapoints/column-steps.ts';
 import type { Correction } from '../../../src/domain/datapoints/corrections/correction.ts';
-import {
-  findInRange,
-  findItems,
-} from '../../../src/domain/datapoints/corrections/find-datapoints.ts';
-import { counterParts, growthBefore } from '../../../src/domain/datapoints/counter-parts.ts';
+import { findInRange, findItems } from '../../../src/domain/datapoints/corrections/corrections.ts';
 import {
   type Datapoint,
   lastAmong,
@@ -14,10 +9,11 @@ import {
   type SensorRef,
 } from '../../../src/domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../../../src/domain/datapoints/datapoint-columns.ts';
-import type { Page } from '../../../src/domain/datapoints/datapoint-store.ts';
+import { type Page, readDatapoints } from '../../../src/domain/datapoints/datapoint-store.ts';
 import { dayMs, hourMs, startOfDay } from '../../../src/domain/datapoints/retention/retention.ts';
 import { mayStandFor } from '../../../src/domain/datapoints/standing.ts';
 import type { SummarisedPart } from '../../../src/domain/datapoints/stretches.ts';
+import { counterParts, growthBefore } from '../../../src/domain/datapoints/summary-reader.ts';
 import type { CorrectionId, Username } from '../../../src/domain/ids.ts';
 import { ownPace } from '../../../src/lib/scheduling/fair-slices.ts';
 import { createHexId } from '../../../src/lib/secret-token.ts';

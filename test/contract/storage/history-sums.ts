@@ -1,5 +1,4 @@
-import { aggregate } from '../../../src/domain/datapoints/aggregation.ts';
-import type { Aggregate } from '../../../src/domain/datapoints/bucket-tally.ts';
+import { type Aggregate, aggregate } from '../../../src/domain/datapoints/aggregation.ts';
 import type { Growth } from '../../../src/domain/datapoints/growth.ts';
 import { hourMs } from '../../../src/domain/datapoints/retention/retention.ts';
 import type { SummarisedPart } from '../../../src/domain/datapoints/stretches.ts';

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { aggregate } from '../../../src/domain/datapoints/aggregation.ts';
-import { type Aggregate, aggregates } from '../../../src/domain/datapoints/bucket-tally.ts';
+import {
+  type Aggregate,
+  aggregate,
+  aggregates,
+} from '../../../src/domain/datapoints/aggregation.ts';
 import type { Correction } from '../../../src/domain/datapoints/corrections/correction.ts';
 import { type Datapoint, orderTime } from '../../../src/domain/datapoints/datapoint.ts';
 import {

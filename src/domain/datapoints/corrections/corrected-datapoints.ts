@@ -4,26 +4,20 @@ import { createLruCache } from '../../../lib/lru-cache.ts';
 import { createFairSlices, type Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
-import { following } from '../column-steps.ts';
 import type { Datapoint, SensorRef } from '../datapoint.ts';
 import { datapointsOf, timeIn, toDatapointColumns } from '../datapoint-columns.ts';
-import type {
-  BriefLastValues,
-  DatapointStore,
-  LastValues,
-  Page,
-  SummarisedStep,
-  SummariseOptions,
+import {
+  type BriefLastValues,
+  type DatapointStore,
+  following,
+  type LastValues,
+  type Page,
+  type SummarisedStep,
+  type SummariseOptions,
 } from '../datapoint-store.ts';
 import { isStretchRun, type Stretches } from '../stretches.ts';
-import {
-  type CorrectedRead,
-  createPages,
-  type Pages,
-  rangeOf,
-  rowsAtOnce,
-} from './corrected-pages.ts';
 import type { CorrectionBook } from './correction-book.ts';
+import { type CorrectedRead, createPages, type Pages, rangeOf, rowsAtOnce } from './overlay.ts';
 
 /**
  * Datapoints as their corrections show them, on top of those that were pushed [contract 10]. A

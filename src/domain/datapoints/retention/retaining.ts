@@ -3,9 +3,8 @@ import { sameJson } from '../../../lib/long-json.ts';
 import type { CorrectionBook } from '../corrections/correction-book.ts';
 import { orderTime, type SensorRef } from '../datapoint.ts';
 import type { DatapointStore } from '../datapoint-store.ts';
-import type { HourTally } from './hours.ts';
+import type { HourTally, RetainedState } from './hours.ts';
 import { type RetentionLimits, startOfDay } from './retention.ts';
-import type { RetainedState } from './summarise-with-hours.ts';
 
 /** Result of one step of retention. */
 export interface RetentionStep {

@@ -12,8 +12,8 @@ import {
   type Retention,
   type RetentionLimits,
   type RetentionStore,
+  retentionLimits,
 } from './retention.ts';
-import { retentionLimits } from './retention-limits.ts';
 
 /** Goes through all sensors now and then, and takes what is too old. */
 export interface RetentionRunner {

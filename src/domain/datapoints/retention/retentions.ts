@@ -17,8 +17,8 @@ import {
   type RetentionScope,
   type RetentionSource,
   type RetentionStore,
+  retentionLimits,
 } from './retention.ts';
-import { retentionLimits } from './retention-limits.ts';
 
 /** Place whose retention is asked for: a sensor, a device, or the own account. */
 export type RetentionPlace =

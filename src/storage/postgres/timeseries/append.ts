@@ -1,12 +1,13 @@
 import {
+  bytesPerWeight,
   type ColumnBatch,
   lastRowAmong,
   selectRows,
   valueTextAt,
+  weightOfBatch,
 } from '../../../domain/datapoints/column-batch.ts';
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
-import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { unavailable } from '../failures.ts';
 import type { WriteSession } from '../writer.ts';

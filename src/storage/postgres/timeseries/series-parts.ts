@@ -1,10 +1,7 @@
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
+import { hoursPerStep, type RetainedState } from '../../../domain/datapoints/retention/hours.ts';
 import { startOfDay } from '../../../domain/datapoints/retention/retention.ts';
-import {
-  hoursPerStep,
-  type RetainedState,
-} from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import type { ChunkHead } from '../../chunks/chunk.ts';

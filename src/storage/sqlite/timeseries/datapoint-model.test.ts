@@ -16,8 +16,11 @@ import {
 } from '../../../../test/contract/storage/naive-datapoints.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
-import { readDatapoints } from '../../../domain/datapoints/column-steps.ts';
-import type { DatapointStore, Page } from '../../../domain/datapoints/datapoint-store.ts';
+import {
+  type DatapointStore,
+  type Page,
+  readDatapoints,
+} from '../../../domain/datapoints/datapoint-store.ts';
 import { silentReporter } from '../../../domain/reporter.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { createDamagedRows } from '../../damaged-rows.ts';

@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
+  bytesPerWeight,
   type ColumnBatch,
   emptyBatch,
   lastRowAmong,
   sliceBatch,
   valueTextAt,
+  weightOfBatch,
 } from '../../../domain/datapoints/column-batch.ts';
-import { bytesPerWeight, weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import { placeInChunks } from '../../chunks/chunk-placing.ts';
 import { sortByTime } from '../../chunks/columns.ts';

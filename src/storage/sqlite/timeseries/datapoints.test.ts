@@ -29,10 +29,12 @@ import {
   type NaiveDatapoints,
 } from '../../../../test/contract/storage/naive-datapoints.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
-import { toDatapoints } from '../../../domain/datapoints/column-batch.ts';
-import { readDatapoints } from '../../../domain/datapoints/column-steps.ts';
-import type { Page, Push } from '../../../domain/datapoints/datapoint-store.ts';
-import { weightOf } from '../../../domain/datapoints/weight.ts';
+import { toDatapoints, weightOf } from '../../../domain/datapoints/column-batch.ts';
+import {
+  type Page,
+  type Push,
+  readDatapoints,
+} from '../../../domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { Storage } from '../../storage.ts';
 import { databasePath } from '../connection.ts';

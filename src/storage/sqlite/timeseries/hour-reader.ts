@@ -1,11 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
+import type { HourlyRead, RetainedState } from '../../../domain/datapoints/retention/hours.ts';
 import { startOfDay } from '../../../domain/datapoints/retention/retention.ts';
-import type {
-  HourlyRead,
-  RetainedState,
-} from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import { hoursAmong } from '../../chunks/retention-step.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';

@@ -1,5 +1,8 @@
-import { batchOf, type ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
-import type { ValueTexts } from '../../../domain/datapoints/weight.ts';
+import {
+  batchOf,
+  type ColumnBatch,
+  type ValueTexts,
+} from '../../../domain/datapoints/column-batch.ts';
 
 /**
  * Rows of one series in order of arrival; they only grow at their end, and what was handed out of

@@ -1,5 +1,4 @@
-import type { ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
-import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
+import { type ColumnBatch, weightOfBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { DeviceId } from '../../../domain/ids.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import {

@@ -1,6 +1,5 @@
-import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
+import { emptyBatch, weightOfBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
-import { weightOfBatch } from '../../../domain/datapoints/weight.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { ChunkReader } from './chunk-reader.ts';

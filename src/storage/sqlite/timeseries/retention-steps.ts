@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { HourTally } from '../../../domain/datapoints/retention/hours.ts';
+import type { HourTally, RetainedState } from '../../../domain/datapoints/retention/hours.ts';
 import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
-import type { RetainedState } from '../../../domain/datapoints/retention/summarise-with-hours.ts';
 import type { ChunkLimits } from '../../chunks/chunk-store.ts';
 import { runAtOnce } from '../../chunks/engine-work.ts';
 import {

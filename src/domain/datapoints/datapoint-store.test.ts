@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
-import { readColumnSteps } from './column-steps.ts';
 import type { Datapoint } from './datapoint.ts';
 import { toDatapointColumns } from './datapoint-columns.ts';
-import type { Page } from './datapoint-store.ts';
+import { type Page, readColumnSteps } from './datapoint-store.ts';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 const ref = { deviceId: parseDeviceId('d1'), sensorId: parseSensorId('s1') };

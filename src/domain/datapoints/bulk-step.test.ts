@@ -4,8 +4,14 @@ import fc from 'fast-check';
 import { DomainError } from '../errors.ts';
 import { guestUsername, parseDeviceId, parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type Gate, groupStep } from './bulk-groups.ts';
-import { type BulkRow, BulkSensor, BulkStep, bulkStepOf } from './bulk-step.ts';
+import {
+  type BulkRow,
+  BulkSensor,
+  BulkStep,
+  bulkStepOf,
+  type Gate,
+  groupStep,
+} from './bulk-step.ts';
 import { toDatapoints } from './column-batch.ts';
 
 const now = Date.UTC(2026, 2, 20);
