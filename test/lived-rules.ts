@@ -10,7 +10,6 @@ import type { Notification, NotificationDraft } from '../src/domain/notification
 import { createNotifier } from '../src/domain/notifications/notifier.ts';
 import { createPreview } from '../src/domain/notifications/preview.ts';
 import { createRuleBook } from '../src/domain/notifications/rule-book.ts';
-import { createSharedNotifier } from '../src/domain/notifications/shared-notifier.ts';
 import { createSilences, type Silences } from '../src/domain/notifications/silences.ts';
 import { createStateBook } from '../src/domain/notifications/state-book.ts';
 import { silentReporter } from '../src/domain/reporter.ts';
@@ -172,14 +171,13 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
     ...{ silences, budgets, peekDevice: () => undefined },
   };
   const { looks } = storage;
-  const inTurn = looks && createSharedNotifier({ ...ofNotifier, looks, pushOf });
-  const notifier = inTurn ?? createNotifier(ofNotifier);
+  const notifier = createNotifier(ofNotifier, looks && { looks, pushOf });
   const watch = createSilences({
     ...{ clock, log, evaluations, budget: budgets.of('silences') },
     onSilence: notifier.silenceOf,
   });
   await book.load();
-  if (inTurn === undefined) await catchUp({ book, notifier, datapoints, log });
+  if (looks === undefined) await catchUp({ book, notifier, datapoints, log });
   const preview = createPreview({
     ...{ datapoints, access, book, clock, budget: budgets.of('previews') },
   });
@@ -194,8 +192,8 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
       const [outcome] = await datapoints.append(
         [{ ...push, batch }],
         async ([one]): Promise<readonly Note[]> => {
-          if (inTurn === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
-          const look = inTurn.newEvaluation(push);
+          if (looks === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
+          const look = notifier.newEvaluation(push);
           const text = eventText.ofLast({ ...push, batch: one.fresh });
           evaluationId = look?.id;
           return [look === undefined ? { text } : { text, look }];

@@ -62,8 +62,8 @@ export const plantsOfAlarms: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/notifications/notifier.ts',
-        'inOrder(deviceId, looks.run)',
-        "inOrder('any' as DeviceId, looks.run)",
+        'inOrder(deviceId, evaluations.run)',
+        "inOrder('any' as DeviceId, evaluations.run)",
       ),
     ],
   },

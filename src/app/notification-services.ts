@@ -11,14 +11,10 @@ import { createDispatcher } from '../domain/notifications/dispatcher.ts';
 import { createEvaluations } from '../domain/notifications/evaluations.ts';
 import { createActuate } from '../domain/notifications/firing.ts';
 import { createNotifications } from '../domain/notifications/notifications.ts';
-import { createNotifier } from '../domain/notifications/notifier.ts';
+import { createNotifier, type Notifier } from '../domain/notifications/notifier.ts';
 import { createPreview } from '../domain/notifications/preview.ts';
 import { createReach } from '../domain/notifications/recipients.ts';
 import { createRuleBook, followRules } from '../domain/notifications/rule-book.ts';
-import {
-  createSharedNotifier,
-  type SharedNotifier,
-} from '../domain/notifications/shared-notifier.ts';
 import { createSilences, type Silences } from '../domain/notifications/silences.ts';
 import { createStateBook } from '../domain/notifications/state-book.ts';
 import { createTestMessages } from '../domain/notifications/test-messages.ts';
@@ -33,7 +29,7 @@ export interface BuiltNotifications extends NotificationServices {
   /** The hook of the ingest path. */
   readonly consequences: Consequences;
   /** The evaluation that is filed with a push; absent: this process evaluates alone. */
-  readonly newEvaluation?: SharedNotifier['newEvaluation'];
+  readonly newEvaluation?: Notifier['newEvaluation'];
   /** Something was filed in the outbox. */
   readonly wake: () => void;
   /** Pushes of devices could not be stored, for no fault of theirs. */
@@ -81,8 +77,8 @@ export function createNotificationServices(parts: {
   };
   const { looks } = storage;
   const { pushOf = () => undefined } = parts.feed;
-  const inTurn = looks && createSharedNotifier({ ...ofNotifier, looks, pushOf });
-  const notifier = inTurn ?? createNotifier(ofNotifier);
+  const isShared = looks !== undefined;
+  const notifier = createNotifier(ofNotifier, looks && { looks, pushOf });
   const timers: NodeJS.Timeout[] = [];
   const repeat = (task: () => Promise<void>, pauseMs: number) => {
     timers.push(setInterval(() => void task(), pauseMs).unref());
@@ -104,9 +100,9 @@ export function createNotificationServices(parts: {
     }
     if (change.kind === 'datapoints_corrected') await notifier.forgetValues(change.deviceId);
   });
-  if (inTurn !== undefined) followSensors(parts.feed, watch);
+  if (isShared) followSensors(parts.feed, watch);
   return {
-    ...(inTurn !== undefined && { newEvaluation: inTurn.newEvaluation }),
+    ...(isShared && { newEvaluation: notifier.newEvaluation }),
     notifications: createNotifications({
       ...{ store, users, devices, access, book, evaluations, notifier, clock, budgets },
       ...{ grants: storage.grants, longWork: parts.longWork },
@@ -122,11 +118,11 @@ export function createNotificationServices(parts: {
     onUnstored: watch.unheard,
     async start() {
       await book.load();
-      if (inTurn === undefined) await catchUp({ book, notifier, datapoints, log });
+      if (!isShared) await catchUp({ book, notifier, datapoints, log });
       watch.start();
       outbox.start();
       // With a shared notifier, each evaluation ends with saving its states.
-      if (inTurn === undefined) repeat(states.save, limits.statesPauseMs);
+      if (!isShared) repeat(states.save, limits.statesPauseMs);
       repeat(notifier.retry, limits.firingsRetryMs);
     },
     async stop() {
@@ -135,7 +131,7 @@ export function createNotificationServices(parts: {
       await notifier.drain();
       await notifier.retry();
       await outbox.stop();
-      if (inTurn === undefined) await states.save();
+      if (!isShared) await states.save();
     },
   };
 }

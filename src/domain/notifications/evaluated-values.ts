@@ -24,7 +24,7 @@ import {
 } from './sensor-values.ts';
 
 /** Pushes that are stored, and not evaluated yet when an evaluation is run. */
-export interface Ahead {
+interface Ahead {
   /** In the same step. */
   readonly behind: readonly StoredPush[];
   readonly rest: readonly WaitingEvaluation[];
@@ -122,7 +122,6 @@ export function createEvaluatedValues(parts: {
 
   return { before, forPushes, timesBefore };
 }
-export type EvaluatedValues = ReturnType<typeof createEvaluatedValues>;
 
 const isSame = (
   some: readonly WaitingEvaluation[],

@@ -62,10 +62,10 @@ export function createEvaluationQueue(store: EvaluationStore, making: Evaluation
     push: (push: StoredPush, evaluationId: string): Promise<void> =>
       add(push.deviceId, evaluationId, { push }),
     /** Files the evaluation; resolves when it is over. */
-    async task(deviceId: DeviceId, make: (look: NewEvaluation) => EvaluationTask): Promise<void> {
-      const look = newEvaluation(deviceId);
-      await store.file(look);
-      await add(deviceId, look.id, { task: make(look) });
+    async task(deviceId: DeviceId, make: (id: string) => EvaluationTask): Promise<void> {
+      const filed = newEvaluation(deviceId);
+      await store.file(filed);
+      await add(deviceId, filed.id, { task: make(filed.id) });
     },
     /** Runs what ended processes left, and what this one could not run before. */
     async sweep(): Promise<void> {

@@ -3,7 +3,7 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { EvaluatedValues } from './evaluated-values.ts';
+import { createEvaluatedValues } from './evaluated-values.ts';
 import type {
   EndOutcome,
   EvaluatedValue,
@@ -16,16 +16,15 @@ import { createPushEvaluations, ownerFor, type PushEvaluationParts } from './pus
 import { inOrderOfTime, type PushTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import { countHad } from './rule-evaluation.ts';
+import type { ValueReads } from './sensor-values.ts';
 import { compacted } from './sensor-values.ts';
 import type { StateBook } from './state-book.ts';
 
-export interface EvaluationRunnerParts extends PushEvaluationParts {
-  readonly looks: Pick<EvaluationStore, 'finish'>;
-  readonly values: EvaluatedValues;
-  /** Reads what the rules remember of the device: no other process changes that before the end. */
-  readonly refresh: (deviceId: DeviceId, rules: Iterable<Rule>) => Promise<void>;
-  readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
-  readonly log: Log;
+/** Parts of the evaluations of several processes on the same data. */
+export interface SharedParts {
+  readonly looks: EvaluationStore;
+  /** The push that was published to other processes as this text; undefined: it was none. */
+  readonly pushOf: (text: string) => StoredPush | undefined;
 }
 
 /** A device's queue and rule states when its evaluations are run. */
@@ -39,9 +38,21 @@ interface DeviceEvaluations {
 }
 
 /** Runs evaluations of pushes that are first in the queue, and ends them with what they leave. */
-export function createEvaluationRunner(parts: EvaluationRunnerParts) {
-  const { book, devices, states, looks, values, refresh, pushesOf } = parts;
+export function createEvaluationRunner(
+  parts: PushEvaluationParts & SharedParts & { readonly datapoints: ValueReads; readonly log: Log },
+) {
+  const { book, devices, states, looks } = parts;
   const evaluatePushes = createPushEvaluations(parts);
+  /** The pushes that evaluations wait for; those that time or a client calls for have none. */
+  const pushesOf = (some: readonly WaitingEvaluation[]): readonly StoredPush[] =>
+    some.flatMap(({ text }) => (text === '' ? [] : (parts.pushOf(text) ?? [])));
+  const values = createEvaluatedValues({ ...parts, pushesOf });
+
+  /** Reads what the rules remember of the device: no other process changes that before the end. */
+  async function refresh(deviceId: DeviceId, rules: Iterable<Rule>): Promise<void> {
+    const ids = [...new Set([...rules].map(({ notification }) => notification.id))];
+    if (ids.length > 0) states.refresh(deviceId, await looks.statesOf(deviceId, ids));
+  }
 
   /** Runs these evaluations, one after the other, reports their outcomes, and ends them. */
   async function makePushes(
@@ -127,7 +138,7 @@ export function createEvaluationRunner(parts: EvaluationRunnerParts) {
     }
   }
 
-  return { makePushes, makeAgain, inTurnOf, rulesOn };
+  return { makePushes, makeAgain, inTurnOf, rulesOn, refresh, valuesBefore: values.before };
 }
 export type EvaluationRunner = ReturnType<typeof createEvaluationRunner>;
 

@@ -1,10 +1,13 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
+import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { Consequences, StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { createFire, type FireParts } from './fire.ts';
+import { createEvaluationQueue } from './evaluation-queue.ts';
+import { createEvaluationRunner, type SharedParts } from './evaluation-runner.ts';
+import { createFire, type Fire, type FireParts } from './fire.ts';
 import { createPushEvaluations, handled } from './push-evaluations.ts';
 import { createNewestTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
@@ -17,9 +20,14 @@ import {
   type RuleEvaluation,
   silenceEvaluation,
 } from './rule-evaluation.ts';
-import { createSensorValues, setInOrder, type ValueReads } from './sensor-values.ts';
+import {
+  createSensorValues,
+  type SeenValues,
+  setInOrder,
+  type ValueReads,
+} from './sensor-values.ts';
 import type { Silent } from './silences.ts';
-import { evaluateAgainAt } from './step.ts';
+import { evaluateAgainAt, isSilenceTold } from './step.ts';
 
 export interface NotifierParts extends EvaluationParts, Omit<FireParts, 'onGone'> {
   readonly book: RuleBook;
@@ -29,16 +37,22 @@ export interface NotifierParts extends EvaluationParts, Omit<FireParts, 'onGone'
   readonly clock: Clock;
 }
 
-/** Evaluates rules when their sensors are pushed to, in push order, and lets them fire. */
-export interface Notifier {
+/** Evaluations of one process, or of several that serve the same data, in the order of a device. */
+interface DeviceOrder {
   /** The hook of the ingest path. */
   readonly consequences: Consequences;
-  /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
-  evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
   /** The last values of the device are not what they were; nothing fires for it. */
   forgetValues(deviceId: DeviceId): Promise<void>;
   /** Evaluates datapoints from before the start again; what was fired for does not fire again. */
   catchUp(missed: Missed): Promise<void>;
+}
+
+/** Evaluates rules when their sensors are pushed to, in push order, and lets them fire. */
+export interface Notifier extends DeviceOrder {
+  /** The evaluation that a push is filed with, in its commit; undefined: no rule asks for one. */
+  newEvaluation(push: Pick<StoredPush, 'deviceId' | 'sensorId'>): NewEvaluation | undefined;
+  /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
+  evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
   /** Evaluates a silence; answers when to evaluate again, undefined: when the sensor was heard. */
   silenceOf(silent: Silent): Promise<Instant | undefined>;
   /** Tries again to store firings that could not be stored. */
@@ -53,44 +67,94 @@ export interface Missed {
   readonly pushes: readonly StoredPush[];
 }
 
-export function createNotifier(parts: NotifierParts): Notifier {
+/** An evaluation that no push calls for, when those before it on the device are over. */
+interface NextEvaluation {
+  /** The last values, without pushes that are not evaluated yet where they matter to it. */
+  values(device: Device, isOther: (push: StoredPush) => boolean): Promise<SeenValues>;
+  /** Reads what the rule remembers of the device, where other processes may have changed it. */
+  refresh(rule: Rule): Promise<void>;
+}
+
+/** A result, and the firing that is on its way to the store. */
+interface Evaluated<Answer> {
+  readonly answer?: Answer | undefined;
+  readonly stored?: Promise<void> | undefined;
+}
+
+interface NotifierOrder extends DeviceOrder, Pick<Notifier, 'newEvaluation' | 'drain'> {
+  /** Resolves when the firing is stored; undefined: another process ended the evaluation. */
+  next<Answer>(
+    deviceId: DeviceId,
+    run: (next: NextEvaluation) => Promise<Evaluated<Answer>>,
+  ): Promise<Answer | undefined>;
+  /** Whether an evaluation that a client calls for is run again where its firing is not stored. */
+  readonly isRepeated: boolean;
+  /** Whether another process reported the silence, or heard the sensor. */
+  isOver(silent: Silent): Promise<boolean>;
+  /** Runs evaluations that other processes left. */
+  sweep(): Promise<void>;
+}
+
+/** `shared`: where several processes serve the same data. */
+export function createNotifier(parts: NotifierParts, shared?: SharedParts): Notifier {
   const { book, devices, clock } = parts;
+  const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
+  const order =
+    shared === undefined ? createOwnOrder(parts, fire) : createSharedOrder(parts, shared, fire);
+
+  /** Runs an evaluation that no push calls for; a firing is on its way when it resolves. */
+  async function evaluateNow(evaluation: RuleEvaluation, isRepeatedByCaller: boolean) {
+    const result = evaluateOnce(parts, evaluation);
+    const planned = result.firing && (await planFiring(parts, { ...evaluation, ...result.firing }));
+    return { result, stored: planned && handled(fire(planned, { isRepeatedByCaller })) };
+  }
+
+  const evaluateSilence = (silent: Silent) =>
+    order.next(silent.deviceId, async (next): Promise<Evaluated<Instant>> => {
+      const { rule, deviceId, sensorId } = silent;
+      const device = await devices.find(deviceId);
+      if (device === undefined || sensorOf(device, sensorId) === undefined) return {};
+      const values = await next.values(device, (push) => push.sensorId !== sensorId);
+      const at = clock.now();
+      const evaluation = silenceEvaluation(parts, silent, { device, sensorId, values, at });
+      if (evaluation === undefined) return { answer: at };
+      await next.refresh(rule);
+      const { result, stored } = await evaluateNow(evaluation, true);
+      return { answer: evaluateAgainAt(rule, result), stored };
+    });
+
+  return {
+    ...order,
+    async evaluate(rule, device, sensorId) {
+      await order.next(device.id, async (next) => {
+        const values = await next.values(device, () => true);
+        await next.refresh(rule);
+        const moment = { device, sensorId, values, at: clock.now() };
+        const evaluation = lastValueEvaluation(parts, rule, moment);
+        return evaluation === undefined ? {} : evaluateNow(evaluation, order.isRepeated);
+      });
+    },
+    silenceOf: async (silent) =>
+      (await order.isOver(silent)) ? undefined : evaluateSilence(silent),
+    async retry() {
+      await fire.retry();
+      await order.sweep();
+    },
+    async drain() {
+      await order.drain();
+      await fire.drain();
+    },
+  };
+}
+
+/** Each device one evaluation after the other, in the order of the pushes of this process. */
+function createOwnOrder(parts: NotifierParts, fire: Fire): NotifierOrder {
+  const { book, devices } = parts;
   const known = createSensorValues(parts.datapoints);
   const times = createNewestTimes(parts.datapoints);
-  const fire = createFire({ ...parts, onGone: (rule) => book.remove(rule.notification.id) });
   const evaluatePushes = createPushEvaluations({ ...parts, fire });
   // Tasks of two devices may call for one rule: the store throttles, one firing after the other.
   const inOrder = createKeyedSequence();
-
-  /** Sets values of sensors back to those before the datapoints that were missed. */
-  async function goBackTo(before: readonly StoredPush[]): Promise<void> {
-    for (const { deviceId, sensorId, datapoints } of before) {
-      const device = await devices.find(deviceId);
-      const sensor = device && sensorOf(device, sensorId);
-      if (device === undefined || sensor === undefined) continue;
-      const values = known.peek(device) ?? (await known.fetch(device));
-      setInOrder(values, sensor, datapoints);
-    }
-  }
-
-  /** Runs an evaluation that no push calls for; a firing is on its way when it resolves. */
-  async function lookNow(look: RuleEvaluation, options: { readonly isRepeatedByCaller: boolean }) {
-    const result = evaluateOnce(parts, look);
-    const planned = result.firing && (await planFiring(parts, { ...look, ...result.firing }));
-    return { result, stored: planned && handled(fire(planned, options)) };
-  }
-
-  async function evaluateSilence(silent: Silent) {
-    const { deviceId, sensorId } = silent;
-    const device = await devices.find(deviceId);
-    if (device === undefined || sensorOf(device, sensorId) === undefined) return {};
-    const values = await known.fetch(device);
-    const at = clock.now();
-    const look = silenceEvaluation(parts, silent, { device, sensorId, values, at });
-    if (look === undefined) return { nextAt: at };
-    const { result, stored } = await lookNow(look, { isRepeatedByCaller: true });
-    return { nextAt: evaluateAgainAt(silent.rule, result), stored };
-  }
 
   const forgetValues = (deviceId: DeviceId): Promise<void> =>
     inOrder(deviceId, async () => {
@@ -98,58 +162,60 @@ export function createNotifier(parts: NotifierParts): Notifier {
       times.forget(deviceId);
     });
 
+  /** Whether the push is evaluated. */
+  function isConcerned({ deviceId, sensorId, publishContext }: StoredPush): boolean {
+    const isKnown = known.has(deviceId);
+    const isImport = publishContext?.isImport === true;
+    if (!isImport && (isKnown || book.index.concerns(deviceId, sensorId))) return true;
+    // Datapoints that are not evaluated may be newer than those that were.
+    if (!times.isEmpty()) times.forget(deviceId, sensorId);
+    if (isKnown) void forgetValues(deviceId);
+    return false;
+  }
+
   return {
+    isRepeated: false,
+    newEvaluation: () => undefined,
     consequences(pushes) {
-      const concerned = pushes.filter((push) => {
-        const { deviceId, sensorId, publishContext } = push;
-        const isImport = publishContext?.isImport === true;
-        const isKnown = known.has(deviceId);
-        if (!isImport && (isKnown || book.index.concerns(deviceId, sensorId))) return true;
-        // Datapoints that are not evaluated may be newer than those that were.
-        if (!times.isEmpty()) times.forget(deviceId, sensorId);
-        if (isKnown) void forgetValues(deviceId);
-        return false;
-      });
+      const concerned = pushes.filter(isConcerned);
       if (concerned.length === 0) return undefined;
       const waits = new Map<StoredPush, Promise<void>>();
       const startedAt = performance.now();
       const isLate = () => performance.now() - startedAt > limits.turnMs;
       for (const [deviceId, some] of byDevice(concerned)) {
-        const looks = evaluatePushes(some, { isAgain: false, isLate, known, times });
-        const looked = inOrder(deviceId, looks.run);
-        if (looks.isOverWithNothing()) continue;
-        for (const push of some) waits.set(push, handled(looked.then(() => looks.firingsOf(push))));
+        const evaluations = evaluatePushes(some, { isAgain: false, isLate, known, times });
+        const ran = inOrder(deviceId, evaluations.run);
+        if (evaluations.isOverWithNothing()) continue;
+        for (const push of some)
+          waits.set(push, handled(ran.then(() => evaluations.firingsOf(push))));
       }
       return waits.size === 0 ? undefined : pushes.map((push) => waits.get(push));
     },
-    async evaluate(rule, device, sensorId) {
-      const { stored } = await inOrder(device.id, async () => {
-        const moment = { device, sensorId, values: await known.fetch(device), at: clock.now() };
-        const look = lastValueEvaluation(parts, rule, moment);
-        if (look === undefined) return { stored: undefined };
-        return lookNow(look, { isRepeatedByCaller: false });
-      });
+    async next(deviceId, run) {
+      const values = known.fetch;
+      const refresh = async () => undefined;
+      const { answer, stored } = await inOrder(deviceId, () => run({ values, refresh }));
       await stored;
+      return answer;
     },
     async catchUp({ before, pushes }) {
-      // Nothing is pushed yet.
-      await goBackTo(before);
-      const looks = evaluatePushes(pushes, { isAgain: true, isLate: () => false, known, times });
-      await looks.run();
+      // Nothing is pushed yet: values are those before the datapoints that were missed.
+      for (const { deviceId, sensorId, datapoints } of before) {
+        const device = await devices.find(deviceId);
+        const sensor = device && sensorOf(device, sensorId);
+        if (device === undefined || sensor === undefined) continue;
+        setInOrder(known.peek(device) ?? (await known.fetch(device)), sensor, datapoints);
+      }
+      const isLate = () => false;
+      const evaluations = evaluatePushes(pushes, { isAgain: true, isLate, known, times });
+      await evaluations.run();
       known.clear();
-      await Promise.all(pushes.map(looks.firingsOf));
+      await Promise.all(pushes.map(evaluations.firingsOf));
     },
-    async silenceOf(silent) {
-      const { nextAt, stored } = await inOrder(silent.deviceId, () => evaluateSilence(silent));
-      await stored;
-      return nextAt;
-    },
+    isOver: async () => false,
+    sweep: async () => undefined,
     forgetValues,
-    retry: fire.retry,
-    async drain() {
-      await inOrder.drain();
-      await fire.drain();
-    },
+    drain: inOrder.drain,
   };
 }
 
@@ -160,4 +226,62 @@ function byDevice(pushes: readonly StoredPush[]): ReadonlyMap<DeviceId, readonly
   return isOne
     ? new Map([[first.deviceId, pushes]])
     : Map.groupBy(pushes, ({ deviceId }) => deviceId);
+}
+
+/**
+ * Each device in the order of the commits of all processes: every evaluation waits until it is the
+ * first in the queue, then reads what rules remember, and ends in the commit that keeps what they
+ * remember from then on. An evaluation that a process did not end is run by another one.
+ */
+function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire): NotifierOrder {
+  const { book, devices, states } = parts;
+  const { looks } = shared;
+  const runner = createEvaluationRunner({ ...parts, ...shared, fire });
+  const queue = createEvaluationQueue(looks, runner);
+  return {
+    isRepeated: true,
+    newEvaluation: ({ deviceId, sensorId }) =>
+      book.index.concerns(deviceId, sensorId) ? queue.newEvaluation(deviceId) : undefined,
+    consequences(pushes) {
+      if (pushes.every(({ evaluationId }) => evaluationId === undefined)) return undefined;
+      return pushes.map((push) =>
+        push.evaluationId === undefined ? undefined : handled(queue.push(push, push.evaluationId)),
+      );
+    },
+    async next<Answer>(
+      deviceId: DeviceId,
+      run: (next: NextEvaluation) => Promise<Evaluated<Answer>>,
+    ) {
+      let answer: Answer | undefined;
+      await queue.task(deviceId, (id) => async (rest) => {
+        const evaluated = await run({
+          values: (device, isOther) =>
+            runner.valuesBefore(device, [id], { behind: [], rest, isOther }),
+          refresh: (rule) => runner.refresh(deviceId, [rule]),
+        });
+        await evaluated.stored;
+        ({ answer } = evaluated);
+        return looks.finish({ ids: [id], deviceId, states: states.takeUnsaved(deviceId) });
+      });
+      return answer;
+    },
+    async isOver({ rule, deviceId, sensorId, seenAt }) {
+      const device = await devices.find(deviceId);
+      if (device === undefined || sensorOf(device, sensorId) === undefined) return true;
+      const { id } = rule.notification;
+      const stored = (await looks.statesOf(deviceId, [id])).get(id);
+      return isSilenceTold(stored?.state ?? {}, sensorId, seenAt);
+    },
+    async sweep() {
+      try {
+        await queue.sweep();
+      } catch (error) {
+        parts.log.warn({ err: error }, 'looks of other processes could not be made');
+      }
+    },
+    // Nothing is remembered between two evaluations, and what is left of others is swept.
+    forgetValues: async () => undefined,
+    catchUp: async () => undefined,
+    drain: queue.drain,
+  };
 }
