@@ -1,7 +1,7 @@
-// The same bytes over the short way and over the ordinary one, compared:
+// The same bytes over the fast path and over the Fastify path, compared:
 // node scripts/differential.ts [--connections 20000] [--seed N]
 import { parseArgs } from 'node:util';
-import { compareWays } from '../test/fuzz/short-way-differential.ts';
+import { compareWays } from '../test/fuzz/fast-path-differential.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,7 +17,7 @@ const differences = await compareWays({
   print,
 });
 for (const { sent, short, ordinary } of differences) {
-  print(`✖ sent\n${sent}\nshort way\n${short}\nordinary way\n${ordinary}\n`);
+  print(`✖ sent\n${sent}\nfast path\n${short}\nFastify path\n${ordinary}\n`);
 }
 print(`${differences.length === 0 ? 1 : 0} passed, ${differences.length} failed`);
 process.exit(differences.length === 0 ? 0 : 1);

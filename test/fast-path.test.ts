@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { limits } from '../src/domain/limits.ts';
-import { compareWays } from './fuzz/short-way-differential.ts';
+import { compareWays } from './fuzz/fast-path-differential.ts';
 import { closed } from './raw-connections.ts';
 import { type Service, startService } from './service.ts';
 
@@ -13,7 +13,7 @@ const timeouts = {
   ...{ keepAliveMs: patienceMs, unreadMs: patienceMs, drainMs: patienceMs },
 };
 
-test('the short way answers, stores and ends connections as the ordinary way does', async () => {
+test('the fast path answers, stores and ends connections as the Fastify path does', async () => {
   assert.deepEqual(await compareWays({ seed, connections: 200 }), [], `seed ${seed}`);
 });
 
@@ -64,10 +64,10 @@ async function withDevice(given: Readonly<Record<string, string>> = {}, hasty = 
 const path = '/api/v2/devices/D/sensors/S/value';
 const push = post(path, '{"value":1}');
 const read = 'GET /api/v2/devices/D HTTP/1.1\r\nhost: x\r\n\r\n';
-// Node writes the date last, the short way first.
+// Node writes the date last, the fast path first.
 const isShort = (answer: string): boolean => /^HTTP\/1\.1 \d{3} [^\r]*\r\nDate: /.test(answer);
 
-test('pushes and reads of a device take the short way, unless it is off', async () => {
+test('pushes and reads of a device take the fast path, unless it is off', async () => {
   for (const [fastPath, expected] of [
     ['on', true],
     ['off', false],
@@ -82,7 +82,7 @@ test('pushes and reads of a device take the short way, unless it is off', async 
     const odd = await client.ask(read.replace('host', 'cookie: a=b\r\nhost'));
     assert.match(odd, /^HTTP\/1\.1 200 /);
     assert.equal(isShort(odd), false);
-    assert.equal(isShort(await client.ask(push)), false, 'it went back to the short way');
+    assert.equal(isShort(await client.ask(push)), false, 'it went back to the fast path');
     client.socket.destroy();
     const metrics = await service.as('admin')({ path: '//metrics' });
     assert.match(
@@ -119,7 +119,7 @@ test('a push that says so is the last one on its connection, over either way', a
   }
 });
 
-test('a push that the short way refuses is told to the owner of the device', async () => {
+test('a push that the fast path refuses is told to the owner of the device', async () => {
   await using service = await withDevice();
   const client = await dial(service);
   const refused = await client.ask(post(path, '{"valu":1}', await service.tokenOf('ama')));

@@ -106,7 +106,7 @@ const head = (target: string, ...fields: readonly string[]): string =>
   [`${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 const target = 'POST /api/v2/devices/D/sensors/S/value';
 const push = `${head(target, 'Content-Length: 2')}21`;
-/** What the short way has no business with. */
+/** Requests that the fast path leaves to Fastify. */
 const oddPush = `${head(target, 'X-Odd: a', 'Content-Length: 2')}21`;
 const healthz = head('GET /healthz');
 const withLf = (text: string): string => text.replaceAll('\r\n', '\n');

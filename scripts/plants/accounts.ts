@@ -114,7 +114,7 @@ export const plantsOfAccounts: readonly Plant[] = [
     ],
   },
   {
-    name: 'strangers who fail take turns at an account',
+    name: 'failed logins of several strangers alternate at an account',
     ...{ file: strangers, test: 'from 105 addresses', says: /guesses in/ },
     patches: [
       patch(limiter, 'byLogin.blockedForMs(nameOf(attempt)) > 0', "nameOf(attempt) === ''"),
@@ -138,7 +138,7 @@ export const plantsOfAccounts: readonly Plant[] = [
     patches: [patch(resetsCode, '!(await users.knowsNetwork(userId, network))', "userId !== ''")],
   },
   {
-    name: 'codes take turns by who asks',
+    name: 'codes are sent in rotation by requesting network',
     ...{
       file: 'src/channels/code-sender.test.ts',
       test: 'take turns by network',

@@ -22,7 +22,7 @@ export const plantsOfAlarms: readonly Plant[] = [
     ],
   },
   {
-    name: 'a rule for all own devices looks for those alone',
+    name: 'a rule for all own devices selects those alone',
     ...{ file: 'src/domain/notifications/rule-book.test.ts', test: 'for all own devices' },
     says: /0 !== 1/,
     patches: [
@@ -131,14 +131,14 @@ export const plantsOfAlarms: readonly Plant[] = [
     ...{ ...silences, budget: 'silences', says: /all had room/ },
   },
   {
-    name: 'an account has a little room although strangers filled a budget',
+    name: 'an account has a reserve although strangers filled a budget',
     ...{ ...silences, says: /her rule was refused/ },
     patches: [
       patch('src/domain/budgets/budget.ts', '(isGuest || after > rule.floor)', 'after > 0'),
     ],
   },
   {
-    name: 'silences are told in turns of who waits for them',
+    name: 'silences are reported in slices by recipient',
     ...{ ...silences, says: /her silence was/ },
     patches: [limit('silencesPerLook: 64', 'silencesPerLook: 1_000_000')],
   },

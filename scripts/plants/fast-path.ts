@@ -1,18 +1,18 @@
 import { type Plant, patch } from './plant.ts';
 
-const floods = 'test/neighbours/sockets-short-way.test.ts';
+const floods = 'test/neighbours/sockets-fast-path.test.ts';
 const reader = 'src/http/fast-path/reader.ts';
 /** The test sends the same seed each time, and tells it when the two ways differ. */
 const differential = {
   file: 'test/fast-path.test.ts',
-  test: 'answers, stores and ends connections as the ordinary way does',
+  test: 'answers, stores and ends connections as the Fastify path does',
   says: /seed \d+/,
 };
 
-/** What the short way may not understand by itself, beside node:http. */
-export const plantsOfShortWay: readonly Plant[] = [
+/** What the fast path may not understand by itself, beside node:http. */
+export const plantsOfFastPath: readonly Plant[] = [
   {
-    name: 'many pushes at once take turns on the short way',
+    name: 'many pushes at once are handled in slices on the fast path',
     ...{ file: floods, test: '400 connections that push 64 at a time' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
@@ -24,7 +24,7 @@ export const plantsOfShortWay: readonly Plant[] = [
     ],
   },
   {
-    name: 'many pushes at once take turns on the ordinary way',
+    name: 'many pushes at once are handled in slices on the Fastify path',
     ...{ file: floods, test: '400 connections that push 64 at a time' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
@@ -36,17 +36,17 @@ export const plantsOfShortWay: readonly Plant[] = [
     ],
   },
   {
-    name: 'the short way reads no body but of one Content-Length',
+    name: 'the fast path reads no body but of one Content-Length',
     ...differential,
     patches: [patch(reader, "  'traceparent',\n", "  'traceparent',\n  'transfer-encoding',\n")],
   },
   {
-    name: 'a header field that is there twice is not for the short way',
+    name: 'a header field that is there twice is not for the fast path',
     ...differential,
     patches: [patch(reader, '!harmless.has(key) || headers.has(key)', '!harmless.has(key)')],
   },
   {
-    name: 'a connection that is to be closed is not for the short way',
+    name: 'a connection that is to be closed is not for the fast path',
     ...{ file: 'test/fast-path.test.ts', test: 'the last one on its connection' },
     says: /./,
     patches: [patch(reader, "connection.toLowerCase() !== 'keep-alive'", 'connection.length > 99')],

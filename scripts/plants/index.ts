@@ -1,7 +1,7 @@
 import { plantsOfAccounts } from './accounts.ts';
 import { plantsOfAlarms } from './alarms.ts';
 import { plantsOfEngines } from './engines.ts';
-import { plantsOfShortWay } from './fast-path.ts';
+import { plantsOfFastPath } from './fast-path.ts';
 import { plantsOfHistories } from './histories.ts';
 import { plantsOfMembers } from './members.ts';
 import { plantsOfMqtt } from './mqtt.ts';
@@ -15,7 +15,7 @@ import { plantsOfValues } from './values.ts';
 /** One for each mend that is known to be noticed when it is missing. */
 export const plants: readonly Plant[] = [
   ...plantsOfSockets,
-  ...plantsOfShortWay,
+  ...plantsOfFastPath,
   ...plantsOfMembers,
   ...plantsUnderNemesis,
   ...plantsOfMqtt,

@@ -27,7 +27,7 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
-    name: 'what is told of others is not acknowledged before it was acted on',
+    name: 'cluster messages are not acknowledged before they were applied',
     ...{
       file: 'src/feed/shared-feed.test.ts',
       test: 'not acknowledged before it was acted on',
@@ -36,7 +36,7 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [patch(logReading, 'if (isUnsettled) await settle();', '')],
   },
   {
-    name: 'nothing retained is told before the others are heard',
+    name: 'no retained message is delivered before messages of other processes were read',
     ...{
       file: 'src/mqtt/broker/retained.test.ts',
       test: 'before the others are heard',
@@ -105,7 +105,7 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
-    name: 'a push does not wait for looks of a process that stands still',
+    name: 'a push does not wait for evaluations of a process that stands still',
     ...{ file: rules, test: 'wait for no process that stands still', says: /waited for another/ },
     patches: [
       patch(
@@ -116,7 +116,7 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
-    name: 'whoever lost its turn at a device keeps nothing of its look',
+    name: 'a process that lost its place at a device discards its evaluation',
     ...{
       file: 'src/storage/postgres/evaluations.test.ts',
       test: 'are taken once',
@@ -128,7 +128,7 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
-    name: 'a rule looks at values as they were at its turn',
+    name: 'a rule is evaluated with the values of its place in the queue',
     ...{ file: rules, test: 'in the order of commits', says: /strictly deep-equal/ },
     patches: [patch(lookValues, '...parts.pushesOf(waiting)', '')],
   },

@@ -23,7 +23,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
-    name: 'what is added during a turn keeps its place',
+    name: 'work that is added during a slice keeps its place',
     ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'has its turn too', says: /4,/ },
     patches: [
       patch(
@@ -96,7 +96,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
-    name: 'messages of one payer look for subscribers in turns',
+    name: 'subscribers to messages of one payer are searched in slices',
     ...{ file: filters, test: '200 topics in one breath' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
@@ -128,14 +128,14 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [patch('src/mqtt/broker/delivery.ts', '      journal.addRow(payer);\n', '')],
   },
   {
-    name: 'the guests at one address have a share',
+    name: 'the guests at one address have a quota',
     ...{ ...guests, says: /of one address were refused/ },
     patches: [
       patch('src/domain/budgets/budget.ts', 'isGuest ? rule.perAddress', 'isGuest ? rule.guests'),
     ],
   },
   {
-    name: 'all guests together have a share',
+    name: 'all guests together have a quota',
     ...{ ...guests, says: /of many addresses were refused/ },
     patches: [
       patch(
@@ -157,7 +157,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
-    name: 'a message goes to many sessions in turns',
+    name: 'a message goes to many sessions in slices',
     ...{ file: floods, test: 'subscribers of a stranger', says: /honest client's|held for/ },
     patches: [limit('deliveriesAtOnceMax: 64', 'deliveriesAtOnceMax: 1_000_000', limits)],
   },
@@ -229,7 +229,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
-    name: 'guests have a share of each turn together, however many addresses they have',
+    name: 'guests have one quota of each slice, however many addresses they have',
     ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'have a share of each turn together' },
     says: /falsy/,
     patches: [patch('src/mqtt/broker/slices.ts', '= 3 * placesPerTurn', '= 2 ** 40')],
@@ -247,7 +247,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
-    name: 'settings of who had much handed on wait for their turn',
+    name: 'settings of payers with much work are queued',
     ...{ file: 'src/mqtt/deliveries.test.ts', test: 'the newest are kept', says: /deep-equal/ },
     patches: [
       patch(
@@ -288,7 +288,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [limit('deliveredBytesAtOnceMax: 1_048_576', 'deliveredBytesAtOnceMax: 1e12', limits)],
   },
   {
-    name: 'pushes of who had much handed on wait for their turn',
+    name: 'pushes of payers with much work are queued',
     ...{ file: 'src/mqtt/deliveries.test.ts', test: 'wait for the turn of their payer' },
     says: /deep-equal/,
     patches: [
@@ -312,7 +312,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
-    name: 'no account waits behind guests for its share of a turn',
+    name: 'no account waits behind guests for its quota of a slice',
     ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'use up the share of all guests' },
     says: /truthy|equal/,
     patches: [

@@ -33,7 +33,7 @@ export const plantsOfPossessions: readonly Plant[] = [
     ],
   },
   {
-    name: 'a paid channel that is open to strangers is told at the start',
+    name: 'a start warns of a paid channel that is open to strangers',
     ...{ file: credit, test: 'a new account texts proven numbers only', says: /nobody was warned/ },
     patches: [
       patch(
@@ -130,7 +130,7 @@ export const plantsOfPossessions: readonly Plant[] = [
     ],
   },
   {
-    name: 'a password on the command line is warned of',
+    name: 'the command warns of a password among its arguments',
     ...{ file: 'test/walks/accounts-beside-service.test.ts', test: 'one set of options' },
     says: /seen by everybody/,
     patches: [

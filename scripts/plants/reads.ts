@@ -12,12 +12,12 @@ export const plantsOfReads: readonly Plant[] = [
     ...{ ...filters, budget: 'long_reads', says: /nobody was refused/ },
   },
   {
-    name: 'long work takes turns',
+    name: 'long work runs in slices',
     ...{ ...filters, says: /healthz waited|held for|honest client's/, servedMs: 2_000 },
     patches: [limit('turnMs: 5', 'turnMs: 5_000')],
   },
   {
-    name: 'what was shared with somebody is found in turns, once for each list',
+    name: 'devices shared with somebody are found in slices, once for each list',
     ...{ file: 'test/neighbours/reads-shared.test.ts', test: '250 shared projects' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
@@ -41,7 +41,7 @@ export const plantsOfReads: readonly Plant[] = [
     ],
   },
   {
-    name: 'changes that come at once take turns',
+    name: 'changes that come at once run in slices',
     ...{ file: 'test/neighbours/changes-large-devices.test.ts', test: 'two megabytes' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
@@ -53,7 +53,7 @@ export const plantsOfReads: readonly Plant[] = [
     ],
   },
   {
-    name: 'corrections are loaded in turns',
+    name: 'corrections are loaded in slices',
     ...{ file: 'test/neighbours/reads-corrections.test.ts', test: 'as many corrected values' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
@@ -70,7 +70,7 @@ export const plantsOfReads: readonly Plant[] = [
     ],
   },
   {
-    name: 'devices of a choice are looked for in turns',
+    name: 'selected devices are searched in slices',
     ...{ file: 'test/neighbours/reads-totals.test.ts', test: 'totals of many large devices' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
@@ -82,7 +82,7 @@ export const plantsOfReads: readonly Plant[] = [
     ],
   },
   {
-    name: 'totals are put in order in turns',
+    name: 'totals are sorted in slices',
     ...{ file: 'src/domain/datapoints/totals.test.ts', test: 'put in order in turns' },
     says: /turns/,
     patches: [

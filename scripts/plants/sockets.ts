@@ -43,7 +43,7 @@ export const plantsOfSockets: readonly Plant[] = [
     ],
   },
   {
-    name: 'a guest that is silent makes room for who comes',
+    name: 'a silent guest is closed when somebody connects',
     ...{ file: 'test/neighbours/sockets-one-each.test.ts', test: '1,100 addresses that say' },
     says: /ECONNRESET|fetch failed|hang up|honest client's/,
     patches: [
@@ -67,13 +67,13 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [limit('jsonCostMax: 10_000', 'jsonCostMax: 1_000_000_000')],
   },
   {
-    name: 'an account has its share of connections',
+    name: 'an account has a quota of connections',
     ...{ file: 'src/app/connection-quotas.test.ts', test: 'an account has its share' },
     says: /25 !== 20/,
     patches: [patch(connectionRoom, 'if (own >= perAccount) return false;', '')],
   },
   {
-    name: 'handshakes that stop make room for one that goes on',
+    name: 'stalled handshakes are closed when another needs the place',
     ...{ file: 'test/v2/tls-handshakes.test.ts', test: 'make room for one that goes on' },
     says: /false !== true/,
     patches: [
@@ -121,7 +121,7 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [limit('largePushBytesMin: 131_072', 'largePushBytesMin: 1_000_000_000')],
   },
   {
-    name: 'lines of bulk requests take turns',
+    name: 'records of bulk requests are stored in slices',
     ...{ file: 'test/neighbours/sockets-bulk-lines.test.ts', test: 'bodies of refused lines' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
@@ -157,7 +157,7 @@ export const plantsOfSockets: readonly Plant[] = [
     ],
   },
   {
-    name: 'pushes that wait to be stored take turns by payer',
+    name: 'waiting pushes are stored in rotation by payer',
     ...{ file: 'src/domain/datapoints/appender.test.ts', test: 'who brings little' },
     says: /hers was commit/,
     patches: [patch(appender, 'payerOf: (push) => push.payer,', "payerOf: () => '',")],
@@ -174,7 +174,7 @@ export const plantsOfSockets: readonly Plant[] = [
     ],
   },
   {
-    name: 'frames of a WebSocket are handled one in a turn',
+    name: 'one frame of a WebSocket is handled in each slice',
     ...{ file: 'test/neighbours/sockets-web.test.ts', test: 'frames of a byte' },
     says: /honest client's/,
     patches: [

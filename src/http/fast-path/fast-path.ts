@@ -119,7 +119,7 @@ function hotTarget(
         const written = writer.answer(answer, read);
         if (written === undefined) {
           if (method === 'GET') return undefined;
-          throw new Error(`${label} answers what the short way cannot`);
+          throw new Error(`${label} answers what the fast path cannot`);
         }
         const durationMs = performance.now() - startedAt;
         reporter.requestAnswered({ method, route: label, status: written.status, durationMs });

@@ -78,7 +78,7 @@ function open() {
   return { retain, offered, looks, delivery, session, settle };
 }
 
-test('nothing retained is told before the others are heard', async () => {
+test('no retained message is delivered before messages of other processes were read', async () => {
   const { retain, offered, looks, delivery, session, settle } = open();
   retain('old');
   delivery.start(session, subscription);

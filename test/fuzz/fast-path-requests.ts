@@ -30,7 +30,7 @@ const usualFields = [
   'Cache-Control: no-cache',
   'sec-fetch-mode: cors',
 ];
-/** What the short way has no business with, and what hides a second request. */
+/** Requests that the fast path leaves to Fastify, and what hides a second request. */
 const oddFields = [
   'Origin: http://127.0.0.1',
   'Cookie: kipimo_session=abc',

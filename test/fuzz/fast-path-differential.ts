@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { createManualClock } from '../../src/lib/clock.ts';
 import { type Service, startService } from '../service.ts';
+import { type Conversation, conversation } from './fast-path-requests.ts';
 import { createRandom, type Random } from './random.ts';
-import { type Conversation, conversation } from './short-way-requests.ts';
 
 export interface DifferentialOptions {
   /** The same seed sends the same bytes. */
@@ -36,7 +36,7 @@ const timeouts = {
 const startedAt = Date.parse('2026-03-01T00:00:00.000Z');
 
 /**
- * Sends the same bytes to a service with the short way and to one without it, with their clocks
+ * Sends the same bytes to a service with the fast path and to one without it, with their clocks
  * standing still, and compares what comes back, what was stored and how the connections end.
  */
 export async function compareWays(options: DifferentialOptions): Promise<readonly Difference[]> {

@@ -9,7 +9,7 @@ import { residentMebibytes } from './unread.ts';
 
 const grownMebibytesMax = 200;
 
-/** A plain push, as devices send it: it takes the short way. */
+/** A plain push, as devices send it: it takes the fast path. */
 function pushOf(value: string, announced = value.length): string {
   return (
     'POST /api/v2/devices/eve-busy/sensors/s/value HTTP/1.1\r\nhost: a\r\n' +
@@ -66,7 +66,7 @@ for (const way of ['short', 'ordinary'] as const) {
   test(`400 connections that push 64 at a time on the ${way} way delay nobody else`, async () => {
     await using town = await startNeighbourhood();
     await furnish(town);
-    // A header field that the short way does not know leads to the ordinary one.
+    // A header field that the fast path does not know leads to the Fastify path.
     const head = way === 'short' ? 'host: a\r\n' : 'host: a\r\nx-odd: 1\r\n';
     const push = pushOf('1').replace('host: a\r\n', head);
     const sockets: Socket[] = [];
@@ -122,7 +122,7 @@ async function answersOn(socket: Socket, all: number): Promise<number> {
   return answers;
 }
 
-test('half requests and unread answers take little on the short way', async () => {
+test('half requests and unread answers take little on the fast path', async () => {
   await using town = await startNeighbourhood();
   await furnish(town);
   const sockets: Socket[] = [];
@@ -151,7 +151,7 @@ test('half requests and unread answers take little on the short way', async () =
     await sleep(6_000);
   });
   const grown = residentMebibytes(town.process.pid) - before;
-  assert.ok(grown <= grownMebibytesMax, `${grown} MiB are held on the short way`);
+  assert.ok(grown <= grownMebibytesMax, `${grown} MiB are held on the fast path`);
   // Nothing is left out between: whoever is not cut off has all answers, once they are read.
   for (const socket of asking.splice(100)) socket.destroy();
   for (const socket of asking) {
