@@ -39,7 +39,7 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'no retained message is delivered before messages of other processes were read',
     ...{
       file: 'src/mqtt/broker/retained.test.ts',
-      test: 'before the others are heard',
+      test: 'before messages of other processes were read',
       says: /old/,
     },
     patches: [patch('src/mqtt/broker/retained.ts', 'await heardOthers();', '')],
