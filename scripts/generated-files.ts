@@ -6,7 +6,8 @@ import { configKeys } from '../src/config/config-keys.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
-import { type Services, v2Routes } from '../src/http/v2/index.ts';
+import { v2Routes } from '../src/http/v2/index.ts';
+import type { Services } from '../src/http/v2/services.ts';
 import { versionDocuments } from '../src/http/version-documents.ts';
 import { limitsPage } from './limits-page.ts';
 

@@ -19,13 +19,14 @@ import { createSilences, type Silences } from '../domain/notifications/silences.
 import { createStateBook } from '../domain/notifications/state-book.ts';
 import { createTestMessages } from '../domain/notifications/test-messages.ts';
 import type { Reporter } from '../domain/reporter.ts';
-import type { NotificationServices } from '../http/v2/notifications.ts';
+import type { Services } from '../http/v2/services.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { ServiceStorage } from './service-storage.ts';
 
 /** Notifications and the outbox, wired, with what moves them. */
-export interface BuiltNotifications extends NotificationServices {
+export interface BuiltNotifications
+  extends Pick<Services, 'notifications' | 'preview' | 'testMessages'> {
   /** The hook of the ingest path. */
   readonly consequences: Consequences;
   /** The evaluation that is filed with a push; absent: this process evaluates alone. */

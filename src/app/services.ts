@@ -50,7 +50,7 @@ import type { CodeSender } from '../domain/users/message-language.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';
 import { createAccessKeys, createSessions } from '../domain/users/sessions.ts';
-import type { Services } from '../http/v2/index.ts';
+import type { Services } from '../http/v2/services.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { PasswordCost } from '../lib/password-hash.ts';

@@ -35,7 +35,8 @@ import { type ProtocolHandler, sharePort } from './shared-port.ts';
 import { createSite } from './site.ts';
 import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
-import { type Services, v2Routes } from './v2/index.ts';
+import { v2Routes } from './v2/index.ts';
+import type { Services } from './v2/services.ts';
 import { versionDocuments } from './version-documents.ts';
 
 /** How long a peer may take, in milliseconds. */

@@ -7,7 +7,7 @@ import { type Answer, csvType, jsonType, text, textType } from '../answer.ts';
 import { EdgeError } from '../errors.ts';
 import type { Route, RouteAnswer, RouteRequest } from '../route.ts';
 import { wantsCsv } from '../v2/datapoint-answer.ts';
-import type { Services } from '../v2/index.ts';
+import type { Services } from '../v2/services.ts';
 
 const emptyFields: ReadonlyMap<unknown, readonly string[]> = new Map(
   [DeviceMessage, NewDeviceMessage].map(({ properties }) => [

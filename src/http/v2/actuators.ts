@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { type ActuatorChanges, actuatorValueTypes } from '../../domain/devices/actuator.ts';
-import type { Actuators } from '../../domain/devices/actuators.ts';
 import { invalid } from '../../domain/errors.ts';
 import { type ActuatorId, parseActuatorId } from '../../domain/ids.ts';
 import {
@@ -18,11 +17,12 @@ import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '.
 import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, metaBody, optionalText, textBody } from './field-routes.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Actuators');
 
 /** Actuators of a device: add, list, read, set, change, delete. */
-export function actuatorRoutes(actuators: Actuators): readonly Route[] {
+export function actuatorRoutes({ actuators }: Services): readonly Route[] {
   return [
     route.post('/devices/:device_id/actuators', {
       summary: 'Add an actuator, or replace its description',
@@ -57,7 +57,13 @@ export function actuatorRoutes(actuators: Actuators): readonly Route[] {
       perform: ({ actor, params }) =>
         actuators.remove(actor, deviceIdOf(params), actuatorIdOf(params)),
     }),
-    ...valueRoutes(actuators),
+    route.get(`${onePath}/value`, {
+      summary: 'Read what an actuator is set to',
+      answer: messageAnswer('The bare value, as JSON.', Type.Unknown()),
+      handle: async ({ actor, params }) =>
+        json(await actuators.value(actor, deviceIdOf(params), actuatorIdOf(params))),
+    }),
+    setRoute(actuators),
     ...fieldRoutes(route, {
       path: onePath,
       thing: 'an actuator',
@@ -72,30 +78,22 @@ const onePath = '/devices/:device_id/actuators/:actuator_id';
 
 const actuatorIdOf = (params: Params): ActuatorId => parseActuatorId(params['actuator_id']);
 
-function valueRoutes(actuators: Actuators): readonly Route[] {
-  return [
-    route.get(`${onePath}/value`, {
-      summary: 'Read what an actuator is set to',
-      answer: messageAnswer('The bare value, as JSON.', Type.Unknown()),
-      handle: async ({ actor, params }) =>
-        json(await actuators.value(actor, deviceIdOf(params), actuatorIdOf(params))),
-    }),
-    route.put(`${onePath}/value`, {
-      summary: 'Set an actuator to any JSON value; a text that is no JSON is itself',
-      query: SettingQuery,
-      body: bareBody(Type.Unknown(), (body) => readActuatorValue(bareJson(body))),
-      done: 'Set: written and synced to disk.',
-      errors: [...usualErrors, 'limit_reached'],
-      perform: async ({ actor, params, query, body: value }) => {
-        const actuator = [deviceIdOf(params), actuatorIdOf(params)] as const;
-        const forMs = query.for === undefined ? undefined : readSettingTime(query.for);
-        const confirmed = readConfirmed(value);
-        if (confirmed !== undefined) await actuators.confirm(actor, ...actuator, confirmed.value);
-        else if (forMs === undefined) await actuators.setValue(actor, ...actuator, value);
-        else await actuators.setValue(actor, ...actuator, value, { forMs });
-      },
-    }),
-  ];
+function setRoute(actuators: Services['actuators']): Route {
+  return route.put(`${onePath}/value`, {
+    summary: 'Set an actuator to any JSON value; a text that is no JSON is itself',
+    query: SettingQuery,
+    body: bareBody(Type.Unknown(), (body) => readActuatorValue(bareJson(body))),
+    done: 'Set: written and synced to disk.',
+    errors: [...usualErrors, 'limit_reached'],
+    perform: async ({ actor, params, query, body: value }) => {
+      const actuator = [deviceIdOf(params), actuatorIdOf(params)] as const;
+      const forMs = query.for === undefined ? undefined : readSettingTime(query.for);
+      const confirmed = readConfirmed(value);
+      if (confirmed !== undefined) await actuators.confirm(actor, ...actuator, confirmed.value);
+      else if (forMs === undefined) await actuators.setValue(actor, ...actuator, value);
+      else await actuators.setValue(actor, ...actuator, value, { forMs });
+    },
+  });
 }
 
 const SettingQuery = Type.Object({

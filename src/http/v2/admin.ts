@@ -1,7 +1,4 @@
 import Type from 'typebox';
-import type { InstallationSettings } from '../../domain/administration/installation-settings.ts';
-import type { ServiceState } from '../../domain/administration/service-state.ts';
-import type { Usage } from '../../domain/budgets/budgets.ts';
 import {
   BudgetMessage,
   budgetToWire,
@@ -15,19 +12,12 @@ import {
 import { json } from '../answer.ts';
 import { messageAnswer, type Route, routesOf } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Administration');
 
 /** Routes for administrators, on the service as a whole. */
-export function adminRoutes({
-  usage,
-  serviceState,
-  settings,
-}: {
-  readonly usage: Usage;
-  readonly serviceState: ServiceState;
-  readonly settings: InstallationSettings;
-}): readonly Route[] {
+export function adminRoutes({ usage, serviceState, settings }: Services): readonly Route[] {
   return [
     route.get('/admin/usage', {
       summary: 'See what is used of every budget, and by whom most (administrators)',

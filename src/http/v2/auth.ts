@@ -4,11 +4,7 @@ import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { unauthenticated } from '../../domain/errors.ts';
 import { parseAccessKeyId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Sharing } from '../../domain/sharing/sharing.ts';
-import type { FirstLogin } from '../../domain/users/first-login.ts';
-import type { LoggedIn, Logins } from '../../domain/users/logins.ts';
-import type { PasswordResets } from '../../domain/users/password-resets.ts';
-import type { AccessKeys, Sessions } from '../../domain/users/sessions.ts';
+import type { LoggedIn } from '../../domain/users/logins.ts';
 import { countFor, goneSignal } from '../../lib/connection-guard.ts';
 import { defined } from '../../lib/record.ts';
 import {
@@ -34,7 +30,7 @@ import {
   routesOf,
 } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
-import type { Site } from '../site.ts';
+import type { RouteParts, Services } from './services.ts';
 
 const route = routesOf('Authentication');
 
@@ -72,19 +68,10 @@ const tokenAnswer = bareTextAnswer(
 );
 
 /** Logging in and out, and what one may do. */
-export function authRoutes(options: {
-  readonly logins: Logins;
-  readonly sessions: Sessions;
-  readonly sharing: Sharing;
-  readonly firstLogin: FirstLogin;
-  readonly passwordResets: PasswordResets;
-  readonly accessKeys: AccessKeys;
-  readonly tokenLifeSeconds: number;
-  readonly site: Site;
-}): readonly Route[] {
-  const { sessions, sharing, tokenLifeSeconds } = options;
-  const cookies = createLoginCookies(options.site);
-  const { token, tokenOf } = createTokenAnswers(options, cookies);
+export function authRoutes(parts: RouteParts): readonly Route[] {
+  const { sessions, tokenLifeSeconds } = parts;
+  const cookies = createLoginCookies(parts.site);
+  const { token, tokenOf } = createTokenAnswers(parts, cookies);
 
   async function renew({ authorization, address, raw }: RouteRequest) {
     const cookie = bearerSecret(authorization) === undefined ? cookies.sessionOf(raw) : undefined;
@@ -134,25 +121,19 @@ export function authRoutes(options: {
       errors: ['unauthenticated', 'forbidden'],
       handle: renew,
     }),
-    firstLoginRoute(options.firstLogin, tokenOf),
-    ...passwordResetRoutes(options.passwordResets),
-    ...(['device', 'gateway', 'project'] as const).map((kind) => permissionsRoute(sharing, kind)),
-    ...browserSessionRoutes(sessions),
-    ...accessKeyRoutes(options.accessKeys),
+    firstLoginRoute(parts, tokenOf),
+    ...passwordResetRoutes(parts),
+    ...(['device', 'gateway', 'project'] as const).map((kind) => permissionsRoute(parts, kind)),
+    ...browserSessionRoutes(parts),
+    ...accessKeyRoutes(parts),
   ];
 }
 
 /** How a login is answered: with a token, and with cookies for a browser that may have them. */
 function createTokenAnswers(
-  options: {
-    readonly logins: Logins;
-    readonly sessions: Sessions;
-    readonly tokenLifeSeconds: number;
-  },
+  { logins, sessions, tokenLifeSeconds }: RouteParts,
   cookies: LoginCookies,
 ) {
-  const { logins, sessions, tokenLifeSeconds } = options;
-
   async function token(
     login: { username: string; password: string; remember?: boolean },
     { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
@@ -189,7 +170,7 @@ function createTokenAnswers(
 }
 
 function firstLoginRoute(
-  firstLogin: FirstLogin,
+  { firstLogin }: Services,
   tokenOf: ReturnType<typeof createTokenAnswers>['tokenOf'],
 ): Route {
   return route.post('/auth/first', {
@@ -206,7 +187,7 @@ function firstLoginRoute(
   });
 }
 
-function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
+function passwordResetRoutes({ passwordResets: resets }: Services): readonly Route[] {
   return [
     route.post('/auth/reset', {
       summary: 'Have a code for a new password sent to the e-mail address of an account',
@@ -229,7 +210,7 @@ function passwordResetRoutes(resets: PasswordResets): readonly Route[] {
   ];
 }
 
-function permissionsRoute(sharing: Sharing, kind: ResourceKind): Route {
+function permissionsRoute({ sharing }: Services, kind: ResourceKind): Route {
   return route.get(`/auth/permissions/${kind}s`, {
     summary: `List what you may do with each ${kind}; without a token, what a guest may`,
     answer: messageAnswer(
@@ -249,7 +230,7 @@ function requireSecret(authorization: string | undefined): string {
 }
 
 /** The browsers in which one stays logged in [contract 13]. */
-function browserSessionRoutes(sessions: Sessions): readonly Route[] {
+function browserSessionRoutes({ sessions }: Services): readonly Route[] {
   return [
     route.get('/auth/sessions', {
       summary: 'List the browsers in which you stay logged in, those used last first',
@@ -267,7 +248,7 @@ function browserSessionRoutes(sessions: Sessions): readonly Route[] {
 }
 
 /** Access keys, for gateways and devices that cannot renew a token every ten minutes. */
-function accessKeyRoutes(accessKeys: AccessKeys): readonly Route[] {
+function accessKeyRoutes({ accessKeys }: Services): readonly Route[] {
   return [
     route.post('/auth/keys', {
       summary: 'Create an access key, usable as bearer token and as MQTT password',

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import type { Corrections } from '../../domain/datapoints/corrections/corrections.ts';
 import type { Range } from '../../domain/datapoints/datapoint-store.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { CorrectionId } from '../../domain/ids.ts';
@@ -21,6 +20,7 @@ import { json } from '../answer.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 import { sensorOf } from './sensors.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Corrections');
 
@@ -45,7 +45,7 @@ const RemovalQuery = Type.Object({
 });
 
 /** Taking datapoints away or putting them right, and undoing that [contract 10]. */
-export function correctionRoutes(corrections: Corrections): readonly Route[] {
+export function correctionRoutes({ corrections }: Services): readonly Route[] {
   return [
     removalRoute(corrections),
     route.patch(`${sensorPath}/values`, {
@@ -74,7 +74,7 @@ export function correctionRoutes(corrections: Corrections): readonly Route[] {
   ];
 }
 
-function removalRoute(corrections: Corrections): Route {
+function removalRoute(corrections: Services['corrections']): Route {
   return route.delete(`${sensorPath}/values`, {
     summary: 'Take datapoints away; what was pushed is kept until that is final',
     query: RemovalQuery,

@@ -1,10 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
-import type { HistoryQuery, ReadAfter, ReadHistory } from '../../domain/datapoints/history.ts';
-import type { Ingest } from '../../domain/datapoints/ingest.ts';
+import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import type { RefusedElements } from '../../domain/datapoints/refusal-book.ts';
-import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
-import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type Place, readCursor, writeCursor } from '../../lib/page-cursor.ts';
@@ -20,14 +17,13 @@ import {
   readInstant,
   readTimeZone,
 } from '../../wire/datapoint.ts';
-import type { TakeLargePush } from '../../wire/large-push.ts';
 import { createCsvRows, createJsonRows } from '../../wire/rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done, type EmptyAnswer } from '../answer.ts';
 import type { PushBody } from '../body.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { type Route, type RouteRequest, routesOf } from '../route.ts';
+import { type Route, type RouteRequest, routesOf, usualErrors } from '../route.ts';
 import { asSent, pushBody } from '../route-body.ts';
 import {
   answerWith,
@@ -38,6 +34,7 @@ import {
   wantsCsv,
 } from './datapoint-answer.ts';
 import { sensorOf } from './sensors.ts';
+import type { Services } from './services.ts';
 import { answerSummary } from './summary-answer.ts';
 
 const route = routesOf('Datapoints');
@@ -105,24 +102,12 @@ const PushQuery = Type.Object({
   ),
 });
 
-interface HistoryReads {
-  readonly readHistory: ReadHistory;
-  readonly readAfter: ReadAfter;
-}
-
 /** Pushing and reading datapoints; `value` and `values` are one path [contract 6]. */
-export function datapointRoutes(
-  ingest: Ingest,
-  reads: HistoryReads,
-  summaries: Summaries,
-  takeLarge: TakeLargePush,
-  refusedPushes: Pick<RefusedPushes, 'note'>,
-): readonly Route[] {
-  const push = { ingest, takeLarge, refusedPushes };
-  return ['value', 'values'].flatMap((word) => [
-    pushRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, push),
-    readRoute(`/devices/:device_id/sensors/:sensor_id/${word}`, reads, summaries),
-  ]);
+export function datapointRoutes(services: Services): readonly Route[] {
+  return ['value', 'values'].flatMap((word) => {
+    const path = `/devices/:device_id/sensors/:sensor_id/${word}`;
+    return [pushRoute(path, services), readRoute(path, services)];
+  });
 }
 
 /** How the datapoints of one sensor are written. */
@@ -134,14 +119,8 @@ function formatOf(sensor: SensorRef, isCsv: boolean, spelling: Spelling): Format
     : { ...format, head: csvHeaderWithoutIds, item: csvRowWithoutIds };
 }
 
-interface PushParts {
-  readonly ingest: Ingest;
-  readonly takeLarge: TakeLargePush;
-  readonly refusedPushes: Pick<RefusedPushes, 'note'>;
-}
-
-function pushRoute(path: string, parts: PushParts): Route {
-  const { ingest } = parts;
+function pushRoute(path: string, services: Services): Route {
+  const { ingest } = services;
   return route.post(path, {
     summary: 'Push one datapoint, an array of them, a bare value, or CSV',
     query: PushQuery,
@@ -153,18 +132,11 @@ function pushRoute(path: string, parts: PushParts): Route {
         'refused; the refusals of the device say which, and why.',
     },
     isHot: true,
-    errors: [
-      'invalid',
-      'unauthenticated',
-      'forbidden',
-      'not_found',
-      'too_large',
-      'unsupported_media_type',
-    ],
+    errors: [...usualErrors, 'too_large', 'unsupported_media_type'],
     handle: async (call) => {
       const { actor, params, body } = call;
       // The usual push of devices; a closure here would cost each of them its memory.
-      if (body.kind !== 'plain') return pushMany(parts, call, body);
+      if (body.kind !== 'plain') return pushMany(services, call, body);
       await ingest(actor, sensorOf(params), [body.datapoint]);
       return done;
     },
@@ -173,7 +145,7 @@ function pushRoute(path: string, parts: PushParts): Route {
 
 /** Stores an array, CSV or a large body; answers how many of its elements were refused. */
 async function pushMany(
-  { ingest, takeLarge, refusedPushes }: PushParts,
+  { ingest, takeLargePush, refusedPushes }: Services,
   call: RouteRequest<Static<typeof PushQuery>>,
   body: Exclude<PushBody, { readonly kind: 'plain' }>,
 ): Promise<EmptyAnswer> {
@@ -186,7 +158,7 @@ async function pushMany(
     refused = pushed.refused;
     return ingest(actor, sensor, pushed.datapoints, undefined, refused);
   };
-  if (body.kind === 'large') await takeLarge({ body: body.body, actor, sensor, csv }, take);
+  if (body.kind === 'large') await takeLargePush({ body: body.body, actor, sensor, csv }, take);
   else await take(datapointsOf(body, sensor, csv));
   if (refused === undefined || refused.count === 0) return done;
   const path = pathOf(url);
@@ -208,11 +180,7 @@ export function datapointsOf(
     : readDatapoints(body.value);
 }
 
-function readRoute(
-  path: string,
-  { readHistory, readAfter }: HistoryReads,
-  summaries: Summaries,
-): Route {
+function readRoute(path: string, { readHistory, readAfter, summaries }: Services): Route {
   return route.get(path, {
     summary: 'Read datapoints, aggregates of them, or as many as a plot needs',
     query: SummedUpQuery,

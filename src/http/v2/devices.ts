@@ -1,9 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
-import type { RefusedPushes } from '../../domain/datapoints/refused-pushes.ts';
-import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import type { DeviceChanges } from '../../domain/devices/device.ts';
-import type { Devices } from '../../domain/devices/devices.ts';
 import { parseFilter } from '../../domain/devices/query-evaluation.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
@@ -43,6 +40,7 @@ import {
   valueOptions,
   valueParameters,
 } from './lists.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Devices');
 
@@ -58,11 +56,7 @@ const DevicesQuery = Type.Object({
 });
 
 /** Devices: create, list, read, change, delete. */
-export function deviceRoutes(
-  devices: Devices,
-  snapshots: Snapshots,
-  refusedPushes: RefusedPushes,
-): readonly Route[] {
+export function deviceRoutes({ devices, snapshots, refusedPushes }: Services): readonly Route[] {
   return [
     createRoute(devices),
     route.get('/devices', {
@@ -101,7 +95,12 @@ export function deviceRoutes(
       done: 'Deleted.',
       perform: ({ actor, params }) => devices.remove(actor, deviceIdOf(params)),
     }),
-    changeRoute(devices),
+    route.patch('/devices/:device_id', {
+      summary: 'Change fields of a device; null removes one',
+      body: jsonBody(DeviceChangesMessage, deviceChangesFromWire),
+      done: 'Changed, all of them or none.',
+      perform: ({ actor, params, body }) => devices.update(actor, deviceIdOf(params), body),
+    }),
     ...fieldRoutes(route, {
       path: '/devices/:device_id',
       thing: 'a device',
@@ -120,7 +119,7 @@ export function deviceRoutes(
 }
 
 /** Why nothing arrives: what was refused of late. */
-function refusalsRoute(refusedPushes: RefusedPushes): Route {
+function refusalsRoute(refusedPushes: Services['refusedPushes']): Route {
   return route.get('/devices/:device_id/refusals', {
     summary: 'See which pushes to a device were refused of late, and why (its owner)',
     answer: messageAnswer(
@@ -134,7 +133,7 @@ function refusalsRoute(refusedPushes: RefusedPushes): Route {
 }
 
 /** Makes one device, or each of an array. */
-function createRoute(devices: Devices): Route {
+function createRoute(devices: Services['devices']): Route {
   return route.post('/devices', {
     summary: 'Create a device, or many; without a token they are everybody’s',
     body: jsonBody(Type.Union([NewDeviceMessage, NewDevicesMessage]), asSent, {
@@ -157,19 +156,9 @@ function createRoute(devices: Devices): Route {
   });
 }
 
-/** Changes several fields in one step. */
-function changeRoute(devices: Devices): Route {
-  return route.patch('/devices/:device_id', {
-    summary: 'Change fields of a device; null removes one',
-    body: jsonBody(DeviceChangesMessage, deviceChangesFromWire),
-    done: 'Changed, all of them or none.',
-    perform: ({ actor, params, body }) => devices.update(actor, deviceIdOf(params), body),
-  });
-}
-
 /** Creates devices one by one: lists keep their order, and other requests run in between. */
 async function createMany(
-  devices: Devices,
+  devices: Services['devices'],
   actor: Actor,
   messages: readonly unknown[],
 ): Promise<readonly Static<typeof CreatedDeviceMessage>[]> {

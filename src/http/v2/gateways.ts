@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
-import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
 import { parseFilter } from '../../domain/devices/query-evaluation.ts';
-import type { Gateway, GatewayChanges, Gateways } from '../../domain/gateways/gateways.ts';
+import type { Gateway, GatewayChanges } from '../../domain/gateways/gateways.ts';
 import type { Presence } from '../../domain/gateways/presence.ts';
 import { type GatewayId, parseGatewayId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
@@ -31,15 +30,9 @@ import {
   visibilityBody,
 } from './field-routes.ts';
 import { listed, pageHeaders, pageQuery } from './lists.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Gateways');
-
-/** The services behind the routes of gateways. */
-export interface GatewayServices {
-  readonly gateways: Gateways;
-  readonly presence: Presence;
-  readonly snapshots: Snapshots;
-}
 
 const shownMax = limits.devicesPerGatewayShown;
 
@@ -58,7 +51,7 @@ const GatewaysQuery = Type.Object({
 });
 
 /** Gateways: declare, list, read, change, heartbeats, delete. */
-export function gatewayRoutes(services: GatewayServices): readonly Route[] {
+export function gatewayRoutes(services: Services): readonly Route[] {
   const { gateways, presence } = services;
   return [
     route.post('/gateways', {
@@ -137,7 +130,7 @@ export const gatewayView = (gateway: Gateway, presence: Presence): GatewayView =
 
 const gatewayIdOf = (params: Params): GatewayId => parseGatewayId(params['gateway_id']);
 
-function readRoute({ gateways, presence, snapshots }: GatewayServices): Route {
+function readRoute({ gateways, presence, snapshots }: Services): Route {
   return route.get('/gateways/:gateway_id', {
     summary: 'Read a gateway; full=true adds its devices',
     query: FullQuery,
@@ -154,7 +147,7 @@ type NestedGateway = NestedMessage<Wire<typeof GatewayMessage>>;
 
 /** A gateway with those of its devices that the actor may view, the first ones of many. */
 async function nestedGateway(
-  snapshots: Snapshots,
+  snapshots: Services['snapshots'],
   actor: Actor,
   view: GatewayView,
   spelling: Spelling,
@@ -171,7 +164,7 @@ const gatewaysPerStep = 20;
 
 /** Gateway after gateway: a page of them may have very many devices. */
 async function* withDevices(
-  { gateways, presence, snapshots }: GatewayServices,
+  { gateways, presence, snapshots }: Services,
   page: {
     readonly actor: Actor;
     readonly spelling: Spelling;

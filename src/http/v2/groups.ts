@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import type { Groups } from '../../domain/groups/groups.ts';
 import { type GroupId, parseGroupId, parseUsername } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import {
@@ -22,6 +21,7 @@ import {
 import { jsonBody } from '../route-body.ts';
 import { requiredTextBody } from './field-routes.ts';
 import { listed } from './lists.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Groups');
 const path = '/groups/:group_id';
@@ -29,22 +29,15 @@ const path = '/groups/:group_id';
 const groupIdOf = (params: Params): GroupId => parseGroupId(params['group_id']);
 
 /** Groups of users, to share things with. */
-export function groupRoutes(groups: Groups): readonly Route[] {
-  return [createRoute(groups), ...readRoutes(groups), ...changeRoutes(groups)];
-}
-
-function createRoute(groups: Groups): Route {
-  return route.post('/groups', {
-    summary: 'Put users under one name, to share things with all of them',
-    body: jsonBody(NewGroupMessage, newGroupFromWire),
-    answer: bareTextAnswer('The id of the new group.'),
-    errors: [...usualErrors, 'limit_reached'],
-    handle: async ({ actor, body }) => bare(await groups.create(actor, body)),
-  });
-}
-
-function readRoutes(groups: Groups): readonly Route[] {
+export function groupRoutes({ groups }: Services): readonly Route[] {
   return [
+    route.post('/groups', {
+      summary: 'Put users under one name, to share things with all of them',
+      body: jsonBody(NewGroupMessage, newGroupFromWire),
+      answer: bareTextAnswer('The id of the new group.'),
+      errors: [...usualErrors, 'limit_reached'],
+      handle: async ({ actor, body }) => bare(await groups.create(actor, body)),
+    }),
     route.get('/groups', {
       summary: 'List your groups, in order of creation',
       query: Type.Object({
@@ -72,10 +65,11 @@ function readRoutes(groups: Groups): readonly Route[] {
       handle: async ({ actor, params }) =>
         json(groupToWire(await groups.get(actor, groupIdOf(params)))),
     }),
+    ...changeRoutes(groups),
   ];
 }
 
-function changeRoutes(groups: Groups): readonly Route[] {
+function changeRoutes(groups: Services['groups']): readonly Route[] {
   return [
     route.put(`${path}/name`, {
       summary: 'Rename a group',

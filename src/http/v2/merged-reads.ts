@@ -1,20 +1,12 @@
 import Type, { type Static } from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
-import type { ReadLastValues } from '../../domain/datapoints/last-values.ts';
-import type {
-  MergedHistory,
-  ReadMany,
-  SensorDatapoint,
-} from '../../domain/datapoints/merged-history.ts';
+import type { MergedHistory, SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
 import { partsOf } from '../../domain/datapoints/sensor-selection.ts';
-import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
-import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { parseFilter } from '../../domain/devices/query-evaluation.ts';
 import { invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseProjectId, parseSensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Projects } from '../../domain/projects/projects.ts';
 import { csvRow } from '../../wire/csv.ts';
 import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
 import { Word } from '../../wire/fields.ts';
@@ -37,6 +29,7 @@ import {
 import { DatapointsQuery, historyQuery } from './datapoints.ts';
 import { deviceIdOf } from './devices.ts';
 import { valueOptions, valueParameters } from './lists.ts';
+import type { Services } from './services.ts';
 import { answerSummary } from './summary-answer.ts';
 
 const route = routesOf('Datapoints');
@@ -70,16 +63,8 @@ const LastValuesQuery = Type.Object({
   ...valueParameters,
 });
 
-export interface MergedReadServices {
-  readonly readMany: ReadMany;
-  readonly summaries: Summaries;
-  readonly readLastValues: ReadLastValues;
-  readonly snapshots: Pick<Snapshots, 'devices'>;
-  readonly projects: Pick<Projects, 'get'>;
-}
-
 /** The last value of several sensors in one call. */
-function lastValuesRoute(readLastValues: ReadLastValues): Route {
+function lastValuesRoute({ readLastValues }: Services): Route {
   return route.get('/sensors_data/last', {
     summary: 'Read the last value of several sensors',
     query: LastValuesQuery,
@@ -97,15 +82,10 @@ function lastValuesRoute(readLastValues: ReadLastValues): Route {
 }
 
 /** Reading many sensors at once [contract 6]. */
-export function mergedReadRoutes({
-  readMany,
-  summaries,
-  readLastValues,
-  snapshots,
-  projects,
-}: MergedReadServices): readonly Route[] {
+export function mergedReadRoutes(services: Services): readonly Route[] {
+  const { readMany, summaries } = services;
   return [
-    lastValuesRoute(readLastValues),
+    lastValuesRoute(services),
     route.get('/sensors_data', {
       summary: 'Read datapoints of many sensors, or aggregates of them, in order of time',
       query: MergedQuery,
@@ -126,7 +106,7 @@ export function mergedReadRoutes({
         const devicesMax =
           across === undefined ? limits.mergedDevicesMax : limits.totalledDevicesMax;
         const given = { actor, query, spelling, devicesMax };
-        const deviceIds = await foundBy(given, { snapshots, projects });
+        const deviceIds = await foundBy(given, services);
         const selection =
           deviceIds === undefined
             ? { ...selectionOf(query), devicesMax }
@@ -182,7 +162,7 @@ async function foundBy(
     readonly spelling: Spelling;
     readonly devicesMax: number;
   },
-  { snapshots, projects }: Pick<MergedReadServices, 'snapshots' | 'projects'>,
+  { snapshots, projects }: Services,
 ): Promise<readonly DeviceId[] | undefined> {
   const { actor, query, spelling, devicesMax: limit } = given;
   const { device_id, q, project_id } = query;
@@ -223,7 +203,7 @@ const standsText =
   'X-Summarised-Before has the time before which retention took datapoints: they are not in it.';
 
 /** Downloads of everything that was measured. */
-export function exportRoutes(readMany: ReadMany, projects: Projects): readonly Route[] {
+export function exportRoutes({ readMany, projects }: Services): readonly Route[] {
   return [
     route.get('/devices/:device_id/export', {
       summary: 'Download all datapoints of a device as one CSV: sensor by sensor, raw',
@@ -269,7 +249,7 @@ const csvOf = ({ steps }: MergedHistory, spelling: Spelling): Chunks =>
 
 /** Yields CSV after CSV, each asked for when the one before it is through. */
 async function* entriesOf(
-  readMany: ReadMany,
+  readMany: Services['readMany'],
   actor: Actor,
   deviceIds: readonly DeviceId[],
   query: HistoryQuery,

@@ -3,10 +3,7 @@ import { DomainError, notFound } from '../../domain/errors.ts';
 import { type NotificationId, parseNotificationId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { notificationStatuses } from '../../domain/notifications/notification.ts';
-import type { Notifications } from '../../domain/notifications/notifications.ts';
-import type { Preview } from '../../domain/notifications/preview.ts';
 import type { Unreachable } from '../../domain/notifications/recipients.ts';
-import type { TestMessages } from '../../domain/notifications/test-messages.ts';
 import {
   ChannelMessage,
   channelToWire,
@@ -33,6 +30,7 @@ import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from
 import { bareBody, jsonBody } from '../route-body.ts';
 import { requiredText } from './field-routes.ts';
 import { listed, pageHeaders, pageQuery } from './lists.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Notifications');
 
@@ -40,14 +38,8 @@ const PageQuery = Type.Object(
   pageQuery({ max: limits.notificationsPageMax, usual: limits.notificationsPageDefault }),
 );
 
-export interface NotificationServices {
-  readonly notifications: Notifications;
-  readonly preview: Preview;
-  readonly testMessages: TestMessages;
-}
-
 /** Notifications, what became of them, and ways to try them. */
-export function notificationRoutes(services: NotificationServices): readonly Route[] {
+export function notificationRoutes(services: Services): readonly Route[] {
   const { notifications } = services;
   return [
     route.post('/notifications', {
@@ -64,7 +56,7 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
         return bare(id, unreachable.length > 0 ? { 'x-unreachable': headerText(unreachable) } : {});
       },
     }),
-    listRoute(notifications),
+    listRoute(services),
     previewRoute(services),
     route.get('/notifications/:notification_id', {
       summary: 'Read a notification, with what became of it',
@@ -75,8 +67,8 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
         return json(notificationToWire(found, lacks));
       },
     }),
-    ...changeRoutes(notifications),
-    deliveriesRoute(notifications),
+    ...changeRoutes(services),
+    deliveriesRoute(services),
     route.get('/notifications/:notification_id/why', {
       summary: 'Read why a notification did or did not fire: its last evaluations, newest first',
       answer: messageAnswer(
@@ -86,7 +78,7 @@ export function notificationRoutes(services: NotificationServices): readonly Rou
       handle: async ({ actor, params }) =>
         json((await notifications.why(actor, idOf(params))).map(evaluationToWire)),
     }),
-    ...testRoutes(services.testMessages),
+    ...testRoutes(services),
   ];
 }
 
@@ -109,7 +101,7 @@ function idToDelete(params: Params): NotificationId {
   }
 }
 
-function listRoute(notifications: Notifications): Route {
+function listRoute({ notifications }: Services): Route {
   return route.get('/notifications', {
     summary: 'List the notifications that you may read, in order of creation',
     query: PageQuery,
@@ -141,7 +133,7 @@ const statusBody = bareBody(Type.String(), (body) => {
   throw new DomainError('invalid', 'status must be active or inactive');
 });
 
-function changeRoutes(notifications: Notifications): readonly Route[] {
+function changeRoutes({ notifications }: Services): readonly Route[] {
   return [
     route.patch('/notifications/:notification_id', {
       summary: 'Change fields of a notification; null removes one',
@@ -165,7 +157,7 @@ function changeRoutes(notifications: Notifications): readonly Route[] {
   ];
 }
 
-function deliveriesRoute(notifications: Notifications): Route {
+function deliveriesRoute({ notifications }: Services): Route {
   return route.get('/notifications/:notification_id/deliveries', {
     summary: 'List what a notification sent to whom, newest first',
     query: PageQuery,
@@ -182,7 +174,7 @@ function deliveriesRoute(notifications: Notifications): Route {
   });
 }
 
-function previewRoute({ preview }: NotificationServices): Route {
+function previewRoute({ preview }: Services): Route {
   return route.post('/notifications/preview', {
     summary: 'Tell when a notification would have fired over stored datapoints; nothing is sent',
     body: jsonBody(PreviewRequestMessage, readPreviewRequest),
@@ -197,7 +189,7 @@ function previewRoute({ preview }: NotificationServices): Route {
   });
 }
 
-function testRoutes(testMessages: TestMessages): readonly Route[] {
+function testRoutes({ testMessages }: Services): readonly Route[] {
   return [
     route.get('/users/me/channels', {
       summary: 'List the channels, and whether a message would find you by them',

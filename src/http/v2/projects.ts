@@ -1,10 +1,7 @@
 import Type from 'typebox';
-import type { Snapshots } from '../../domain/datapoints/snapshots.ts';
-import type { Gateways } from '../../domain/gateways/gateways.ts';
-import type { Presence } from '../../domain/gateways/presence.ts';
 import { type ProjectId, parseProjectId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { ProjectChanges, Projects } from '../../domain/projects/projects.ts';
+import type { ProjectChanges } from '../../domain/projects/projects.ts';
 import { deviceTexts } from '../../wire/device-text.ts';
 import {
   DeviceIdsMessage,
@@ -23,23 +20,16 @@ import { bareBody, jsonBody } from '../route-body.ts';
 import { type Field, fieldRoutes, textBody } from './field-routes.ts';
 import { gatewayView } from './gateways.ts';
 import { listed, metaParameter, metaSpelling, pageQuery } from './lists.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Projects');
-
-/** The services behind the routes of projects. */
-export interface ProjectServices {
-  readonly projects: Projects;
-  readonly gateways: Gateways;
-  readonly presence: Presence;
-  readonly snapshots: Snapshots;
-}
 
 const ProjectsQuery = Type.Object(
   pageQuery({ max: limits.projectsPageMax, usual: limits.projectsPageDefault }),
 );
 
 /** Projects: create, list, read, change, delete. */
-export function projectRoutes(services: ProjectServices): readonly Route[] {
+export function projectRoutes(services: Services): readonly Route[] {
   const { projects } = services;
   return [
     route.post('/projects', {
@@ -84,7 +74,7 @@ export function projectRoutes(services: ProjectServices): readonly Route[] {
 
 const projectIdOf = (params: Params): ProjectId => parseProjectId(params['project_id']);
 
-function readRoute(services: ProjectServices): Route {
+function readRoute(services: Services): Route {
   return route.get('/projects/:project_id', {
     summary: 'Read a project; full=true adds its devices and gateways',
     query: Type.Object({

@@ -1,4 +1,4 @@
-import type { RetentionPlace, Retentions } from '../../domain/datapoints/retention/retentions.ts';
+import type { RetentionPlace } from '../../domain/datapoints/retention/retentions.ts';
 import {
   NewRetentionMessage,
   RetentionMessage,
@@ -10,6 +10,7 @@ import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '.
 import { jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { sensorOf } from './sensors.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Retention');
 
@@ -34,7 +35,7 @@ const places: readonly Place[] = [
 ];
 
 /** How long datapoints are kept [contract 10]. */
-export function retentionRoutes(retentions: Retentions): readonly Route[] {
+export function retentionRoutes({ retentions }: Services): readonly Route[] {
   return places.flatMap(({ path, what, of }) => [
     route.get(path, {
       summary: `Read for how long datapoints of ${what} are kept, and what goes next`,

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { BulkIngest, IngestMany } from '../../domain/datapoints/ingest-many.ts';
+import type { BulkIngest } from '../../domain/datapoints/ingest-many.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { defined } from '../../lib/record.ts';
@@ -16,6 +16,7 @@ import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
 import { messageAnswer, type Route, routesOf } from '../route.ts';
 import { asSent, streamBody } from '../route-body.ts';
+import type { Services } from './services.ts';
 
 const ImportQuery = Type.Object({
   import: Type.Optional(
@@ -27,8 +28,8 @@ const ImportQuery = Type.Object({
 });
 
 /** Pushing to many sensors of many devices in one request [contract 6]. */
-export function bulkPushRoute(ingestMany: IngestMany): Route {
-  return routesOf('Datapoints').post('/sensors_data', {
+export function bulkPushRoute({ ingestMany }: Services): readonly Route[] {
+  const push = routesOf('Datapoints').post('/sensors_data', {
     summary: 'Push datapoints of many sensors: a JSON array, or one JSON object per line',
     query: ImportQuery,
     body: streamBody(BulkMessage, asSent),
@@ -56,6 +57,7 @@ export function bulkPushRoute(ingestMany: IngestMany): Route {
       }
     },
   });
+  return [push];
 }
 
 const lineTypes: readonly string[] = [

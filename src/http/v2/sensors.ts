@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
-import type { DeviceSnapshot, Snapshots } from '../../domain/datapoints/snapshots.ts';
+import type { DeviceSnapshot } from '../../domain/datapoints/snapshots.ts';
 import type { SensorChanges } from '../../domain/devices/device.ts';
-import type { Devices } from '../../domain/devices/devices.ts';
 import { parseSensorId, type SensorId } from '../../domain/ids.ts';
 import type { Wire } from '../../wire/fields.ts';
 import {
@@ -21,13 +20,14 @@ import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, measuresBody, metaBody, textBody } from './field-routes.ts';
 import { valueOptions, valueParameters } from './lists.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Sensors');
 
 const ValuesQuery = Type.Object(valueParameters);
 
 /** Sensors of a device: add, list, read, change, delete. */
-export function sensorRoutes(devices: Devices, snapshots: Snapshots): readonly Route[] {
+export function sensorRoutes({ devices, snapshots }: Services): readonly Route[] {
   return [
     route.post('/devices/:device_id/sensors', {
       summary: 'Add a sensor, or replace its description and keep its datapoints',

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import { parseGroupId, parseInvitationId, parseUsername } from '../../domain/ids.ts';
-import { type Invitations, invitationLimits } from '../../domain/sharing/invitations.ts';
-import type { Sharing } from '../../domain/sharing/sharing.ts';
+import { invitationLimits } from '../../domain/sharing/invitations.ts';
 import {
   AcceptedInvitationMessage,
   CreatedInvitationMessage,
@@ -28,82 +27,67 @@ import {
 import { json } from '../answer.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
-import type { Site } from '../site.ts';
 import { listed, pageQuery } from './lists.ts';
+import type { RouteParts, Services } from './services.ts';
 
 const route = routesOf('Sharing');
 const max = 2 * invitationLimits.invitationsPerUserMax;
 /** The answer to a link is for its reader alone, and may be outdated in a moment. */
 const unkept = { 'cache-control': 'no-store' };
 
-/** Routes on who may do what with the things of one kind, for their owner and admins. */
-export function grantRoutes(sharing: Sharing, kind: ResourceKind): readonly Route[] {
-  const parameter = `${kind}_id`;
-  const path = `/${kind}s/:${parameter}/grants`;
-  const idOf = (params: Params) => params[parameter] ?? '';
-  return [
-    route.get(path, {
-      summary: `List with whom a ${kind} is shared`,
-      answer: messageAnswer('One entry per user, then one per group.', Type.Array(GrantMessage)),
-      handle: async ({ actor, params }) =>
-        json(toWire(await sharing.listGrants(actor, kind, idOf(params)))),
-    }),
-    route.put(`${path}/:username`, {
-      summary: `Share a ${kind} with a user: sets the rights, an empty array revokes`,
-      body: jsonBody(RightsMessage, (message) => rightsFromWire(message, kind)),
-      done: 'In force at once.',
-      perform: ({ actor, params, body: scopes }) =>
-        sharing.grant(actor, kind, idOf(params), {
-          username: parseUsername(params['username']),
-          scopes,
-        }),
-    }),
-    route.delete(`${path}/:username`, {
-      summary: `Stop sharing a ${kind} with a user`,
-      done: 'In force at once.',
-      perform: ({ actor, params }) =>
-        sharing.revoke(actor, kind, idOf(params), parseUsername(params['username'])),
-    }),
-    ...groupGrantRoutes({ sharing, kind, path, idOf }),
-  ];
-}
-
-const toWire = ({ users, groups }: Awaited<ReturnType<Sharing['listGrants']>>) => [
-  ...users.map(grantToWire),
-  ...groups.map(groupGrantToWire),
-];
-
-function groupGrantRoutes(options: {
-  readonly sharing: Sharing;
-  readonly kind: ResourceKind;
-  readonly path: string;
-  readonly idOf: (params: Params) => string;
-}): readonly Route[] {
-  const { sharing, kind, idOf } = options;
-  const path = `${options.path}/groups/:group_id`;
-  return [
-    route.put(path, {
-      summary: `Share a ${kind} with one of your groups: sets the rights, an empty array revokes`,
-      body: jsonBody(RightsMessage, (message) => rightsFromWire(message, kind)),
-      done: 'In force at once, for whoever is in the group.',
-      perform: ({ actor, params, body: scopes }) =>
-        sharing.grantToGroup(actor, kind, idOf(params), {
-          groupId: parseGroupId(params['group_id']),
-          scopes,
-        }),
-    }),
-    route.delete(path, {
-      summary: `Stop sharing a ${kind} with a group`,
-      done: 'In force at once.',
-      perform: ({ actor, params }) =>
-        sharing.revokeFromGroup(actor, kind, idOf(params), parseGroupId(params['group_id'])),
-    }),
-  ];
-}
+/** Makes routes on who may do what with the things of one kind, for their owner and admins. */
+export const grantRoutes =
+  (kind: ResourceKind) =>
+  ({ sharing }: Services): readonly Route[] => {
+    const parameter = `${kind}_id`;
+    const path = `/${kind}s/:${parameter}/grants`;
+    const idOf = (params: Params) => params[parameter] ?? '';
+    const rights = jsonBody(RightsMessage, (message) => rightsFromWire(message, kind));
+    return [
+      route.get(path, {
+        summary: `List with whom a ${kind} is shared`,
+        answer: messageAnswer('One entry per user, then one per group.', Type.Array(GrantMessage)),
+        handle: async ({ actor, params }) => {
+          const { users, groups } = await sharing.listGrants(actor, kind, idOf(params));
+          return json([...users.map(grantToWire), ...groups.map(groupGrantToWire)]);
+        },
+      }),
+      route.put(`${path}/:username`, {
+        summary: `Share a ${kind} with a user: sets the rights, an empty array revokes`,
+        body: rights,
+        done: 'In force at once.',
+        perform: ({ actor, params, body: scopes }) => {
+          const username = parseUsername(params['username']);
+          return sharing.grant(actor, kind, idOf(params), { username, scopes });
+        },
+      }),
+      route.delete(`${path}/:username`, {
+        summary: `Stop sharing a ${kind} with a user`,
+        done: 'In force at once.',
+        perform: ({ actor, params }) =>
+          sharing.revoke(actor, kind, idOf(params), parseUsername(params['username'])),
+      }),
+      route.put(`${path}/groups/:group_id`, {
+        summary: `Share a ${kind} with one of your groups: sets the rights, an empty array revokes`,
+        body: rights,
+        done: 'In force at once, for whoever is in the group.',
+        perform: ({ actor, params, body: scopes }) => {
+          const groupId = parseGroupId(params['group_id']);
+          return sharing.grantToGroup(actor, kind, idOf(params), { groupId, scopes });
+        },
+      }),
+      route.delete(`${path}/groups/:group_id`, {
+        summary: `Stop sharing a ${kind} with a group`,
+        done: 'In force at once.',
+        perform: ({ actor, params }) =>
+          sharing.revokeFromGroup(actor, kind, idOf(params), parseGroupId(params['group_id'])),
+      }),
+    ];
+  };
 
 /** The route that lists what I share, and what is shared with me. */
-export function myGrantsRoute(sharing: Sharing): Route {
-  return route.get('/users/me/grants', {
+export function myGrantsRoute({ sharing }: Services): readonly Route[] {
+  const mine = route.get('/users/me/grants', {
     summary: 'List what you share with whom, and what is shared with you',
     answer: messageAnswer('Grants given and received.', MyGrantsMessage),
     errors: ['unauthenticated', 'forbidden'],
@@ -118,10 +102,11 @@ export function myGrantsRoute(sharing: Sharing): Route {
       });
     },
   });
+  return [mine];
 }
 
 /** Links by which people join a device, a group or a project, with an account or not yet. */
-export function invitationRoutes(invitations: Invitations, site: Site): readonly Route[] {
+export function invitationRoutes({ invitations, site }: RouteParts): readonly Route[] {
   return [
     route.post('/invitations', {
       summary: 'Make a link that lets people join devices, a group or a project of yours',
@@ -161,7 +146,7 @@ export function invitationRoutes(invitations: Invitations, site: Site): readonly
   ];
 }
 
-function linkRoutes(invitations: Invitations): readonly Route[] {
+function linkRoutes(invitations: Services['invitations']): readonly Route[] {
   const path = '/invitations/at/:token';
   return [
     route.get(path, {

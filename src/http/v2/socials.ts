@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { parseSocialId, type SocialId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Socials } from '../../domain/socials/socials.ts';
 import {
   NewSocialMessage,
   SocialBatchMessage,
@@ -14,6 +13,7 @@ import { bare, json } from '../answer.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { jsonBody } from '../route-body.ts';
 import { listed, pageQuery } from './lists.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Social messages');
 
@@ -22,7 +22,7 @@ const SocialsQuery = Type.Object(
 );
 
 /** Social messages: send one or many, list, read, delete. */
-export function socialRoutes(socials: Socials): readonly Route[] {
+export function socialRoutes({ socials }: Services): readonly Route[] {
   return [
     route.post('/socials', {
       summary: 'Send a message to a user',
@@ -60,7 +60,7 @@ export function socialRoutes(socials: Socials): readonly Route[] {
 
 const socialIdOf = (params: Params): SocialId => parseSocialId(params['social_id']);
 
-function listRoute(socials: Socials): Route {
+function listRoute(socials: Services['socials']): Route {
   return route.get('/socials', {
     summary: 'List the messages that you sent or received, newest last; all for an admin',
     query: SocialsQuery,

@@ -1,13 +1,8 @@
 import Type, { type Static } from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
-import type { StorageQuotas } from '../../domain/budgets/storage-quotas.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { ImportAccounts } from '../../domain/groups/account-import.ts';
 import { parseUserId, type UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Accounts } from '../../domain/users/accounts.ts';
-import type { AddressProving } from '../../domain/users/address-proofs.ts';
-import type { Sessions } from '../../domain/users/sessions.ts';
 import type { User } from '../../domain/users/user.ts';
 import { goneSignal } from '../../lib/connection-guard.ts';
 import { defined, ifDefined, isRecord } from '../../lib/record.ts';
@@ -33,6 +28,7 @@ import { refusalBody } from '../errors.ts';
 import { bareTextAnswer, messageAnswer, type Route, routesOf } from '../route.ts';
 import { bareBody, csvBody, jsonBody } from '../route-body.ts';
 import { listed, pageQuery } from './lists.ts';
+import type { Services } from './services.ts';
 
 const route = routesOf('Users');
 /** Passwords that are shown once are for their reader alone. */
@@ -95,18 +91,12 @@ const oneUser = {
 } as const;
 
 /** Accounts: sign up, read, change, delete. */
-export function userRoutes(
-  accounts: Accounts,
-  addressProving: AddressProving,
-  sessions: Sessions,
-  webhookSecretOf: (user: User) => string,
-  useOf: StorageQuotas['useOf'],
-  importAccounts: ImportAccounts,
-): readonly Route[] {
+export function userRoutes(services: Services): readonly Route[] {
+  const { accounts, room, webhookSecretOf } = services;
   return [
-    signUpRoute(accounts),
-    importRoute(importAccounts),
-    listRoute(accounts),
+    signUpRoute(services),
+    importRoute(services),
+    listRoute(services),
     route.get('/users/me', {
       summary: 'Read your own account',
       answer: oneUser,
@@ -114,10 +104,15 @@ export function userRoutes(
       handle: async ({ actor }) => {
         const user = await accounts.me(actor);
         const isOwn = accounts.maySeeContact(actor, user);
-        return json({ ...userToWire(user, isOwn), storage: useOf(user.username) });
+        return json({ ...userToWire(user, isOwn), storage: room.useOf(user.username) });
       },
     }),
-    webhookSecretRoute(accounts, webhookSecretOf),
+    route.get('/users/me/webhook_secret', {
+      summary: 'Read what messages to your webhook are signed with',
+      answer: bareTextAnswer('The key of the HMAC-SHA256 in the header Kipimo-Signature.'),
+      errors: ['unauthenticated', 'forbidden'],
+      handle: async ({ actor }) => bare(webhookSecretOf(await accounts.me(actor))),
+    }),
     route.put('/users/me', {
       summary: 'Change your own profile',
       body: jsonBody(UserChangesMessage, userChangesFromWire),
@@ -137,19 +132,19 @@ export function userRoutes(
         return json(await shownTo(accounts, actor, user));
       },
     }),
-    ...userChangeRoutes(accounts, sessions),
-    ...addressRoutes(addressProving),
+    ...userChangeRoutes(services),
+    ...addressRoutes(services),
   ];
 }
 
 /** An account as the actor may see it. */
-async function shownTo(accounts: Accounts, actor: Actor, user: User) {
+async function shownTo(accounts: Services['accounts'], actor: Actor, user: User) {
   const devices = await accounts.devicesOf(actor, user);
   const shown = userToWire(user, accounts.maySeeContact(actor, user));
   return { ...shown, ...(devices !== undefined && useToWire(user, devices)) };
 }
 
-function listRoute(accounts: Accounts): Route {
+function listRoute({ accounts }: Services): Route {
   return route.get('/users', {
     summary: 'List users in order of creation',
     query: UsersQuery,
@@ -175,7 +170,7 @@ function listRoute(accounts: Accounts): Route {
 
 /** The accounts that the query finds, where it says more than a page and a username. */
 function searched(
-  accounts: Accounts,
+  accounts: Services['accounts'],
   actor: Actor,
   query: Static<typeof UsersQuery>,
 ): Promise<readonly UserId[]> | undefined {
@@ -192,7 +187,7 @@ function searched(
   return isSearch ? accounts.search(actor, filter) : undefined;
 }
 
-function signUpRoute(accounts: Accounts): Route {
+function signUpRoute({ accounts }: Services): Route {
   return route.post('/users', {
     summary: 'Sign up',
     body: jsonBody(NewUserMessage, newAccountFromWire),
@@ -205,7 +200,7 @@ function signUpRoute(accounts: Accounts): Route {
   });
 }
 
-function importRoute(importAccounts: ImportAccounts): Route {
+function importRoute({ importAccounts }: Services): Route {
   return route.post('/users/import', {
     summary: 'Make accounts of a CSV list, one in each row (admin)',
     body: csvBody(
@@ -237,16 +232,7 @@ function importRoute(importAccounts: ImportAccounts): Route {
   });
 }
 
-function webhookSecretRoute(accounts: Accounts, webhookSecretOf: (user: User) => string): Route {
-  return route.get('/users/me/webhook_secret', {
-    summary: 'Read what messages to your webhook are signed with',
-    answer: bareTextAnswer('The key of the HMAC-SHA256 in the header Kipimo-Signature.'),
-    errors: ['unauthenticated', 'forbidden'],
-    handle: async ({ actor }) => bare(webhookSecretOf(await accounts.me(actor))),
-  });
-}
-
-function userChangeRoutes(accounts: Accounts, sessions: Sessions): readonly Route[] {
+function userChangeRoutes({ accounts, sessions }: Services): readonly Route[] {
   /** The user that a path names: `me` is the caller, as in `/users/me`. */
   const idOf = async (actor: Actor, text: string | undefined): Promise<UserId> =>
     text === 'me' ? (await accounts.me(actor)).id : parseUserId(text);
@@ -335,7 +321,7 @@ function readSmsCredit(body: BareBody): number | 'unlimited' {
 }
 
 /** Proving that an e-mail address or phone number reaches its user [contract 14]. */
-function addressRoutes(proving: AddressProving): readonly Route[] {
+function addressRoutes({ addressProving: proving }: Services): readonly Route[] {
   return [
     route.post('/users/me/addresses/prove', {
       summary: 'Have a code sent to an e-mail address or phone number of your profile',
