@@ -94,48 +94,28 @@ async function* compress(
   }
 }
 
-function localHeader(name: Buffer): Buffer {
-  const header = Buffer.alloc(30);
-  header.writeUInt32LE(0x0403_4b50, 0);
-  header.writeUInt16LE(version, 4);
-  header.writeUInt16LE(flags, 6);
-  header.writeUInt16LE(deflated, 8);
-  header.writeUInt16LE(date, 12);
-  header.writeUInt16LE(name.length, 26);
-  return Buffer.concat([header, name]);
-}
+const localHeader = (name: Buffer): Buffer =>
+  Buffer.concat([
+    ...[long(0x0403_4b50), short(version, flags, deflated, 0, date), long(0, 0, 0)],
+    ...[short(name.length, 0), name],
+  ]);
 
-function dataDescriptor({ checksum, compressed, size }: Written): Buffer {
-  const descriptor = Buffer.alloc(16);
-  descriptor.writeUInt32LE(0x0807_4b50, 0);
-  descriptor.writeUInt32LE(checksum, 4);
-  descriptor.writeUInt32LE(compressed, 8);
-  descriptor.writeUInt32LE(size, 12);
-  return descriptor;
-}
+const dataDescriptor = ({ checksum, compressed, size }: Written): Buffer =>
+  long(0x0807_4b50, checksum, compressed, size);
 
-function directoryRecord({ name, checksum, compressed, size, offset }: Written): Buffer {
-  const record = Buffer.alloc(46);
-  record.writeUInt32LE(0x0201_4b50, 0);
-  record.writeUInt16LE(version, 4);
-  record.writeUInt16LE(version, 6);
-  record.writeUInt16LE(flags, 8);
-  record.writeUInt16LE(deflated, 10);
-  record.writeUInt16LE(date, 14);
-  record.writeUInt32LE(checksum, 16);
-  record.writeUInt32LE(compressed, 20);
-  record.writeUInt32LE(size, 24);
-  record.writeUInt16LE(name.length, 28);
-  record.writeUInt32LE(offset, 42);
-  return Buffer.concat([record, name]);
-}
+const directoryRecord = ({ name, checksum, compressed, size, offset }: Written): Buffer =>
+  Buffer.concat([
+    ...[long(0x0201_4b50), short(version, version, flags, deflated, 0, date)],
+    ...[long(checksum, compressed, size), short(name.length, 0, 0, 0, 0), long(0, offset), name],
+  ]);
 
-function endRecord(count: number, length: number, offset: number): Buffer {
-  const record = Buffer.alloc(22);
-  record.writeUInt32LE(0x0605_4b50, 0);
-  record.writeUInt16LE(count, 8);
-  record.writeUInt16LE(count, 10);
-  record.writeUInt32LE(length, 12);
-  record.writeUInt32LE(offset, 16);
-  return record;
-}
+const endRecord = (count: number, length: number, offset: number): Buffer =>
+  Buffer.concat([long(0x0605_4b50), short(0, 0, count, count), long(length, offset), short(0)]);
+
+/** Numbers of 16 bits, the low byte first. */
+const short = (...numbers: readonly number[]): Buffer =>
+  Buffer.from(numbers.flatMap((number) => [number & 0xff, number >> 8]));
+
+/** Numbers of 32 bits, the low byte first. */
+const long = (...numbers: readonly number[]): Buffer =>
+  Buffer.concat(numbers.map((number) => short(number & 0xffff, number >>> 16)));

@@ -6,6 +6,7 @@ import { invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type Place, readCursor, writeCursor } from '../../lib/page-cursor.ts';
 import { defined, ifDefined } from '../../lib/record.ts';
+import { mapSteps } from '../../lib/steps.ts';
 import { csvHeaderWithoutIds, csvRow, csvRowWithoutIds } from '../../wire/csv.ts';
 import { type CsvPushChoices, readCsvPush } from '../../wire/csv-datapoints.ts';
 import {
@@ -26,16 +27,17 @@ import { pathOf } from '../refused-pushes.ts';
 import { type Route, type RouteRequest, routesOf, usualErrors } from '../route.ts';
 import { asSent, pushBody } from '../route-body.ts';
 import {
+  answerOf,
+  answerSummary,
   answerWith,
-  answerWithRows,
   csvFormat,
   type Format,
+  framed,
   jsonFormat,
   wantsCsv,
 } from './datapoint-answer.ts';
 import { sensorOf } from './sensors.ts';
 import type { Services } from './services.ts';
-import { answerSummary } from './summary-answer.ts';
 
 const route = routesOf('Datapoints');
 
@@ -214,7 +216,8 @@ function readRoute(path: string, { readHistory, readAfter, summaries }: Services
         const isWhole = page.limit <= limits.datapointsPerStep || page.isRaw === true;
         if (isWhole) return answerWith(history, page, format);
         const rows = isCsv ? createCsvRows(sensor, spelling) : createJsonRows(sensor, spelling);
-        return answerWithRows(history, format, rows);
+        const pieces = framed(mapSteps(history.columns, rows), format);
+        return answerOf(history, format, pieces, { isWholeIfShort: false });
       }
       const { limit } = query;
       return answerSummary(summaries, {

@@ -17,6 +17,7 @@ import { type Chunks, inSlices } from '../answer-budget.ts';
 import { messageAnswer, type Route, routesOf } from '../route.ts';
 import { type ZipEntry, zipped } from '../zip.ts';
 import {
+  answerSummary,
   answerWith,
   csvFormat,
   type Format,
@@ -30,7 +31,6 @@ import { DatapointsQuery, historyQuery } from './datapoints.ts';
 import { deviceIdOf } from './devices.ts';
 import { valueOptions, valueParameters } from './lists.ts';
 import type { Services } from './services.ts';
-import { answerSummary } from './summary-answer.ts';
 
 const route = routesOf('Datapoints');
 
@@ -105,8 +105,7 @@ export function mergedReadRoutes(services: Services): readonly Route[] {
         const { limit, across } = query;
         const devicesMax =
           across === undefined ? limits.mergedDevicesMax : limits.totalledDevicesMax;
-        const given = { actor, query, spelling, devicesMax };
-        const deviceIds = await foundBy(given, services);
+        const deviceIds = await foundBy({ actor, query, spelling, devicesMax }, services);
         const selection =
           deviceIds === undefined
             ? { ...selectionOf(query), devicesMax }
