@@ -10,6 +10,7 @@ import { v2Routes } from '../src/http/v2/index.ts';
 import type { Services } from '../src/http/v2/services.ts';
 import { versionDocuments } from '../src/http/version-documents.ts';
 import { limitsPage } from './limits-page.ts';
+import { plantedPage } from './planted-page.ts';
 
 /** A committed file that follows from the source: `npm run docs` writes it, the check compares. */
 export interface GeneratedFile {
@@ -25,6 +26,7 @@ export const generatedFiles: readonly GeneratedFile[] = [
   { path: 'docs/limits.md', content: limitsPage },
   { path: 'docs/openapi/v1.json', content: () => versionDocument('v1') },
   { path: 'docs/openapi/v2.json', content: () => versionDocument('v2') },
+  { path: 'docs/planted-faults.md', content: plantedPage },
 ];
 
 const root = resolve(dirname(import.meta.filename), '..');

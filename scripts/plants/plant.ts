@@ -4,7 +4,7 @@ import type { BudgetName } from '../../src/domain/budgets/budget-table.ts';
 
 /** A mend that is taken out of a copy of the sources, and the test that has to notice. */
 export interface Plant {
-  /** The promise that ends with it; docs/security.md has it in its table, or CONTRIBUTING.md. */
+  /** The promise that ends with it; docs/security.md has it where strangers gain by its end. */
   readonly name: string;
   /** Where its test is. */
   readonly file: string;
