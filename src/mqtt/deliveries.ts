@@ -1,4 +1,3 @@
-import type { Payer } from '../domain/budgets/payer.ts';
 import {
   bytesPerWeight,
   type ColumnBatch,
@@ -12,6 +11,7 @@ import type { Watch } from '../domain/datapoints/watch.ts';
 import { limits } from '../domain/limits.ts';
 import type { Message, MessageOrigin } from '../domain/messaging/message.ts';
 import type { PublishContext, ReceivedId } from '../domain/publish-context.ts';
+import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue } from '../lib/json.ts';
 import { createFairSlices, type FairSlices } from '../lib/scheduling/fair-slices.ts';
 import { createTextBytes } from '../lib/text-bytes.ts';
@@ -69,7 +69,7 @@ function createSettingLine(broker: PacedReceivers): (event: SettingEvent) => voi
 
   async function handOn(topic: string, line: SettingEvent[]): Promise<void> {
     for (let [next] = line; next !== undefined; [next] = line) {
-      const payer = payerOfPublish(next.publishContext);
+      const payer = publishedBy(next.publishContext)?.payer;
       if (payer !== undefined) await broker.turnOf(payer);
       // Others may have been left out meanwhile.
       const event = line.shift();
@@ -82,7 +82,7 @@ function createSettingLine(broker: PacedReceivers): (event: SettingEvent) => voi
   return (event) => {
     const topic = actuatorTopic(event.deviceId, event.actuatorId);
     const line = lines.get(topic);
-    const payer = payerOfPublish(event.publishContext);
+    const payer = publishedBy(event.publishContext)?.payer;
     const isLate = payer !== undefined && broker.isBehind(payer) && broker.hasSubscribers(topic);
     if (line === undefined && (!isLate || waiting >= mqttLimits.settingsWaitingMax))
       return deliverSetting(broker, event);
@@ -102,7 +102,8 @@ function createSettingLine(broker: PacedReceivers): (event: SettingEvent) => voi
 
 /** About how many bytes each subscriber gets: properties that were published come with each. */
 const bytesOf = (batch: ColumnBatch, { publishContext }: DatapointsEvent): number =>
-  bytesPerWeight * weightOfBatch(batch) + batch.count * propertyBytesOf(publishContext);
+  bytesPerWeight * weightOfBatch(batch) +
+  batch.count * (publishedBy(publishContext)?.properties?.length ?? 0);
 
 /** The message as one of the payer of its push, who pays for handing it on. */
 const paidFor = ({ payer }: DatapointsEvent, message: Message): Message =>
@@ -228,7 +229,7 @@ function deliverSetting(
   if (origin !== undefined) message.origin = origin;
   if (broker.hasSubscribers(topic)) broker.deliver([message]);
   // Else a gateway that comes back would obey an older setting that a client retained.
-  if (!isPublished(publishContext)) broker.renewRetained({ ...message, retain: true });
+  if (publishedBy(publishContext) === undefined) broker.renewRetained({ ...message, retain: true });
 }
 
 const ignore = (): void => undefined;
@@ -295,20 +296,19 @@ function contextOfJson(value: JsonValue): PublishContext | undefined {
   return Object.assign(context, { count: Number(value['count']) });
 }
 
-/** Whether it came in over MQTT: what is to be retained is settled there. */
-const isPublished = (publishContext: PublishContext | undefined): boolean =>
-  publishContext instanceof MqttPublishContext;
-
-/** Bytes of the properties that each message of a publish carries. */
-const propertyBytesOf = (context: PublishContext | undefined): number =>
-  context instanceof MqttPublishContext ? (context.message.properties?.length ?? 0) : 0;
-
-/** Payer of what came in over MQTT. */
-const payerOfPublish = (context: PublishContext | undefined): Payer | undefined =>
-  context instanceof MqttPublishContext ? context.message.payer : undefined;
+/** The message that came in over MQTT; undefined: it came by another protocol. */
+const publishedBy = (context: PublishContext | undefined): Message | undefined =>
+  context instanceof MqttPublishContext ? context.message : undefined;
 
 /** Values that came by another protocol arrive at most once and are not retained [contract 8]. */
-const fromElsewhere = { qos: 0, retain: false } as const;
+const messageFromElsewhere = (
+  topic: string,
+  payload: Uint8Array,
+  receivedAt?: Instant,
+): Message => ({
+  ...{ topic, payload, qos: 0, retain: false },
+  ...(receivedAt !== undefined && { receivedAt }),
+});
 
 /**
  * The datapoint as subscribers get it; an object that was published stays as it was. `index`: of
@@ -322,10 +322,7 @@ export function datapointMessage(
 ): Message {
   if (!(publishContext instanceof MqttPublishContext)) {
     const receivedAt = 'receivedAt' in datapoint ? datapoint.receivedAt : undefined;
-    return {
-      ...{ ...fromElsewhere, topic, payload: Buffer.from(pushedText(datapoint)) },
-      ...(receivedAt !== undefined && { receivedAt }),
-    };
+    return messageFromElsewhere(topic, Buffer.from(pushedText(datapoint)), receivedAt);
   }
   const { message, form } = publishContext;
   const payload = form === 'object' ? message.payload : Buffer.from(pushedText(datapoint));
@@ -343,12 +340,10 @@ function arrayMessage(
   publishContext: PublishContext | undefined,
   first: Pick<Datapoint, 'receivedAt'> | undefined,
 ): Message {
-  if (!(publishContext instanceof MqttPublishContext)) {
-    const payload = written ?? new Uint8Array();
-    const { receivedAt } = first ?? {};
-    return { ...fromElsewhere, topic, payload, ...(receivedAt !== undefined && { receivedAt }) };
+  const message = publishedBy(publishContext);
+  if (message === undefined) {
+    return messageFromElsewhere(topic, written ?? new Uint8Array(), first?.receivedAt);
   }
-  const { message } = publishContext;
   const whole = { ...message, topic, retain: false, payload: written ?? message.payload };
   return numbered(whole, numbersPerPublish - 1);
 }
@@ -360,6 +355,6 @@ export function settingMessage(
   publishContext: PublishContext | undefined,
 ): Message {
   const payload = Buffer.from(JSON.stringify(value));
-  if (!(publishContext instanceof MqttPublishContext)) return { ...fromElsewhere, topic, payload };
-  return { ...publishContext.message, topic, payload };
+  const message = publishedBy(publishContext);
+  return message ? { ...message, topic, payload } : messageFromElsewhere(topic, payload);
 }

@@ -3,15 +3,10 @@ import type { ChangeFeed } from '../domain/changes.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
-import type { Gateways } from '../domain/gateways/gateways.ts';
-import type { Presence } from '../domain/gateways/presence.ts';
 import type { FindOrphans } from '../domain/messaging/orphans.ts';
 import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { MetricSource } from '../domain/metrics.ts';
 import type { Reporter } from '../domain/reporter.ts';
-import type { AuthenticateClient } from '../domain/users/client-authentication.ts';
-import type { OfflineActors } from '../domain/users/credential-directory.ts';
-import type { Sessions } from '../domain/users/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
@@ -22,22 +17,15 @@ import { cleanUpAfter, createCorrectRetained, withoutOrphans } from './clean-up.
 import { deliverEvent, deliverLive } from './deliveries.ts';
 import { createMqttListener, type MqttListener, webSocketProtocols } from './listener.ts';
 import { createPublish, type PublishOptions } from './publish.ts';
-import { createGatewayHeartbeats, createMayReceive, createServiceHooks } from './service-hooks.ts';
+import { createServiceHooks, type ServiceHooksOptions } from './service-hooks.ts';
 import { publishSystemMetrics } from './system-metrics.ts';
 import { createTopicReader } from './topics.ts';
 
 /** The services that MQTT calls, the same as HTTP does. */
 export interface MqttServices
-  extends Pick<
-    PublishOptions,
-    'ingest' | 'takeLargePush' | 'actuators' | 'deviceTopics' | 'refusedPushes'
-  > {
+  extends Pick<PublishOptions, 'ingest' | 'takeLargePush' | 'actuators'>,
+    Omit<ServiceHooksOptions, 'publish' | 'readTopic' | 'watch' | 'clock' | 'reporter' | 'log'> {
   readonly watch: Watch;
-  readonly gateways: Gateways;
-  readonly presence: Presence;
-  readonly sessions: Sessions;
-  readonly admit: AuthenticateClient;
-  readonly offlineActors: OfflineActors;
   readonly findOrphans: FindOrphans;
   /** Finds the value that is shown as the last one of a sensor. */
   readonly lastValue: DatapointStore['lastValue'];
@@ -83,9 +71,18 @@ const firstByteAndPaths = {
 
 /** Loads what is kept of sessions and builds the server; `listen` opens it. */
 export async function createMqttServer(options: MqttServerOptions): Promise<MqttServer> {
-  const { services, budgets, clock, log, peers } = options;
+  const { services, budgets, clock, reporter, log, peers } = options;
   const store = withoutOrphans(options.store, services.findOrphans, log);
-  const broker = await createServiceBroker(options);
+  const readTopic = createTopicReader();
+  const retain: PublishOptions['retain'] = (message) => created.then((one) => one.retain(message));
+  const publish = createPublish({ ...services, readTopic, retain, reporter, log, peers });
+  const hooks = { ...services, publish, readTopic, clock, reporter, log };
+  // The broker asks the hooks, and the hooks hand the broker what to retain.
+  const created: Promise<Broker> = createBroker({
+    ...{ authority: createServiceHooks(hooks), store, budgets, clock, log },
+    others: peers && { peers, deliverEvent },
+  });
+  const broker = await created;
   const correctRetained = createCorrectRetained(broker, services.lastValue);
   const listener = createMqttListener({ ...options, broker });
   const ends = [
@@ -120,30 +117,4 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
       await stopped;
     },
   };
-
-  function createServiceBroker({ reporter }: MqttServerOptions): Promise<Broker> {
-    const { watch, deviceTopics, gateways, presence } = services;
-    const readTopic = createTopicReader();
-    const retain: PublishOptions['retain'] = (message) =>
-      created.then((one) => one.retain(message));
-    const publish = createPublish({ ...services, readTopic, retain, reporter, log, peers });
-    const authority = createServiceHooks({
-      publish,
-      mayReceive: createMayReceive({ watch, deviceTopics, readTopic }),
-      gatewayHeartbeats: createGatewayHeartbeats({ gateways, presence, log }),
-      sessions: services.sessions,
-      refusedPushes: services.refusedPushes,
-      admit: services.admit,
-      offlineActors: services.offlineActors,
-      clock,
-      reporter,
-      log,
-    });
-    // The broker asks the hooks, and the hooks hand the broker what to retain.
-    const created: Promise<Broker> = createBroker({
-      ...{ authority, store, budgets, clock, log },
-      others: peers && { peers, deliverEvent },
-    });
-    return created;
-  }
 }

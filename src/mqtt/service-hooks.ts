@@ -29,17 +29,28 @@ import { mqttLimits } from './limits.ts';
 import type { Publish } from './publish.ts';
 import { systemPrefix, type Target } from './topics.ts';
 
-interface ServiceHooksOptions extends ClientServices {
+export interface ServiceHooksOptions {
+  readonly publish: Publish;
+  readonly watch: Pick<Watch, 'mayView'>;
+  readonly deviceTopics: DeviceTopics;
+  readonly readTopic: (topic: string) => Target;
+  readonly gateways: Gateways;
+  readonly presence: Presence;
+  readonly sessions: Sessions;
   readonly admit: AuthenticateClient;
   readonly offlineActors: OfflineActors;
   readonly refusedPushes: Pick<RefusedPushes, 'note'>;
+  readonly clock: Clock;
   readonly reporter: Reporter;
   readonly log: Log;
 }
 
 /** The service as the broker asks it: which clients may come in, and what they may do. */
 export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
-  const { admit, offlineActors, mayReceive, sessions, refusedPushes, reporter, log } = options;
+  const mayReceive = createMayReceive(options);
+  const gatewayHeartbeats = createGatewayHeartbeats(options);
+  const services = { ...options, mayReceive, gatewayHeartbeats };
+  const { admit, offlineActors, sessions, refusedPushes, reporter, log } = options;
 
   /** The actor of a session without a connection; undefined: its account is gone. */
   async function findActor(identity: string): Promise<Actor | undefined> {
@@ -68,7 +79,7 @@ export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
       ...(signal && { signal }),
     });
     const identity = identityOf(admission.actor);
-    const client = new AuthenticatedClient(options, { admission, identity, clientId, generation });
+    const client = new AuthenticatedClient(services, { admission, identity, clientId, generation });
     return { kind: 'accepted', client };
   }
 
@@ -120,12 +131,9 @@ function refusalOf({ code }: DomainError): ConnectRefusal {
 }
 
 /** The services that all clients use. */
-interface ClientServices {
-  readonly publish: Publish;
+interface ClientServices extends Pick<ServiceHooksOptions, 'publish' | 'sessions' | 'clock'> {
   readonly mayReceive: MayReceive;
-  readonly sessions: Sessions;
   readonly gatewayHeartbeats: GatewayHeartbeats;
-  readonly clock: Clock;
 }
 
 const gone: PublishOutcome = {
@@ -274,13 +282,7 @@ class AuthenticatedClient implements Client {
 type GatewayHeartbeats = ReturnType<typeof createGatewayHeartbeats>;
 
 /** A connected client whose client id is a gateway's is its sign of life [contract 5]. */
-export function createGatewayHeartbeats(options: {
-  readonly gateways: Gateways;
-  readonly presence: Presence;
-  readonly log: Log;
-}) {
-  const { gateways, presence, log } = options;
-
+function createGatewayHeartbeats({ gateways, presence, log }: ServiceHooksOptions) {
   /** Records a sign of life; false: not a gateway, or not the actor's to update. */
   async function beat(id: GatewayId, actor: Actor | undefined): Promise<boolean> {
     if (actor === undefined) return false;
@@ -344,13 +346,7 @@ function readGatewayId(clientId: string): GatewayId | undefined {
 type MayReceive = (actor: Actor, topic: string) => boolean | Promise<boolean>;
 
 /** Asks the question of the domain that decides about the topic. */
-export function createMayReceive(options: {
-  readonly watch: Pick<Watch, 'mayView'>;
-  readonly deviceTopics: DeviceTopics;
-  readonly readTopic: (topic: string) => Target;
-}): MayReceive {
-  const { watch, deviceTopics, readTopic } = options;
-
+function createMayReceive({ watch, deviceTopics, readTopic }: ServiceHooksOptions): MayReceive {
   return (actor, topic) => {
     const target = readTopic(topic);
     switch (target.kind) {

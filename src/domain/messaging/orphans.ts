@@ -42,26 +42,18 @@ export function createFindOrphans(options: {
   async function sessionsOfNobody(
     sessions: readonly SessionRecord[],
   ): Promise<ReadonlySet<SessionKey>> {
-    const known = new Map<UserId, ReadonlySet<string | undefined>>();
+    const identities = askedOnce(identitiesOf);
     const found = new Set<SessionKey>();
     for (const { key, identity } of sessions) {
       const account = accountOf(identity);
       if (account === undefined) continue;
-      const { userId, keyId } = account;
-      let identities = known.get(userId);
-      if (identities === undefined) {
-        identities = await identitiesOf(userId);
-        known.set(userId, identities);
-        if (known.size % thingsPerTurn === 0) await yieldToEventLoop();
-      }
-      if (!identities.has(keyId)) found.add(key);
+      if (!(await identities(account.userId)).has(account.keyId)) found.add(key);
     }
     return found;
   }
 
   async function topicsOfNothing(retained: readonly Message[]): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
-    const gone = new Map<string, boolean>();
     for (let at = 0; at < retained.length; at += thingsPerTurn) {
       const some = retained.slice(at, at + thingsPerTurn).flatMap(({ topic }) => {
         const part = partOf(topic);
@@ -73,16 +65,11 @@ export function createFindOrphans(options: {
       }
       await yieldToEventLoop();
     }
+    const gateway = askedOnce((id: GatewayId) => gateways.find(id));
     for (const { topic } of retained) {
       const place = ownerOfTopic(topic);
       if (place?.kind !== 'gateway') continue;
-      let isGone = gone.get(place.id);
-      if (isGone === undefined) {
-        isGone = (await gateways.find(place.id as GatewayId)) === undefined;
-        gone.set(place.id, isGone);
-        if (gone.size % thingsPerTurn === 0) await yieldToEventLoop();
-      }
-      if (isGone) found.add(topic);
+      if ((await gateway(place.id as GatewayId)) === undefined) found.add(topic);
     }
     return found;
   }
@@ -91,4 +78,16 @@ export function createFindOrphans(options: {
     sessions: await sessionsOfNobody(sessions),
     topics: await topicsOfNothing(retained),
   });
+}
+
+/** Remembers the answers, and lets other work run between many questions. */
+function askedOnce<Id, Answer>(ask: (id: Id) => Promise<Answer>): (id: Id) => Promise<Answer> {
+  const known = new Map<Id, Answer>();
+  return async (id) => {
+    if (known.has(id)) return known.get(id) as Answer;
+    const answer = await ask(id);
+    known.set(id, answer);
+    if (known.size % thingsPerTurn === 0) await yieldToEventLoop();
+    return answer;
+  };
 }

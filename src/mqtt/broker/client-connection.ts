@@ -4,14 +4,11 @@ import type { Client } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import {
   type ConnectPacket,
-  type DisconnectPacket,
   malformed,
   type ProtocolVersion,
   packetType,
   protocolError,
   reason,
-  type SubscribePacket,
-  type UnsubscribePacket,
 } from '../packets/packet.ts';
 import {
   decodeAcknowledgement,
@@ -159,7 +156,7 @@ export class ClientConnection implements Publisher {
   }
 
   /** The client says goodbye. */
-  leave({ reasonCode, sessionExpirySeconds }: DisconnectPacket): void {
+  leave({ reasonCode, sessionExpirySeconds }: ReturnType<typeof decodeDisconnect>): void {
     const { client, session } = this;
     if (sessionExpirySeconds !== undefined) {
       // [MQTT-3.14.2-2]
@@ -206,32 +203,25 @@ function aliasesFor({ topicAliasMaximum }: ConnectPacket): TopicAliases | undefi
 }
 
 /** Acts on one packet; throws ProtocolError. */
-function handlePacket(connection: ClientConnection, header: number, body: Buffer): void {
+function handlePacket(connection: ClientConnection, header: number, body: Buffer) {
   const { version } = connection;
   switch (header >> 4) {
     case packetType.publish:
-      handlePublish(connection, header, body);
-      break;
+      return handlePublish(connection, header, body);
     case packetType.puback:
     case packetType.pubrec:
     case packetType.pubcomp:
-      handleAnswer(connection, header, body);
-      break;
+      return handleAnswer(connection, header, body);
     case packetType.pubrel:
-      connection.inbound.release(decodeRelease(header, body, version).packetId);
-      break;
+      return connection.inbound.release(decodeRelease(header, body, version).packetId);
     case packetType.subscribe:
-      subscribe(connection, decodeSubscribe(header, body, version));
-      break;
+      return subscribe(connection, header, body);
     case packetType.unsubscribe:
-      unsubscribe(connection, decodeUnsubscribe(header, body, version));
-      break;
+      return unsubscribe(connection, header, body);
     case packetType.pingreq:
-      writePingResponse(connection.writer);
-      break;
+      return writePingResponse(connection.writer);
     case packetType.disconnect:
-      connection.leave(decodeDisconnect(header, body, version));
-      break;
+      return connection.leave(decodeDisconnect(header, body, version));
     default:
       refuse(header >> 4, version);
   }
@@ -266,7 +256,8 @@ function handlePublish(connection: ClientConnection, header: number, body: Buffe
   connection.inbound.publish(packet, (topic) => isOrdinary || body.length <= bytesMaxOf(topic));
 }
 
-function subscribe(connection: ClientConnection, packet: SubscribePacket): void {
+function subscribe(connection: ClientConnection, header: number, body: Buffer): void {
+  const packet = decodeSubscribe(header, body, connection.version);
   const { packetId, surplus } = packet;
   const subscriptions = connection.isBridge
     ? packet.subscriptions.map(forBridge)
@@ -323,9 +314,9 @@ function refusalOf({ client }: ClientConnection, filter: string): number | undef
   return client.maySubscribe(filter) ? undefined : reason.notAuthorized;
 }
 
-function unsubscribe(connection: ClientConnection, packet: UnsubscribePacket): void {
-  const { context, session } = connection;
-  const { packetId, filters, surplus } = packet;
+function unsubscribe(connection: ClientConnection, header: number, body: Buffer): void {
+  const { context, session, writer, version } = connection;
+  const { packetId, filters, surplus } = decodeUnsubscribe(header, body, version);
   const codes: number[] = filters.map((filter) => {
     if (!context.registry.unsubscribe(session, filter)) return reason.noSubscriptionExisted;
     context.retainedDelivery.stop(session, filter);
@@ -333,7 +324,6 @@ function unsubscribe(connection: ClientConnection, packet: UnsubscribePacket): v
   });
   // UNSUBACK has no word for too many [MQTT5 3.11.3].
   for (let left = surplus; left > 0; left -= 1) codes.push(reason.notAccepted);
-  const { writer, version } = connection;
   whenDurable(connection, () =>
     writeListAcknowledgement(writer, { type: packetType.unsuback, packetId, codes, version }),
   );

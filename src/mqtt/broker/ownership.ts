@@ -33,9 +33,16 @@ interface Taking extends OpenRequest {
   readonly will: Will | undefined;
 }
 
-interface OwnershipOptions extends CatchUpContext {
+interface OwnershipOptions {
   readonly shared: SharedSessions;
   readonly peers: Peers;
+  readonly deliverEvent: DeliverEvent;
+  readonly outbound: Outbound;
+  readonly journal: Journal;
+  readonly counters: Counters;
+  readonly claims: Shares;
+  readonly clock: Clock;
+  readonly log: Log;
   readonly authority: Pick<BrokerHooks, 'publishFor'>;
   readonly registry: SessionRegistry;
   readonly wills: Wills;
@@ -222,22 +229,6 @@ interface TakenSession {
   readonly claimed: ClaimedSession;
 }
 
-interface LogSource {
-  readonly shared: Pick<SharedSessions, 'missed'>;
-  readonly peers: Pick<Peers, 'read'>;
-  readonly deliverEvent: DeliverEvent;
-}
-
-interface CatchUpContext extends LogSource {
-  readonly shared: Pick<SharedSessions, 'missed' | 'caughtUp'>;
-  readonly outbound: Outbound;
-  readonly journal: Journal;
-  readonly counters: Counters;
-  readonly claims: Shares;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Defers what comes for the session until the log was read for it. */
 function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'heard'>): void {
   session.catchUp = { waiting: [], found: new Set(), heard };
@@ -249,7 +240,7 @@ function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'heard'>): v
  * `claimed`: all of them, also those that could not be taken up.
  */
 export async function complete(
-  context: CatchUpContext,
+  context: OwnershipOptions,
   taken: readonly TakenSession[],
   claimed: readonly ClaimedSession[],
   isOver: () => boolean,
@@ -295,7 +286,15 @@ interface LogReader extends Pick<Broker, 'hasSubscribers'> {
  * Throws when the store cannot answer.
  */
 export async function readLog(
-  { shared, peers, deliverEvent }: LogSource,
+  {
+    shared,
+    peers,
+    deliverEvent,
+  }: {
+    readonly shared: Pick<SharedSessions, 'missed'>;
+    readonly peers: Pick<Peers, 'read'>;
+    readonly deliverEvent: DeliverEvent;
+  },
   { route, hasSubscribers, before }: LogReader,
 ): Promise<void> {
   const receivers: Parameters<DeliverEvent>[0] = {
@@ -325,7 +324,7 @@ export async function readLog(
  * each message once, behind those that are there. Rights are asked for at this moment.
  */
 function createReplay(
-  { outbound, journal, counters, clock, claims }: CatchUpContext,
+  { outbound, journal, counters, clock, claims }: OwnershipOptions,
   taken: readonly TakenSession[],
 ): LogReader {
   const tree = createSubscriptionTree();

@@ -1,11 +1,9 @@
 import type { Qos } from '../../domain/messaging/message.ts';
-import { neverExpires, type Subscription } from '../../domain/messaging/session-store.ts';
+import { neverExpires } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter, isTopicName, readSharedFilter } from '../../lib/topic-filter.ts';
 import { mqttLimits } from '../limits.ts';
 import {
-  type AcknowledgementPacket,
   type ConnectPacket,
-  type DisconnectPacket,
   malformed,
   ProtocolError,
   type ProtocolVersion,
@@ -13,8 +11,6 @@ import {
   packetType,
   protocolError,
   reason,
-  type SubscribePacket,
-  type UnsubscribePacket,
   type WillPacket,
 } from './packet.ts';
 import { ByteReader, noProperties, place, readProperties, readText } from './properties.ts';
@@ -64,21 +60,13 @@ const acknowledgementCodes: ReadonlySet<number> = new Set([
 const releaseCodes: ReadonlySet<number> = new Set([0x00, 0x92]);
 
 /** Reads PUBACK and PUBREC; for PUBREL and PUBCOMP, decodeRelease. */
-export function decodeAcknowledgement(
-  header: number,
-  body: Buffer,
-  version: ProtocolVersion,
-): AcknowledgementPacket {
+export function decodeAcknowledgement(header: number, body: Buffer, version: ProtocolVersion) {
   if ((header & 15) !== 0) throw malformed('the packet has reserved flags');
   return readAcknowledgement(body, version, acknowledgementCodes);
 }
 
 /** Reads PUBREL, whose flags are 2, and PUBCOMP, whose flags are 0. */
-export function decodeRelease(
-  header: number,
-  body: Buffer,
-  version: ProtocolVersion,
-): AcknowledgementPacket {
+export function decodeRelease(header: number, body: Buffer, version: ProtocolVersion) {
   const flags = header >> 4 === 6 ? 2 : 0;
   if ((header & 15) !== flags) throw protocolError('the packet has reserved flags');
   return readAcknowledgement(body, version, releaseCodes);
@@ -88,7 +76,7 @@ function readAcknowledgement(
   body: Buffer,
   version: ProtocolVersion,
   codes: ReadonlySet<number>,
-): AcknowledgementPacket {
+): { readonly packetId: number; readonly reasonCode: number } {
   if (body.length < 2) throw malformed('the packet is shorter than its fields');
   const packetId = body.readUInt16BE(0);
   if (packetId === 0) throw protocolError('the packet id is 0');
@@ -105,27 +93,15 @@ function readAcknowledgement(
 }
 
 /** Reads a SUBSCRIBE. */
-export function decodeSubscribe(
-  header: number,
-  body: Buffer,
-  version: ProtocolVersion,
-): SubscribePacket {
+export function decodeSubscribe(header: number, body: Buffer, version: ProtocolVersion) {
   const { reader, packetId } = readListHead(header, body);
   const properties = version === 5 ? readProperties(reader, place.subscribe) : noProperties;
   const identifier = properties.subscriptionIdentifier ?? 0;
-  const subscriptions: Subscription[] = [];
-  while (!reader.isAtEnd && subscriptions.length < mqttLimits.filtersPerPacketMax) {
-    const filter = readFilter(reader);
-    const options = reader.byte();
-    subscriptions.push({ filter, identifier, ...readOptions(options, filter, version) });
-  }
-  // [MQTT-3.8.3-2]
-  if (subscriptions.length === 0) throw malformed('there is no filter');
-  let surplus = 0;
-  for (; !reader.isAtEnd; surplus += 1) {
-    reader.skipText();
-    reader.byte();
-  }
+  const { list: subscriptions, surplus } = readList(reader, true, (filter, options) => ({
+    filter,
+    identifier,
+    ...readOptions(options, filter, version),
+  }));
   return { packetId, subscriptions, surplus };
 }
 
@@ -150,20 +126,10 @@ function readOptions(options: number, filter: string, version: ProtocolVersion) 
 }
 
 /** Reads an UNSUBSCRIBE. */
-export function decodeUnsubscribe(
-  header: number,
-  body: Buffer,
-  version: ProtocolVersion,
-): UnsubscribePacket {
+export function decodeUnsubscribe(header: number, body: Buffer, version: ProtocolVersion) {
   const { reader, packetId } = readListHead(header, body);
   if (version === 5) readProperties(reader, place.unsubscribe);
-  const filters: string[] = [];
-  while (!reader.isAtEnd && filters.length < mqttLimits.filtersPerPacketMax) {
-    filters.push(readFilter(reader));
-  }
-  if (filters.length === 0) throw malformed('there is no filter');
-  let surplus = 0;
-  for (; !reader.isAtEnd; surplus += 1) reader.skipText();
+  const { list: filters, surplus } = readList(reader, false, (filter) => filter);
   return { packetId, filters, surplus };
 }
 
@@ -175,19 +141,31 @@ function readListHead(header: number, body: Buffer) {
   return { reader, packetId };
 }
 
-function readFilter(reader: ByteReader): string {
-  const filter = reader.text();
-  if (!isTopicFilter(filter)) throw malformed('the filter is not well-formed');
-  if (readSharedFilter(filter) === 'invalid') throw malformed('the shared filter is incomplete');
-  return filter;
+/** Reads what follows each filter; `surplus` counts those behind too many, which are not read. */
+function readList<One>(
+  reader: ByteReader,
+  haveOptions: boolean,
+  read: (filter: string, options: number) => One,
+) {
+  const list: One[] = [];
+  while (!reader.isAtEnd && list.length < mqttLimits.filtersPerPacketMax) {
+    const filter = reader.text();
+    if (!isTopicFilter(filter)) throw malformed('the filter is not well-formed');
+    if (readSharedFilter(filter) === 'invalid') throw malformed('the shared filter is incomplete');
+    list.push(read(filter, haveOptions ? reader.byte() : 0));
+  }
+  // [MQTT-3.8.3-2]
+  if (list.length === 0) throw malformed('there is no filter');
+  let surplus = 0;
+  for (; !reader.isAtEnd; surplus += 1) {
+    reader.skipText();
+    if (haveOptions) reader.byte();
+  }
+  return { list, surplus };
 }
 
 /** Reads a DISCONNECT. */
-export function decodeDisconnect(
-  header: number,
-  body: Buffer,
-  version: ProtocolVersion,
-): DisconnectPacket {
+export function decodeDisconnect(header: number, body: Buffer, version: ProtocolVersion) {
   if ((header & 15) !== 0) throw protocolError('DISCONNECT has reserved flags');
   if (body.length === 0) return { reasonCode: 0, sessionExpirySeconds: undefined };
   if (version !== 5) throw malformed('the packet is longer than its fields');

@@ -1,5 +1,4 @@
 import type { Qos } from '../../domain/messaging/message.ts';
-import type { Subscription } from '../../domain/messaging/session-store.ts';
 
 /** 3: MQTT 3.1, 4: 3.1.1, 5: 5. */
 export type ProtocolVersion = 3 | 4 | 5;
@@ -68,30 +67,6 @@ export interface PublishPacket {
   /** 0: none. */
   readonly topicAlias: number;
   readonly properties: Buffer | undefined;
-}
-
-export interface AcknowledgementPacket {
-  readonly packetId: number;
-  readonly reasonCode: number;
-}
-
-export interface SubscribePacket {
-  readonly packetId: number;
-  readonly subscriptions: readonly Subscription[];
-  /** Filters behind these that were not read, because there are too many. */
-  readonly surplus: number;
-}
-
-export interface UnsubscribePacket {
-  readonly packetId: number;
-  readonly filters: readonly string[];
-  /** Filters behind these that were not read, because there are too many. */
-  readonly surplus: number;
-}
-
-export interface DisconnectPacket {
-  readonly reasonCode: number;
-  readonly sessionExpirySeconds: number | undefined;
 }
 
 /** Reason codes of MQTT 5 that the broker gives or understands [MQTT5 2.4]. */

@@ -31,9 +31,9 @@ interface Rule {
   readonly kind: keyof typeof readers;
   readonly places: number;
   /** The field of `Properties` that gets its value, if the broker acts on it. */
-  readonly field?: Exclude<keyof Properties, 'forwarded'>;
+  readonly field?: Exclude<keyof Properties, 'forwarded'> | undefined;
   /** Answers the value of the field; throws ProtocolError for one that is not allowed. */
-  readonly check?: (value: never) => unknown;
+  readonly check?: ((value: never) => unknown) | undefined;
   /** Whether a message takes it along. */
   readonly isForwarded?: true;
 }
@@ -42,50 +42,42 @@ const { connect, will, publish, acknowledgement, subscribe, disconnect, auth } =
 const everywhere = 255;
 const message = { places: will | publish, isForwarded: true } as const;
 
+const rule = (
+  kind: Rule['kind'],
+  places: number,
+  field?: Rule['field'],
+  check?: Rule['check'],
+): Rule => ({ kind, places, field, check });
+
 /** By identifier. Those that only a server sends are known, and allowed nowhere. */
 const rulesById: Readonly<Record<number, Rule>> = {
   1: { kind: 'byte', ...message, check: flag('payload format') },
-  2: { kind: 'four', places: will | publish, field: 'expirySeconds' },
+  2: rule('four', will | publish, 'expirySeconds'),
   3: { kind: 'text', ...message },
   8: { kind: 'text', ...message, check: requireTopic },
   9: { kind: 'binary', ...message },
-  11: {
-    kind: 'variable',
-    places: subscribe,
-    field: 'subscriptionIdentifier',
-    check: notZero('subscription identifier'),
-  },
-  17: { kind: 'four', places: connect | disconnect, field: 'sessionExpirySeconds' },
-  18: { kind: 'text', places: 0 },
-  19: { kind: 'two', places: 0 },
-  21: { kind: 'text', places: connect | auth, field: 'authenticationMethod' },
-  22: { kind: 'binary', places: connect | auth },
-  23: {
-    kind: 'byte',
-    places: connect,
-    field: 'wantsProblemInformation',
-    check: flag('request problem information'),
-  },
-  24: { kind: 'four', places: will, field: 'willDelaySeconds' },
-  25: { kind: 'byte', places: connect, check: flag('request response information') },
-  26: { kind: 'text', places: 0 },
-  28: { kind: 'text', places: disconnect },
-  31: { kind: 'text', places: acknowledgement | disconnect | auth },
-  33: { kind: 'two', places: connect, field: 'receiveMaximum', check: notZero('receive maximum') },
-  34: { kind: 'two', places: connect, field: 'topicAliasMaximum' },
-  35: { kind: 'two', places: publish, field: 'topicAlias', check: requireAlias },
-  36: { kind: 'byte', places: 0 },
-  37: { kind: 'byte', places: 0 },
+  11: rule('variable', subscribe, 'subscriptionIdentifier', notZero('subscription identifier')),
+  17: rule('four', connect | disconnect, 'sessionExpirySeconds'),
+  18: rule('text', 0),
+  19: rule('two', 0),
+  21: rule('text', connect | auth, 'authenticationMethod'),
+  22: rule('binary', connect | auth),
+  23: rule('byte', connect, 'wantsProblemInformation', flag('request problem information')),
+  24: rule('four', will, 'willDelaySeconds'),
+  25: rule('byte', connect, undefined, flag('request response information')),
+  26: rule('text', 0),
+  28: rule('text', disconnect),
+  31: rule('text', acknowledgement | disconnect | auth),
+  33: rule('two', connect, 'receiveMaximum', notZero('receive maximum')),
+  34: rule('two', connect, 'topicAliasMaximum'),
+  35: rule('two', publish, 'topicAlias', requireAlias),
+  36: rule('byte', 0),
+  37: rule('byte', 0),
   38: { kind: 'pair', places: everywhere, isForwarded: true },
-  39: {
-    kind: 'four',
-    places: connect,
-    field: 'maximumPacketSize',
-    check: notZero('maximum packet size'),
-  },
-  40: { kind: 'byte', places: 0 },
-  41: { kind: 'byte', places: 0 },
-  42: { kind: 'byte', places: 0 },
+  39: rule('four', connect, 'maximumPacketSize', notZero('maximum packet size')),
+  40: rule('byte', 0),
+  41: rule('byte', 0),
+  42: rule('byte', 0),
 };
 const rules = Array.from({ length: 43 }, (_, id): Rule | undefined => rulesById[id]);
 
