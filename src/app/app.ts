@@ -24,7 +24,7 @@ import type { Storage } from '../storage/storage.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { openChannelServices } from './channels.ts';
 import { connectionsOfMachine } from './connection-quotas.ts';
-import { openServers, type ServerTimeouts } from './servers.ts';
+import { openServers, type ServerTimeouts, type ServerUrls } from './servers.ts';
 import { openServiceClock } from './service-clock.ts';
 import { createServiceStorage } from './service-storage.ts';
 import { createServices } from './services.ts';
@@ -63,13 +63,7 @@ const adminIsThere =
   'the data has an admin already: none was made, and KIPIMO_ADMIN_PASSWORD changes nothing ' +
   '(kipimo user list shows admins, kipimo user passwd sets a password)';
 
-export interface RunningApp {
-  /** Where HTTP listens, for instance http://127.0.0.1:8080. */
-  readonly url: string;
-  /** Where MQTT listens, for instance mqtt://127.0.0.1:1883. */
-  readonly mqttUrl: string;
-  /** Where MQTT over TLS listens; absent without a certificate. */
-  readonly mqttsUrl?: string;
+export interface RunningApp extends ServerUrls {
   /** The secret of the link by which the new admin logs in, once. */
   readonly firstLoginSecret?: string;
   /** Answers what is under way, stores what was accepted, and leaves. */

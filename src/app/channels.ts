@@ -3,20 +3,9 @@ import { type OpenChannels, openChannels } from '../channels/index.ts';
 import { webhookSecretOf } from '../channels/webhook/signature.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { paidChannels } from '../domain/notifications/delivery.ts';
-import type { HttpServerOptions } from '../http/server.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { createServices } from './services.ts';
-
-type ServiceParts = Parameters<typeof createServices>[0];
-
-/** The channels, as the other parts of the service need them. */
-export interface ChannelServices {
-  readonly forServices: Pick<ServiceParts, 'channels' | 'webhookSecretOf' | 'codes'>;
-  readonly forHttp: Pick<HttpServerOptions, 'answerCall'>;
-  close(): void;
-}
 
 /** Opens the channels that are configured, or takes those that are given. */
 export async function openChannelServices(parts: {
@@ -29,7 +18,7 @@ export async function openChannelServices(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly channels?: OpenChannels;
-}): Promise<ChannelServices> {
+}) {
   const { config, secrets, installationSecret, clock, log } = parts;
   const { channels, answerCall, close } =
     parts.channels ??
@@ -50,7 +39,8 @@ export async function openChannelServices(parts: {
   return {
     forServices: {
       channels,
-      webhookSecretOf: (user) => webhookSecretOf(installationSecret, user),
+      webhookSecretOf: (user: Parameters<typeof webhookSecretOf>[1]) =>
+        webhookSecretOf(installationSecret, user),
       codes: createCodeSender({ channels, clock, log }),
     },
     forHttp: answerCall === undefined ? {} : { answerCall },

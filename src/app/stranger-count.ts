@@ -8,19 +8,7 @@ import type { DeviceId, Username } from '../domain/ids.ts';
 const readAgainMs = 10_000;
 
 /** Bytes that strangers store: kept beside each device, so as to be known after a restart. */
-export interface StrangerCount {
-  /**
-   * Keeps what the batch brings of strangers, beside its own commit; undefined: nothing. What is
-   * there already, or is not stored, is given back with `settle`.
-   */
-  keep(batch: readonly Push[]): Promise<void> | undefined;
-  /** Counts what became of one push of a stranger, of so many bytes. */
-  settle(push: Push, owner: Username, bytes: number): void;
-  /** Gives back the strangers' part of what was freed of a device. */
-  giveBack(deviceId: DeviceId, owner: Username, freed: number): Promise<void>;
-  /** Reads what is kept. */
-  load(): Promise<void>;
-}
+export type StrangerCount = ReturnType<typeof createStrangerCount>;
 
 export function createStrangerCount(
   devices: Pick<
@@ -28,13 +16,14 @@ export function createStrangerCount(
     'strangerBytes' | 'strangersByOwner' | 'addStrangerBytes' | 'storedBytes'
   >,
   room: Pick<StorageQuotas, 'strangers'>,
-): StrangerCount {
+) {
   /** Bytes to give back with the next batch. */
   let surplus = new Map<DeviceId, number>();
   let readAt = performance.now();
 
   const bytesOf = ({ batch }: Push): number => bytesPerWeight * weightOfBatch(batch);
 
+  /** Reads what is kept. */
   async function load(): Promise<void> {
     readAt = performance.now();
     room.strangers.recount(await devices.strangersByOwner());
@@ -42,7 +31,11 @@ export function createStrangerCount(
 
   return {
     load,
-    keep(batch) {
+    /**
+     * Keeps what the batch brings of strangers, beside its own commit; undefined: nothing. What is
+     * there already, or is not stored, is given back with `settle`.
+     */
+    keep(batch: readonly Push[]): Promise<void> | undefined {
       if (!batch.some(({ isByStranger }) => isByStranger === true)) return undefined;
       const added = surplus;
       surplus = new Map();
@@ -54,12 +47,14 @@ export function createStrangerCount(
       if (performance.now() - readAt > readAgainMs) void load().catch(() => undefined);
       return devices.addStrangerBytes(added);
     },
-    settle(push, owner, bytes) {
+    /** Counts what became of one push of a stranger, of so many bytes. */
+    settle(push: Push, owner: Username, bytes: number): void {
       room.strangers.add(owner, bytes);
       const less = bytesOf(push) - bytes;
       if (less > 0) surplus.set(push.deviceId, (surplus.get(push.deviceId) ?? 0) - less);
     },
-    async giveBack(deviceId, owner, freed) {
+    /** Gives back the strangers' part of what was freed of a device. */
+    async giveBack(deviceId: DeviceId, owner: Username, freed: number): Promise<void> {
       if (freed <= 0 || room.strangers.of(owner) === 0) return;
       const [ofStrangers, left] = await Promise.all([
         devices.strangerBytes(deviceId),

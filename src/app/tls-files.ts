@@ -1,24 +1,17 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import type { ListenConfig } from '../config/config.ts';
 import type { Log } from '../lib/log.ts';
 import type { TlsPair, TlsSource } from '../lib/tls-source.ts';
 
 /** PEM files of a certificate chain and its key. */
-export interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
-
-/** A source that reads files, and polls them until it is closed. */
-export interface WatchedTls extends TlsSource {
-  close(): void;
-}
+type TlsFiles = NonNullable<ListenConfig['tls']>;
 
 // Polled, because renewal tools replace the files by renaming or by moving a link.
 const pollMs = 5_000;
 
-/** Reads a certificate and watches for its renewal. Throws when it cannot be read at first. */
-export function watchTlsFiles(files: TlsFiles, log: Log): WatchedTls {
+/** Reads a certificate and polls its files until it is closed. Throws when it cannot be read at first. */
+export function watchTlsFiles(files: TlsFiles, log: Log): TlsSource & { close(): void } {
   const paths = [files.certFile, files.keyFile];
   const listeners: ((pair: TlsPair) => void)[] = [];
 

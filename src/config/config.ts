@@ -1,84 +1,6 @@
-import type { ChannelSettings } from '../channels/provider-settings.ts';
-import type { BudgetTotals } from '../domain/budgets/budgets.ts';
-import type { Retention } from '../domain/datapoints/retention/retention.ts';
-import type { Username } from '../domain/ids.ts';
+import { defined } from '../lib/record.ts';
 import { commandKeys } from './command-keys.ts';
-import { type ConfigKey, configKeys, type LogLevel, removedKeys } from './config-keys.ts';
-
-/** Settings of where the service listens. */
-export interface ListenConfig {
-  readonly host: string;
-  /** 0: any free port; so for all three. */
-  readonly httpPort: number;
-  readonly mqttPort: number;
-  /** Whether the connection of an address brings the requests of others. */
-  readonly isTrustedProxy: (address: string) => boolean;
-  /** Where people reach the service; absent: as they did. */
-  readonly publicUrl?: string;
-  /** Whether plain requests of devices skip most of the HTTP server. */
-  readonly fastPath: 'on' | 'off';
-  /** Used only with `tls`. */
-  readonly mqttsPort: number;
-  /** PEM files. */
-  readonly tls?: { readonly certFile: string; readonly keyFile: string };
-}
-
-/** All settings of one process, checked and frozen. Nothing in it is secret. */
-export interface Config {
-  readonly listen: ListenConfig;
-  readonly storage: {
-    readonly engine: 'sqlite' | 'postgres';
-    /** shared: other processes serve the same database at once. */
-    readonly serving: 'alone' | 'shared';
-    /** The data directory; an engine without files leaves it alone. */
-    readonly directory: string;
-    readonly guestsBytesMax: number;
-    /** Absent: none. */
-    readonly accountBytesMax?: number;
-    /** Absent: a part of the disk. */
-    readonly signUpBytesMax?: number | 'none';
-    readonly diskFloorBytes: number;
-  };
-  readonly accounts: {
-    readonly adminUsername: Username;
-    readonly signup: 'open' | 'closed';
-    readonly tokenLifeMs: number;
-    readonly v1TokenLifeMs: number;
-    /** on: nothing is sent to an address before its user has proven it. */
-    readonly proveAddresses: 'on' | 'off';
-    /** The credit of an account that signs up itself. */
-    readonly smsCreditNew: number | 'unlimited';
-  };
-  readonly publicPush: 'open' | 'granted';
-  readonly datapoints: {
-    readonly valueBytesMax: number;
-    /** Of what nothing nearer is set for. */
-    readonly retention: Retention;
-  };
-  readonly notifications: {
-    readonly evaluateOnCreate: boolean;
-    /** Texts and calls on one day, of one user and of all. */
-    readonly messagesPerDay: { readonly each: number; readonly all: number };
-  };
-  readonly dashboard: {
-    readonly tileUrl?: string;
-    readonly tileAttribution?: string;
-    readonly contact?: string;
-  };
-  readonly webhooks: { readonly privateAddresses: 'refused' | 'allowed' };
-  readonly budgets: BudgetTotals;
-  readonly log: { readonly level: LogLevel };
-}
-
-/** Settings that must never reach a log, an answer or an error text. */
-export interface Secrets {
-  /** Absent: one is generated at the first start. */
-  readonly adminPassword?: string;
-  /** Where PostgreSQL is, when the data is there. */
-  readonly databaseUrl?: string;
-  /** The providers of channels, with their credentials. */
-  readonly channels: ChannelSettings;
-}
+import { type ConfigKey, configKeys, removedKeys } from './config-keys.ts';
 
 type Keys = typeof configKeys;
 type KeyName = keyof Keys;
@@ -174,33 +96,48 @@ function contradictions(values: Values): string[] {
 /** Trusts no address; the same function for all, so that configurations compare equal. */
 export const trustsNobody = (): boolean => false;
 
-function toConfig(values: Values): Config {
-  const certFile = values.KIPIMO_TLS_CERT;
-  const keyFile = values.KIPIMO_TLS_KEY;
-  const tls =
-    certFile === undefined || keyFile === undefined
-      ? {}
-      : { tls: Object.freeze({ certFile, keyFile }) };
+/** Settings of where the service listens. */
+export type ListenConfig = ReturnType<typeof listenOf>;
+
+function listenOf(values: Values) {
+  const { KIPIMO_TLS_CERT: certFile, KIPIMO_TLS_KEY: keyFile } = values;
   return Object.freeze({
-    listen: Object.freeze({
-      host: given(values, 'KIPIMO_HOST'),
-      httpPort: given(values, 'KIPIMO_HTTP_PORT'),
-      mqttPort: given(values, 'KIPIMO_MQTT_PORT'),
-      mqttsPort: given(values, 'KIPIMO_MQTTS_PORT'),
-      fastPath: given(values, 'KIPIMO_SHORT_WAY'),
-      isTrustedProxy: values.KIPIMO_TRUSTED_PROXIES ?? trustsNobody,
-      ...(values.KIPIMO_PUBLIC_URL !== undefined && { publicUrl: values.KIPIMO_PUBLIC_URL }),
-      ...tls,
+    host: given(values, 'KIPIMO_HOST'),
+    /** 0: any free port; so for all three. */
+    httpPort: given(values, 'KIPIMO_HTTP_PORT'),
+    mqttPort: given(values, 'KIPIMO_MQTT_PORT'),
+    /** Used only with `tls`. */
+    mqttsPort: given(values, 'KIPIMO_MQTTS_PORT'),
+    /** Whether plain requests of devices skip most of the HTTP server. */
+    fastPath: given(values, 'KIPIMO_SHORT_WAY'),
+    /** Whether the connection of an address brings the requests of others. */
+    isTrustedProxy: values.KIPIMO_TRUSTED_PROXIES ?? trustsNobody,
+    ...defined({
+      /** Where people reach the service; absent: as they did. */
+      publicUrl: values.KIPIMO_PUBLIC_URL,
+      /** PEM files. */
+      tls: certFile && keyFile ? Object.freeze({ certFile, keyFile }) : undefined,
     }),
+  });
+}
+
+/** All settings of one process, checked and frozen. Nothing in it is secret. */
+export type Config = ReturnType<typeof toConfig>;
+
+function toConfig(values: Values) {
+  return Object.freeze({
+    listen: listenOf(values),
     storage: Object.freeze({
       engine: values.KIPIMO_DATABASE_URL === undefined ? 'sqlite' : 'postgres',
+      /** shared: other processes serve the same database at once. */
       serving: values.KIPIMO_PROCESSES === 'several' ? 'shared' : 'alone',
+      /** The data directory; an engine without files leaves it alone. */
       directory: given(values, 'KIPIMO_DATA_DIR'),
       guestsBytesMax: given(values, 'KIPIMO_QUOTA_GUESTS_BYTES'),
-      ...(values.KIPIMO_QUOTA_ACCOUNT_BYTES !== undefined && {
+      ...defined({
+        /** Absent: none. */
         accountBytesMax: values.KIPIMO_QUOTA_ACCOUNT_BYTES,
-      }),
-      ...(values.KIPIMO_QUOTA_SIGNUP_BYTES !== undefined && {
+        /** Absent: a part of the disk. */
         signUpBytesMax: values.KIPIMO_QUOTA_SIGNUP_BYTES,
       }),
       diskFloorBytes: given(values, 'KIPIMO_DISK_FLOOR_BYTES'),
@@ -210,59 +147,64 @@ function toConfig(values: Values): Config {
       signup: given(values, 'KIPIMO_SIGNUP'),
       tokenLifeMs: given(values, 'KIPIMO_TOKEN_TTL_S') * 1_000,
       v1TokenLifeMs: given(values, 'KIPIMO_V1_TOKEN_TTL_S') * 1_000,
+      /** on: nothing is sent to an address before its user has proven it. */
       proveAddresses: given(values, 'KIPIMO_PROVE_ADDRESSES'),
+      /** The credit of an account that signs up itself. */
       smsCreditNew: given(values, 'KIPIMO_SMS_CREDIT_NEW'),
     }),
     publicPush: given(values, 'KIPIMO_PUBLIC_PUSH'),
     datapoints: Object.freeze({
       valueBytesMax: given(values, 'KIPIMO_VALUE_BYTES_MAX'),
-      retention: retentionOf(values),
+      /** Of what nothing nearer is set for. */
+      retention: Object.freeze(
+        defined({
+          rawDays: values.KIPIMO_RETENTION_RAW_DAYS,
+          hourlyDays: values.KIPIMO_RETENTION_HOURLY_DAYS,
+        }),
+      ),
     }),
     notifications: Object.freeze({
       evaluateOnCreate: given(values, 'KIPIMO_EVALUATE_ON_CREATE'),
+      /** Texts and calls on one day, of one user and of all. */
       messagesPerDay: Object.freeze({
         each: given(values, 'KIPIMO_MESSAGES_PER_DAY'),
         all: given(values, 'KIPIMO_MESSAGES_PER_DAY_ALL'),
       }),
     }),
-    dashboard: Object.freeze({
-      ...(values.KIPIMO_TILE_URL !== undefined && { tileUrl: values.KIPIMO_TILE_URL }),
-      ...(values.KIPIMO_TILE_ATTRIBUTION !== undefined && {
+    dashboard: Object.freeze(
+      defined({
+        tileUrl: values.KIPIMO_TILE_URL,
         tileAttribution: values.KIPIMO_TILE_ATTRIBUTION,
+        contact: values.KIPIMO_CONTACT,
       }),
-      ...(values.KIPIMO_CONTACT !== undefined && { contact: values.KIPIMO_CONTACT }),
-    }),
+    ),
     webhooks: Object.freeze({ privateAddresses: given(values, 'KIPIMO_WEBHOOK_PRIVATE') }),
     budgets: Object.freeze(values.KIPIMO_BUDGETS ?? {}),
     log: Object.freeze({ level: given(values, 'KIPIMO_LOG_LEVEL') }),
   });
 }
 
-function retentionOf(values: Values): Retention {
-  const rawDays = values.KIPIMO_RETENTION_RAW_DAYS;
-  const hourlyDays = values.KIPIMO_RETENTION_HOURLY_DAYS;
-  return Object.freeze({
-    ...(rawDays !== undefined && { rawDays }),
-    ...(hourlyDays !== undefined && { hourlyDays }),
-  });
-}
+/** Settings that must never reach a log, an answer or an error text. */
+export type Secrets = ReturnType<typeof toSecrets>;
 
-function toSecrets(values: Values): Secrets {
-  const adminPassword = values.KIPIMO_ADMIN_PASSWORD;
-  const databaseUrl = values.KIPIMO_DATABASE_URL;
-  const { KIPIMO_SMS_URL: sms, KIPIMO_VOICE_URL: voice } = values;
-  const { KIPIMO_TWITTER_URL: twitter, KIPIMO_SMTP_URL: email } = values;
-  return Object.freeze({
-    ...(adminPassword !== undefined && { adminPassword }),
-    ...(databaseUrl !== undefined && { databaseUrl }),
-    channels: Object.freeze({
-      ...(sms !== undefined && { sms }),
-      ...(voice !== undefined && { voice }),
-      ...(twitter !== undefined && { twitter }),
-      ...(email !== undefined && { email }),
+const toSecrets = (values: Values) =>
+  Object.freeze({
+    ...defined({
+      /** Absent: one is generated at the first start. */
+      adminPassword: values.KIPIMO_ADMIN_PASSWORD,
+      /** Where PostgreSQL is, when the data is there. */
+      databaseUrl: values.KIPIMO_DATABASE_URL,
     }),
+    /** The providers of channels, with their credentials. */
+    channels: Object.freeze(
+      defined({
+        sms: values.KIPIMO_SMS_URL,
+        voice: values.KIPIMO_VOICE_URL,
+        twitter: values.KIPIMO_TWITTER_URL,
+        email: values.KIPIMO_SMTP_URL,
+      }),
+    ),
   });
-}
 
 function given<Name extends KeyName>(values: Values, name: Name): NonNullable<Values[Name]> {
   const value = values[name];

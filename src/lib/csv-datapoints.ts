@@ -30,12 +30,6 @@ export interface CsvOptions {
   readonly names?: { readonly deviceId: string; readonly sensorId: string };
 }
 
-/** Reads datapoints from CSV that arrives in pieces. Both throw CsvError for what is no CSV. */
-export interface CsvDatapointReader {
-  push(piece: Uint8Array): readonly CsvDatapoint[];
-  end(): readonly CsvDatapoint[];
-}
-
 /** The problem of a CSV whose first line says nothing. */
 export const unnamedColumns = 'name the columns, for instance timestamp,value';
 
@@ -78,7 +72,7 @@ const withoutHeader: Readonly<Record<number, Columns>> = {
  * the columns; what a read answers; or one column for each sensor, named `device/sensor`. A row
  * without a timestamp takes its date_received, if it has one: what it was ordered by stays.
  */
-export function createCsvDatapointReader(options: CsvOptions): CsvDatapointReader {
+export function createCsvDatapointReader(options: CsvOptions) {
   const { names = { deviceId: 'device_id', sensorId: 'sensor_id' }, zone } = options;
   const decoder = new TextDecoder(options.encoding, { fatal: true });
   const reader = createCsvReader(options);
@@ -114,7 +108,7 @@ export function createCsvDatapointReader(options: CsvOptions): CsvDatapointReade
   }
 
   return {
-    push: (piece) => rowsOf(reader.push(decode(piece))),
+    push: (piece: Uint8Array) => rowsOf(reader.push(decode(piece))),
     end: () => rowsOf([...reader.push(decode()), ...reader.end()]),
   };
 }

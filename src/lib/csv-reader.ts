@@ -26,16 +26,6 @@ export class CsvError extends Error {
   }
 }
 
-/** Reads CSV that arrives in pieces, cut anywhere; keeps one unfinished record at most. */
-export interface CsvReader {
-  /** The records that end in this piece. Throws CsvError. */
-  push(text: string): readonly CsvRecord[];
-  /** The last record, if no line end follows it. Throws CsvError. */
-  end(): readonly CsvRecord[];
-  /** The separator of cells; known from the first record on. */
-  readonly delimiter: CsvDelimiter;
-}
-
 interface Found {
   readonly cells: readonly CsvCell[];
   /** After the line end. */
@@ -47,7 +37,7 @@ interface Found {
  * cells are passed over, a byte order mark too. A line `sep=;`, else the first record says what
  * separates cells: commas, semicolons or tabs.
  */
-export function createCsvReader(options: { readonly recordCharactersMax: number }): CsvReader {
+export function createCsvReader(options: { readonly recordCharactersMax: number }) {
   const { recordCharactersMax } = options;
   let delimiter: CsvDelimiter | undefined;
   let rest = '';
@@ -81,13 +71,16 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
   }
 
   return {
-    push(text) {
+    /** The records that end in this piece. Throws CsvError. */
+    push(text: string): readonly CsvRecord[] {
       rest += isStart && text.startsWith('\ufeff') ? text.slice(1) : text;
       isStart &&= text === '';
       return read(false);
     },
-    end: () => read(true),
-    get delimiter() {
+    /** The last record, if no line end follows it. Throws CsvError. */
+    end: (): readonly CsvRecord[] => read(true),
+    /** The separator of cells; known from the first record on. */
+    get delimiter(): CsvDelimiter {
       return delimiter ?? ',';
     },
   };

@@ -1,24 +1,16 @@
-/** Bytes that arrive in pieces, however small: a piece costs what it holds and no object. */
-export interface GatheredBytes {
-  readonly length: number;
-  /** Copies a piece, which may be a view of a buffer that is larger or used again. */
-  add(piece: Uint8Array): void;
-  /** All of them, which are forgotten here; the buffer is the caller's. */
-  take(): Buffer;
-}
-
 const noBytes = Buffer.alloc(0);
 const roomBytesMin = 512;
 
 /** Gathers bytes by doubling; holds at most twice what has arrived, and 512 bytes. */
-export function gatherBytes(): GatheredBytes {
+export function gatherBytes() {
   let bytes: Buffer = noBytes;
   let length = 0;
   return {
     get length() {
       return length;
     },
-    add(piece) {
+    /** Copies a piece, which may be a view of a buffer that is larger or used again. */
+    add(piece: Uint8Array): void {
       const before = length;
       length += piece.length;
       if (before === 0) {
@@ -33,7 +25,8 @@ export function gatherBytes(): GatheredBytes {
       }
       bytes.set(piece, before);
     },
-    take() {
+    /** All of them, which are forgotten here; the buffer is the caller's. */
+    take(): Buffer {
       const taken = length === bytes.length ? bytes : bytes.subarray(0, length);
       bytes = noBytes;
       length = 0;

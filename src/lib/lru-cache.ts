@@ -1,13 +1,5 @@
 import { LRUCache } from 'lru-cache';
 
-export interface LruCache<Key, Value> {
-  get(key: Key): Value | undefined;
-  set(key: Key, value: Value): void;
-  delete(key: Key): void;
-  clear(): void;
-  readonly size: number;
-}
-
 /** The weight that the entries of a cache may have together, in the unit of `weigh`. */
 export interface CacheWeight<Value> {
   readonly max: number;
@@ -22,7 +14,7 @@ export interface CacheWeight<Value> {
 export function createLruCache<Key extends {}, Value>(
   entriesMax: number,
   weight?: CacheWeight<Value>,
-): LruCache<Key, Value> {
+) {
   let cache: LRUCache<Key, Value & {}> | undefined;
   const open = () =>
     new LRUCache<Key, Value & {}>({
@@ -43,20 +35,20 @@ export function createLruCache<Key extends {}, Value>(
   };
 
   return {
-    get(key) {
+    get(key: Key): Value | undefined {
       if (latest !== undefined && key === latestKey) return latest;
       latest = cache?.get(key);
       latestKey = key;
       return latest;
     },
-    set(key, value) {
+    set(key: Key, value: Value): void {
       // Also where it pushes that entry out.
       forgetLatest();
       cache ??= open();
       // An undefined value is not kept: `get` answers undefined for absent keys.
       cache.set(key, value as Value & {});
     },
-    delete(key) {
+    delete(key: Key): void {
       forgetLatest();
       cache?.delete(key);
     },

@@ -1,13 +1,3 @@
-/** Streams that are each in order, read as one that is in order. */
-export interface Merge<Item> {
-  /** Adds a stream and fetches its first step, which is answered; undefined when it has none. */
-  add(steps: AsyncIterator<readonly Item[]>): Promise<readonly Item[] | undefined>;
-  /** The next item, and the place of its stream among those added; undefined at the end. */
-  top(): { readonly place: number; readonly item: Item } | undefined;
-  /** Goes on behind the top; answers a promise when its stream must be asked for more. */
-  next(): Promise<void> | undefined;
-}
-
 /** Where the merge is in one stream. */
 interface Cursor<Item> {
   readonly place: number;
@@ -19,7 +9,7 @@ interface Cursor<Item> {
 }
 
 /** The least key comes first; of equal ones that of the stream that was added first. */
-export function createMerge<Item>(keyOf: (item: Item) => number): Merge<Item> {
+export function createMerge<Item>(keyOf: (item: Item) => number) {
   /** A binary heap, the cursor to read next on top. */
   const heap: Cursor<Item>[] = [];
   let added = 0;
@@ -79,7 +69,8 @@ export function createMerge<Item>(keyOf: (item: Item) => number): Merge<Item> {
   }
 
   return {
-    async add(steps) {
+    /** Adds a stream and fetches its first step, which is answered; undefined when it has none. */
+    async add(steps: AsyncIterator<readonly Item[]>): Promise<readonly Item[] | undefined> {
       const place = added;
       added += 1;
       const step = await nextStep(steps);
@@ -88,8 +79,10 @@ export function createMerge<Item>(keyOf: (item: Item) => number): Merge<Item> {
       rise(heap.push({ place, steps, step, at: 0, item, key: keyOf(item) }) - 1);
       return step;
     },
-    top: () => heap[0],
-    next() {
+    /** The next item, and the place of its stream among those added; undefined at the end. */
+    top: (): { readonly place: number; readonly item: Item } | undefined => heap[0],
+    /** Goes on behind the top; answers a promise when its stream must be asked for more. */
+    next(): Promise<void> | undefined {
       const cursor = heap[0];
       if (cursor === undefined) return undefined;
       if (cursor.at + 1 === cursor.step.length) return fetch(cursor);

@@ -1,24 +1,12 @@
 import { type CacheWeight, createLruCache } from './lru-cache.ts';
 
-/** A cache in front of a source that is slower. */
-export interface ReadThroughCache<Key, Value> {
-  /** Answers the cached value; undefined: the source has to be asked. */
-  peek(key: Key): Value | undefined;
-  /** Answers the cached value, or that of `read`; undefined is answered and not kept. */
-  get(key: Key, read: () => Promise<Value>): Promise<Value>;
-  /** The value may have changed: what is being read at the moment is answered, and not kept. */
-  forget(key: Key): void;
-  /** As `forget`, for all keys. */
-  clear(): void;
-}
-
 /** Callers that ask for the same key while it is read get the result of one read. */
 export function createReadThroughCache<Key extends {}, Value>(options: {
   readonly entriesMax: number;
   readonly weight?: CacheWeight<Value>;
   /** Whether a cached value may still be answered; absent: until it is forgotten. */
   readonly isCurrent?: (value: Value) => boolean;
-}): ReadThroughCache<Key, Value> {
+}) {
   const kept = createLruCache<Key, Value>(options.entriesMax, options.weight);
   const reading = new Map<Key, Promise<Value>>();
 
@@ -41,14 +29,18 @@ export function createReadThroughCache<Key extends {}, Value>(options: {
   }
 
   return {
+    /** Answers the cached value; undefined: the source has to be asked. */
     peek,
-    async get(key, read) {
+    /** Answers the cached value, or that of `read`; undefined is answered and not kept. */
+    async get(key: Key, read: () => Promise<Value>): Promise<Value> {
       return peek(key) ?? reading.get(key) ?? readAndKeep(key, read);
     },
-    forget(key) {
+    /** The value may have changed: what is being read at the moment is answered, and not kept. */
+    forget(key: Key): void {
       kept.delete(key);
       reading.delete(key);
     },
+    /** As `forget`, for all keys. */
     clear() {
       kept.clear();
       reading.clear();

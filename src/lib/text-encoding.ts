@@ -1,14 +1,8 @@
 /** An encoding as TextDecoder names it. */
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** Detects how a text is encoded from all of its bytes, handed over in pieces. */
-export interface EncodingFinder {
-  push(piece: Uint8Array): void;
-  end(): TextEncoding;
-}
-
 /** UTF-16 begins with a byte order mark; what is no UTF-8 is Windows-1252 [contract 15]. */
-export function createEncodingFinder(): EncodingFinder {
+export function createEncodingFinder() {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   let start: readonly number[] = [];
   let isUtf8 = true;
@@ -22,11 +16,11 @@ export function createEncodingFinder(): EncodingFinder {
   }
 
   return {
-    push(piece) {
+    push(piece: Uint8Array): void {
       if (start.length < 2) start = [...start, ...piece.subarray(0, 2 - start.length)];
       check(piece);
     },
-    end() {
+    end(): TextEncoding {
       check();
       const [first, second] = start;
       if (first === 0xff && second === 0xfe) return 'utf-16le';

@@ -1,24 +1,20 @@
 import type { Clock, Instant } from './clock.ts';
 import { createLruCache } from './lru-cache.ts';
 
-export interface TokenBucket {
-  /** Takes one of what `key` may use; else answers how many milliseconds are left to wait. */
-  take(key: string): number;
-}
-
 /** Gives each key `capacity` at once, and one more every `refillMs` after that. */
 export function createTokenBucket(options: {
   readonly capacity: number;
   readonly refillMs: number;
   readonly entriesMax: number;
   readonly clock: Clock;
-}): TokenBucket {
+}) {
   const { capacity, refillMs, clock } = options;
   // When the bucket of a key will be full again: all that has to be known of it.
   const fullAt = createLruCache<string, Instant>(options.entriesMax);
 
   return {
-    take(key) {
+    /** Takes one of what `key` may use; else answers how many milliseconds are left to wait. */
+    take(key: string): number {
       const now = clock.now();
       const full = Math.max(now, fullAt.get(key) ?? now) + refillMs;
       const waitMs = full - now - capacity * refillMs;

@@ -1,21 +1,14 @@
 import { type ApiAnswer, type ApiClient, reasonOf } from '../client/api-client.ts';
 import { importLimits } from './import-limits.ts';
 
-/** Makes devices and sensors where they are missing. */
-export interface SensorMaker {
-  /** Resolves when the sensor is there, else with why it cannot be; asks once for each. */
-  require(deviceId: string, sensorId: string): Promise<string | undefined>;
-  /** How many devices it has made, all of them private. */
-  devicesMade(): number;
-}
-
 /** Statuses of refusals of this device or sensor alone: the next one may be taken. */
 const refusals = [400, 403, 404, 409, 413, 422, 507] as const;
 
 const refusalIn = (answer: ApiAnswer): string | undefined =>
   answer.status < 300 ? undefined : reasonOf(answer);
 
-export function createSensorMaker(client: ApiClient): SensorMaker {
+/** Makes devices and sensors where they are missing. */
+export function createSensorMaker(client: ApiClient) {
   const known = new Map<string, string | undefined>();
   let devicesMade = 0;
 
@@ -38,8 +31,10 @@ export function createSensorMaker(client: ApiClient): SensorMaker {
   }
 
   return {
+    /** How many devices it has made, all of them private. */
     devicesMade: () => devicesMade,
-    async require(deviceId, sensorId) {
+    /** Resolves when the sensor is there, else with why it cannot be; asks once for each. */
+    async require(deviceId: string, sensorId: string) {
       const key = `${deviceId}/${sensorId}`;
       if (known.has(key)) return known.get(key);
       const refusal = await make(deviceId, sensorId);

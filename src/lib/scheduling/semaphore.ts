@@ -8,11 +8,6 @@ export class TooManyWaitingError extends Error {
   }
 }
 
-export interface Semaphore {
-  /** Runs the task when one of the places is free and its payer is next in the queue. */
-  run<Result>(payer: string, task: () => Promise<Result>): Promise<Result>;
-}
-
 /**
  * At most `parallelMax` tasks at a time, at most `waitingMax` in the queue; where the caller bounds
  * how much may wait, there is none. Tasks of one payer keep their order; payers follow round robin,
@@ -21,13 +16,14 @@ export interface Semaphore {
 export function createSemaphore(options: {
   readonly parallelMax: number;
   readonly waitingMax?: number;
-}): Semaphore {
+}) {
   const { parallelMax, waitingMax = Number.POSITIVE_INFINITY } = options;
   const waiting = new PayerQueues<() => void>();
   let running = 0;
 
   return {
-    async run(payer, task) {
+    /** Runs the task when one of the places is free and its payer is next in the queue. */
+    async run<Result>(payer: string, task: () => Promise<Result>): Promise<Result> {
       if (running >= parallelMax) {
         if (waiting.size >= waitingMax) throw new TooManyWaitingError();
         await new Promise<void>((resolve) => waiting.push(payer, resolve));
