@@ -10,7 +10,7 @@ type TlsFiles = NonNullable<ListenConfig['tls']>;
 // Polled, because renewal tools replace the files by renaming or by moving a link.
 const pollMs = 5_000;
 
-/** Reads a certificate and polls its files until it is closed. Throws when it cannot be read now. */
+/** Reads a certificate, and its renewals until it is closed. Throws when it cannot be read now. */
 export function watchTlsFiles(files: TlsFiles, log: Log): TlsSource & { close(): void } {
   const paths = [files.certFile, files.keyFile];
   const listeners: ((pair: TlsPair) => void)[] = [];

@@ -17,112 +17,89 @@ import {
   parseUsername,
 } from '../../domain/ids.ts';
 import type { InvitationTarget, TakenUse } from '../../domain/sharing/invitations.ts';
+import { ownEntry } from '../../lib/own-entry.ts';
 import { isTakeableHash } from '../../lib/password-hash.ts';
+import { isRecord } from '../../lib/record.ts';
 import type { ExportRecord } from './export-format.ts';
 
-/** A field of a line, by its path, and what reads it as the API does. */
-type Check = readonly [field: string, value: unknown, read: (value: never) => unknown];
+/** Reads a field of a line as the API does, and throws where that refuses it. */
+type Read = (value: never) => unknown;
+
+/**
+ * The fields to be checked of each kind of line, by their paths. `*` stands for each element of an
+ * array, where there is one; `+` also for what should be an array and is none.
+ */
+const checks: { readonly [Kind in ExportRecord['kind']]?: Readonly<Record<string, Read>> } = {
+  user: {
+    'user.id': parseNewUserId,
+    'user.username': parseNewUsername,
+    'user.lastLoginAt': (at: unknown) => readCount(at ?? 0),
+    passwordHash: readHash,
+  },
+  device: {
+    'device.id': parseDeviceId,
+    'device.owner': readOwner,
+    'device.sensors.*.id': parseSensorId,
+    'device.sensors.*.measures': readMeasures,
+    'device.actuators.*.id': parseActuatorId,
+  },
+  gateway: { 'gateway.id': parseGatewayId, 'gateway.owner': readOwner },
+  project: {
+    'project.id': parseProjectId,
+    'project.owner': readOwner,
+    'project.deviceIds.*': parseDeviceId,
+    'project.gatewayIds.*': parseGatewayId,
+  },
+  group: {
+    'group.id': parseGroupId,
+    'group.owner': readOwner,
+    'group.usernames.*': parseUsername,
+  },
+  grant: { 'grant.username': parseUsername, 'grant.scopes.*': parseScope },
+  'group-grant': { 'grant.scopes.*': parseScope },
+  correction: { 'correction.deviceId': parseDeviceId, 'correction.sensorId': parseSensorId },
+  invitation: {
+    'invitation.id': parseInvitationId,
+    'invitation.giver': parseUserId,
+    'invitation.hash': readText,
+    'invitation.createdAt': readCount,
+    'invitation.expiresAt': readCount,
+    'invitation.usesLeft': readCount,
+    'invitation.targets.+': readTarget,
+    'uses.+': readUse,
+  },
+  notification: { 'notification.id': parseNotificationId, 'notification.owner': readOwner },
+};
 
 /**
  * Refuses a line whose names, ids or rights the API would refuse. Throws invalid that names the
  * line, the field and what to change.
  */
 export function requireTakeable(line: ExportRecord, number: number): void {
-  for (const [field, value, read] of checksOf(line)) {
-    try {
-      // Reading is what checks it.
-      read(value as never);
-    } catch (cause) {
-      const why = cause instanceof DomainError ? cause.message : 'it cannot be read';
-      const seen = `${JSON.stringify(value)}`.slice(0, 100);
-      throw invalid(`line ${number}, ${field} ${seen}: ${why}`);
+  for (const [path, read] of Object.entries(ownEntry(checks, line.kind) ?? {})) {
+    const parts = path.split('.');
+    for (const value of valuesAt(line, parts)) {
+      try {
+        // Reading is what checks it.
+        read(value as never);
+      } catch (cause) {
+        const why = cause instanceof DomainError ? cause.message : 'it cannot be read';
+        const names = parts.filter((part) => part !== '*' && part !== '+');
+        const field = names.length === 1 ? names[0] : names.slice(1).join('.');
+        const seen = `${JSON.stringify(value)}`.slice(0, 100);
+        throw invalid(`line ${number}, ${field} ${seen}: ${why}`);
+      }
     }
   }
 }
 
-const named = (value: unknown): readonly Check[] => [['username', value, parseUsername]];
-
-const each = (field: string, values: unknown, read: (value: never) => unknown): readonly Check[] =>
-  Array.isArray(values) ? values.map((value) => [field, value, read] as const) : [];
-
-function checksOf(line: ExportRecord): readonly Check[] {
-  switch (line.kind) {
-    case 'user':
-      return [
-        ['id', line.user?.id, parseNewUserId],
-        ['username', line.user?.username, parseNewUsername],
-        ['lastLoginAt', line.user?.lastLoginAt ?? 0, readCount],
-        ['passwordHash', line.passwordHash, readHash],
-      ];
-    case 'device': {
-      const { id, owner, sensors, actuators } = line.device ?? {};
-      const listOf = (parts: unknown): readonly unknown[] => (Array.isArray(parts) ? parts : []);
-      const fieldsOf = (parts: unknown, field: 'id' | 'measures') =>
-        listOf(parts).map(
-          (part) => (part as Partial<Record<typeof field, unknown>> | null)?.[field],
-        );
-      return [
-        ['id', id, parseDeviceId],
-        ['owner', owner, readOwner],
-        ...each('sensors.id', fieldsOf(sensors, 'id'), parseSensorId),
-        ...each('sensors.measures', fieldsOf(sensors, 'measures'), readMeasures),
-        ...each('actuators.id', fieldsOf(actuators, 'id'), parseActuatorId),
-      ];
-    }
-    case 'gateway':
-      return [
-        ['id', line.gateway?.id, parseGatewayId],
-        ['owner', line.gateway?.owner, readOwner],
-      ];
-    case 'project':
-      return [
-        ['id', line.project?.id, parseProjectId],
-        ['owner', line.project?.owner, readOwner],
-        ...each('deviceIds', line.project?.deviceIds, parseDeviceId),
-        ...each('gatewayIds', line.project?.gatewayIds, parseGatewayId),
-      ];
-    case 'group':
-      return [
-        ['id', line.group?.id, parseGroupId],
-        ['owner', line.group?.owner, readOwner],
-        ...each('usernames', line.group?.usernames, parseUsername),
-      ];
-    case 'grant':
-      return [...named(line.grant?.username), ...each('scopes', line.grant?.scopes, parseScope)];
-    case 'group-grant':
-      return each('scopes', line.grant?.scopes, parseScope);
-    case 'correction':
-      return [
-        ['deviceId', line.correction?.deviceId, parseDeviceId],
-        ['sensorId', line.correction?.sensorId, parseSensorId],
-      ];
-    case 'invitation':
-      return checksOfInvitation(line);
-    case 'notification':
-      return [
-        ['id', line.notification?.id, parseNotificationId],
-        ['owner', line.notification?.owner, readOwner],
-      ];
-    default:
-      return [];
-  }
-}
-
-function checksOfInvitation(
-  line: Extract<ExportRecord, { readonly kind: 'invitation' }>,
-): readonly Check[] {
-  const { id, giver, hash, targets, createdAt, expiresAt, usesLeft } = line.invitation ?? {};
-  const listOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : [list]);
-  return [
-    ['id', id, parseInvitationId],
-    ['giver', giver, parseUserId],
-    ['hash', hash, readText],
-    ['createdAt', createdAt, readCount],
-    ['expiresAt', expiresAt, readCount],
-    ['usesLeft', usesLeft, readCount],
-    ...listOf(targets).map((target) => ['targets', target, readTarget] as const),
-    ...listOf(line.uses).map((use) => ['uses', use, readUse] as const),
-  ];
+function* valuesAt(value: unknown, [part, ...rest]: readonly string[]): Generator<unknown> {
+  if (part === undefined) yield value;
+  else if (part !== '*' && part !== '+') {
+    yield* valuesAt(isRecord(value) ? value[part] : undefined, rest);
+  } else if (Array.isArray(value)) {
+    for (const element of value) yield* valuesAt(element, rest);
+  } else if (part === '+') yield value;
 }
 
 /** Checks an owner's name; things without an owner are the guest's. */
