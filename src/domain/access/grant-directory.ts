@@ -97,19 +97,11 @@ class GrantCache {
   }
 }
 
-/** Scopes of users on things, by whatever grant, behind a read-through cache. */
-export interface GrantDirectory {
-  /** The scopes, if they are at hand now. Undefined: not known, ask `scopesOn`. */
-  peek(resource: Resource, username: Username): readonly Scope[] | undefined;
-  /** The scopes of this kind of thing; empty: nothing reaches the user. */
-  scopesOn(resource: Resource, username: Username): Promise<readonly Scope[]>;
-}
-
 /** Remembers which grants reach which user until grants, groups, projects or owners change. */
 export function createGrantDirectory(
   grants: Pick<GrantStore, 'find' | 'findIndirect'>,
   changes: ChangeSource,
-): GrantDirectory {
+) {
   const cache = new GrantCache();
   changes.onChange(async (change) => forgetChanged(cache, change));
 
@@ -123,12 +115,14 @@ export function createGrantDirectory(
   }
 
   return {
-    peek(resource, username) {
+    /** The scopes, if they are at hand now. Undefined: not known, ask `scopesOn`. */
+    peek(resource: Resource, username: Username): readonly Scope[] | undefined {
       if (changes.isCurrent?.() === false) return undefined;
       const known = cache.get(resource, username)?.known;
       return known?.owner === resource.owner ? known.scopes : undefined;
     },
-    async scopesOn(resource, username) {
+    /** The scopes of this kind of thing; empty: nothing reaches the user. */
+    async scopesOn(resource: Resource, username: Username): Promise<readonly Scope[]> {
       if (changes.isCurrent?.() === false) cache.forget(resource, username);
       const found = await cache.get(resource, username)?.reading;
       if (found?.owner === resource.owner) return found.scopes;
@@ -144,6 +138,9 @@ export function createGrantDirectory(
     },
   };
 }
+
+/** Scopes of users on things, by whatever grant, behind a read-through cache. */
+export type GrantDirectory = ReturnType<typeof createGrantDirectory>;
 
 function forgetChanged(cache: GrantCache, change: Change): void {
   switch (change.kind) {

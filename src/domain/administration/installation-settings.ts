@@ -15,27 +15,16 @@ export interface EffectiveSettings {
   readonly signUpDefault: SignUp;
 }
 
-/** Settings that administrators change at run time; the configuration has the defaults. */
-export interface InstallationSettings {
-  /** Takes over what is kept. Before the ports are opened. */
-  load(): Promise<void>;
-  /** Settings that hold now, at hand because every page and every sign-up asks for them. */
-  current(): EffectiveSettings;
-  /** Throws forbidden unless an admin asks. */
-  read(actor: Actor): EffectiveSettings;
-  /** Keeps these; null: the configuration holds again. Throws forbidden unless an admin asks. */
-  change(actor: Actor, changes: SettingsChange): Promise<void>;
-}
-
 export interface SettingsChange {
   readonly signUp?: SignUp | null;
 }
 
+/** Settings that administrators change at run time; the configuration has the defaults. */
 export function createInstallationSettings(options: {
   readonly installation: Pick<InstallationStore, 'settings' | 'changeSettings'>;
   readonly changes: Pick<ChangeFeed, 'onChange'>;
   readonly signUpDefault: SignUp;
-}): InstallationSettings {
+}) {
   const { installation, changes, signUpDefault } = options;
   let kept: KeptSettings = {};
   const load = async (): Promise<void> => {
@@ -51,15 +40,20 @@ export function createInstallationSettings(options: {
     signUpDefault,
   });
   return {
+    /** Takes over what is kept. Before the ports are opened. */
     load,
+    /** Settings that hold now, at hand because every page and every sign-up asks for them. */
     current,
-    read(actor) {
+    /** Throws forbidden unless an admin asks. */
+    read(actor: Actor): EffectiveSettings {
       requireAdmin(actor);
       return current();
     },
-    async change(actor, { signUp }) {
+    /** Keeps these; null: the configuration holds again. Throws forbidden unless an admin asks. */
+    async change(actor: Actor, { signUp }: SettingsChange): Promise<void> {
       requireAdmin(actor);
       if (signUp !== undefined) await installation.changeSettings({ signUp });
     },
   };
 }
+export type InstallationSettings = ReturnType<typeof createInstallationSettings>;

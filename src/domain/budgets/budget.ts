@@ -150,12 +150,6 @@ export function budgetError(budget: Budget, refusal: BudgetRefusal): DomainError
   );
 }
 
-/** Budget of what has begun to arrive: when it is full, the connection that waits longest ends. */
-export interface WaitingBudget {
-  /** A place that takes nothing yet. `payerOf` is asked each time that it begins to. */
-  place(of: { readonly payerOf: () => Payer; readonly end: () => void }): WaitingPlace;
-}
-
 /** Place of one connection in the waiting budget. */
 export interface WaitingPlace {
   /**
@@ -174,7 +168,8 @@ interface Waiting {
 /** Waiting connections, the longest wait first. */
 type Line = Set<Waiting>;
 
-export function createWaitingBudget(budget: Budget): WaitingBudget {
+/** Budget of what has begun to arrive: when it is full, the connection that waits longest ends. */
+export function createWaitingBudget(budget: Budget) {
   const guests: Line = new Set();
   const lines = new Map<Payer, Line>();
 
@@ -210,7 +205,14 @@ export function createWaitingBudget(budget: Budget): WaitingBudget {
   }
 
   return {
-    place({ payerOf, end }) {
+    /** A place that takes nothing yet. `payerOf` is asked each time that it begins to. */
+    place({
+      payerOf,
+      end,
+    }: {
+      readonly payerOf: () => Payer;
+      readonly end: () => void;
+    }): WaitingPlace {
       const waiting: Waiting = { end, payer: undefined, bytes: 0 };
       return {
         hold(bytes) {
@@ -231,3 +233,4 @@ export function createWaitingBudget(budget: Budget): WaitingBudget {
     },
   };
 }
+export type WaitingBudget = ReturnType<typeof createWaitingBudget>;

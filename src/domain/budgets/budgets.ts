@@ -1,13 +1,7 @@
 import type { Actor } from '../actor.ts';
 import { forbidden } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
-import {
-  Budget,
-  type BudgetRule,
-  createWaitingBudget,
-  type PayerUsage,
-  type WaitingBudget,
-} from './budget.ts';
+import { Budget, type BudgetRule, createWaitingBudget, type PayerUsage } from './budget.ts';
 import { type BudgetName, budgetTable } from './budget-table.ts';
 import { isGuestPayer } from './payer.ts';
 
@@ -22,15 +16,6 @@ export interface BudgetUsage {
   readonly largest: readonly PayerUsage[];
 }
 
-/** All budgets of one service. */
-export interface Budgets {
-  of(name: BudgetName): Budget;
-  /** The waiting budget of `request_bytes`, over all protocols. */
-  readonly waiting: WaitingBudget;
-  /** Usage of every budget, with the `payers` largest payers of each. */
-  usage(payers: number): readonly BudgetUsage[];
-}
-
 /** Totals other than those of the table, by name; quotas change in proportion. */
 export type BudgetTotals = Readonly<Partial<Record<BudgetName, number>>>;
 
@@ -41,7 +26,8 @@ export function isBudgetName(name: string): name is BudgetName {
   return Object.hasOwn(budgetTable, name);
 }
 
-export function createBudgets(totals: BudgetTotals = {}): Budgets {
+/** All budgets of one service. */
+export function createBudgets(totals: BudgetTotals = {}) {
   const budgets = new Map(
     names.map((name) => [name, new Budget(name, scaled(budgetTable[name], totals[name]))]),
   );
@@ -52,8 +38,10 @@ export function createBudgets(totals: BudgetTotals = {}): Budgets {
   };
   return {
     of,
+    /** The waiting budget of `request_bytes`, over all protocols. */
     waiting: createWaitingBudget(of('request_bytes')),
-    usage: (payers) =>
+    /** Usage of every budget, with the `payers` largest payers of each. */
+    usage: (payers: number) =>
       [...budgets].map(([name, budget]) => ({
         name,
         unit: budget.rule.unit,
@@ -65,6 +53,7 @@ export function createBudgets(totals: BudgetTotals = {}): Budgets {
       })),
   };
 }
+export type Budgets = ReturnType<typeof createBudgets>;
 
 function scaled(rule: BudgetRule, total: number | undefined): BudgetRule {
   if (total === undefined) return rule;

@@ -15,29 +15,25 @@ export interface GuestsQuota {
  * account, may take half. Kept in memory, for a bounded number of payers; those who were quiet for
  * longest are forgotten.
  */
-export interface GuestShares {
-  /**
-   * Whether the actor's payer took its half. As long as all guests together have less than that,
-   * what it took was removed again, and it may go on.
-   */
-  isUsedUp(actor: Actor, room: GuestsQuota): boolean;
-  /** Counts what the actor took; a negative amount gives back. */
-  add(actor: Actor, amount: number): void;
-}
-
-export function createGuestShares(): GuestShares {
+export function createGuestShares() {
   const taken = createLruCache<Payer, number>(limits.guestAddressesMax);
   return {
-    isUsedUp(actor, { used, max }) {
+    /**
+     * Whether the actor's payer took its half. As long as all guests together have less than that,
+     * what it took was removed again, and it may go on.
+     */
+    isUsedUp(actor: Actor, { used, max }: GuestsQuota): boolean {
       if (used < max / 2) return false;
       return (taken.get(payerOf(actor)) ?? 0) >= max / 2;
     },
-    add(actor, amount) {
+    /** Counts what the actor took; a negative amount gives back. */
+    add(actor: Actor, amount: number): void {
       const payer = payerOf(actor);
       taken.set(payer, Math.max(0, (taken.get(payer) ?? 0) + amount));
     },
   };
 }
+export type GuestShares = ReturnType<typeof createGuestShares>;
 
 /**
  * Lets a guest make one of `what`: counts it for the address, and gives it back when `make`

@@ -6,26 +6,6 @@ import { limits } from '../limits.ts';
 import type { Budgets } from './budgets.ts';
 import { type Payer, payerOf } from './payer.ts';
 
-/** Work over many things, in slices, so that no other work waits for it. */
-export interface LongWork {
-  /** The pace of an answer that is written while it is read; its length is the reader's affair. */
-  paceOf(actor: Actor): Pace;
-  /** The slices of work that comes piece by piece, for instance the lines of a body. */
-  arriving(actor: Actor): ArrivingWork;
-  /**
-   * Runs work whose answer comes at its end: few at once for each payer, and of bounded length.
-   * What it keeps for the answer counts until it is over, as the answer does from then on. Throws
-   * rate_limited; the work throws invalid at its next rest when it took too long.
-   */
-  run<Result>(actor: Actor, work: (pace: Pace, hold: Hold) => Promise<Result>): Promise<Result>;
-  /**
-   * Counts an answer that keeps much while it is read, from its first step until its last or its
-   * reader's end, and the bytes that `hold` reserves. Throws rate_limited at the first step, and
-   * where more is reserved.
-   */
-  during<Step>(actor: Actor, begin: (hold: Hold) => AsyncIterable<Step>): AsyncIterable<Step>;
-}
-
 /** Work that waits for its next piece now and then. */
 export interface ArrivingWork {
   /**
@@ -39,7 +19,8 @@ export interface ArrivingWork {
 /** So many bytes are kept from now on, instead of those before. Throws rate_limited. */
 export type Hold = (bytes: number) => void;
 
-export function createLongWork(budgets: Budgets): LongWork {
+/** Work over many things, in slices, so that no other work waits for it. */
+export function createLongWork(budgets: Budgets) {
   const budget = budgets.of('long_reads');
   const answerBytes = budgets.of('answer_bytes');
   const turns = createFairSlices({ turnMs: limits.turnMs });
@@ -55,8 +36,10 @@ export function createLongWork(budgets: Budgets): LongWork {
   }
 
   return {
-    paceOf: (actor) => turns.paceOf(payerOf(actor)),
-    arriving(actor) {
+    /** The pace of an answer that is written while it is read: as long as its reader takes. */
+    paceOf: (actor: Actor) => turns.paceOf(payerOf(actor)),
+    /** The slices of work that comes piece by piece, for instance the lines of a body. */
+    arriving(actor: Actor): ArrivingWork {
       const payer = payerOf(actor);
       const pace = turns.paceOf(payer);
       return {
@@ -69,7 +52,15 @@ export function createLongWork(budgets: Budgets): LongWork {
         },
       };
     },
-    async run(actor, work) {
+    /**
+     * Runs work whose answer comes at its end: few at once for each payer, and of bounded length.
+     * What it keeps for the answer counts until it is over, as the answer does from then on. Throws
+     * rate_limited; the work throws invalid at its next rest when it took too long.
+     */
+    async run<Result>(
+      actor: Actor,
+      work: (pace: Pace, hold: Hold) => Promise<Result>,
+    ): Promise<Result> {
       const payer = payerOf(actor);
       budget.takeOrThrow(payer, 1);
       const hold = holdFor(payer);
@@ -80,7 +71,12 @@ export function createLongWork(budgets: Budgets): LongWork {
         budget.release(payer, 1);
       }
     },
-    during(actor, begin) {
+    /**
+     * Counts an answer that keeps much while it is read, from its first step until its last or its
+     * reader's end, and the bytes that `hold` reserves. Throws rate_limited at the first step, and
+     * where more is reserved.
+     */
+    during<Step>(actor: Actor, begin: (hold: Hold) => AsyncIterable<Step>): AsyncIterable<Step> {
       const payer = payerOf(actor);
       const hold = holdFor(payer);
       const source = begin(hold)[Symbol.asyncIterator]();
@@ -101,6 +97,7 @@ export function createLongWork(budgets: Budgets): LongWork {
     },
   };
 }
+export type LongWork = ReturnType<typeof createLongWork>;
 
 const tooMuchWork = (): Error =>
   invalid(

@@ -274,30 +274,13 @@ interface StrangerLimits {
   readonly guestsMax: number;
 }
 
+const partOfQuota = 4;
+
 /**
  * Quota for what strangers push to public devices: those who may only because they are public. It
  * takes at most a quarter of the owner's quota, and counts in the total of guests [contract 15].
  */
-interface StrangerQuotas {
-  /**
-   * Reserves quota for a push; the caller says afterwards how much was stored. Throws storage_full.
-   */
-  hold(
-    push: { readonly actor: Actor; readonly owner: Username; readonly bytes: number },
-    limits: StrangerLimits,
-  ): (stored: number) => void;
-  /** Counts what was stored; a negative number gives quota back. */
-  add(owner: Username, bytes: number): void;
-  of(owner: Username): number;
-  /** Bytes of all owners that are stored or about to be. */
-  total(): number;
-  /** Takes over what was counted from the store. */
-  recount(uses: ReadonlyMap<Username, number>): void;
-}
-
-const partOfQuota = 4;
-
-function createStrangerQuotas(shares: GuestShares): StrangerQuotas {
+function createStrangerQuotas(shares: GuestShares) {
   // By the username in lower case.
   const stored = new Map<string, number>();
   const held = new Map<string, number>();
@@ -314,7 +297,18 @@ function createStrangerQuotas(shares: GuestShares): StrangerQuotas {
   const usedOf = (owner: Username): number => stored.get(owner.toLowerCase()) ?? 0;
 
   return {
-    hold({ actor, owner, bytes }, { quota, guests, guestsMax }) {
+    /**
+     * Reserves quota for a push; the caller says afterwards how much was stored. Throws
+     * storage_full.
+     */
+    hold(
+      {
+        actor,
+        owner,
+        bytes,
+      }: { readonly actor: Actor; readonly owner: Username; readonly bytes: number },
+      { quota, guests, guestsMax }: StrangerLimits,
+    ): (stored: number) => void {
       const used = usedOf(owner) + (held.get(owner.toLowerCase()) ?? 0);
       const max = quota === undefined ? undefined : Math.floor(quota / partOfQuota);
       if (max !== undefined && used + bytes > max) {
@@ -337,15 +331,19 @@ function createStrangerQuotas(shares: GuestShares): StrangerQuotas {
         shares.add(actor, bytesStored);
       };
     },
-    add: (owner, bytes) => put(stored, owner, bytes),
+    /** Counts what was stored; a negative number gives quota back. */
+    add: (owner: Username, bytes: number) => put(stored, owner, bytes),
     of: usedOf,
+    /** Bytes of all owners that are stored or about to be. */
     total: () => total,
-    recount(uses) {
+    /** Takes over what was counted from the store. */
+    recount(uses: ReadonlyMap<Username, number>): void {
       for (const bytes of stored.values()) total -= bytes;
       stored.clear();
       for (const [owner, bytes] of uses) put(stored, owner, bytes);
     },
   };
 }
+type StrangerQuotas = ReturnType<typeof createStrangerQuotas>;
 
 const full = (sentence: string): DomainError => new DomainError('storage_full', sentence);

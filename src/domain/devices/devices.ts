@@ -18,7 +18,6 @@ import {
   type Device,
   type DeviceChanges,
   type DeviceHead,
-  type DeviceListing,
   type DeviceStore,
   type Sensor,
   type SensorChanges,
@@ -82,34 +81,6 @@ function charactersOf(device: Device | undefined): number {
 /** Description of a new device by a client; owner and dates are the service's to say. */
 export type NewDevice = Omit<Device, 'owner' | 'createdAt' | 'modifiedAt'>;
 
-/** Devices and their sensors, with the rights of [contract 4]. */
-export interface Devices {
-  /** Creates a device; without a token it belongs to the guest and is public [spec 5.5]. */
-  create(actor: Actor, device: NewDevice): Promise<void>;
-  /** The device, if the actor may view it. Throws not_found, forbidden. */
-  get(actor: Actor, id: DeviceId): Promise<Device>;
-  list(page: { viewer: Viewer; limit: number; offset: number }): Promise<DeviceListing>;
-  /** As many of these devices as fit into memory; those that its viewer may view. */
-  readSome(viewer: Viewer, ids: readonly DeviceId[]): Promise<SomeDevices>;
-  update(actor: Actor, id: DeviceId, changes: DeviceChanges): Promise<void>;
-  /** Offers the device to another user, or takes it back; admins hand it over at once. */
-  handOver(actor: Actor, id: DeviceId, owner: Username): Promise<void>;
-  /** Takes what was offered to the actor: from then on it is the actor's, with its bytes. */
-  accept(actor: Actor, id: DeviceId): Promise<void>;
-  remove(actor: Actor, id: DeviceId): Promise<void>;
-
-  getSensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<[Device, Sensor]>;
-  /** Adds the sensor, or replaces its description and keeps its datapoints [contract 2]. */
-  putSensor(actor: Actor, id: DeviceId, sensor: Sensor): Promise<void>;
-  updateSensor(
-    actor: Actor,
-    id: DeviceId,
-    sensorId: SensorId,
-    changes: SensorChanges,
-  ): Promise<void>;
-  removeSensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<void>;
-}
-
 /** The device as the policy sees it. */
 export function deviceResource(device: DeviceHead): Resource {
   const { id, owner, visibility, createdAt } = device;
@@ -129,6 +100,7 @@ export const noDevice = (id: DeviceId) => notFound(`there is no device with id $
 export const noSensor = (id: DeviceId, sensorId: SensorId) =>
   notFound(`device ${id} has no sensor with id ${sensorId}`);
 
+/** Devices and their sensors, with the rights of [contract 4]. */
 export function createDevices(options: {
   readonly store: DeviceStore;
   readonly users: UserStore;
@@ -136,7 +108,7 @@ export function createDevices(options: {
   readonly access: Access;
   readonly clock: Clock;
   readonly room: StorageQuotas;
-}): Devices {
+}) {
   const { store, access, clock, room } = options;
   const shares = createGuestShares();
   const inTurn = createKeyedSequence();
@@ -167,7 +139,8 @@ export function createDevices(options: {
   }
 
   return {
-    async create(actor, device) {
+    /** Creates a device; without a token it belongs to the guest and is public [spec 5.5]. */
+    async create(actor: Actor, device: NewDevice): Promise<void> {
       requireCreation(actor, device.id);
       const now = Math.max(clock.now(), removedAt + 1);
       const owner = actor.kind === 'guest' ? guestUsername : actor.username;
@@ -181,14 +154,17 @@ export function createDevices(options: {
       });
       if (outcome === 'duplicate') throw conflict(`the device id ${device.id} is taken`);
     },
-    get: (actor, id) => requireRight(actor, 'devices:view', id),
-    list: ({ viewer, ...page }) => store.list({ ...page, visibleTo: viewer.visibleTo }),
-    async readSome(viewer, ids) {
+    /** The device, if the actor may view it. Throws not_found, forbidden. */
+    get: (actor: Actor, id: DeviceId) => requireRight(actor, 'devices:view', id),
+    list: ({ viewer, ...page }: { viewer: Viewer; limit: number; offset: number }) =>
+      store.list({ ...page, visibleTo: viewer.visibleTo }),
+    /** As many of these devices as fit into memory; those that its viewer may view. */
+    async readSome(viewer: Viewer, ids: readonly DeviceId[]): Promise<SomeDevices> {
       const { devices, taken } = await store.readSome(ids);
       const mayView = (device: Device) => viewer.may('devices:view', deviceResource(device));
       return { devices: devices.filter(mayView), taken };
     },
-    async update(actor, id, changes) {
+    async update(actor: Actor, id: DeviceId, changes: DeviceChanges): Promise<void> {
       const device = await requireRight(actor, 'devices:update', id);
       if (changes.visibility === 'private' && device.owner === guestUsername) {
         throw invalid('a device without an owner is always public: set its owner first');
@@ -196,7 +172,8 @@ export function createDevices(options: {
       if (changes.meta !== undefined) room.require(actor, device.owner);
       await change(id, changes);
     },
-    handOver: (actor, id, owner) =>
+    /** Offers the device to another user, or takes it back; admins hand it over at once. */
+    handOver: (actor: Actor, id: DeviceId, owner: Username) =>
       inTurn(id, async () => {
         const { offeredTo, ...device } = await requireDevice(store, id);
         const resource = deviceResource(device);
@@ -204,7 +181,8 @@ export function createDevices(options: {
         // The store ends the grants in the same step.
         await change(id, { ...changes, isPending: undefined });
       }),
-    accept: (actor, id) =>
+    /** Takes what was offered to the actor: from then on it is the actor's, with its bytes. */
+    accept: (actor: Actor, id: DeviceId) =>
       inTurn(id, async () => {
         const { offeredTo, ...device } = await requireDevice(store, id);
         const owner = acceptorOf(access, actor, { resource: deviceResource(device), offeredTo });
@@ -213,18 +191,19 @@ export function createDevices(options: {
           await change(id, { owner, offeredTo: undefined, isPending: undefined });
         } else if (device.isPending === true) await change(id, { isPending: undefined });
       }),
-    async remove(actor, id) {
+    async remove(actor: Actor, id: DeviceId): Promise<void> {
       const { createdAt } = await requireRight(actor, 'devices:delete', id);
       removedAt = Math.max(removedAt, createdAt, clock.now());
       if ((await store.remove(id)) === 'missing') throw noDevice(id);
     },
-    async getSensor(actor, id, sensorId) {
+    async getSensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<[Device, Sensor]> {
       const device = await requireRight(actor, 'devices:view', id);
       const sensor = sensorOf(device, sensorId);
       if (sensor === undefined) throw noSensor(id, sensorId);
       return [device, sensor];
     },
-    async putSensor(actor, id, sensor) {
+    /** Adds the sensor, or replaces its description and keeps its datapoints [contract 2]. */
+    async putSensor(actor: Actor, id: DeviceId, sensor: Sensor): Promise<void> {
       const device = await requireRight(actor, 'devices:update', id);
       room.require(actor, device.owner);
       // A program that describes its sensors at each start knows nothing of it [contract 15].
@@ -237,20 +216,26 @@ export function createDevices(options: {
         throw invalid(`a device may have ${limits.sensorsPerDeviceMax} sensors`);
       }
     },
-    async updateSensor(actor, id, sensorId, changes) {
+    async updateSensor(
+      actor: Actor,
+      id: DeviceId,
+      sensorId: SensorId,
+      changes: SensorChanges,
+    ): Promise<void> {
       const device = await requireRight(actor, 'devices:update', id);
       if (changes.meta !== undefined) room.require(actor, device.owner);
       requireRoomOn(actor, device, sensorId, { ...sensorOf(device, sensorId), ...changes });
       const outcome = await store.updateSensor(id, sensorId, changes, clock.now());
       if (outcome === 'missing') throw noSensor(id, sensorId);
     },
-    async removeSensor(actor, id, sensorId) {
+    async removeSensor(actor: Actor, id: DeviceId, sensorId: SensorId): Promise<void> {
       await requireRight(actor, 'devices:update', id);
       const outcome = await store.removeSensor(id, sensorId, clock.now());
       if (outcome === 'missing') throw noSensor(id, sensorId);
     },
   };
 }
+export type Devices = ReturnType<typeof createDevices>;
 
 /** Every actor may create a device; a key only within its limits. */
 function requireCreation(actor: Actor, id: DeviceId): void {

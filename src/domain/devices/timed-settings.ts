@@ -8,27 +8,6 @@ import { limits } from '../limits.ts';
 import type { TimedSetting } from './actuator.ts';
 import type { DeviceStore } from './device.ts';
 
-/** Sets actuators back that were set for a while [contract 13]: one timer for all. */
-export interface TimedSettings {
-  /** Reserves budget for one more, until it is over. Throws limit_reached. */
-  reserve(payer: Payer): void;
-  release(payer: Payer): void;
-  /** Sets it back at its time; `payer` has reserved budget for it. */
-  watch(setting: TimedSetting, payer?: Payer): void;
-  /** Drops the timer of an actuator that was set to stay: nothing is to be set back. */
-  forget(deviceId: DeviceId, actuatorId: ActuatorId): void;
-  /** Checks the clock now; resolves when all that are due were set back. */
-  tick(): Promise<void>;
-  /** Takes up what a restart interrupted; before ports open. */
-  start(): Promise<void>;
-  /**
-   * Another process that sets the same actuators may have ended: takes up what it left at the next
-   * check of the clock, and once more each minute from then on.
-   */
-  takeOver(): void;
-  stop(): Promise<void>;
-}
-
 /** Where several processes serve. */
 export const timedSettingTimes = {
   /** How often each searches for settings that an ended process has left. */
@@ -44,6 +23,7 @@ interface Waiting extends TimedSetting {
   notBefore: Instant;
 }
 
+/** Sets actuators back that were set for a while [contract 13]: one timer for all. */
 export function createTimedSettings(options: {
   readonly store: Pick<DeviceStore, 'stepActuator' | 'listTimedSettings'>;
   readonly budget: Budget;
@@ -53,7 +33,7 @@ export function createTimedSettings(options: {
   readonly log: Log;
   /** Other processes may set the same actuators. */
   readonly isShared?: boolean;
-}): TimedSettings {
+}) {
   const { store, budget, publish, clock, log } = options;
   const graceMs = options.isShared === true ? timedSettingTimes.graceMs : 0;
   const waiting = new Map<string, Waiting>();
@@ -143,12 +123,17 @@ export function createTimedSettings(options: {
   }
 
   return {
-    reserve: (payer) => budget.takeOrThrow(payer, 1),
-    release: (payer) => budget.release(payer, 1),
+    /** Reserves budget for one more, until it is over. Throws limit_reached. */
+    reserve: (payer: Payer) => budget.takeOrThrow(payer, 1),
+    release: (payer: Payer) => budget.release(payer, 1),
+    /** Sets it back at its time; `payer` has reserved budget for it. */
     watch,
+    /** Drops the timer of an actuator that was set to stay: nothing is to be set back. */
     forget,
+    /** Checks the clock now; resolves when all that are due were set back. */
     tick,
-    async start() {
+    /** Takes up what a restart interrupted; before ports open. */
+    async start(): Promise<void> {
       await readAll();
       await tick();
       timer = setInterval(() => {
@@ -156,15 +141,20 @@ export function createTimedSettings(options: {
       }, limits.clockCheckMs);
       timer.unref();
     },
-    takeOver() {
+    /**
+     * Another process that sets the same actuators may have ended: takes up what it left at the
+     * next check of the clock, and once more each minute from then on.
+     */
+    takeOver(): void {
       readAt = clock.now();
     },
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       await ticking;
     },
   };
 }
+export type TimedSettings = ReturnType<typeof createTimedSettings>;
 
 // No id holds a slash.
 const keyOf = (deviceId: DeviceId, actuatorId: ActuatorId): string => `${deviceId}/${actuatorId}`;

@@ -66,25 +66,6 @@ export interface GatewayStore {
 /** Fields that a client gives for a new gateway. */
 export type NewGateway = Pick<Gateway, 'id' | 'visibility' | 'name' | 'location'>;
 
-/** Gateways, with the rights of [contract 4]. */
-export interface Gateways {
-  /** Declares a gateway; without a token it belongs to the guest and is public. */
-  create(actor: Actor, gateway: NewGateway): Promise<void>;
-  /** The gateway, if the actor may view it. Throws not_found, forbidden. */
-  get(actor: Actor, id: GatewayId): Promise<Gateway>;
-  list(actor: Actor, page: { limit: number; offset: number }): Promise<GatewayListing>;
-  /** Gateways of these ids that exist and the actor may view, in order of creation. */
-  getMany(actor: Actor, ids: readonly GatewayId[]): Promise<readonly Gateway[]>;
-  update(actor: Actor, id: GatewayId, changes: GatewayChanges): Promise<void>;
-  /** Offers the gateway to another user, or takes it back; admins hand it over at once. */
-  handOver(actor: Actor, id: GatewayId, owner: Username): Promise<void>;
-  /** Takes what was offered to the actor. */
-  accept(actor: Actor, id: GatewayId): Promise<void>;
-  /** Records a sign of life, for those who may update the gateway; durable when it resolves. */
-  heartbeat(actor: Actor, id: GatewayId, status?: JsonValue): Promise<void>;
-  remove(actor: Actor, id: GatewayId): Promise<void>;
-}
-
 /** The gateway as the policy sees it. */
 export function gatewayResource({ id, owner, visibility }: Gateway): Resource {
   return { kind: 'gateway', id, owner, ...(visibility !== undefined && { visibility }) };
@@ -106,13 +87,14 @@ function shownTo(actor: Actor, gateway: Gateway): Gateway {
   return shown;
 }
 
+/** Gateways, with the rights of [contract 4]. */
 export function createGateways(options: {
   readonly store: GatewayStore;
   readonly users: UserStore;
   readonly grants: Pick<GrantStore, 'listReaching' | 'find' | 'put' | 'remove'>;
   readonly access: Access;
   readonly clock: Clock;
-}): Gateways {
+}) {
   const { store, grants, access, clock } = options;
   const shares = createGuestShares();
   const inTurn = createKeyedSequence();
@@ -142,7 +124,8 @@ export function createGateways(options: {
     createViewer({ actor, kind: 'gateway', grants, settings: access.settings });
 
   return {
-    async create(actor, gateway) {
+    /** Declares a gateway; without a token it belongs to the guest and is public. */
+    async create(actor: Actor, gateway: NewGateway): Promise<void> {
       requireCreation(actor, 'gateways:update');
       const now = clock.now();
       const outcome = await insert(actor, {
@@ -154,46 +137,53 @@ export function createGateways(options: {
       });
       if (outcome === 'duplicate') throw conflict(`the gateway id ${gateway.id} is taken`);
     },
-    get: async (actor, id) => shownTo(actor, await requireRight(actor, 'gateways:view', id)),
-    async list(actor, page) {
+    /** The gateway, if the actor may view it. Throws not_found, forbidden. */
+    get: async (actor: Actor, id: GatewayId) =>
+      shownTo(actor, await requireRight(actor, 'gateways:view', id)),
+    async list(actor: Actor, page: { limit: number; offset: number }): Promise<GatewayListing> {
       const { visibleTo } = await viewerOf(actor);
       const { gateways, total } = await store.list({ ...page, visibleTo });
       return { gateways: gateways.map((gateway) => shownTo(actor, gateway)), total };
     },
-    async getMany(actor, ids) {
+    /** Gateways of these ids that exist and the actor may view, in order of creation. */
+    async getMany(actor: Actor, ids: readonly GatewayId[]): Promise<readonly Gateway[]> {
       if (ids.length === 0) return [];
       const visibleTo = within((await viewerOf(actor)).visibleTo, ids);
       const { gateways } = await store.list({ visibleTo, limit: ids.length, offset: 0 });
       return gateways.map((gateway) => shownTo(actor, gateway));
     },
-    async update(actor, id, changes) {
+    async update(actor: Actor, id: GatewayId, changes: GatewayChanges): Promise<void> {
       const gateway = await requireRight(actor, 'gateways:update', id);
       if (changes.visibility === 'private' && gateway.owner === guestUsername) {
         throw invalid('a gateway without an owner is always public: set its owner first');
       }
       await change(id, changes);
     },
-    handOver: (actor, id, owner) =>
+    /** Offers the gateway to another user, or takes it back; admins hand it over at once. */
+    handOver: (actor: Actor, id: GatewayId, owner: Username) =>
       inTurn(id, async () => {
         const { offeredTo, ...gateway } = await requireGateway(store, id);
         const resource = gatewayResource(gateway);
         // The store ends the grants in the same step.
         await change(id, await handingOver(options, actor, { resource, offeredTo }, owner));
       }),
-    accept: (actor, id) =>
+    /** Takes what was offered to the actor. */
+    accept: (actor: Actor, id: GatewayId) =>
       inTurn(id, async () => {
         const { offeredTo, ...gateway } = await requireGateway(store, id);
         const owner = acceptorOf(access, actor, { resource: gatewayResource(gateway), offeredTo });
         if (owner !== undefined) await change(id, { owner, offeredTo: undefined });
       }),
-    async heartbeat(actor, id, status) {
+    /** Records a sign of life, for those who may update the gateway; durable when it resolves. */
+    async heartbeat(actor: Actor, id: GatewayId, status?: JsonValue): Promise<void> {
       await requireRight(actor, 'gateways:update', id);
       const beat = { at: clock.now(), ...(status !== undefined && { status }) };
       if ((await store.heartbeat(id, beat)) === 'missing') throw noGateway(id);
     },
-    async remove(actor, id) {
+    async remove(actor: Actor, id: GatewayId): Promise<void> {
       await requireRight(actor, 'gateways:delete', id);
       if ((await store.remove(id)) === 'missing') throw noGateway(id);
     },
   };
 }
+export type Gateways = ReturnType<typeof createGateways>;

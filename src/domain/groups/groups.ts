@@ -44,26 +44,6 @@ export interface GroupStore {
   remove(id: GroupId): Promise<'removed' | 'missing'>;
 }
 
-/** Groups of users, for their owner and admins; to others a group does not exist. */
-export interface Groups {
-  /** Answers the id of the new group. Throws not_found for usernames without an account. */
-  create(actor: Actor, group: { name: string; usernames: readonly Username[] }): Promise<GroupId>;
-  get(actor: Actor, id: GroupId): Promise<Group>;
-  /** Groups that the actor owns. */
-  list(
-    actor: Actor,
-    page: { limit: number; offset: number },
-  ): Promise<{ readonly groups: readonly Group[]; readonly total: number }>;
-  rename(actor: Actor, id: GroupId, name: string): Promise<void>;
-  /** Sets who is in the group; what was granted to it follows at once. */
-  setMembers(actor: Actor, id: GroupId, usernames: readonly Username[]): Promise<void>;
-  addMember(actor: Actor, id: GroupId, username: Username): Promise<void>;
-  /** Takes a member out; members may take themselves out. */
-  removeMember(actor: Actor, id: GroupId, username: Username): Promise<void>;
-  /** Removes the group with all that was granted to it. */
-  remove(actor: Actor, id: GroupId): Promise<void>;
-}
-
 const noGroup = (id: GroupId) => notFound(`you have no group with id ${id}`);
 
 /** The group, if the actor may manage and share with it. Throws forbidden, not_found. */
@@ -78,7 +58,8 @@ function isInCharge(person: Person, group: Group): boolean {
   return person.kind === 'admin' || person.username === group.owner;
 }
 
-export function createGroups({ store }: { readonly store: GroupStore }): Groups {
+/** Groups of users, for their owner and admins; to others a group does not exist. */
+export function createGroups({ store }: { readonly store: GroupStore }) {
   async function changeMembers(
     id: GroupId,
     change: { out: 'all' | readonly Username[]; in: readonly Username[] },
@@ -91,7 +72,11 @@ export function createGroups({ store }: { readonly store: GroupStore }): Groups 
   }
 
   return {
-    async create(actor, { name, usernames }) {
+    /** Answers the id of the new group. Throws not_found for usernames without an account. */
+    async create(
+      actor: Actor,
+      { name, usernames }: { name: string; usernames: readonly Username[] },
+    ): Promise<GroupId> {
       const { username: owner } = requirePerson(actor);
       requireName(name);
       if (usernames.length > limits.groupMembersMax) {
@@ -108,24 +93,30 @@ export function createGroups({ store }: { readonly store: GroupStore }): Groups 
       if (outcome !== 'inserted') throw nobody(outcome.missing);
       return id;
     },
-    get: (actor, id) => requireGroup(store, actor, id),
-    async list(actor, page) {
+    get: (actor: Actor, id: GroupId) => requireGroup(store, actor, id),
+    /** Groups that the actor owns. */
+    async list(
+      actor: Actor,
+      page: { limit: number; offset: number },
+    ): Promise<{ readonly groups: readonly Group[]; readonly total: number }> {
       return store.list({ ...page, owner: requirePerson(actor).username });
     },
-    async rename(actor, id, name) {
+    async rename(actor: Actor, id: GroupId, name: string): Promise<void> {
       await requireGroup(store, actor, id);
       requireName(name);
       if ((await store.rename(id, name)) === 'missing') throw noGroup(id);
     },
-    async setMembers(actor, id, usernames) {
+    /** Sets who is in the group; what was granted to it follows at once. */
+    async setMembers(actor: Actor, id: GroupId, usernames: readonly Username[]): Promise<void> {
       await requireGroup(store, actor, id);
       await changeMembers(id, { out: 'all', in: usernames });
     },
-    async addMember(actor, id, username) {
+    async addMember(actor: Actor, id: GroupId, username: Username): Promise<void> {
       await requireGroup(store, actor, id);
       await changeMembers(id, { out: [], in: [username] });
     },
-    async removeMember(actor, id, username) {
+    /** Takes a member out; members may take themselves out. */
+    async removeMember(actor: Actor, id: GroupId, username: Username): Promise<void> {
       const person = requirePerson(actor);
       if (!sameUsername(person.username, username)) await requireGroup(store, actor, id);
       const group = await store.find(id);
@@ -133,12 +124,14 @@ export function createGroups({ store }: { readonly store: GroupStore }): Groups 
       if (group === undefined || (!isMember && !isInCharge(person, group))) throw noGroup(id);
       await changeMembers(id, { out: [username], in: [] });
     },
-    async remove(actor, id) {
+    /** Removes the group with all that was granted to it. */
+    async remove(actor: Actor, id: GroupId): Promise<void> {
       await requireGroup(store, actor, id);
       if ((await store.remove(id)) === 'missing') throw noGroup(id);
     },
   };
 }
+export type Groups = ReturnType<typeof createGroups>;
 
 function requireName(name: string): void {
   if (name.trim() === '') throw invalid('name must say what the group is called');

@@ -48,30 +48,6 @@ export type NotificationPatch = Omit<NotificationChanges, 'condition'> & {
   readonly condition?: Partial<Condition>;
 };
 
-/** Notifications, with the rights of [contract 4]: they belong to who made them. */
-export interface Notifications {
-  create(actor: Actor, draft: NotificationDraft): Promise<NotificationId>;
-  /** For its owner, admins, and accounts that may view all devices it names. */
-  get(actor: Actor, id: NotificationId): Promise<TalliedNotification>;
-  /** Lists notifications that the actor may read, in order of creation. */
-  list(
-    actor: Actor,
-    page: Page,
-  ): Promise<{ readonly notifications: readonly TalliedNotification[]; readonly total: number }>;
-  update(actor: Actor, id: NotificationId, changes: NotificationPatch): Promise<void>;
-  remove(actor: Actor, id: NotificationId): Promise<void>;
-  /** Lists messages with their recipients, newest first; for its owner and admins. */
-  deliveries(
-    actor: Actor,
-    id: NotificationId,
-    page: Page,
-  ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }>;
-  /** Lists what each notification lacks, to its owner and admins alone. */
-  lacks(actor: Actor, some: readonly TalliedNotification[]): Promise<readonly Lacks[]>;
-  /** The last evaluations, newest first; for its owner and admins. */
-  why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]>;
-}
-
 /** Recipients and devices whose lack keeps a notification from doing what it says. */
 export interface Lacks {
   readonly unreachable: readonly Unreachable[];
@@ -95,8 +71,9 @@ interface NotificationParts {
   readonly evaluateOnCreate: boolean;
 }
 
-export function createNotifications(parts: NotificationParts): Notifications {
-  const { store, book, notifier, clock } = parts;
+/** Notifications, with the rights of [contract 4]: they belong to who made them. */
+export function createNotifications(parts: NotificationParts) {
+  const { store, book, clock } = parts;
   const { requireRights, goneDevices } = createNamedDevices(parts);
   const readable = createReadable({ ...parts, index: book.index });
   const room = createRuleQuota(parts);
@@ -114,15 +91,6 @@ export function createNotifications(parts: NotificationParts): Notifications {
     const found = await require(id);
     if (isInCharge(actor, found.notification)) return found;
     throw forbidden('only its owner or an admin may do this with a notification');
-  }
-
-  async function evaluateNow(rule: Rule): Promise<void> {
-    for await (const some of book.devicesOf(rule)) {
-      for (const device of some) {
-        const sensorId = rule.triggers.find((id) => sensorOf(device, id) !== undefined);
-        if (sensorId !== undefined) await notifier.evaluate(rule, device, sensorId);
-      }
-    }
   }
 
   async function insert(notification: Notification, payer: Payer): Promise<Rule> {
@@ -179,7 +147,7 @@ export function createNotifications(parts: NotificationParts): Notifications {
   }
 
   return {
-    async create(actor, draft) {
+    async create(actor: Actor, draft: NotificationDraft): Promise<NotificationId> {
       const { username: owner } = requirePerson(actor);
       const now = clock.now();
       const id = parseNotificationId(createHexId());
@@ -192,37 +160,48 @@ export function createNotifications(parts: NotificationParts): Notifications {
       const condition = { ...draft.condition, bound: named.found };
       const notification = { ...drafted, condition, action: named.action };
       const rule = await inTurn(ownerKey(owner), () => insert(notification, payer));
-      if (parts.evaluateOnCreate) await evaluateNow(rule);
+      if (parts.evaluateOnCreate) await evaluateNow(parts, rule);
       return id;
     },
-    async get(actor, id) {
+    /** For its owner, admins, and accounts that may view all devices it names. */
+    async get(actor: Actor, id: NotificationId): Promise<TalliedNotification> {
       const found = await require(id);
       if (await readable.may(actor, found.notification)) return found;
       throw forbidden('you may not view all devices of this notification');
     },
-    async list(actor, { limit, offset }) {
+    /** Lists notifications that the actor may read, in order of creation. */
+    async list(
+      actor: Actor,
+      { limit, offset }: Page,
+    ): Promise<{ readonly notifications: readonly TalliedNotification[]; readonly total: number }> {
       const rules = await readable.rulesOf(actor);
       const ids = rules.slice(offset, offset + limit).map(({ notification }) => notification.id);
       return { notifications: await store.findMany(ids), total: rules.length };
     },
-    async update(actor, id, patch) {
+    async update(actor: Actor, id: NotificationId, patch: NotificationPatch): Promise<void> {
       const { owner } = (await requireOwn(actor, id)).notification;
       await inTurn(ownerKey(owner), async () =>
         change(actor, (await require(id)).notification, patch),
       );
     },
-    async remove(actor, id) {
+    async remove(actor: Actor, id: NotificationId): Promise<void> {
       const { owner } = (await requireOwn(actor, id)).notification;
       await inTurn(ownerKey(owner), async () => {
         if ((await store.remove(id)) === 'missing') throw noNotification(id);
         book.remove(id);
       });
     },
-    async deliveries(actor, id, page) {
+    /** Lists messages with their recipients, newest first; for its owner and admins. */
+    async deliveries(
+      actor: Actor,
+      id: NotificationId,
+      page: Page,
+    ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }> {
       await requireOwn(actor, id);
       return store.deliveries(id, page);
     },
-    async lacks(actor, some) {
+    /** Lists what each notification lacks, to its owner and admins alone. */
+    async lacks(actor: Actor, some: readonly TalliedNotification[]): Promise<readonly Lacks[]> {
       const reachOf = parts.reach();
       const found: Lacks[] = [];
       for (const { notification } of some) {
@@ -234,11 +213,22 @@ export function createNotifications(parts: NotificationParts): Notifications {
       }
       return found;
     },
-    async why(actor, id) {
+    /** The last evaluations, newest first; for its owner and admins. */
+    async why(actor: Actor, id: NotificationId): Promise<readonly Evaluation[]> {
       await requireOwn(actor, id);
       return parts.evaluations.of(id);
     },
   };
+}
+export type Notifications = ReturnType<typeof createNotifications>;
+
+async function evaluateNow({ book, notifier }: NotificationParts, rule: Rule): Promise<void> {
+  for await (const some of book.devicesOf(rule)) {
+    for (const device of some) {
+      const sensorId = rule.triggers.find((id) => sensorOf(device, id) !== undefined);
+      if (sensorId !== undefined) await notifier.evaluate(rule, device, sensorId);
+    }
+  }
 }
 
 /** Refuses what can never fire or be kept; answers the rule that it makes. */

@@ -8,16 +8,6 @@ import { parseDeviceId, parseGatewayId, parseProjectId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type ProjectStore, projectResource, requireProject } from './projects.ts';
 
-/** Everything that can be owned and shared, whatever its kind. */
-export interface OwnedResources {
-  /** The device, gateway or project with this id. Throws invalid, not_found. */
-  find(kind: ResourceKind, id: string): Promise<Resource>;
-  /** Name by which people know the thing, or its id. Throws invalid, not_found. */
-  nameOf(kind: ResourceKind, id: string): Promise<string>;
-  /** Lists all that may be shown, step by step, in order of creation. */
-  list(kind: ResourceKind, visibleTo: VisibleTo): AsyncIterable<readonly Resource[]>;
-}
-
 /** Looks up what sharing is about; sharing itself knows nothing of the kinds. */
 export function createOwnedResources({
   devices,
@@ -27,9 +17,10 @@ export function createOwnedResources({
   readonly devices: DeviceStore;
   readonly gateways: GatewayStore;
   readonly projects: ProjectStore;
-}): OwnedResources {
+}) {
   return {
-    async find(kind, id) {
+    /** The device, gateway or project with this id. Throws invalid, not_found. */
+    async find(kind: ResourceKind, id: string): Promise<Resource> {
       switch (kind) {
         case 'device':
           return deviceResource(await requireDevice(devices, parseDeviceId(id)));
@@ -39,7 +30,8 @@ export function createOwnedResources({
           return projectResource(await requireProject(projects, parseProjectId(id)));
       }
     },
-    async nameOf(kind, id) {
+    /** Name by which people know the thing, or its id. Throws invalid, not_found. */
+    async nameOf(kind: ResourceKind, id: string): Promise<string> {
       switch (kind) {
         case 'device':
           return (await requireDevice(devices, parseDeviceId(id))).name ?? id;
@@ -49,7 +41,8 @@ export function createOwnedResources({
           return (await requireProject(projects, parseProjectId(id))).name ?? id;
       }
     },
-    async *list(kind, visibleTo) {
+    /** Lists all that may be shown, step by step, in order of creation. */
+    async *list(kind: ResourceKind, visibleTo: VisibleTo): AsyncIterable<readonly Resource[]> {
       const limit = limits.resourcesPerStep;
       if (kind === 'device') {
         for (let after: number | undefined; ; ) {
@@ -73,3 +66,6 @@ export function createOwnedResources({
     },
   };
 }
+
+/** Everything that can be owned and shared, whatever its kind. */
+export type OwnedResources = ReturnType<typeof createOwnedResources>;

@@ -74,19 +74,6 @@ export interface ProjectStore {
 /** Fields that a client gives for a new project; without an id it gets one. */
 export type NewProject = Omit<Project, 'id' | 'owner'> & { readonly id?: ProjectId };
 
-/** Projects, for their owner, grantees and admins; a guest's is for all users [contract 4]. */
-export interface Projects {
-  /** Answers the id of the new project. */
-  create(actor: Actor, project: NewProject): Promise<ProjectId>;
-  /** The project, if the actor may view it. Throws not_found, forbidden. */
-  get(actor: Actor, id: ProjectId): Promise<Project>;
-  /** For owner and admins: what is in the project without being shared with it. */
-  unshared(actor: Actor, project: Project): Promise<UnsharedMembers>;
-  list(actor: Actor, page: { limit: number; offset: number }): Promise<ProjectListing>;
-  update(actor: Actor, id: ProjectId, changes: ProjectChanges): Promise<void>;
-  remove(actor: Actor, id: ProjectId): Promise<void>;
-}
-
 /** The project as the policy sees it. */
 export function projectResource({ id, owner }: Project): Resource {
   return { kind: 'project', id, owner };
@@ -101,11 +88,12 @@ export async function requireProject(store: ProjectStore, id: ProjectId): Promis
 
 const noProject = (id: ProjectId) => notFound(`there is no project with id ${id}`);
 
+/** Projects, for their owner, grantees and admins; a guest's is for all users [contract 4]. */
 export function createProjects(options: {
   readonly store: ProjectStore;
   readonly grants: GrantStore;
   readonly access: Access;
-}): Projects {
+}) {
   const { store, grants, access } = options;
   const shares = createGuestShares();
 
@@ -127,7 +115,8 @@ export function createProjects(options: {
   }
 
   return {
-    async create(actor, project) {
+    /** Answers the id of the new project. */
+    async create(actor: Actor, project: NewProject): Promise<ProjectId> {
       requireCreation(actor, 'projects:update');
       const { id = parseProjectId(createId()), ...fields } = project;
       const owner = actor.kind === 'guest' ? guestUsername : actor.username;
@@ -135,26 +124,29 @@ export function createProjects(options: {
       if (outcome === 'duplicate') throw conflict(`the project id ${id} is taken`);
       return id;
     },
-    get: (actor, id) => requireRight(actor, 'projects:view', id),
-    unshared: async (actor, project) =>
+    /** The project, if the actor may view it. Throws not_found, forbidden. */
+    get: (actor: Actor, id: ProjectId) => requireRight(actor, 'projects:view', id),
+    /** For owner and admins: what is in the project without being shared with it. */
+    unshared: async (actor: Actor, project: Project) =>
       isInCharge(actor, project) ? store.unshared(project.id) : { deviceIds: [], gatewayIds: [] },
-    async list(actor, page) {
+    async list(actor: Actor, page: { limit: number; offset: number }): Promise<ProjectListing> {
       const { settings } = access;
       const { visibleTo } = await createViewer({ actor, kind: 'project', grants, settings });
       return store.list({ ...page, visibleTo });
     },
-    async update(actor, id, changes) {
+    async update(actor: Actor, id: ProjectId, changes: ProjectChanges): Promise<void> {
       const project = await requireRight(actor, 'projects:update', id);
       // Users who may change a shared project could list the owner's other devices to see them.
       const isOwners = isInCharge(actor, project);
       if ((await store.update(id, changes, { isOwners })) === 'missing') throw noProject(id);
     },
-    async remove(actor, id) {
+    async remove(actor: Actor, id: ProjectId): Promise<void> {
       await requireRight(actor, 'projects:delete', id);
       if ((await store.remove(id)) === 'missing') throw noProject(id);
     },
   };
 }
+export type Projects = ReturnType<typeof createProjects>;
 
 /** Whether the actor may share the project: its owner or an admin, never a key. */
 function isInCharge(actor: Actor, { owner }: Project): boolean {

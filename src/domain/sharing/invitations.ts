@@ -128,34 +128,13 @@ export interface OfferedInvitation {
   readonly targets: readonly NamedTarget[];
 }
 
-/** Links by which others, with an account or not yet, join what their giver may share. */
-export interface Invitations {
-  /** The answer holds the secret of the link, which is shown this once and kept only as a hash. */
-  create(
-    actor: Actor,
-    invitation: NewInvitation,
-  ): Promise<{ readonly invitation: Invitation; readonly secret: string }>;
-  /** Invitations of the actor that were not revoked, the newest first. */
-  list(
-    actor: Actor,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly invitations: readonly Invitation[]; readonly total: number }>;
-  revoke(actor: Actor, id: InvitationId): Promise<void>;
-  /** Throws not_found for a secret that was never given, gone for one that is over. */
-  at(secret: string): Promise<OfferedInvitation>;
-  /**
-   * Gives the actor what the invitation leads to, beside what it has already; of several things
-   * those that the giver still may share. Twice by one account counts once.
-   */
-  accept(actor: Actor, secret: string): Promise<readonly InvitationTarget[]>;
-}
-
 /** Stores that accepting an invitation changes. */
 interface Giving {
   readonly grants: GrantStore;
   readonly groups: GroupStore;
 }
 
+/** Links by which others, with an account or not yet, join what their giver may share. */
 export function createInvitations(
   options: Giving & {
     readonly store: InvitationStore;
@@ -166,7 +145,7 @@ export function createInvitations(
     readonly findResource: (kind: ResourceKind, id: string) => Promise<Resource>;
     readonly nameOf: (kind: ResourceKind, id: string) => Promise<string>;
   },
-): Invitations {
+) {
   const { store, users, groups, clock } = options;
   const requireShareable = createRequireShareable(options);
 
@@ -220,7 +199,11 @@ export function createInvitations(
       : options.nameOf(target.kind, target.resource);
 
   return {
-    async create(actor, { targets, uses, expiresAt }) {
+    /** The answer holds the secret of the link, shown this once and kept only as a hash. */
+    async create(
+      actor: Actor,
+      { targets, uses, expiresAt }: NewInvitation,
+    ): Promise<{ readonly invitation: Invitation; readonly secret: string }> {
       const giver = requirePerson(actor);
       const createdAt = clock.now();
       const until = expiresAt ?? createdAt + invitationLimits.invitationMsUsual;
@@ -240,14 +223,17 @@ export function createInvitations(
       const max = invitationLimits.invitationsPerUserMax;
       throw new DomainError('limit_reached', `you have ${max} open invitations: revoke one first`);
     },
-    list: async (actor, page) => store.list(requirePerson(actor).userId, page),
-    async revoke(actor, id) {
+    /** Invitations of the actor that were not revoked, the newest first. */
+    list: async (actor: Actor, page: { readonly limit: number; readonly offset: number }) =>
+      store.list(requirePerson(actor).userId, page),
+    async revoke(actor: Actor, id: InvitationId): Promise<void> {
       const { userId } = requirePerson(actor);
       if ((await store.revoke(userId, id)) === 'missing') {
         throw notFound(`you have no invitation with id ${id}`);
       }
     },
-    async at(secret) {
+    /** Throws not_found for a secret that was never given, gone for one that is over. */
+    async at(secret: string): Promise<OfferedInvitation> {
       const { invitation, targets } = await requireOpen(secret);
       if (invitation.usesLeft === 0) throw usedUp();
       const user = await users.find(invitation.giver);
@@ -258,7 +244,11 @@ export function createInvitations(
       const by = { username: invitation.by.username, ...(name !== '' && { name }) };
       return { invitation, by, targets: named };
     },
-    async accept(actor, secret) {
+    /**
+     * Gives the actor what the invitation leads to, beside what it has already; of several things
+     * those that the giver still may share. Twice by one account counts once.
+     */
+    async accept(actor: Actor, secret: string): Promise<readonly InvitationTarget[]> {
       const person = requirePerson(actor);
       const { invitation, targets } = await requireOpen(secret);
       const lacking = await targetsLacking(person, targets, (target) =>
@@ -275,6 +265,7 @@ export function createInvitations(
     },
   };
 }
+export type Invitations = ReturnType<typeof createInvitations>;
 
 const refusedSharing: ReadonlySet<string> = new Set(['forbidden', 'not_found', 'invalid']);
 

@@ -51,38 +51,6 @@ export interface Permission {
 }
 
 /** Owners give rights to users, and every user can ask what rights they have. */
-export interface Sharing {
-  listGrants(
-    actor: Actor,
-    kind: ResourceKind,
-    id: string,
-  ): Promise<{ readonly users: readonly Grant[]; readonly groups: readonly OwnedGroupGrant[] }>;
-  /** Sets what `username` may do; an empty list revokes. Effective at once. */
-  grant(
-    actor: Actor,
-    kind: ResourceKind,
-    id: string,
-    to: { username: Username; scopes: readonly Scope[] },
-  ): Promise<void>;
-  revoke(actor: Actor, kind: ResourceKind, id: string, username: Username): Promise<void>;
-  /** As `grant`, for the members of one of the actor's groups while they are in it. */
-  grantToGroup(
-    actor: Actor,
-    kind: ResourceKind,
-    id: string,
-    to: { groupId: GroupId; scopes: readonly Scope[] },
-  ): Promise<void>;
-  revokeFromGroup(actor: Actor, kind: ResourceKind, id: string, groupId: GroupId): Promise<void>;
-  mine(actor: Actor): Promise<{
-    readonly given: readonly OwnedGrant[];
-    readonly received: readonly OwnedGrant[];
-    readonly givenToGroups: readonly OwnedGroupGrant[];
-    readonly receivedByGroups: readonly OwnedGroupGrant[];
-  }>;
-  /** Everything of this kind on which the actor has a right, in steps of bounded size. */
-  permissions(actor: Actor, kind: ResourceKind): AsyncIterable<readonly Permission[]>;
-}
-
 export function createSharing(options: {
   readonly grants: GrantStore;
   readonly users: UserStore;
@@ -95,13 +63,17 @@ export function createSharing(options: {
     kind: ResourceKind,
     visibleTo: VisibleTo,
   ) => AsyncIterable<readonly Resource[]>;
-}): Sharing {
+}) {
   const { grants, users, groups, access } = options;
 
   const requireShareable = createRequireShareable(options);
 
   return {
-    async listGrants(actor, kind, id) {
+    async listGrants(
+      actor: Actor,
+      kind: ResourceKind,
+      id: string,
+    ): Promise<{ readonly users: readonly Grant[]; readonly groups: readonly OwnedGroupGrant[] }> {
       await requireShareable(actor, kind, id);
       const [toUsers, toGroups] = await Promise.all([
         grants.listOn(kind, id),
@@ -109,7 +81,13 @@ export function createSharing(options: {
       ]);
       return { users: toUsers, groups: toGroups };
     },
-    async grant(actor, kind, id, to) {
+    /** Sets what `username` may do; an empty list revokes. Effective at once. */
+    async grant(
+      actor: Actor,
+      kind: ResourceKind,
+      id: string,
+      to: { username: Username; scopes: readonly Scope[] },
+    ): Promise<void> {
       const resource = await requireShareable(actor, kind, id);
       const user = await users.findByUsername(to.username);
       if (user === undefined) throw notFound(`there is no user ${to.username}`);
@@ -128,13 +106,19 @@ export function createSharing(options: {
       const outcome = await grants.put({ kind, resource: id, username: user.username, scopes });
       if (outcome === 'missing') throw notFound(`the ${kind} or the user was deleted meanwhile`);
     },
-    async revoke(actor, kind, id, username) {
+    async revoke(actor: Actor, kind: ResourceKind, id: string, username: Username): Promise<void> {
       await requireShareable(actor, kind, id);
       const user = await users.findByUsername(username);
       if (user === undefined) throw notFound(`there is no user ${username}`);
       await grants.remove(kind, id, user.username);
     },
-    async grantToGroup(actor, kind, id, { groupId, scopes }) {
+    /** As `grant`, for the members of one of the actor's groups while they are in it. */
+    async grantToGroup(
+      actor: Actor,
+      kind: ResourceKind,
+      id: string,
+      { groupId, scopes }: { groupId: GroupId; scopes: readonly Scope[] },
+    ): Promise<void> {
       await requireShareable(actor, kind, id);
       await requireGroup(groups, actor, groupId);
       if (scopes.length === 0) {
@@ -149,12 +133,22 @@ export function createSharing(options: {
       const outcome = await grants.putForGroup(grant);
       if (outcome === 'missing') throw notFound(`the ${kind} or the group was deleted meanwhile`);
     },
-    async revokeFromGroup(actor, kind, id, groupId) {
+    async revokeFromGroup(
+      actor: Actor,
+      kind: ResourceKind,
+      id: string,
+      groupId: GroupId,
+    ): Promise<void> {
       await requireShareable(actor, kind, id);
       // The owner of the thing may end the grant, whosever group it is.
       await grants.removeForGroup(kind, id, groupId);
     },
-    async mine(actor) {
+    async mine(actor: Actor): Promise<{
+      readonly given: readonly OwnedGrant[];
+      readonly received: readonly OwnedGrant[];
+      readonly givenToGroups: readonly OwnedGroupGrant[];
+      readonly receivedByGroups: readonly OwnedGroupGrant[];
+    }> {
       const { username } = requirePerson(actor);
       const [given, received, givenToGroups, receivedByGroups] = await Promise.all([
         grants.listGivenBy(username),
@@ -164,7 +158,8 @@ export function createSharing(options: {
       ]);
       return { given, received, givenToGroups, receivedByGroups };
     },
-    async *permissions(actor, kind) {
+    /** Everything of this kind on which the actor has a right, in steps of bounded size. */
+    async *permissions(actor: Actor, kind: ResourceKind): AsyncIterable<readonly Permission[]> {
       const { settings } = access;
       const viewer = await createViewer({ actor, kind, grants, settings });
       const visibleTo = viewer.concernedWith;
@@ -177,3 +172,4 @@ export function createSharing(options: {
     },
   };
 }
+export type Sharing = ReturnType<typeof createSharing>;

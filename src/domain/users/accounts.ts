@@ -260,33 +260,26 @@ export interface UserFilter {
   readonly inactiveSince?: Instant;
 }
 
-/** Lists of accounts that administrators narrow. */
-interface UserSearch {
-  /** Ids of the accounts that fit, in order of creation. Throws forbidden unless an admin asks. */
-  search(actor: Actor, filter: UserFilter): Promise<readonly UserId[]>;
-  /** A page of the accounts with these ids, but for those that are gone. */
-  some(
-    ids: readonly UserId[],
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<UserListing>;
-  /** How many devices a user owns, for administrators; undefined for others. */
-  devicesOf(actor: Actor, user: User): Promise<number | undefined>;
-}
-
 interface UserSearchOptions {
   readonly users: UserStore;
   readonly countDevices: (owner: Username) => Promise<number>;
   readonly longWork: Pick<LongWork, 'run'>;
 }
 
-function createUserSearch(options: UserSearchOptions): UserSearch {
+/** Lists of accounts that administrators narrow. */
+function createUserSearch(options: UserSearchOptions) {
   const { users, countDevices, longWork } = options;
   return {
-    async search(actor, filter) {
+    /** Ids of accounts that fit, in order of creation. Throws forbidden unless an admin asks. */
+    async search(actor: Actor, filter: UserFilter): Promise<readonly UserId[]> {
       requireAdmin(actor);
       return longWork.run(actor, (pace) => searchUsers(users, filter, pace));
     },
-    async some(ids, { limit, offset }) {
+    /** A page of the accounts with these ids, but for those that are gone. */
+    async some(
+      ids: readonly UserId[],
+      { limit, offset }: { readonly limit: number; readonly offset: number },
+    ): Promise<UserListing> {
       const found: User[] = [];
       for (const id of ids.slice(offset, offset + limit)) {
         const user = await users.find(id);
@@ -294,12 +287,14 @@ function createUserSearch(options: UserSearchOptions): UserSearch {
       }
       return { users: found, total: ids.length };
     },
-    async devicesOf(actor, { username }) {
+    /** How many devices a user owns, for administrators; undefined for others. */
+    async devicesOf(actor: Actor, { username }: User): Promise<number | undefined> {
       if (actor.kind !== 'admin' || actor.key !== undefined) return undefined;
       return countDevices(username);
     },
   };
 }
+type UserSearch = ReturnType<typeof createUserSearch>;
 
 /** Accounts that are read at once: a profile may be large. */
 const accountsPerStep = 100;

@@ -86,21 +86,6 @@ export function emailStrength(profile: Profile, proofs: readonly AddressProof[])
   return proof.by === 'earlier' ? 1 : 2;
 }
 
-/** Proofs that an e-mail address or phone number of the profile reaches its user [contract 14]. */
-export interface AddressProving {
-  /**
-   * Sends a code to an address of one's own profile. Throws invalid when the profile does not have
-   * it, unavailable when the channel is not configured, rate_limited.
-   */
-  request(
-    actor: Actor,
-    asked: AskedAddress,
-    from: { readonly address: string; readonly languages?: string | undefined },
-  ): Promise<void>;
-  /** Throws invalid when the code is wrong or too old. */
-  confirm(actor: Actor, asked: AskedAddress & { readonly code: string }): Promise<void>;
-}
-
 interface AskedAddress {
   /** email, or phone: by sms or voice if one of these is named. */
   readonly channel: string;
@@ -121,7 +106,7 @@ export function createAddressProving(options: {
   readonly codes: CodeSender;
   /** Takes what a message costs, in one step; answers why it cannot be paid for. */
   readonly pay: (payer: Username, channel: 'sms' | 'voice') => Promise<string | undefined>;
-}): AddressProving {
+}) {
   const { users, clock, codes } = options;
   const pending = createLruCache<string, PendingCode>(limits.addressCodesMax);
   const limiterOf = (name: string, failuresMax: number) =>
@@ -157,7 +142,18 @@ export function createAddressProving(options: {
   }
 
   return {
-    async request(actor, wanted, { address: from, languages }) {
+    /**
+     * Sends a code to an address of one's own profile. Throws invalid when the profile does not
+     * have it, unavailable when the channel is not configured, rate_limited.
+     */
+    async request(
+      actor: Actor,
+      wanted: AskedAddress,
+      {
+        address: from,
+        languages,
+      }: { readonly address: string; readonly languages?: string | undefined },
+    ): Promise<void> {
       const user = await requireOwnAccount(users, actor);
       const { kind, by } = channelOf(wanted.channel, codes.channels);
       const address = addressOf(user, kind, wanted.address);
@@ -183,7 +179,8 @@ export function createAddressProving(options: {
       const askedFrom = wideNetworkOf(from);
       void codes.send({ channel: by, username, address, text, askedFrom });
     },
-    async confirm(actor, given) {
+    /** Throws invalid when the code is wrong or too old. */
+    async confirm(actor: Actor, given: AskedAddress & { readonly code: string }): Promise<void> {
       const user = await requireOwnAccount(users, actor);
       const { kind } = channelOf(given.channel, codes.channels);
       const address = addressOf(user, kind, given.address);
@@ -200,6 +197,9 @@ export function createAddressProving(options: {
     },
   };
 }
+
+/** Proofs that an e-mail address or phone number of the profile reaches its user [contract 14]. */
+export type AddressProving = ReturnType<typeof createAddressProving>;
 
 /** Which kind of address is meant, and how a code gets there. */
 function channelOf(

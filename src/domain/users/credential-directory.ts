@@ -13,16 +13,6 @@ import type { UserStore } from './user.ts';
 /** Access keys start with this, so that they differ from tokens and secret scanners find them. */
 export const accessKeyPrefix = 'kpk_';
 
-/** Finds the actor of a bearer token or access key, behind a read-through cache. */
-export interface CredentialDirectory {
-  /** The actor, if it was found a moment ago. Undefined: not known, ask `authenticate`. */
-  peek(secret: string): Actor | undefined;
-  /** Throws unauthenticated. */
-  authenticate(secret: string): Promise<Actor>;
-  /** Grows whenever an account or credential changed; who logged in earlier must be asked again. */
-  readonly generation: number;
-}
-
 /** A credential that was found, with its actor. */
 interface Known {
   readonly actor: Actor;
@@ -36,7 +26,7 @@ export function createCredentialDirectory(options: {
   readonly credentials: CredentialStore;
   readonly clock: Clock;
   readonly changes: ChangeSource;
-}): CredentialDirectory {
+}) {
   const { credentials, clock, changes } = options;
   const known = createReadThroughCache<string, Known | undefined>({
     entriesMax: limits.credentialCacheEntriesMax,
@@ -64,11 +54,13 @@ export function createCredentialDirectory(options: {
   }
 
   return {
-    peek(secret) {
+    /** The actor, if it was found a moment ago. Undefined: not known, ask `authenticate`. */
+    peek(secret: string): Actor | undefined {
       const entry = known.peek(secret);
       return entry !== undefined && entry.expiresAt > clock.now() ? entry.actor : undefined;
     },
-    async authenticate(secret) {
+    /** Throws unauthenticated. */
+    async authenticate(secret: string): Promise<Actor> {
       const found = await known.get(secret, () => read(secret));
       if (found === undefined) {
         throw unauthenticated('the token is not valid: request a new one from /auth/token');
@@ -76,11 +68,15 @@ export function createCredentialDirectory(options: {
       if (found.expiresAt > clock.now()) return found.actor;
       throw unauthenticated('the token has expired: request a new one from /auth/token');
     },
+    /** Grows whenever an account or credential changed: earlier logins must be checked again. */
     get generation() {
       return generation;
     },
   };
 }
+
+/** Finds the actor of a bearer token or access key, behind a read-through cache. */
+export type CredentialDirectory = ReturnType<typeof createCredentialDirectory>;
 
 const credentialKinds: ReadonlySet<string> = new Set(['key_removed', 'login_ended', 'anything']);
 
@@ -115,25 +111,18 @@ export interface Account {
   readonly keyId?: AccessKeyId;
 }
 
-/** Actors of accounts without a login, for what waits for them. */
-export interface OfflineActors {
-  /** The actor, if it was asked for a moment ago. Undefined: not known, ask `find`. */
-  peek(account: Account): Actor | undefined;
-  /** Undefined: the account or key has ended. */
-  find(account: Account): Promise<Actor | undefined>;
-}
-
 interface KnownActor {
   readonly actor: Actor | undefined;
   readonly recheckAt: Instant;
 }
 
+/** Actors of accounts without a login, for what waits for them. */
 export function createOfflineActors(options: {
   readonly users: UserStore;
   readonly credentials: CredentialStore;
   readonly sessions: Pick<CredentialDirectory, 'generation'>;
   readonly clock: Clock;
-}): OfflineActors {
+}) {
   const { users, credentials, sessions, clock } = options;
   const known = createReadThroughCache<string, KnownActor>({
     entriesMax: limits.credentialCacheEntriesMax,
@@ -161,7 +150,11 @@ export function createOfflineActors(options: {
   }
 
   return {
-    peek: (account) => known.peek(nameOf(account))?.actor,
-    find: async (account) => (await known.get(nameOf(account), () => readNow(account))).actor,
+    /** The actor, if it was asked for a moment ago. Undefined: not known, ask `find`. */
+    peek: (account: Account) => known.peek(nameOf(account))?.actor,
+    /** Undefined: the account or key has ended. */
+    find: async (account: Account) =>
+      (await known.get(nameOf(account), () => readNow(account))).actor,
   };
 }
+export type OfflineActors = ReturnType<typeof createOfflineActors>;

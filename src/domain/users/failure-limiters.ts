@@ -46,14 +46,6 @@ interface FailureNews {
   readonly failures: number;
 }
 
-/** Publishes to the other processes what is counted here, and receives what they count. */
-interface FailureTelling {
-  /** Soon publishes that a key failed once more or was forgiven. */
-  note(counter: string, key: string, what: 'failed' | 'forgiven'): void;
-  /** Resolves when the others have counted what was noted, or a second later. */
-  told(): Promise<void>;
-}
-
 /** Wait before news that could not be published is published again. */
 const retryMs = 1_000;
 /** Pieces of news in one text. */
@@ -70,7 +62,7 @@ function createFailureTelling(options: {
   readonly hear: (news: FailureNews) => void;
   /** Keys that wait to be published; of more, the oldest are dropped. */
   readonly waitingMax: number;
-}): FailureTelling {
+}) {
   const { talk, hear, waitingMax } = options;
   const untold = new Map<string, FailureNews>();
   let telling: Promise<void> | undefined;
@@ -120,14 +112,18 @@ function createFailureTelling(options: {
   }
 
   return {
-    note(counter, key, what) {
+    /** Soon publishes that a key failed once more or was forgiven. */
+    note(counter: string, key: string, what: 'failed' | 'forgiven'): void {
       const isForgiven = what === 'forgiven';
       add({ counter, key, isForgiven, failures: isForgiven ? 0 : 1 }, 'last');
       start();
     },
+    /** Resolves when the others have counted what was noted, or a second later. */
     told: async () => telling,
   };
 }
+
+/** Publishes to the other processes what is counted here, and receives what they count. */
 
 /** Merges two pieces of news of one key. */
 function together(
@@ -148,22 +144,6 @@ function readTold(text: string): readonly FailureNews[] {
   const told = parseJson(text) as JsonValue;
   // Processes of one version wrote it.
   return isJsonObject(told) ? (told['news'] as unknown as readonly FailureNews[]) : [];
-}
-
-/** Counters of failures that outlive a restart, and of all processes that serve together. */
-export interface FailureLimiters {
-  /** The counter of this name; after `load` it knows what was counted before a restart. */
-  of(name: string, bounds: FailureBounds): FailureLimiter;
-  /**
-   * Resolves when all processes have counted what failed here until now, or a second later: a
-   * client that is answered then has no more tries at another one. At once where there is this one
-   * alone.
-   */
-  told(): Promise<void>;
-  /** Before a login can fail. */
-  load(): Promise<void>;
-  /** Keeps all that was counted until now; at the end of the service. */
-  save(): Promise<void>;
 }
 
 interface FailureBounds {
@@ -192,7 +172,7 @@ export function createFailureLimiters(options: {
   readonly store: FailureStore;
   /** The other processes, and a secret that they have too; absent: there are none. */
   readonly others?: { readonly talk: FailureTalk; readonly secret: string } | undefined;
-}): FailureLimiters {
+}) {
   const { clock, store, others } = options;
   const counters = new Map<string, Counter>();
   const waitingMax = limits.loginFailureEntriesMax;
@@ -245,7 +225,8 @@ export function createFailureLimiters(options: {
   }
 
   return {
-    of(name, bounds) {
+    /** The counter of this name; after `load` it knows what was counted before a restart. */
+    of(name: string, bounds: FailureBounds): FailureLimiter {
       const changed: Counter['changed'] = new Map();
       const limiter = createFailureLimiter({
         ...bounds,
@@ -260,19 +241,29 @@ export function createFailureLimiters(options: {
       if (others === undefined) return limiter;
       return underSignedKeys(limiter, (key) => signText(others.secret, `failures ${name} ${key}`));
     },
+    /**
+     * Resolves when all processes have counted what failed here until now, or a second later: a
+     * client that is answered then has no more tries at another one. At once where there is this
+     * one alone.
+     */
     told: async () => telling?.told(),
-    async load() {
+    /** Before a login can fail. */
+    async load(): Promise<void> {
       for (const [name, { limiter }] of counters) {
         const counted = await store.load(name, clock.now());
         for (const { key, ...window } of counted) limiter.restore(key, window);
       }
     },
-    async save() {
+    /** Keeps all that was counted until now; at the end of the service. */
+    async save(): Promise<void> {
       clearTimeout(pause);
       while (await savePart());
     },
   };
 }
+
+/** Counters of failures that outlive a restart, and of all processes that serve together. */
+export type FailureLimiters = ReturnType<typeof createFailureLimiters>;
 
 const forgiven: FailureWindow = { failures: 0, endsAt: 0 };
 

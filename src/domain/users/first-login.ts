@@ -12,23 +12,6 @@ import type { PasswordResetStore } from './password-resets.ts';
 import { type PasswordWork, requireStrongPassword } from './password-work.ts';
 import type { StoredLogin, UserStore } from './user.ts';
 
-/** The link by which the operator of the service logs in for the first time [contract 14]. */
-export interface FirstLogin {
-  /** A secret of 256 random bits that logs the first administrator in, once, within the hour. */
-  createLink(): Promise<string>;
-  /**
-   * Takes the secret for a login, and sets the password where one is given: it ends all tokens.
-   * Throws invalid, rate_limited, and unauthenticated for a secret that is wrong, used or older
-   * than an hour, and for one from before the password was changed.
-   */
-  logIn(answer: {
-    readonly secret: string;
-    readonly password?: string;
-    /** The client's IP address. */
-    readonly address: string;
-  }): Promise<LoggedIn>;
-}
-
 /** Kept among the codes for forgotten passwords: like them it replaces a password. */
 export function createFirstLogin(options: {
   readonly users: UserStore;
@@ -39,7 +22,7 @@ export function createFirstLogin(options: {
   readonly failures: FailureLimiters;
   readonly clock: Clock;
   readonly reporter: Reporter;
-}): FirstLogin {
+}) {
   const { users, username, work, pending, clock, reporter } = options;
   const limiter = options.failures.of('first login', {
     failuresMax: limits.loginFailuresPerAddress,
@@ -60,7 +43,8 @@ export function createFirstLogin(options: {
   }
 
   return {
-    async createLink() {
+    /** A secret of 256 random bits that logs the first administrator in, once, within the hour. */
+    async createLink(): Promise<string> {
       const login = await users.findLogin(username);
       if (login === undefined) throw new Error(`there is no account ${username}`);
       const secret = createSecret();
@@ -70,7 +54,21 @@ export function createFirstLogin(options: {
       await pending.insert({ userId: login.user.id, codeHash, expiresAt, provenAt: now }, now);
       return secret;
     },
-    async logIn({ secret, password, address }) {
+    /**
+     * Takes the secret for a login, and sets the password where one is given: it ends all tokens.
+     * Throws invalid, rate_limited, and unauthenticated for a secret that is wrong, used or older
+     * than an hour, and for one from before the password was changed.
+     */
+    async logIn({
+      secret,
+      password,
+      address,
+    }: {
+      readonly secret: string;
+      readonly password?: string;
+      /** The client's IP address. */
+      readonly address: string;
+    }): Promise<LoggedIn> {
       if (password !== undefined) requireStrongPassword(password);
       const network = networkOf(address);
       const waitMs = limiter.blockedForMs(network);
@@ -89,6 +87,9 @@ export function createFirstLogin(options: {
     },
   };
 }
+
+/** The link by which the operator of the service logs in for the first time [contract 14]. */
+export type FirstLogin = ReturnType<typeof createFirstLogin>;
 
 /** A new password makes another hash of the same secret; no code that is typed has one like it. */
 const hashFor = (secret: string, { passwordHash }: StoredLogin): string =>

@@ -17,21 +17,6 @@ export interface LoginAttempt {
   readonly acquaintance?: string;
 }
 
-/** Counts failed logins so that guessing is slow and no client can lock another one out. */
-export interface LoginLimiter {
-  /** Throws rate_limited with the time to wait. */
-  requireUnblocked(attempt: LoginAttempt): void;
-  /** Whether so many strangers failed at the account that strangers wait in a slow queue. */
-  isSlow(attempt: LoginAttempt): boolean;
-  standingOf(attempt: LoginAttempt): Standing;
-  /** Key by which the account is counted. */
-  nameOf(attempt: LoginAttempt): string;
-  failed(attempt: LoginAttempt): void;
-  /** Counts a try whose client left before its answer, for its account and network. */
-  abandoned(attempt: LoginAttempt): void;
-  succeeded(attempt: LoginAttempt): void;
-}
-
 /** A longer name is of no account. */
 const nameCharactersMax = 320;
 
@@ -41,7 +26,7 @@ const nameCharactersMax = 320;
  * strangers down. A client known to the account has a lane of its own, which no stranger can fill
  * [OWASP Authentication Cheat Sheet: device cookies].
  */
-export function createLoginLimiter(failures: FailureLimiters): LoginLimiter {
+export function createLoginLimiter(failures: FailureLimiters) {
   const limiterOf = (name: string, failuresMax: number) =>
     failures.of(`login ${name}`, { failuresMax, windowMs: limits.loginFailureWindowMs });
   const byPair = limiterOf('pair', limits.loginFailuresPerUser);
@@ -66,30 +51,37 @@ export function createLoginLimiter(failures: FailureLimiters): LoginLimiter {
   }
 
   return {
+    /** Key by which the account is counted. */
     nameOf,
-    requireUnblocked(attempt) {
+    /** Throws rate_limited with the time to wait. */
+    requireUnblocked(attempt: LoginAttempt): void {
       const waits = countersOf(attempt).map(({ limiter, key }) => limiter.blockedForMs(key));
       const waitMs = Math.max(...waits);
       if (waitMs > 0) throw tooMany('failed logins', waitMs);
     },
-    isSlow: (attempt) =>
+    /** Whether so many strangers failed at the account that strangers wait in a slow queue. */
+    isSlow: (attempt: LoginAttempt) =>
       attempt.acquaintance === undefined && byLogin.blockedForMs(nameOf(attempt)) > 0,
-    standingOf({ acquaintance, network }) {
+    standingOf({ acquaintance, network }: LoginAttempt): Standing {
       if (acquaintance !== undefined) return 'known';
       return byNetwork.hasFailed(network) ? 'suspect' : 'strange';
     },
-    failed(attempt) {
+    failed(attempt: LoginAttempt): void {
       for (const { limiter, key } of countersOf(attempt)) limiter.recordFailure(key);
       if (attempt.acquaintance === undefined) byLogin.recordFailure(nameOf(attempt));
     },
-    abandoned(attempt) {
+    /** Counts a try whose client left before its answer, for its account and network. */
+    abandoned(attempt: LoginAttempt): void {
       const [{ limiter, key }] = countersOf(attempt);
       limiter.recordFailure(key);
     },
-    succeeded(attempt) {
+    succeeded(attempt: LoginAttempt): void {
       // The network goes on being counted: one account of a guesser must not forgive the others.
       const [{ limiter, key }] = countersOf(attempt);
       limiter.forgive(key);
     },
   };
 }
+
+/** Counts failed logins so that guessing is slow and no client can lock another one out. */
+export type LoginLimiter = ReturnType<typeof createLoginLimiter>;

@@ -17,34 +17,31 @@ import {
 } from './password-work.ts';
 import type { StoredLogin, User, UserStore } from './user.ts';
 
-/**
- * Cookies that say "this browser has logged in to this account before". One gives no right: it only
- * puts the browser's failed logins in a lane of their own [OWASP: device cookies].
- */
-interface DeviceCookies {
-  issue(userId: UserId): string;
-  /** A name for the browser, if the cookie is ours and of one of these accounts. */
-  recognise(cookie: string | undefined, userIds: readonly UserId[]): string | undefined;
-}
-
 const cookiePattern = /^([\w-]{43})\.([\w-]{43})$/;
 
 /** `secret` is the installation's own. */
-export function createDeviceCookies(secret: string): DeviceCookies {
+export function createDeviceCookies(secret: string) {
   const signatureOf = (nonce: string, userId: UserId): string =>
     signText(secret, `device cookie ${nonce} ${userId}`);
   return {
-    issue(userId) {
+    issue(userId: UserId): string {
       const nonce = createSecret();
       return `${nonce}.${signatureOf(nonce, userId)}`;
     },
-    recognise(cookie, userIds) {
+    /** A name for the browser, if the cookie is ours and of one of these accounts. */
+    recognise(cookie: string | undefined, userIds: readonly UserId[]): string | undefined {
       const [, nonce = '', signature = ''] = cookiePattern.exec(cookie ?? '') ?? [];
       const isOurs = userIds.some((userId) => equalSecrets(signature, signatureOf(nonce, userId)));
       return isOurs ? `device/${nonce}` : undefined;
     },
   };
 }
+
+/**
+ * Cookies that say "this browser has logged in to this account before". One gives no right: it only
+ * puts the browser's failed logins in a lane of their own [OWASP: device cookies].
+ */
+type DeviceCookies = ReturnType<typeof createDeviceCookies>;
 
 /**
  * The accounts that a client may mean by a username or e-mail address, the likeliest first: two at
@@ -134,18 +131,6 @@ interface Asked {
 /** So many strangers failed meanwhile that the others of the account wait in a queue. */
 class SlowedDownError extends Error {}
 
-export interface Logins {
-  /** The account, if the password is right. Throws unauthenticated, rate_limited, unavailable. */
-  logIn(login: Login): Promise<LoggedIn>;
-  /**
-   * Checks the password of a user who is logged in, before something that a borrowed token shall
-   * not do. Throws forbidden, rate_limited, unavailable.
-   */
-  confirm(user: User, password: string | undefined, address: string): Promise<void>;
-  /** A cookie by which this browser is known to the account from now on. */
-  deviceCookieOf(user: User): string;
-}
-
 /**
  * Finds users by username or e-mail and password. Hashing is bounded and queued fairly, so
  * that a flood of logins cannot starve pushes or other logins; an unknown user costs the same time
@@ -158,27 +143,14 @@ export function createLogins(options: {
   readonly failures: FailureLimiters;
   readonly clock: Clock;
   readonly reporter: Reporter;
-}): Logins {
-  const { users, work, deviceCookies, failures, clock, reporter } = options;
+}) {
+  const { users, work, failures, clock, reporter } = options;
   const limiter = createLoginLimiter(failures);
   const checks = createPasswordChecks(work);
   // When a network was last written down, so that it is not at every login.
   const remembered = createLruCache<string, number>(limits.loginFailureEntriesMax);
   /** Logins whose clients have left, by network, account and password: each waits once. */
   const abandoned = new Set<string>();
-
-  /** Why the client is no stranger to one of the accounts, if it is none. */
-  async function acquaintanceOf(
-    candidates: readonly StoredLogin[],
-    network: string,
-    cookie: string | undefined,
-  ): Promise<string | undefined> {
-    const ids = candidates.map(({ user }) => user.id);
-    const browser = deviceCookies.recognise(cookie, ids);
-    if (browser !== undefined) return browser;
-    for (const id of ids) if (await users.knowsNetwork(id, network)) return `network/${network}`;
-    return undefined;
-  }
 
   async function remember(userId: UserId, network: string): Promise<void> {
     const name = `${userId} ${network}`;
@@ -267,11 +239,13 @@ export function createLogins(options: {
   }
 
   return {
-    async logIn({ username, password, address, deviceCookie, comesBack = false, signal }) {
+    /** The account, if the password is right. Throws unauthenticated, rate_limited, unavailable. */
+    async logIn({ username, password, address, ...login }: Login): Promise<LoggedIn> {
+      const { deviceCookie, comesBack = false, signal } = login;
       const network = networkOf(address);
       const isPossible = password.length <= limits.passwordCharactersMax;
       const candidates = isPossible ? await findLoginCandidates(users, username) : [];
-      const acquaintance = await acquaintanceOf(candidates, network, deviceCookie);
+      const acquaintance = await acquaintanceOf(options, candidates, network, deviceCookie);
       const attempt = { login: username, network, ...(acquaintance && { acquaintance }) };
       limiter.requireUnblocked(attempt);
       const standing = limiter.standingOf(attempt);
@@ -289,7 +263,11 @@ export function createLogins(options: {
       reporter.loginSucceeded();
       return found;
     },
-    async confirm(user, password, address) {
+    /**
+     * Checks the password of a user who is logged in, before something that a borrowed token shall
+     * not do. Throws forbidden, rate_limited, unavailable.
+     */
+    async confirm(user: User, password: string | undefined, address: string): Promise<void> {
       if (password === undefined) throw forbidden('send your present password as old_password');
       const login = await users.findLogin(user.username);
       const network = networkOf(address);
@@ -300,6 +278,22 @@ export function createLogins(options: {
       const found = await verify({ attempt, candidates, password, comesBack: false }, place);
       if (found === undefined) throw forbidden('old_password is not your present password');
     },
-    deviceCookieOf: ({ id }) => deviceCookies.issue(id),
+    /** A cookie by which this browser is known to the account from now on. */
+    deviceCookieOf: ({ id }: User) => options.deviceCookies.issue(id),
   };
+}
+export type Logins = ReturnType<typeof createLogins>;
+
+/** Why the client is no stranger to one of the accounts, if it is none. */
+async function acquaintanceOf(
+  { users, deviceCookies }: Pick<Parameters<typeof createLogins>[0], 'users' | 'deviceCookies'>,
+  candidates: readonly StoredLogin[],
+  network: string,
+  cookie: string | undefined,
+): Promise<string | undefined> {
+  const ids = candidates.map(({ user }) => user.id);
+  const browser = deviceCookies.recognise(cookie, ids);
+  if (browser !== undefined) return browser;
+  for (const id of ids) if (await users.knowsNetwork(id, network)) return `network/${network}`;
+  return undefined;
 }

@@ -33,34 +33,6 @@ export interface PasswordResetStore {
   take(userId: UserId, codeHash: string, now: Instant): Promise<PendingReset | undefined>;
 }
 
-/** A new password for a user who forgot the old one and reads mail at the profile's address. */
-export interface PasswordResets {
-  /** Whether this service can send mail. */
-  readonly isPossible: boolean;
-  /**
-   * Sends a code to the proven e-mail address of the account with this username or e-mail, if
-   * there is one. Answers the same whether there is, so that no client learns of accounts, and
-   * whether a code was sent a moment ago and still is good. Throws unavailable where no mail can
-   * be sent, rate_limited when one address asks for many.
-   */
-  request(request: {
-    readonly login: string;
-    readonly address: string;
-    /** Languages that the asker reads, as `Accept-Language` says them. */
-    readonly languages?: string | undefined;
-  }): Promise<void>;
-  /**
-   * Sets the password, and ends all tokens and the keys that were made before the address was
-   * proven [contract 14]. Throws unauthenticated, invalid, rate_limited.
-   */
-  confirm(answer: {
-    readonly login: string;
-    readonly code: string;
-    readonly password: string;
-    readonly address: string;
-  }): Promise<void>;
-}
-
 /** Resets passwords by codes; asking for another code leaves those before it valid. */
 export function createPasswordResets(options: {
   readonly users: UserStore;
@@ -70,7 +42,7 @@ export function createPasswordResets(options: {
   readonly clock: Clock;
   readonly codes: CodeSender;
   readonly log: Log;
-}): PasswordResets {
+}) {
   const { users, work, pending, clock, codes, log } = options;
   const isPossible = codes.channels.has('email');
   const limiterOf = (name: string, failuresMax: number) =>
@@ -107,8 +79,24 @@ export function createPasswordResets(options: {
   }
 
   return {
+    /** Whether this service can send mail. */
     isPossible,
-    async request({ login, address, languages }) {
+    /**
+     * Sends a code to the proven e-mail address of the account with this username or e-mail, if
+     * there is one. Answers the same whether there is, so that no client learns of accounts, and
+     * whether a code was sent a moment ago and still is good. Throws unavailable where no mail can
+     * be sent, rate_limited when one address asks for many.
+     */
+    async request({
+      login,
+      address,
+      languages,
+    }: {
+      readonly login: string;
+      readonly address: string;
+      /** Languages that the asker reads, as `Accept-Language` says them. */
+      readonly languages?: string | undefined;
+    }): Promise<void> {
       if (!isPossible) throw noMail();
       const network = networkOf(address);
       const waitMs = byAddress.blockedForMs(network);
@@ -123,7 +111,21 @@ export function createPasswordResets(options: {
         log.error({ err }, 'no code was mailed'),
       );
     },
-    async confirm({ login, code, password, address }) {
+    /**
+     * Sets the password, and ends all tokens and the keys that were made before the address was
+     * proven [contract 14]. Throws unauthenticated, invalid, rate_limited.
+     */
+    async confirm({
+      login,
+      code,
+      password,
+      address,
+    }: {
+      readonly login: string;
+      readonly code: string;
+      readonly password: string;
+      readonly address: string;
+    }): Promise<void> {
       requireStrongPassword(password);
       const network = networkOf(address);
       const target = await findResetTarget(users, login);
@@ -144,6 +146,9 @@ export function createPasswordResets(options: {
     },
   };
 }
+
+/** A new password for a user who forgot the old one and reads mail at the profile's address. */
+export type PasswordResets = ReturnType<typeof createPasswordResets>;
 
 const noMail = () =>
   new DomainError(

@@ -31,31 +31,8 @@ const idleLanes = ['abandoned'] as const;
 /** Where a password waits to be checked or hashed; the payer is the network, or the account. */
 export type PasswordPlace = QueuePlace<(typeof lanes)[number] | (typeof idleLanes)[number]>;
 
-/**
- * Checks and hashes passwords, which costs a processor 30 ms and more each. A few at a time, queued
- * by lane and then by payer, so that no flood of strangers, devices or new accounts makes
- * others wait. Throws rate_limited when the payer's quota of the lane is full, unavailable when the
- * lane is, or a signal took it out of the queue: see `hasLeft`.
- */
-export interface PasswordWork {
-  /** Runs what checks passwords. */
-  sequential<Result>(place: PasswordPlace, task: () => Promise<Result>): Promise<Result>;
-  /**
-   * Runs what checks the passwords of an account at which many strangers failed: one at a time,
-   * with a pause before each; networks that have not failed alternate with those that have.
-   */
-  slowly<Result>(
-    account: string,
-    place: QueuePlace<'strange' | 'suspect'>,
-    task: () => Promise<Result>,
-  ): Promise<Result>;
-  hash(place: PasswordPlace, password: string): Promise<string>;
-  /** The hash of a password of no account: checking it takes as long as that of an account. */
-  nobodysHash(): Promise<string>;
-}
-
 /** `cost` is of new hashes; absent: the usual one. Old ones are checked at their own. */
-export function createPasswordWork(cost?: PasswordCost): PasswordWork {
+export function createPasswordWork(cost?: PasswordCost) {
   let nobodysHash: Promise<string> | undefined;
   const waitingMax = limits.loginsWaitingMax;
   const parallelMax = limits.loginsInParallelMax;
@@ -66,8 +43,18 @@ export function createPasswordWork(cost?: PasswordCost): PasswordWork {
     users: 0,
   });
   return {
-    sequential: (place, task) => refusing('logins', () => queue.run(place, task)),
-    async slowly(account, place, task) {
+    /** Runs what checks passwords. */
+    sequential: <Result>(place: PasswordPlace, task: () => Promise<Result>) =>
+      refusing('logins', () => queue.run(place, task)),
+    /**
+     * Runs what checks the passwords of an account at which many strangers failed: one at a time,
+     * with a pause before each; networks that have not failed alternate with those that have.
+     */
+    async slowly<Result>(
+      account: string,
+      place: QueuePlace<'strange' | 'suspect'>,
+      task: () => Promise<Result>,
+    ): Promise<Result> {
       const own = slow.get(account) ?? openSlow();
       slow.set(account, own);
       own.users += 1;
@@ -82,16 +69,25 @@ export function createPasswordWork(cost?: PasswordCost): PasswordWork {
         if (own.users === 0) slow.delete(account);
       }
     },
-    hash: (place, password) =>
+    hash: (place: PasswordPlace, password: string) =>
       refusing(place.lane.endsWith('sign-up') ? 'sign-ups' : 'logins', () =>
         queue.run(place, () => hashPassword(password, cost)),
       ),
-    nobodysHash() {
+    /** The hash of a password of no account: checking it takes as long as that of an account. */
+    nobodysHash(): Promise<string> {
       nobodysHash ??= hashPassword('nobody has this password', cost);
       return nobodysHash;
     },
   };
 }
+
+/**
+ * Checks and hashes passwords, which costs a processor 30 ms and more each. A few at a time, queued
+ * by lane and then by payer, so that no flood of strangers, devices or new accounts makes
+ * others wait. Throws rate_limited when the payer's quota of the lane is full, unavailable when the
+ * lane is, or a signal took it out of the queue: see `hasLeft`.
+ */
+export type PasswordWork = ReturnType<typeof createPasswordWork>;
 
 /** Whether this was thrown because a signal took a task out of the queue. */
 export const hasLeft = (error: unknown): boolean =>
@@ -121,22 +117,6 @@ export function requireStrongPassword(password: string): void {
   }
 }
 
-/** Checks of passwords that wait in a queue: equal ones need one hash. */
-interface PasswordChecks {
-  /**
-   * Whether the password is that of the account; without an account it takes as long. `mayBegin` is
-   * called before a hash and may throw.
-   */
-  isRight(
-    account: StoredLogin | string,
-    password: string,
-    turn: { readonly place: PasswordPlace; readonly mayBegin: () => void },
-  ): Promise<boolean>;
-  /** Remembers a password that was right until the account has another one. */
-  remember(login: StoredLogin, password: string): void;
-  isRemembered(login: StoredLogin, password: string): boolean;
-}
-
 /** A check that callers wait for. */
 interface Check {
   readonly answered: PromiseWithResolvers<boolean>;
@@ -146,7 +126,8 @@ interface Check {
   hashing?: Promise<boolean>;
 }
 
-export function createPasswordChecks(work: PasswordWork): PasswordChecks {
+/** Checks of passwords that wait in a queue: equal ones need one hash. */
+export function createPasswordChecks(work: PasswordWork) {
   const secret = createSecret();
   const checks = new Map<string, Check>();
   // Proofs by account, bound to the password hash: a new password makes them worthless.
@@ -171,7 +152,15 @@ export function createPasswordChecks(work: PasswordWork): PasswordChecks {
   }
 
   return {
-    async isRight(account, password, { place, mayBegin }) {
+    /**
+     * Whether the password is that of the account; without an account it takes as long. `mayBegin`
+     * is called before a hash and may throw.
+     */
+    async isRight(
+      account: StoredLogin | string,
+      password: string,
+      { place, mayBegin }: { readonly place: PasswordPlace; readonly mayBegin: () => void },
+    ): Promise<boolean> {
       const isNobody = typeof account === 'string';
       const passwordHash = isNobody ? await work.nobodysHash() : account.passwordHash;
       const key = isNobody
@@ -199,8 +188,10 @@ export function createPasswordChecks(work: PasswordWork): PasswordChecks {
         }
       }
     },
-    remember: (login, password) => remembered.set(login.user.id, proofOf(login, password)),
-    isRemembered(login, password) {
+    /** Remembers a password that was right until the account has another one. */
+    remember: (login: StoredLogin, password: string) =>
+      remembered.set(login.user.id, proofOf(login, password)),
+    isRemembered(login: StoredLogin, password: string): boolean {
       const proof = remembered.get(login.user.id);
       return proof !== undefined && equalSecrets(proof, proofOf(login, password));
     },

@@ -194,20 +194,17 @@ export interface NewAccessKey {
 }
 
 /** Long-lived secrets for gateways and devices, never wider than their owner's rights. */
-export interface AccessKeys {
-  /** The answer holds the secret, which is shown this once and kept only as a hash. */
-  create(actor: Actor, key: NewAccessKey): Promise<{ record: AccessKeyRecord; secret: string }>;
-  list(actor: Actor): Promise<readonly AccessKeyRecord[]>;
-  remove(actor: Actor, id: AccessKeyId): Promise<void>;
-}
-
 export function createAccessKeys(options: {
   readonly credentials: CredentialStore;
   readonly clock: Clock;
-}): AccessKeys {
+}) {
   const { credentials, clock } = options;
   return {
-    async create(actor, key) {
+    /** The answer holds the secret, which is shown this once and kept only as a hash. */
+    async create(
+      actor: Actor,
+      key: NewAccessKey,
+    ): Promise<{ record: AccessKeyRecord; secret: string }> {
       const person = requirePerson(actor);
       if (key.expiresAt !== undefined && key.expiresAt <= clock.now()) {
         throw invalid('expires must be in the future');
@@ -227,8 +224,8 @@ export function createAccessKeys(options: {
       if (outcome === 'gone') throw unauthenticated('this account is gone or disabled');
       return { record, secret };
     },
-    list: async (actor) => credentials.listKeys(requirePerson(actor).userId),
-    async remove(actor, id) {
+    list: async (actor: Actor) => credentials.listKeys(requirePerson(actor).userId),
+    async remove(actor: Actor, id: AccessKeyId): Promise<void> {
       const { userId } = requirePerson(actor);
       if ((await credentials.removeKey(userId, id)) === 'missing') {
         throw notFound(`you have no key with id ${id}`);
@@ -236,3 +233,4 @@ export function createAccessKeys(options: {
     },
   };
 }
+export type AccessKeys = ReturnType<typeof createAccessKeys>;
