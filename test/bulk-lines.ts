@@ -10,10 +10,8 @@ export function linesOfStep(step: BulkStep): BulkRow[] {
     const sensor = step.sensors[place];
     if (sensor === undefined) throw new Error(`row ${row} has no sensor`);
     const { deviceId, sensorId } = sensor;
-    const timestamp = step.timestampAt(row);
-    const text = step.textAt(row);
-    const value = text === undefined ? step.numberAt(row) : JSON.parse(text);
-    const datapoint = Number.isNaN(timestamp) ? { value } : { value, timestamp };
+    const datapoint = step.columns.at(row);
+    if (datapoint === undefined) throw new Error(`row ${row} has no value`);
     return { line, sensor: { deviceId, sensorId }, datapoint };
   });
 }

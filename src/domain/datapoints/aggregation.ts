@@ -1,7 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { BucketOf, TimeBucket } from '../../lib/time-bucket.ts';
-import { enlarged } from './column-batch.ts';
 import { type DatapointColumns, numberIn, timeIn } from './datapoint-columns.ts';
 import {
   addGrown,
@@ -192,9 +191,13 @@ export function createBucketColumns({ aggregates }: Asked): BucketColumnsBuilder
   let count = 0;
 
   function enlarge(): void {
-    const room = 2 * starts.length;
-    starts = enlarged(starts, room);
-    values = values.map((column) => enlarged(column, room));
+    const enlarged = (column: Float64Array) => {
+      const larger = new Float64Array(2 * column.length);
+      larger.set(column);
+      return larger;
+    };
+    starts = enlarged(starts);
+    values = values.map(enlarged);
   }
 
   return {

@@ -60,6 +60,7 @@ function outcomeOf(step: BulkStep) {
   const refused: unknown[] = [];
   const { groups, linesOf } = groupStep(step, {
     ...{ gates, now, valueBytesMax: 1_024, actor: { kind: 'guest' } as const },
+    fullness: () => undefined,
     refuse: ({ line, refusal: { code, message }, sensor }) => {
       refused.push([line, code, message, sensor && [sensor.deviceId, sensor.sensorId]]);
     },

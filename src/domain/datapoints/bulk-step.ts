@@ -1,15 +1,13 @@
-import type { Instant } from '../../lib/clock.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
-import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Actor } from '../actor.ts';
 import { noSensor } from '../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import type { DomainError } from '../errors.ts';
 import type { DeviceId, SensorId, Username } from '../ids.ts';
-import { type BatchBuilder, createBatchBuilder, enlarged } from './column-batch.ts';
+import { type BatchBuilder, createBatchBuilder } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
 import { aheadOfClock, excerptOf, isAhead, latestTaken } from './ingest.ts';
-import type { NewDatapoint } from './new-columns.ts';
+import { NewColumns, type NewDatapoint, putRow } from './new-columns.ts';
 
 /** A line of a bulk request: a datapoint with its sensor, or why it is none. */
 export type BulkRow =
@@ -38,43 +36,41 @@ export class BulkSensor implements SensorRef {
   }
 }
 
-const roomAtFirst = 32;
-
 /**
  * Lines of a bulk request that go to the ingest path together, in their order. Numbers and short
  * texts are put into columns; for any other line there is an object.
  */
 export class BulkStep {
-  /** How many lines there are. */
-  count = 0;
   /** The sensors of what is in columns; one may be here more than once. */
   readonly sensors: BulkSensor[] = [];
   /** The lines that are not in columns. */
   readonly others: BulkRow[] = [];
-  #places = new Int32Array(roomAtFirst);
-  #lines = new Float64Array(roomAtFirst);
-  #numbers = new Float64Array(roomAtFirst);
-  #timestamps = new Float64Array(roomAtFirst);
-  /** As far as the last one that is no number. */
-  readonly #texts: (string | undefined)[] = [];
+  /** A row for each line; without meaning for `others`. */
+  readonly columns = new NewColumns();
+  readonly #places: number[] = [];
+  readonly #lines: number[] = [];
+
+  /** How many lines there are. */
+  get count(): number {
+    return this.#lines.length;
+  }
 
   /** Adds a number; timestamp: NaN where there is none. */
   putNumber(line: number, sensor: BulkSensor, value: number, timestamp: number): void {
-    const row = this.#rowOf(line, sensor, timestamp);
-    this.#numbers[row] = value;
+    this.#begin(line, sensor);
+    this.columns.putNumber(value, timestamp);
   }
 
   /** The same for a value that is no number: its JSON text, of a few hundred bytes at most. */
   putText(line: number, sensor: BulkSensor, text: string, timestamp: number): void {
-    const row = this.#rowOf(line, sensor, timestamp);
-    while (this.#texts.length < row) this.#texts.push(undefined);
-    this.#texts.push(text);
+    this.#begin(line, sensor);
+    this.columns.putText(text, timestamp);
   }
 
   put(line: BulkRow): void {
-    const row = this.#next();
-    this.#places[row] = -this.others.push(line);
-    this.#lines[row] = line.line;
+    this.#places.push(-this.others.push(line));
+    this.#lines.push(line.line);
+    this.columns.putNumber(0, Number.NaN);
   }
 
   /** Nothing is put afterwards; the sensors let go of the step. */
@@ -87,51 +83,23 @@ export class BulkStep {
     return this.#places[row] ?? 0;
   }
 
+  /** The line in a row that is not in columns. */
+  otherAt(row: number): BulkRow | undefined {
+    const place = this.placeAt(row);
+    return place < 0 ? this.others[-1 - place] : undefined;
+  }
+
   lineAt(row: number): number {
     return this.#lines[row] ?? 0;
   }
 
-  /** The JSON text of the value in a row that has a place; undefined: it is a number. */
-  textAt(row: number): string | undefined {
-    return this.#texts[row];
-  }
-
-  /** The number in a row that has a place and no text. */
-  numberAt(row: number): number {
-    return this.#numbers[row] ?? 0;
-  }
-
-  /** The timestamp in a row, or NaN. */
-  timestampAt(row: number): Instant {
-    return this.#timestamps[row] ?? Number.NaN;
-  }
-
-  #rowOf(line: number, sensor: BulkSensor, timestamp: number): number {
+  #begin(line: number, sensor: BulkSensor): void {
     if (sensor.step !== this) {
       sensor.step = this;
       sensor.place = this.sensors.push(sensor) - 1;
     }
-    const row = this.#next();
-    this.#places[row] = sensor.place;
-    this.#lines[row] = line;
-    this.#timestamps[row] = timestamp;
-    return row;
-  }
-
-  #next(): number {
-    if (this.count === this.#places.length) this.#grow();
-    this.count += 1;
-    return this.count - 1;
-  }
-
-  #grow(): void {
-    const room = this.count * (this.count < 512 ? 4 : 2);
-    const places = new Int32Array(room);
-    places.set(this.#places);
-    this.#places = places;
-    this.#lines = enlarged(this.#lines, room);
-    this.#numbers = enlarged(this.#numbers, room);
-    this.#timestamps = enlarged(this.#timestamps, room);
+    this.#places.push(sensor.place);
+    this.#lines.push(line);
   }
 }
 
@@ -143,75 +111,63 @@ export function bulkStepOf(lines: Iterable<BulkRow>): BulkStep {
 }
 
 /** The actor's access to one device: the sensors to push to, or the refusal. */
-export type Gate =
-  | {
-      readonly kind: 'open';
-      readonly owner: Username;
-      /** The actor may push to it only because it is public. */
-      readonly isStranger: boolean;
-      readonly sensors: ReadonlySet<SensorId>;
-    }
-  | { readonly kind: 'closed'; readonly refusal: DomainError };
+export type Gate = OpenGate | { readonly kind: 'closed'; readonly refusal: DomainError };
+
+interface OpenGate {
+  readonly kind: 'open';
+  readonly owner: Username;
+  /** The actor may push to it only because it is public. */
+  readonly isStranger: boolean;
+  readonly sensors: ReadonlySet<SensorId>;
+}
 
 export type Gates = ReadonlyMap<DeviceId, Gate>;
 
 /** The lines of one step that belong to one sensor and may be stored, in their order. */
 export interface BulkGroup {
   readonly sensor: SensorRef;
-  readonly owner: Username;
+  readonly gate: OpenGate;
   readonly builder: BatchBuilder;
 }
 
 /** A group before its rows are counted, or why none of its lines may be stored. */
-type Place =
-  | { readonly index: number; readonly sensor: SensorRef; readonly owner: Username; count: number }
-  | { readonly refusal: DomainError };
+type Place = { readonly sensor: SensorRef; count: number } & (
+  | { readonly index: number; readonly gate: OpenGate; readonly refusal?: undefined }
+  | { readonly index: typeof refused; readonly refusal: DomainError }
+);
 
 interface StepRules {
   readonly gates: Gates;
+  /** The refusal of what is stored for an owner whose quota is used up. */
+  readonly fullness: (owner: Username) => DomainError | undefined;
   readonly now: number;
   readonly actor: Actor;
   readonly valueBytesMax: number;
   readonly refuse: (refused: RefusedLine, excerpt?: () => string) => void;
 }
 
-interface GroupedStep {
-  /** In the order of their first lines. */
-  readonly groups: readonly BulkGroup[];
-  /** The numbers of the lines in one of them. */
-  linesOf(group: BulkGroup): number[];
-}
-
 const refused = -1;
 
-/** Puts lines that may be stored beside others of their sensor, in order; refuses the others. */
-export function groupStep(step: BulkStep, rules: StepRules): GroupedStep {
-  const places = createPlaces(rules.gates);
+/**
+ * Puts lines that may be stored beside others of their sensor, in order; refuses the others.
+ * `groups` are in the order of their first lines; `linesOf` has the numbers of the lines in one.
+ */
+export function groupStep(step: BulkStep, rules: StepRules) {
+  const places = createPlaces(rules);
   const groupOfRow = withoutStackTraces(() => findGroups(step, places, rules));
-  const groups = places.all.map(({ sensor, owner, count }) => ({
-    ...{ sensor, owner },
-    builder: createBatchBuilder(count),
-  }));
+  const groups = places.groups.map(
+    ({ sensor, gate, count }): BulkGroup => ({ sensor, gate, builder: createBatchBuilder(count) }),
+  );
   for (let row = 0; row < step.count; row += 1) {
     const builder = groups[groupOfRow[row] ?? refused]?.builder;
     if (builder === undefined) continue;
-    const place = step.placeAt(row);
-    if (place >= 0) {
-      const instant = step.timestampAt(row);
-      const timestamp = Number.isNaN(instant) ? undefined : instant;
-      const text = step.textAt(row);
-      if (text === undefined) builder.put(step.numberAt(row), timestamp, rules.now);
-      else builder.putText(text, timestamp, rules.now);
-    } else {
-      const line = step.others[-1 - place];
-      if (line === undefined || 'refusal' in line) continue;
-      builder.put(line.datapoint.value, line.datapoint.timestamp, rules.now);
-    }
+    if (step.placeAt(row) >= 0) putRow(builder, step.columns, row, rules.now);
+    else putRow(builder, [datapointIn(step, row)], 0, rules.now);
   }
   let lines: ReadonlyMap<BulkGroup, number[]> | undefined;
   return {
-    groups,
-    linesOf(group) {
+    groups: groups as readonly BulkGroup[],
+    linesOf(group: BulkGroup): number[] {
       // For all at once: every group of a step may have lost its sensor meanwhile.
       lines ??= linesByGroup(step, groups, groupOfRow);
       return lines.get(group) ?? [];
@@ -237,59 +193,49 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
   const groupOfRow = new Int32Array(step.count).fill(refused);
   const latest = latestTaken(rules.now);
   for (let row = 0; row < step.count; row += 1) {
-    const at = step.placeAt(row);
-    const line = at < 0 ? step.others[-1 - at] : undefined;
-    if (line !== undefined) {
-      groupOfRow[row] = groupOfLine(line, places, rules);
+    const line = step.otherAt(row);
+    if (line !== undefined && 'refusal' in line) {
+      rules.refuse(line);
       continue;
     }
-    const sensor = step.sensors[at];
+    const at = step.placeAt(row);
+    const sensor = line?.sensor ?? step.sensors[at];
     if (sensor === undefined) continue;
-    const place = ofSensor[at] ?? places.of(sensor);
-    ofSensor[at] = place;
+    const place = (line === undefined ? ofSensor[at] : undefined) ?? places.of(sensor);
+    if (line === undefined) ofSensor[at] = place;
     // Nothing in columns is too large: a value may have 1,024 bytes at least.
-    const timestamp = step.timestampAt(row);
-    if ('refusal' in place || timestamp > latest) {
-      const refusal =
-        'refusal' in place
-          ? place.refusal
-          : withoutStackTraces(() => aheadOfClock(rules.now, '', timestamp));
-      if (refusal !== undefined) {
-        rules.refuse({ line: step.lineAt(row), refusal, sensor }, () =>
-          timestamp > latest ? formatTimestamp(timestamp) : textOf(step, row),
-        );
-      }
-    } else {
+    const isRead = line === undefined && (step.columns.timestampAt(row) ?? rules.now) <= latest;
+    const refusal =
+      place.refusal ?? (isRead ? undefined : refusalOf(datapointIn(step, row), rules));
+    if (refusal === undefined) {
       place.count += 1;
       groupOfRow[row] = place.index;
+    } else {
+      refuseRow(step, row, { refusal, sensor }, rules);
     }
   }
   return groupOfRow;
 }
 
-const textOf = (step: BulkStep, row: number): string =>
-  step.textAt(row) ?? String(step.numberAt(row));
+/** The datapoint in a row that has one. */
+function datapointIn(step: BulkStep, row: number): NewDatapoint {
+  const line = step.otherAt(row);
+  if (line !== undefined && 'datapoint' in line) return line.datapoint;
+  return step.columns.at(row) as NewDatapoint;
+}
 
-function groupOfLine(line: BulkRow, places: Places, rules: StepRules): number {
-  if ('refusal' in line) {
-    rules.refuse(line);
-    return refused;
-  }
-  const place = places.of(line.sensor);
-  const refusal = 'refusal' in place ? place.refusal : refusalOf(line.datapoint, rules);
-  if (refusal !== undefined || 'refusal' in place) {
-    if (refusal !== undefined) {
-      const { datapoint, sensor } = line;
-      rules.refuse({ line: line.line, refusal, sensor }, () => excerptOf(datapoint, refusal));
-    }
-    return refused;
-  }
-  place.count += 1;
-  return place.index;
+function refuseRow(
+  step: BulkStep,
+  row: number,
+  { refusal, sensor }: { readonly refusal: DomainError; readonly sensor: SensorRef },
+  { refuse }: StepRules,
+): void {
+  const excerpt = () => excerptOf(datapointIn(step, row), refusal);
+  refuse({ line: step.lineAt(row), refusal, sensor }, excerpt);
 }
 
 function refusalOf(
-  datapoint: Extract<BulkRow, { datapoint: unknown }>['datapoint'],
+  datapoint: NewDatapoint,
   { now, actor, valueBytesMax }: StepRules,
 ): DomainError | undefined {
   if (isAhead(datapoint, now)) return aheadOfClock(now, '', datapoint.timestamp);
@@ -300,33 +246,31 @@ function refusalOf(
 type Places = ReturnType<typeof createPlaces>;
 
 /** The groups of a step, each made when the first line of its sensor asks for it. */
-function createPlaces(gates: Gates) {
+function createPlaces({ gates, fullness }: StepRules) {
   const byDevice = new Map<DeviceId, Map<SensorId, Place>>();
-  const all: Extract<Place, { index: number }>[] = [];
+  const groups: Extract<Place, { gate: unknown }>[] = [];
 
   function make(sensor: SensorRef): Place {
     const { deviceId, sensorId } = sensor;
     const gate = gates.get(deviceId);
-    if (gate?.kind === 'closed') return { refusal: gate.refusal };
-    if (gate?.sensors.has(sensorId) !== true) return { refusal: noSensor(deviceId, sensorId) };
-    const place = { index: all.length, sensor, owner: gate.owner, count: 0 };
-    all.push(place);
+    const closed = gate?.kind === 'open' ? fullness(gate.owner) : gate?.refusal;
+    if (closed !== undefined || gate?.kind !== 'open' || !gate.sensors.has(sensorId)) {
+      const refusal = closed ?? noSensor(deviceId, sensorId);
+      return { index: refused, sensor, refusal, count: 0 };
+    }
+    const place = { index: groups.length, sensor, gate, count: 0 };
+    groups.push(place);
     return place;
   }
 
   return {
-    all,
+    groups,
     of(sensor: SensorRef): Place {
-      let ofDevice = byDevice.get(sensor.deviceId);
-      if (ofDevice === undefined) {
-        ofDevice = new Map();
-        byDevice.set(sensor.deviceId, ofDevice);
-      }
-      let place = ofDevice.get(sensor.sensorId);
-      if (place === undefined) {
-        place = make(sensor);
-        ofDevice.set(sensor.sensorId, place);
-      }
+      const { deviceId, sensorId } = sensor;
+      const ofDevice = byDevice.get(deviceId) ?? new Map<SensorId, Place>();
+      byDevice.set(deviceId, ofDevice);
+      const place = ofDevice.get(sensorId) ?? make(sensor);
+      ofDevice.set(sensorId, place);
       return place;
     },
   };

@@ -61,91 +61,53 @@ let lastReceived = Float64Array.of(0);
 const oneTimed = Uint8Array.of(1);
 const oneUntimed = Uint8Array.of(0);
 
-/** Columns that take one datapoint after the other. */
-export interface BatchBuilder {
-  readonly count: number;
-  put(value: JsonValue, timestamp: Instant | undefined, receivedAt: Instant): void;
-  /** The same for a value that is no number, given as JSON.stringify writes it. */
-  putText(text: string, timestamp: Instant | undefined, receivedAt: Instant): void;
-  /** The batch of all rows put so far. Nothing is put afterwards. */
-  finish(): ColumnBatch;
-}
+export type BatchBuilder = ReturnType<typeof createBatchBuilder>;
 
-/** Columns of so many rows lie within their objects, with no memory of their own. */
-const fewRows = 8;
-
-/** A builder for `capacity` datapoints at first. */
-export function createBatchBuilder(capacity = fewRows): BatchBuilder {
-  let room = Math.max(1, capacity);
-  let times = new Float64Array(room);
-  let received = new Float64Array(room);
-  let timed = new Uint8Array(room);
-  let numbers = new Float64Array(room);
+/** Columns that take one datapoint after the other, `capacity` at most. */
+export function createBatchBuilder(capacity: number) {
+  const times = new Float64Array(capacity);
+  const received = new Float64Array(capacity);
+  const timed = new Uint8Array(capacity);
+  const numbers = new Float64Array(capacity);
   let texts: (string | undefined)[] | undefined;
   let [count, weight] = [0, 0];
 
-  function grow(): void {
-    room *= room < 64 ? 4 : 2;
-    times = enlarged(times, room);
-    received = enlarged(received, room);
-    numbers = enlarged(numbers, room);
-    const moreTimed = new Uint8Array(room);
-    moreTimed.set(timed);
-    timed = moreTimed;
-    if (texts !== undefined) texts = moreTexts(texts, room);
-  }
-
-  function putTimes(timestamp: Instant | undefined, receivedAt: Instant): void {
-    if (count === room) grow();
+  function put(timestamp: Instant | undefined, receivedAt: Instant, weighs: number): void {
     times[count] = timestamp ?? receivedAt;
     received[count] = receivedAt;
     timed[count] = timestamp === undefined ? 0 : 1;
+    count += 1;
+    weight += weighs;
   }
 
   return {
     get count() {
       return count;
     },
-    put(value, timestamp, receivedAt) {
+    put(value: JsonValue, timestamp: Instant | undefined, receivedAt: Instant): void {
       if (typeof value !== 'number') {
         this.putText(writeJson(value), timestamp, receivedAt);
         return;
       }
-      putTimes(timestamp, receivedAt);
       numbers[count] = value;
-      count += 1;
-      weight += 1;
+      put(timestamp, receivedAt, 1);
     },
-    putText(text, timestamp, receivedAt) {
-      putTimes(timestamp, receivedAt);
+    /** Puts a value that is no number, given as JSON.stringify writes it. */
+    putText(text: string, timestamp: Instant | undefined, receivedAt: Instant): void {
       // As long as the capacity: nothing is copied as they grow.
-      texts ??= new Array<string | undefined>(room).fill(undefined);
+      texts ??= new Array<string | undefined>(capacity).fill(undefined);
       texts[count] = text;
-      count += 1;
-      weight += weightOfText(text);
+      put(timestamp, receivedAt, weightOfText(text));
     },
-    finish() {
-      const whole = batchOf({ count: room, times, received, timed, numbers }, undefined);
+    /** The batch of all rows put so far. Nothing is put afterwards. */
+    finish(): ColumnBatch {
+      const whole = { count: capacity, times, received, timed, numbers };
       const filled = sliceBatch(whole, 0, count);
       if (texts === undefined) return filled;
       texts.length = count;
       return { ...filled, texts, weight };
     },
   };
-}
-
-/** The same texts, and none up to `room`. */
-function moreTexts(texts: readonly (string | undefined)[], room: number): (string | undefined)[] {
-  const more = new Array<string | undefined>(room).fill(undefined);
-  for (let row = 0; row < texts.length; row += 1) more[row] = texts[row];
-  return more;
-}
-
-/** The same numbers, with room for so many. */
-export function enlarged(column: Float64Array, room: number): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(room);
-  larger.set(column);
-  return larger;
 }
 
 /** The columns of datapoints in their order. */

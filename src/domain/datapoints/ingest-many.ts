@@ -76,33 +76,39 @@ export function createIngestMany(
     const work = options.longWork.arriving(actor);
     const gateOf = createGates(options, actor, work.pace);
     const payer = payerOf(actor);
-    let told = 0;
-    const refusals = createRefusals(({ sensor, refusal, sent }, excerpt) => {
-      told += 1;
-      if (told > limits.refusalsPerBulkMax) return;
-      const begin = (sent ?? excerpt?.() ?? '').slice(0, 4 * limits.refusedExcerptMax);
-      options.onRefused?.(actor, { ...sensor, path, sent: Buffer.from(begin) }, refusal);
-    });
+    const refused: RefusedRow[] = [];
+    let [refusedCount, reported] = [0, 0];
+    const refuseAll = (lines: readonly number[], refusal: DomainError): void => {
+      refusedCount += lines.length;
+      for (const line of lines) {
+        if (refused.length < limits.bulkRefusalsMax) refused.push({ line, refusal });
+      }
+    };
+    const refuse = ({ line, sensor, refusal, sent }: RefusedLine, excerpt?: () => string): void => {
+      reported += 1;
+      if (reported <= limits.refusalsPerBulkMax) {
+        const begin = (sent ?? excerpt?.() ?? '').slice(0, 4 * limits.refusedExcerptMax);
+        options.onRefused?.(actor, { ...sensor, path, sent: Buffer.from(begin) }, refusal);
+      }
+      refuseAll([line], refusal);
+    };
     let stored = 0;
     let failure: unknown;
     let pending: Promise<unknown> = Promise.resolve();
 
-    async function append(
-      group: BulkGroup,
-      isByStranger: boolean,
-      lines: () => number[],
-    ): Promise<void> {
+    async function append(group: BulkGroup, lines: () => number[]): Promise<void> {
       const { deviceId, sensorId } = group.sensor;
+      const { owner, isStranger: isByStranger } = group.gate;
       try {
         const batch = group.builder.finish();
         const about = isImport ? { publishContext: { isImport } } : {};
         const push = { deviceId, sensorId, payer, isByStranger, batch, ...about };
-        const outcome = await appendFor(options, actor, group.owner, push);
+        const outcome = await appendFor(options, actor, owner, push);
         if (outcome.kind === 'stored') stored += group.builder.count;
-        else refusals.addAll(lines(), noSensor(deviceId, sensorId));
+        else refuseAll(lines(), noSensor(deviceId, sensorId));
       } catch (reason) {
         const isFull = reason instanceof DomainError && reason.code === 'storage_full';
-        if (isByStranger && isFull) refusals.addAll(lines(), reason);
+        if (isByStranger && isFull) refuseAll(lines(), reason);
         else failure ??= reason;
       }
     }
@@ -115,24 +121,21 @@ export function createIngestMany(
 
     return {
       async add(step) {
-        const gates = withRoom(await gateOf(step), options.room, actor);
         const { groups, linesOf } = groupStep(step, {
-          ...{ gates, now: clock.now(), actor, valueBytesMax },
-          refuse: refusals.add,
+          ...{ gates: await gateOf(step), now: clock.now(), actor, valueBytesMax, refuse },
+          fullness: (owner) => fullnessOf(owner, options.room, actor),
         });
         await settle();
         const appending: Promise<void>[] = [];
         for (const group of groups) {
-          const gate = gates.get(group.sensor.deviceId);
-          const isByStranger = gate?.kind === 'open' && gate.isStranger;
-          appending.push(append(group, isByStranger, () => linesOf(group)));
+          appending.push(append(group, () => linesOf(group)));
           if (work.pace.isOver()) await work.pace.rest();
         }
         pending = Promise.all(appending);
       },
       async finish() {
         await settle();
-        return { stored, ...refusals.report() };
+        return { stored, refused: refused.toSorted((a, b) => a.line - b.line), refusedCount };
       },
       get stored() {
         return stored;
@@ -202,20 +205,7 @@ function createGates(
   };
 }
 
-/** Closes the gates of owners whose quota is used up: asked in each step. */
-function withRoom(gates: Gates, room: StorageQuotas, actor: Actor): Gates {
-  const full = new Map<Username, DomainError | undefined>();
-  const asked = new Map<DeviceId, Gate>();
-  for (const [deviceId, gate] of gates) {
-    if (gate.kind === 'open' && !full.has(gate.owner)) {
-      full.set(gate.owner, fullnessOf(gate.owner, room, actor));
-    }
-    const refusal = gate.kind === 'open' ? full.get(gate.owner) : undefined;
-    asked.set(deviceId, refusal === undefined ? gate : { kind: 'closed', refusal });
-  }
-  return asked;
-}
-
+/** The refusal of what is stored for an owner whose quota is used up. */
 function fullnessOf(owner: Username, room: StorageQuotas, actor: Actor): DomainError | undefined {
   try {
     room.require(actor, owner);
@@ -224,30 +214,4 @@ function fullnessOf(owner: Username, room: StorageQuotas, actor: Actor): DomainE
     if (reason instanceof DomainError) return reason;
     throw reason;
   }
-}
-
-interface Refusals {
-  addAll(lines: readonly number[], refusal: DomainError): void;
-  /** Refuses one line, and reports it. */
-  add(refused: RefusedLine, excerpt?: () => string): void;
-  report(): Pick<BulkReport, 'refused' | 'refusedCount'>;
-}
-
-function createRefusals(onRefused: Refusals['add']): Refusals {
-  const refused: RefusedRow[] = [];
-  let refusedCount = 0;
-  const count = (line: number, refusal: DomainError): void => {
-    refusedCount += 1;
-    if (refused.length < limits.bulkRefusalsMax) refused.push({ line, refusal });
-  };
-  return {
-    addAll(lines, refusal) {
-      for (const line of lines) count(line, refusal);
-    },
-    add(one, excerpt) {
-      onRefused(one, excerpt);
-      count(one.line, one.refusal);
-    },
-    report: () => ({ refused: refused.toSorted((a, b) => a.line - b.line), refusedCount }),
-  };
 }

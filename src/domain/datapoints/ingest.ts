@@ -16,7 +16,6 @@ import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { Appender, QueuedPush } from './appender.ts';
 import {
-  type BatchBuilder,
   bytesPerWeight,
   type ColumnBatch,
   createBatchBuilder,
@@ -25,7 +24,7 @@ import {
 } from './column-batch.ts';
 import type { SensorRef } from './datapoint.ts';
 import type { AppendOutcome } from './datapoint-store.ts';
-import { NewColumns, type NewDatapoint, type NewDatapoints } from './new-columns.ts';
+import { NewColumns, type NewDatapoint, type NewDatapoints, putRow } from './new-columns.ts';
 import type { RefusedElements } from './refusal-book.ts';
 
 /**
@@ -54,7 +53,7 @@ export interface IngestOptions {
 
 export function createIngest(options: IngestOptions): Ingest {
   const { clock, valueBytesMax, room } = options;
-  const line = createPushQueue();
+  const queue = createPushQueue();
 
   /** Whether there is anything to store. Throws not_found and storage_full. */
   function requireStorable(push: NewPush, device: Device): boolean {
@@ -91,13 +90,13 @@ export function createIngest(options: IngestOptions): Ingest {
   function ingestInSteps(push: NewPush): Promise<void> {
     const { actor, sensor } = push;
     const { deviceId } = sensor;
-    return line.add(payerOf(actor), deviceId, async (turn) => {
+    return queue.add(payerOf(actor), deviceId, async (position) => {
       const device = await requirePushable(options, actor, deviceId);
       if (!requireStorable(push, device)) return undefined;
       const rules = { now: clock.now(), valueBytesMax };
       const batch = await runInSteps(receive(push, rules));
       const isByStranger = await options.access.isStranger(actor, deviceResource(device));
-      await turn;
+      await position;
       return { isStored: store(push, device, batch, isByStranger) };
     });
   }
@@ -113,7 +112,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (access.tryAllow(actor, 'devices-data:create', resource) !== 'yes') {
       return ingestInSteps(push);
     }
-    if (!line.isEmpty() && line.has(payerOf(actor), sensor.deviceId)) return ingestInSteps(push);
+    if (!queue.isEmpty() && queue.has(payerOf(actor), sensor.deviceId)) return ingestInSteps(push);
     const stranger = access.tryStranger(actor, resource);
     if (stranger === 'unknown') return ingestInSteps(push);
     if (!requireStorable(push, device)) return Promise.resolve();
@@ -300,17 +299,6 @@ function receiveAtOnce(push: NewPush, rules: ReceiveRules): ColumnBatch {
   }
 }
 
-function putRow(builder: BatchBuilder, from: NewDatapoints, at: number, now: Instant): void {
-  if (from instanceof NewColumns) {
-    const text = from.textAt(at);
-    if (text === undefined) builder.put(from.numberAt(at), from.timestampAt(at), now);
-    else builder.putText(text, from.timestampAt(at), now);
-    return;
-  }
-  const { value, timestamp } = from.at(at) as NewDatapoint;
-  builder.put(value, timestamp, now);
-}
-
 /** A push that was handed to the store. */
 interface HandedOver {
   readonly isStored: Promise<void>;
@@ -320,35 +308,29 @@ interface HandedOver {
  * Pushes of one payer to one device that are not handed to the store at once: none overtakes
  * another, however long its lookups take. Other pushes wait for nothing.
  */
-interface PushQueue {
-  isEmpty(): boolean;
-  /** Whether a push is under way: the next one waits behind it. */
-  has(payer: Payer, deviceId: DeviceId): boolean;
-  /**
-   * Runs the work, which waits to be next in the queue before it hands anything over; undefined:
-   * it has nothing to. Resolves when that is stored; throws what the work throws.
-   */
-  add(
-    payer: Payer,
-    deviceId: DeviceId,
-    work: (turn: Promise<void>) => Promise<HandedOver | undefined>,
-  ): Promise<void>;
-}
-
-export function createPushQueue(): PushQueue {
+export function createPushQueue() {
   /** When the last one of each payer and device was handed over. */
   const last = new Map<string, Promise<void>>();
   const keyOf = (payer: Payer, deviceId: DeviceId): string => `${payer} ${deviceId}`;
   return {
     isEmpty: () => last.size === 0,
-    has: (payer, deviceId) => last.has(keyOf(payer, deviceId)),
-    async add(payer, deviceId, work) {
+    /** Whether a push is under way: the next one waits behind it. */
+    has: (payer: Payer, deviceId: DeviceId) => last.has(keyOf(payer, deviceId)),
+    /**
+     * Runs the work, which waits to be next in the queue before it hands anything over; undefined:
+     * it has nothing to. Resolves when that is stored; throws what the work throws.
+     */
+    async add(
+      payer: Payer,
+      deviceId: DeviceId,
+      work: (position: Promise<void>) => Promise<HandedOver | undefined>,
+    ): Promise<void> {
       const key = keyOf(payer, deviceId);
-      const turn = last.get(key) ?? Promise.resolve();
-      const working = work(turn);
+      const position = last.get(key) ?? Promise.resolve();
+      const working = work(position);
       const over = working
         .then(ignore, ignore)
-        .then(() => turn)
+        .then(() => position)
         .finally(() => {
           if (last.get(key) === over) last.delete(key);
         });

@@ -1,44 +1,39 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { storedJson, writeJson } from '../../lib/long-json.ts';
-
-/** Columns grow by parts of so many rows: nothing is copied as they grow. */
-const rowsPerPart = 4_096;
-
-interface Part {
-  readonly numbers: Float64Array;
-  /** NaN where there is none. */
-  readonly timestamps: Float64Array;
-  /** Values that are no numbers, as JSON.stringify writes them; absent while there are none. */
-  texts: (string | undefined)[] | undefined;
-}
-
-const newPart = (): Part => ({
-  numbers: new Float64Array(rowsPerPart),
-  timestamps: new Float64Array(rowsPerPart).fill(Number.NaN),
-  texts: undefined,
-});
+import type { BatchBuilder } from './column-batch.ts';
 
 /**
  * Datapoints of a long array as they are handed over, in columns: hundreds of thousands of objects
  * that live until they are stored hold the main thread whenever garbage is collected.
  */
 export class NewColumns implements NewDatapoints {
-  length = 0;
-  readonly #parts: Part[] = [];
+  readonly #numbers: number[] = [];
+  /** NaN where there is none. */
+  readonly #timestamps: number[] = [];
+  /** Values that are no numbers, as JSON.stringify writes them; as many as the last one needs. */
+  readonly #texts: (string | undefined)[] = [];
 
-  push({ value, timestamp }: NewDatapoint): void {
-    const row = this.length % rowsPerPart;
-    if (row === 0) this.#parts.push(newPart());
-    const part = this.#partOf(this.length);
-    if (part === undefined) return;
-    if (typeof value === 'number') part.numbers[row] = value;
-    else {
-      part.texts ??= new Array<string | undefined>(rowsPerPart).fill(undefined);
-      part.texts[row] = writeJson(value);
-    }
-    if (timestamp !== undefined) part.timestamps[row] = timestamp;
-    this.length += 1;
+  get length(): number {
+    return this.#numbers.length;
+  }
+
+  push({ value, timestamp = Number.NaN }: NewDatapoint): void {
+    if (typeof value === 'number') this.putNumber(value, timestamp);
+    else this.putText(writeJson(value), timestamp);
+  }
+
+  /** Adds a number; timestamp: NaN where there is none. */
+  putNumber(value: number, timestamp: number): void {
+    this.#numbers.push(value);
+    this.#timestamps.push(timestamp);
+  }
+
+  /** Adds the JSON text of a value that is no number. */
+  putText(text: string, timestamp: number): void {
+    while (this.#texts.length < this.length) this.#texts.push(undefined);
+    this.#texts.push(text);
+    this.putNumber(0, timestamp);
   }
 
   at(position: number): NewDatapoint | undefined {
@@ -51,20 +46,16 @@ export class NewColumns implements NewDatapoints {
 
   /** The value as JSON text; undefined: it is a number. */
   textAt(position: number): string | undefined {
-    return this.#partOf(position)?.texts?.[position % rowsPerPart];
+    return this.#texts[position];
   }
 
   numberAt(position: number): number {
-    return this.#partOf(position)?.numbers[position % rowsPerPart] ?? 0;
+    return this.#numbers[position] ?? 0;
   }
 
   timestampAt(position: number): Instant | undefined {
-    const timestamp = this.#partOf(position)?.timestamps[position % rowsPerPart];
+    const timestamp = this.#timestamps[position];
     return timestamp === undefined || Number.isNaN(timestamp) ? undefined : timestamp;
-  }
-
-  #partOf(position: number): Part | undefined {
-    return this.#parts[Math.floor(position / rowsPerPart)];
   }
 }
 
@@ -78,4 +69,16 @@ export interface NewDatapoint {
 export interface NewDatapoints {
   readonly length: number;
   at(position: number): NewDatapoint | undefined;
+}
+
+/** Puts a datapoint, received now, into a batch. */
+export function putRow(builder: BatchBuilder, from: NewDatapoints, at: number, now: Instant): void {
+  if (from instanceof NewColumns) {
+    const text = from.textAt(at);
+    if (text === undefined) builder.put(from.numberAt(at), from.timestampAt(at), now);
+    else builder.putText(text, from.timestampAt(at), now);
+    return;
+  }
+  const { value, timestamp } = from.at(at) as NewDatapoint;
+  builder.put(value, timestamp, now);
 }

@@ -29,7 +29,7 @@ test('an index finds what a map of timestamps and values finds', () => {
       looksFor,
       fc.nat({ max: 100 }),
       (all, others, base) => {
-        const builder = createBatchBuilder();
+        const builder = createBatchBuilder(all.length);
         for (const [at, one] of all) builder.put(one, at, 7);
         const batch = builder.finish();
         const columns = noRows();
