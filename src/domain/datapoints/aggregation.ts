@@ -160,15 +160,7 @@ export interface BucketColumns {
   readonly values: readonly Float64Array[];
 }
 
-export interface BucketColumnsBuilder {
-  readonly count: number;
-  /** Memory of the columns, in bytes. */
-  readonly bytes: number;
-  /** Adds what a bucket comes to, unless it has nothing to say. */
-  add(tallied: Tally): void;
-  /** The columns, the latest bucket first when `order` is desc. Nothing is added afterwards. */
-  finish(order: 'asc' | 'desc'): BucketColumns;
-}
+export type BucketColumnsBuilder = ReturnType<typeof createBucketColumns>;
 
 /** The part of an AggregationPlan that matters here. */
 interface Asked {
@@ -184,8 +176,8 @@ const bytesOfNumber = Float64Array.BYTES_PER_ELEMENT;
 export const asksForNumbers = ({ aggregates }: Asked): boolean =>
   !aggregates.some((name) => withAnyValue.has(name));
 
-/** Nothing yet. What is asked for are numbers. */
-export function createBucketColumns({ aggregates }: Asked): BucketColumnsBuilder {
+/** Columns without buckets yet; what is asked for are numbers. */
+export function createBucketColumns({ aggregates }: Asked) {
   let starts = new Float64Array(bucketsFirst);
   let values = aggregates.map(() => new Float64Array(bucketsFirst));
   let count = 0;
@@ -204,10 +196,12 @@ export function createBucketColumns({ aggregates }: Asked): BucketColumnsBuilder
     get count() {
       return count;
     },
+    /** Memory of the columns, in bytes. */
     get bytes() {
       return starts.length * (1 + values.length) * bytesOfNumber;
     },
-    add(tallied) {
+    /** Adds what a bucket comes to, unless it has nothing to say. */
+    add(tallied: Tally): void {
       if (count === starts.length) enlarge();
       let isEmpty = true;
       for (let at = 0; at < values.length; at += 1) {
@@ -219,7 +213,8 @@ export function createBucketColumns({ aggregates }: Asked): BucketColumnsBuilder
       starts[count] = tallied.start;
       count += 1;
     },
-    finish(order) {
+    /** The columns, the latest bucket first when `order` is desc. Nothing is added afterwards. */
+    finish(order: 'asc' | 'desc'): BucketColumns {
       const inOrder = (column: Float64Array): Float64Array => {
         const filled = column.subarray(0, count);
         return order === 'asc' ? filled : filled.reverse();
