@@ -1,12 +1,12 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
 import type { Access } from '../access/access.ts';
-import type { Actor } from '../actor.ts';
 import type { Device, DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
 import type { ActuatorId, DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { notConfigured } from '../socials/socials.ts';
+import { personOf } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
 import type { Channel, Outcome } from './channel.ts';
 import type { Firing, NewDelivery } from './delivery.ts';
@@ -79,8 +79,9 @@ export async function mayFire(
   { notification }: Rule,
   device: Device,
 ): Promise<boolean> {
-  const owner = await actorOf(users, notification.owner);
-  if (owner === undefined) return false;
+  const user = await users.findByUsername(notification.owner);
+  if (user === undefined || user.isDisabled) return false;
+  const owner = personOf(user);
   if (!(await access.allows(owner, 'devices-data:view', deviceResource(device)))) return false;
   const { action } = notification;
   if (isAnother(notification, device)) return false;
@@ -90,15 +91,6 @@ export async function mayFire(
   if (target === undefined) return true;
   if (isAnotherTarget(notification, target)) return false;
   return access.allowsSetting(owner, deviceResource(target));
-}
-
-async function actorOf(
-  users: Pick<UserStore, 'findByUsername'>,
-  username: Username,
-): Promise<Actor | undefined> {
-  const user = await users.findByUsername(username);
-  if (user === undefined || user.isDisabled) return undefined;
-  return { kind: user.isAdmin ? 'admin' : 'user', userId: user.id, username: user.username };
 }
 
 /** Fills in the message at this reading; undefined for an actuation. */

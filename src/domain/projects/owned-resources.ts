@@ -18,29 +18,28 @@ export function createOwnedResources({
   readonly gateways: GatewayStore;
   readonly projects: ProjectStore;
 }) {
+  /** A thing as the policy sees it, with the name by which people know it. */
+  const finders = {
+    async device(id: string) {
+      const device = await requireDevice(devices, parseDeviceId(id));
+      return { resource: deviceResource(device), name: device.name };
+    },
+    async gateway(id: string) {
+      const gateway = await requireGateway(gateways, parseGatewayId(id));
+      return { resource: gatewayResource(gateway), name: gateway.name };
+    },
+    async project(id: string) {
+      const project = await requireProject(projects, parseProjectId(id));
+      return { resource: projectResource(project), name: project.name };
+    },
+  };
   return {
     /** The device, gateway or project with this id. Throws invalid, not_found. */
-    async find(kind: ResourceKind, id: string): Promise<Resource> {
-      switch (kind) {
-        case 'device':
-          return deviceResource(await requireDevice(devices, parseDeviceId(id)));
-        case 'gateway':
-          return gatewayResource(await requireGateway(gateways, parseGatewayId(id)));
-        case 'project':
-          return projectResource(await requireProject(projects, parseProjectId(id)));
-      }
-    },
+    find: async (kind: ResourceKind, id: string): Promise<Resource> =>
+      (await finders[kind](id)).resource,
     /** Name by which people know the thing, or its id. Throws invalid, not_found. */
-    async nameOf(kind: ResourceKind, id: string): Promise<string> {
-      switch (kind) {
-        case 'device':
-          return (await requireDevice(devices, parseDeviceId(id))).name ?? id;
-        case 'gateway':
-          return (await requireGateway(gateways, parseGatewayId(id))).name ?? id;
-        case 'project':
-          return (await requireProject(projects, parseProjectId(id))).name ?? id;
-      }
-    },
+    nameOf: async (kind: ResourceKind, id: string): Promise<string> =>
+      (await finders[kind](id)).name ?? id,
     /** Lists all that may be shown, step by step, in order of creation. */
     async *list(kind: ResourceKind, visibleTo: VisibleTo): AsyncIterable<readonly Resource[]> {
       const limit = limits.resourcesPerStep;

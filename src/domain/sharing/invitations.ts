@@ -16,7 +16,7 @@ import {
   type Username,
 } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type Person, requirePerson } from '../users/account-access.ts';
+import { type Person, personOf, requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
 import { createRequireShareable, inOrder, requireRoom } from './sharing.ts';
 
@@ -272,10 +272,7 @@ const refusedSharing: ReadonlySet<string> = new Set(['forbidden', 'not_found', '
 const usedUp = (): DomainError => gone('this invitation was used up: ask for another one');
 
 /** The giver as it is now: without its account's keys, which may be narrower. */
-const actorOf = ({ giver, by: { username, isAdmin } }: GivenInvitation): Person => ({
-  kind: isAdmin ? 'admin' : 'user',
-  ...{ userId: giver, username },
-});
+const actorOf = ({ giver: id, by }: GivenInvitation): Person => personOf({ ...by, id });
 
 /** Targets that are not the person's own. */
 async function targetsLacking(

@@ -7,6 +7,15 @@ import type { User, UserStore } from './user.ts';
 /** An actor that is a person who gave a password, not a guest and not a key. */
 export type Person = Extract<Actor, { kind: 'user' | 'admin' }>;
 
+/** The actor that an account is, in person. */
+export const personOf = ({
+  id: userId,
+  username,
+  isAdmin,
+}: Pick<User, 'id' | 'username' | 'isAdmin'>): Person => ({
+  ...{ kind: isAdmin ? 'admin' : 'user', userId, username },
+});
+
 /** The person asking; a guest is refused with advice to log in, a key is refused. */
 export function requirePerson(actor: Actor): Person {
   if (actor.kind === 'guest') {

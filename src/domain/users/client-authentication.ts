@@ -2,10 +2,11 @@ import { hashSecret } from '../../lib/secret-token.ts';
 import { type Actor, guestAt } from '../actor.ts';
 import { DomainError, unauthenticated } from '../errors.ts';
 import { guestUsername } from '../ids.ts';
+import { personOf } from './account-access.ts';
 import { accessKeyPrefix } from './credential-directory.ts';
 import type { Logins } from './logins.ts';
 import type { Sessions } from './sessions.ts';
-import type { User, UserStore } from './user.ts';
+import type { UserStore } from './user.ts';
 
 /** Credentials that a client sends once, at the beginning of a long connection. */
 export interface Presented {
@@ -60,11 +61,11 @@ export function createAuthenticateClient(options: {
     const { user, passwordHash } = await logins.logIn({ ...login, comesBack: true });
     const proof = hashSecret(passwordHash);
     return {
-      actor: actorOf(user),
+      actor: personOf(user),
       async recheck() {
         const now = await users.findLogin(user.username);
         if (now === undefined || now.user.id !== user.id || now.user.isDisabled) return undefined;
-        return hashSecret(now.passwordHash) === proof ? actorOf(now.user) : undefined;
+        return hashSecret(now.passwordHash) === proof ? personOf(now.user) : undefined;
       },
     };
   }
@@ -95,8 +96,4 @@ async function unlessRefused<Answer>(ask: () => Promise<Answer>): Promise<Answer
     if (error instanceof DomainError && error.code === 'unauthenticated') return undefined;
     throw error;
   }
-}
-
-function actorOf({ id: userId, username, isAdmin }: User): Actor {
-  return { kind: isAdmin ? 'admin' : 'user', userId, username };
 }

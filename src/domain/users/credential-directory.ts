@@ -6,7 +6,7 @@ import type { ChangeSource } from '../changes.ts';
 import { unauthenticated } from '../errors.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { Person } from './account-access.ts';
+import { type Person, personOf } from './account-access.ts';
 import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
 import type { UserStore } from './user.ts';
 
@@ -100,10 +100,7 @@ function actorOfKey(person: Person, record: AccessKeyRecord): Person {
   return { ...person, ...(isNarrowed && { kind: 'user' }), key: keyLimitsOf(record) };
 }
 
-function actorOf(bearer: Bearer): Person {
-  const { userId, username } = bearer;
-  return { kind: bearer.isAdmin ? 'admin' : 'user', userId, username };
-}
+const actorOf = (bearer: Bearer): Person => personOf({ ...bearer, id: bearer.userId });
 
 /** An account, or one of its access keys. */
 export interface Account {
@@ -135,8 +132,7 @@ export function createOfflineActors(options: {
   async function read({ userId, keyId }: Account): Promise<Actor | undefined> {
     const user = await users.find(userId);
     if (user === undefined || user.isDisabled) return undefined;
-    const { username, isAdmin } = user;
-    const person = { kind: isAdmin ? 'admin' : 'user', userId, username } as const;
+    const person = personOf(user);
     if (keyId === undefined) return person;
     const key = (await credentials.listKeys(userId)).find(({ id }) => id === keyId);
     if (key === undefined) return undefined;

@@ -7,11 +7,7 @@ import { invalid, notFound, unauthenticated } from '../errors.ts';
 import { type AccessKeyId, type DeviceId, parseAccessKeyId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from './account-access.ts';
-import {
-  accessKeyPrefix,
-  type CredentialDirectory,
-  createCredentialDirectory,
-} from './credential-directory.ts';
+import { accessKeyPrefix, createCredentialDirectory } from './credential-directory.ts';
 import type {
   AccessKeyRecord,
   CredentialStore,
@@ -27,29 +23,6 @@ export interface Browser {
   readonly address: string;
 }
 
-/** Browsers that stay logged in [contract 13]. */
-interface BrowserSessions {
-  /** Like open, for a browser that stays logged in: `cookie` renews it for 30 days of no use. */
-  remember(
-    login: LoggedIn,
-    from: Browser,
-    lifeSeconds: number,
-  ): Promise<{ readonly token: string; readonly cookie: string }>;
-  /**
-   * A fresh token for the cookie of a browser, and its next cookie; none while another tab has
-   * just been given it. Throws unauthenticated.
-   */
-  renewByCookie(
-    cookie: string,
-    address: string,
-    lifeSeconds: number,
-  ): Promise<{ readonly token: string; readonly cookie?: string }>;
-  /** The caller's browsers that stay logged in, those used last first. */
-  list(actor: Actor): Promise<readonly SessionRecord[]>;
-  /** Logs one of the caller's browsers out. Throws not_found. */
-  remove(actor: Actor, id: string): Promise<void>;
-}
-
 /** Writes a token that rests on something, and answers its secret. */
 type Issue = (
   token: Pick<TokenRecord, 'userId' | 'loggedInAt' | 'sessionId'>,
@@ -62,11 +35,16 @@ function createBrowserSessions(options: {
   readonly credentials: CredentialStore;
   readonly clock: Clock;
   readonly issue: Issue;
-}): BrowserSessions {
+}) {
   const { credentials, clock, issue } = options;
 
   return {
-    async remember({ user, passwordHash }, { name, address }, lifeSeconds) {
+    /** Like open, for a browser that stays logged in: `cookie` renews it for 30 days of no use. */
+    async remember(
+      { user, passwordHash }: LoggedIn,
+      { name, address }: Browser,
+      lifeSeconds: number,
+    ): Promise<{ readonly token: string; readonly cookie: string }> {
       const now = clock.now();
       const cookie = createSecret();
       const session = {
@@ -83,7 +61,15 @@ function createBrowserSessions(options: {
       const onSession = { kind: 'session', id: session.id } as const;
       return { token: await issue(token, onSession, lifeSeconds), cookie };
     },
-    async renewByCookie(cookie, address, lifeSeconds) {
+    /**
+     * A fresh token for the cookie of a browser, and its next cookie; none while another tab has
+     * just been given it. Throws unauthenticated.
+     */
+    async renewByCookie(
+      cookie: string,
+      address: string,
+      lifeSeconds: number,
+    ): Promise<{ readonly token: string; readonly cookie?: string }> {
       const now = clock.now();
       const hash = hashSecret(cookie);
       const session = await credentials.findSession(hash);
@@ -102,12 +88,14 @@ function createBrowserSessions(options: {
       const secret = await issue(token, basis, lifeSeconds);
       return { token: secret, ...(isNext && { cookie: next }) };
     },
-    async list(actor) {
+    /** The caller's browsers that stay logged in, those used last first. */
+    async list(actor: Actor): Promise<readonly SessionRecord[]> {
       const now = clock.now();
       const all = await credentials.listSessions(requirePerson(actor).userId);
       return all.filter(({ expiresAt }) => expiresAt > now);
     },
-    async remove(actor, id) {
+    /** Logs one of the caller's browsers out. Throws not_found. */
+    async remove(actor: Actor, id: string): Promise<void> {
       const { userId } = requirePerson(actor);
       if ((await credentials.removeSession(userId, id)) === 'missing') {
         throw notFound(`you have no login with id ${id}`);
@@ -118,23 +106,12 @@ function createBrowserSessions(options: {
 
 const ended = () => unauthenticated('this login has ended: log in again');
 
-export interface Sessions extends BrowserSessions, CredentialDirectory {
-  /** A fresh token for someone who just gave the password; lives `lifeSeconds`. */
-  open(login: LoggedIn, lifeSeconds: number): Promise<string>;
-  /** The browser login that a token came from. */
-  sessionOf(secret: string): Promise<string | undefined>;
-  /** A fresh token for a valid one, until 30 days after the login. */
-  renew(secret: string, lifeSeconds: number): Promise<string>;
-  /** Ends the token and the browser login that it came from; answers whether it came from one. */
-  end(secret: string): Promise<boolean>;
-}
-
 /** Tokens and keys, opaque to clients, kept as hashes. */
 export function createSessions(options: {
   readonly credentials: CredentialStore;
   readonly clock: Clock;
   readonly changes: ChangeSource;
-}): Sessions {
+}) {
   const { credentials, clock } = options;
   const directory = createCredentialDirectory(options);
   const { authenticate } = directory;
@@ -152,7 +129,8 @@ export function createSessions(options: {
   }
 
   return {
-    open({ user, passwordHash }, lifeSeconds) {
+    /** A fresh token for someone who just gave the password; lives `lifeSeconds`. */
+    open({ user, passwordHash }: LoggedIn, lifeSeconds: number): Promise<string> {
       const basis = { kind: 'password', passwordHash } as const;
       return issue({ userId: user.id, loggedInAt: clock.now() }, basis, lifeSeconds);
     },
@@ -161,7 +139,8 @@ export function createSessions(options: {
     get generation() {
       return directory.generation;
     },
-    async renew(secret, lifeSeconds) {
+    /** A fresh token for a valid one, until 30 days after the login. */
+    async renew(secret: string, lifeSeconds: number): Promise<string> {
       const person = requirePerson(await authenticate(secret));
       const hash = hashSecret(secret);
       const token = await credentials.findToken(hash);
@@ -173,7 +152,8 @@ export function createSessions(options: {
       const fresh = { userId, loggedInAt, ...(sessionId !== undefined && { sessionId }) };
       return issue(fresh, { kind: 'token', hash }, lifeSeconds);
     },
-    async end(secret) {
+    /** Ends the token and the browser login that it came from; answers whether it came from one. */
+    async end(secret: string): Promise<boolean> {
       const { userId } = requirePerson(await authenticate(secret));
       const hash = hashSecret(secret);
       const sessionId = (await credentials.findToken(hash))?.sessionId;
@@ -182,9 +162,12 @@ export function createSessions(options: {
       return sessionId !== undefined;
     },
     ...createBrowserSessions({ credentials, clock, issue }),
-    sessionOf: async (secret) => (await credentials.findToken(hashSecret(secret)))?.sessionId,
+    /** The browser login that a token came from. */
+    sessionOf: async (secret: string) =>
+      (await credentials.findToken(hashSecret(secret)))?.sessionId,
   };
 }
+export type Sessions = ReturnType<typeof createSessions>;
 
 export interface NewAccessKey {
   readonly name: string;
