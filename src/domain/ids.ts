@@ -39,6 +39,11 @@ function parseId(kind: string, text: unknown): string {
   return text;
 }
 
+function parseHexId(kind: string, text: unknown): string {
+  if (typeof text === 'string' && /^[0-9a-f]{24}$/i.test(text)) return text.toLowerCase();
+  throw invalid(`a ${kind} must have 24 hexadecimal digits`);
+}
+
 export const parseDeviceId = (text: unknown): DeviceId => parseId('device id', text) as DeviceId;
 export const parseSensorId = (text: unknown): SensorId => parseId('sensor id', text) as SensorId;
 export const parseActuatorId = (text: unknown): ActuatorId =>
@@ -52,19 +57,11 @@ export const parseInvitationId = (text: unknown): InvitationId =>
   parseId('invitation id', text) as InvitationId;
 export const parseSocialId = (text: unknown): SocialId => parseId('message id', text) as SocialId;
 /** The id of a notification: 24 hexadecimal digits, as clients of such services expect. */
-export function parseNotificationId(text: unknown): NotificationId {
-  if (typeof text === 'string' && /^[0-9a-f]{24}$/i.test(text)) {
-    return text.toLowerCase() as NotificationId;
-  }
-  throw invalid('a notification id must have 24 hexadecimal digits');
-}
+export const parseNotificationId = (text: unknown): NotificationId =>
+  parseHexId('notification id', text) as NotificationId;
 /** The id of a correction: 24 hexadecimal digits. */
-export function parseCorrectionId(text: unknown): CorrectionId {
-  if (typeof text === 'string' && /^[0-9a-f]{24}$/i.test(text)) {
-    return text.toLowerCase() as CorrectionId;
-  }
-  throw invalid('a correction id must have 24 hexadecimal digits');
-}
+export const parseCorrectionId = (text: unknown): CorrectionId =>
+  parseHexId('correction id', text) as CorrectionId;
 export const parseUserId = (text: unknown): UserId => parseId('user id', text) as UserId;
 /** The id of an account that is to be made: "me" would be the caller in every path. */
 export function parseNewUserId(text: unknown): UserId {

@@ -18,6 +18,7 @@ import { limits } from '../../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
 import { type DatapointColumns, datapointsOf } from '../datapoint-columns.ts';
 import { type DatapointStore, type Range, readColumnSteps } from '../datapoint-store.ts';
+import { dayMs } from '../retention/retention.ts';
 import {
   type CorrectedItem,
   type Correction,
@@ -83,12 +84,16 @@ export function createCorrections(options: CorrectionOptions): Corrections {
     task: () => Promise<Result>,
   ): Promise<Result> => inTurn(`${deviceId}/${sensorId}`, task);
 
-  /** Finds datapoints and files the correction, while pushes are kept apart from it. */
-  async function make(
+  /** Finds datapoints and files the correction, as long work, one after the other of a sensor. */
+  const make = (actor: Actor, sensor: SensorRef, find: FindDraft): Promise<CorrectionOutcome> =>
+    longWork.run(actor, (pace) => oneByOne(sensor, () => makeNow(actor, sensor, pace, find)));
+
+  /** Keeps pushes apart from the correction meanwhile. */
+  async function makeNow(
     actor: Actor,
     sensor: SensorRef,
     pace: Pace,
-    find: (search: Search) => Promise<CorrectionDraft | undefined>,
+    find: FindDraft,
   ): Promise<CorrectionOutcome> {
     const { datapoints } = options;
     pace.begin();
@@ -117,29 +122,21 @@ export function createCorrections(options: CorrectionOptions): Corrections {
       // Not the quota: an owner who has used it up may still remove, within limits of corrections.
       room.requireDisk(actor);
       const what = { kind: 'removed', items: [], ...(value !== undefined && { value }) } as const;
-      return longWork.run(actor, (pace) =>
-        oneByOne(sensor, () =>
-          make(actor, sensor, pace, async (search) => {
-            const touched = await findInRange(search, range, value);
-            return touched && { ...what, touched };
-          }),
-        ),
-      );
+      return make(actor, sensor, async (search) => {
+        const touched = await findInRange(search, range, value);
+        return touched && { ...what, touched };
+      });
     },
     async correct(actor, sensor, items) {
       room.require(actor, await allow(actor, sensor));
       requireItems(actor, items, options.valueBytesMax);
       let missing: readonly CorrectedItem[] = items;
-      const outcome = await longWork.run(actor, (pace) =>
-        oneByOne(sensor, () =>
-          make(actor, sensor, pace, async (search) => {
-            const { touched, found } = await findItems(search, items);
-            const has = ({ time, isTimed }: CorrectedItem) => found.has(itemKey(time, isTimed));
-            missing = items.filter((item) => !has(item));
-            return touched && { kind: 'corrected', items: items.filter(has), touched };
-          }),
-        ),
-      );
+      const outcome = await make(actor, sensor, async (search) => {
+        const { touched, found } = await findItems(search, items);
+        const has = ({ time, isTimed }: CorrectedItem) => found.has(itemKey(time, isTimed));
+        missing = items.filter((item) => !has(item));
+        return touched && { kind: 'corrected', items: items.filter(has), touched };
+      });
       return { ...outcome, missing };
     },
     async list(actor, sensor) {
@@ -160,6 +157,7 @@ export function createCorrections(options: CorrectionOptions): Corrections {
   };
 }
 
+type FindDraft = (search: Search) => Promise<CorrectionDraft | undefined>;
 type CorrectionDraft = Pick<Correction, 'kind' | 'items' | 'value'> & { readonly touched: Touched };
 
 /** The owner of the device. Throws not_found or forbidden. */
@@ -204,8 +202,6 @@ function requireUndoable(
       'the same time: undo that one first',
   );
 }
-
-const dayMs = 86_400_000;
 
 const nameOf = (actor: Actor): Username =>
   actor.kind === 'guest' ? guestUsername : actor.username;

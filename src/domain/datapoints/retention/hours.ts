@@ -126,19 +126,20 @@ function emptyHour(begin: Instant): HourTally {
   };
 }
 
+const figures = [
+  ...(['numbers', 'textNumbers', 'min', 'max', 'sum', 'first', 'last', 'rise', 'fall'] as const),
+] as const;
+type Figures<Of> = Record<(typeof figures)[number], Of>;
+
 /** Hours as stretches: each counts where it begins. */
 export function stretchesOf(hours: readonly HourTally[]): Stretches {
   const column = (of: (hour: HourTally) => number) => Float64Array.from(hours, of);
   const starts = column(({ begin }) => begin);
+  const columns = figures.map((name) => [name, column((hour) => hour[name])]);
   const hasKinds = hours.some(({ kinds }) => kinds !== undefined);
   return {
     ...{ count: hours.length, starts, ends: starts, counts: column(({ count }) => count) },
-    numbers: column(({ numbers }) => numbers),
-    textNumbers: column(({ textNumbers }) => textNumbers),
-    ...{ min: column(({ min }) => min), max: column(({ max }) => max) },
-    ...{ sum: column(({ sum }) => sum), first: column(({ first }) => first) },
-    ...{ last: column(({ last }) => last), rise: column(({ rise }) => rise) },
-    fall: column(({ fall }) => fall),
+    ...(Object.fromEntries(columns) as Figures<Float64Array>),
     hasNumbersAtEnds: Uint8Array.from(hours, ({ numbers }) => (numbers > 0 ? 1 : 0)),
     ...(hasKinds && { kinds: hours.map(({ kinds }) => kinds) }),
     edges: hours.map(({ edges }) => edges),
@@ -148,15 +149,12 @@ export function stretchesOf(hours: readonly HourTally[]): Stretches {
 /** The hours that `stretchesOf` made stretches of. */
 export function hoursOf(stretches: Stretches): readonly HourTally[] {
   return Array.from({ length: stretches.count }, (_, at): HourTally => {
-    const of = (column: Float64Array): number => column[at] ?? 0;
     const kinds = stretches.kinds?.[at];
     const edges = stretches.edges?.[at];
+    const values = figures.map((name) => [name, stretches[name][at] ?? 0]);
     return {
-      begin: startOfHour(of(stretches.starts)),
-      ...{ count: of(stretches.counts), numbers: of(stretches.numbers) },
-      ...{ textNumbers: of(stretches.textNumbers), min: of(stretches.min) },
-      ...{ max: of(stretches.max), sum: of(stretches.sum), first: of(stretches.first) },
-      ...{ last: of(stretches.last), rise: of(stretches.rise), fall: of(stretches.fall) },
+      ...{ begin: startOfHour(stretches.starts[at] ?? 0), count: stretches.counts[at] ?? 0 },
+      ...(Object.fromEntries(values) as Figures<number>),
       ...(kinds !== undefined && { kinds }),
       ...(edges !== undefined && { edges }),
     };

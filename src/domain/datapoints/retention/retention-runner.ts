@@ -15,17 +15,14 @@ import {
   retentionLimits,
 } from './retention.ts';
 
-/** Goes through all sensors now and then, and takes what is too old. */
-export interface RetentionRunner {
-  start(): void;
-  /** Something was set: the next pass is a few seconds away. */
-  soon(): void;
-  /** Runs one pass; resolves at its end, or when it was stopped or failed. */
-  pass(): Promise<void>;
-  stop(): Promise<void>;
+/** A sensor of which something is too old. */
+interface Due {
+  readonly sensor: RetainedSensor;
+  readonly limits: RetentionLimits;
 }
 
-export interface RetentionRunnerOptions {
+/** Goes through all sensors now and then, and takes what is too old. */
+export function createRetentionRunner(options: {
   readonly store: RetentionStore;
   readonly retaining: Retaining;
   readonly pushedDatapoints: Pick<DatapointStore, 'count'>;
@@ -33,15 +30,7 @@ export interface RetentionRunnerOptions {
   readonly log: Log;
   readonly reporter: Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'>;
   readonly ofService: Retention;
-}
-
-/** A sensor of which something is too old. */
-interface Due {
-  readonly sensor: RetainedSensor;
-  readonly limits: RetentionLimits;
-}
-
-export function createRetentionRunner(options: RetentionRunnerOptions): RetentionRunner {
+}) {
   const { store, retaining, clock, log, reporter, ofService, pushedDatapoints } = options;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -144,11 +133,13 @@ export function createRetentionRunner(options: RetentionRunnerOptions): Retentio
       timer = setInterval(look, limits.clockCheckMs);
       timer.unref();
     },
+    /** Something was set: the next pass is a few seconds away. */
     soon() {
       nextAt = Math.min(nextAt, clock.now() + retentionLimits.retentionSoonMs);
     },
+    /** Runs one pass; resolves at its end, or when it was stopped or failed. */
     pass: begin,
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();
       await running;
