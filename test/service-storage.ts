@@ -1,4 +1,4 @@
-import { createServiceStorage, type ServiceStorage } from '../src/app/service-storage.ts';
+import { createServiceStorage, type ServiceStorage } from '../src/app/service-parts.ts';
 import { type Access, createAccess } from '../src/domain/access/access.ts';
 import { createGrantDirectory } from '../src/domain/access/grant-directory.ts';
 import type { PolicySettings } from '../src/domain/access/policy.ts';

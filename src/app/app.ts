@@ -26,7 +26,7 @@ import { openChannelServices } from './channels.ts';
 import { connectionsOfMachine } from './connection-quotas.ts';
 import { openServers, type ServerTimeouts, type ServerUrls } from './servers.ts';
 import { openServiceClock } from './service-clock.ts';
-import { createServiceStorage } from './service-storage.ts';
+import { createServiceStorage } from './service-parts.ts';
 import { createServices } from './services.ts';
 import { openStorageQuotas } from './storage-count.ts';
 import { readVersion } from './version.ts';

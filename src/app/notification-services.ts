@@ -1,67 +1,36 @@
 import type { Access } from '../domain/access/access.ts';
-import type { Budgets } from '../domain/budgets/budgets.ts';
 import type { LongWork } from '../domain/budgets/long-work.ts';
 import { payerOfAccount } from '../domain/budgets/payer.ts';
-import type { Consequences, Feed } from '../domain/datapoints/feed.ts';
+import type { Feed } from '../domain/datapoints/feed.ts';
 import { limits } from '../domain/limits.ts';
 import { catchUp } from '../domain/notifications/catch-up.ts';
-import type { Channel } from '../domain/notifications/channel.ts';
-import type { DailyMax } from '../domain/notifications/delivery.ts';
 import { createDispatcher } from '../domain/notifications/dispatcher.ts';
 import { createEvaluations } from '../domain/notifications/evaluations.ts';
 import { createActuate } from '../domain/notifications/firing.ts';
 import { createNotifications } from '../domain/notifications/notifications.ts';
-import { createNotifier, type Notifier } from '../domain/notifications/notifier.ts';
+import { createNotifier } from '../domain/notifications/notifier.ts';
 import { createPreview } from '../domain/notifications/preview.ts';
 import { createReach } from '../domain/notifications/recipients.ts';
 import { createRuleBook, followRules } from '../domain/notifications/rule-book.ts';
 import { createSilences, type Silences } from '../domain/notifications/silences.ts';
 import { createStateBook } from '../domain/notifications/state-book.ts';
 import { createTestMessages } from '../domain/notifications/test-messages.ts';
-import type { Reporter } from '../domain/reporter.ts';
-import type { Services } from '../http/v2/services.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import type { ServiceStorage } from './service-storage.ts';
+import type { ServiceParts } from './service-parts.ts';
 
 /** Notifications and the outbox, wired, with what moves them. */
-export interface BuiltNotifications
-  extends Pick<Services, 'notifications' | 'preview' | 'testMessages'> {
-  /** The hook of the ingest path. */
-  readonly consequences: Consequences;
-  /** The evaluation that is filed with a push; absent: this process evaluates alone. */
-  readonly newEvaluation?: Notifier['newEvaluation'];
-  /** Something was filed in the outbox. */
-  readonly wake: () => void;
-  /** Pushes of devices could not be stored, for no fault of theirs. */
-  readonly onUnstored: () => void;
-  /** Fetches all rules, evaluates what a crash left, and begins to deliver; before ports open. */
-  start(): Promise<void>;
-  /** Ends what is under way; after the ports are closed and pushes are stored. */
-  stop(): Promise<void>;
-}
-
-export function createNotificationServices(parts: {
-  readonly storage: ServiceStorage;
-  readonly access: Access;
-  readonly feed: Feed;
-  readonly channels: ReadonlyMap<string, Channel>;
-  readonly budgets: Budgets;
-  readonly longWork: LongWork;
-  readonly evaluateOnCreate: boolean;
-  readonly messages: { readonly perDay: DailyMax; readonly mustBeProven: boolean };
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-  readonly log: Log;
-}): BuiltNotifications {
-  const { storage, access, channels, budgets, clock, reporter, log } = parts;
+export function createNotificationServices(
+  parts: ServiceParts & { readonly access: Access; readonly longWork: LongWork },
+) {
+  const { config, storage, access, channels, budgets, clock, reporter, log } = parts;
+  const { evaluateOnCreate, messagesPerDay: perDay } = config.notifications;
+  const messages = { perDay, mustBeProven: config.accounts.proveAddresses === 'on' };
   const { users, devices, datapoints, notifications: store } = storage;
   const actuate = createActuate({
     ...{ devices, clock },
     publish: (actuation) => parts.feed.publish([{ kind: 'actuator', ...actuation }]),
     told: parts.feed.told,
   });
-  const outboxParts = { users, channels, actuate, clock, reporter, log, ...parts.messages };
+  const outboxParts = { users, channels, actuate, clock, reporter, log, ...messages };
   const outbox = createDispatcher({ store: storage.outbox, ...outboxParts });
   const states = createStateBook({ store, log });
   const evaluations = createEvaluations();
@@ -103,21 +72,26 @@ export function createNotificationServices(parts: {
   });
   if (isShared) followSensors(parts.feed, watch);
   return {
+    /** The evaluation that is filed with a push; absent: this process evaluates alone. */
     ...(isShared && { newEvaluation: notifier.newEvaluation }),
     notifications: createNotifications({
       ...{ store, users, devices, access, book, evaluations, notifier, clock, budgets },
       ...{ grants: storage.grants, longWork: parts.longWork },
-      reach: createReach({ users, channels, mustBeProven: parts.messages.mustBeProven }),
-      evaluateOnCreate: parts.evaluateOnCreate,
+      reach: createReach({ users, channels, mustBeProven: messages.mustBeProven }),
+      evaluateOnCreate,
     }),
     preview: createPreview({ datapoints, access, book, clock, budget: budgets.of('previews') }),
     testMessages: createTestMessages({
-      ...{ users, channels, clock, reporter, outbox: storage.outbox, ...parts.messages },
+      ...{ users, channels, clock, reporter, outbox: storage.outbox, ...messages },
     }),
+    /** The hook of the ingest path. */
     consequences: notifier.consequences,
+    /** Something was filed in the outbox. */
     wake: outbox.wake,
+    /** Pushes of devices could not be stored, for no fault of theirs. */
     onUnstored: watch.unheard,
-    async start() {
+    /** Fetches all rules, evaluates what a crash left, and begins to deliver; before ports open. */
+    async start(): Promise<void> {
       await book.load();
       if (!isShared) await catchUp({ book, notifier, datapoints, log });
       watch.start();
@@ -126,7 +100,8 @@ export function createNotificationServices(parts: {
       if (!isShared) repeat(states.save, limits.statesPauseMs);
       repeat(notifier.retry, limits.firingsRetryMs);
     },
-    async stop() {
+    /** Ends what is under way; after the ports are closed and pushes are stored. */
+    async stop(): Promise<void> {
       await watch.stop();
       for (const timer of timers) clearInterval(timer);
       await notifier.drain();

@@ -1,19 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import type { Config } from '../config/config.ts';
 import { type Access, createAccess } from '../domain/access/access.ts';
 import { createGrantDirectory } from '../domain/access/grant-directory.ts';
-import type { InstallationSettings } from '../domain/administration/installation-settings.ts';
-import {
-  countFailedMessages,
-  createServiceState,
-  type ServiceFacts,
-} from '../domain/administration/service-state.ts';
-import { type Budgets, createUsage } from '../domain/budgets/budgets.ts';
+import { countFailedMessages, createServiceState } from '../domain/administration/service-state.ts';
+import { createUsage } from '../domain/budgets/budgets.ts';
 import { createLongWork, type LongWork } from '../domain/budgets/long-work.ts';
-import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
 import { type Appender, createAppender } from '../domain/datapoints/appender.ts';
 import { createCorrections } from '../domain/datapoints/corrections/corrections.ts';
-import type { Feed } from '../domain/datapoints/feed.ts';
 import { createHistory, createReadAfter } from '../domain/datapoints/history.ts';
 import { createIngest } from '../domain/datapoints/ingest.ts';
 import { createIngestMany } from '../domain/datapoints/ingest-many.ts';
@@ -24,69 +16,40 @@ import { createRetentionRunner } from '../domain/datapoints/retention/retention-
 import { createRetentions } from '../domain/datapoints/retention/retentions.ts';
 import { createSnapshots } from '../domain/datapoints/snapshots.ts';
 import { createSummaries } from '../domain/datapoints/summaries.ts';
+import { createWatch } from '../domain/datapoints/watch.ts';
 import { type ActuatorChange, createActuators } from '../domain/devices/actuators.ts';
 import { createDevices, removeDevicesOf } from '../domain/devices/devices.ts';
 import { createMissingSensors } from '../domain/devices/missing-sensors.ts';
 import { createTimedSettings } from '../domain/devices/timed-settings.ts';
 import { createGateways } from '../domain/gateways/gateways.ts';
-import { createPresence, type Presence } from '../domain/gateways/presence.ts';
+import { createPresence } from '../domain/gateways/presence.ts';
 import { createImportAccounts } from '../domain/groups/account-import.ts';
 import { createGroups } from '../domain/groups/groups.ts';
 import type { Username } from '../domain/ids.ts';
-import type { Channel } from '../domain/notifications/channel.ts';
+import { createDeviceTopics } from '../domain/messaging/device-topics.ts';
+import { createFindOrphans } from '../domain/messaging/orphans.ts';
 import { unpaidReason } from '../domain/notifications/delivery.ts';
 import { createOwnedResources } from '../domain/projects/owned-resources.ts';
 import { createProjects } from '../domain/projects/projects.ts';
-import type { Reporter } from '../domain/reporter.ts';
 import { createInvitations } from '../domain/sharing/invitations.ts';
 import { createSharing } from '../domain/sharing/sharing.ts';
+
 import { createSocials, channels as socialChannels } from '../domain/socials/socials.ts';
 import { createAccounts } from '../domain/users/accounts.ts';
 import { createAddressProving } from '../domain/users/address-proofs.ts';
-import { createFailureLimiters, type FailureTalk } from '../domain/users/failure-limiters.ts';
+import { createAuthenticateClient } from '../domain/users/client-authentication.ts';
+import { createOfflineActors } from '../domain/users/credential-directory.ts';
+import { createFailureLimiters } from '../domain/users/failure-limiters.ts';
 import { createFirstLogin } from '../domain/users/first-login.ts';
-import { createDeviceCookies, createLogins } from '../domain/users/logins.ts';
-import type { CodeSender } from '../domain/users/message-language.ts';
+import { createDeviceCookies, createLogins, type Logins } from '../domain/users/logins.ts';
 import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';
-import { createAccessKeys, createSessions } from '../domain/users/sessions.ts';
+import { createAccessKeys, createSessions, type Sessions } from '../domain/users/sessions.ts';
 import type { Services } from '../http/v2/services.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import type { PasswordCost } from '../lib/password-hash.ts';
 import type { MqttServices } from '../mqtt/mqtt-server.ts';
 import { createTakeLargePush } from '../wire/large-push.ts';
-import { createMqttWiring } from './mqtt-wiring.ts';
 import { createNotificationServices } from './notification-services.ts';
-import type { ServiceStorage } from './service-storage.ts';
-
-/** Parts that the domain is built from. */
-export interface ServiceParts {
-  readonly config: Config;
-  readonly facts: ServiceFacts;
-  readonly settings: InstallationSettings;
-  readonly storage: ServiceStorage;
-  readonly feed: Feed;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-  readonly log: Log;
-  readonly budgets: Budgets;
-  /** The secret with which only this installation can sign. */
-  readonly installationSecret: string;
-  /** The space on the disk that owners may fill. */
-  readonly room: StorageQuotas;
-  /** The channels that are configured. */
-  readonly channels: ReadonlyMap<string, Channel>;
-  readonly webhookSecretOf: Services['webhookSecretOf'];
-  /** How codes reach people. */
-  readonly codes: CodeSender;
-  /** Which gateways are connected; absent: those that are to this process. */
-  readonly presence?: Presence | undefined;
-  /** Other processes that serve the same data; absent: there are none. */
-  readonly peers?: FailureTalk | undefined;
-  /** Of new hashes; absent: the usual one. */
-  readonly passwordCost: PasswordCost | undefined;
-}
+import type { ServiceParts } from './service-parts.ts';
 
 /** The domain, wired, for each server. */
 export interface BuiltServices {
@@ -114,7 +77,7 @@ function createAdminServices(
 
 /** Builds the domain and wires it by hand; the servers are opened on top of it. */
 export function createServices(parts: ServiceParts): BuiltServices {
-  const { config, storage, feed, clock, log, room } = parts;
+  const { config, storage, feed, clock, room } = parts;
   const { reporter, failedMessages } = countFailedMessages(parts.reporter);
   const { users, grants, datapoints } = storage;
   const settings = { publicPush: config.publicPush };
@@ -128,11 +91,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
   const gateways = createGateways({ store: storage.gateways, users, grants, access, clock });
   const projects = createProjects({ store: storage.projects, grants, access });
   const { channels } = parts;
-  const built = createNotificationServices({
-    ...{ storage, access, feed, channels, clock, reporter, log, longWork, budgets: parts.budgets },
-    evaluateOnCreate: config.notifications.evaluateOnCreate,
-    messages: messageRules(config),
-  });
+  const built = createNotificationServices({ ...parts, access, reporter, longWork });
   const socials = createSocials({
     ...{ store: storage.socials, users, clock, onFiled: built.wake },
     configured: new Set(socialChannels.filter((channel) => channels.has(channel))),
@@ -170,7 +129,7 @@ export function createServices(parts: ServiceParts): BuiltServices {
     },
     mqttServices: {
       ...{ ...pushPath, actuators, gateways, presence, sessions },
-      ...createMqttWiring({ storage, feed, access, logins, sessions, clock }),
+      ...createMqttParts(parts, { access, logins, sessions }),
     },
     start: async () => {
       await failures.load();
@@ -186,6 +145,22 @@ export function createServices(parts: ServiceParts): BuiltServices {
       await built.stop();
       await failures.save();
     },
+  };
+}
+
+/** Creates what MQTT asks of the domain beyond HTTP's part: who may connect, and watch. */
+function createMqttParts(
+  { storage, feed, clock }: ServiceParts,
+  by: { readonly access: Access; readonly logins: Logins; readonly sessions: Sessions },
+) {
+  const { users, credentials, devices, gateways } = storage;
+  return {
+    lastValue: storage.datapoints.lastValue,
+    watch: createWatch({ feed, devices, ...by }),
+    deviceTopics: createDeviceTopics({ devices, gateways, ...by }),
+    findOrphans: createFindOrphans({ users, credentials, devices, gateways }),
+    admit: createAuthenticateClient({ users, ...by }),
+    offlineActors: createOfflineActors({ users, credentials, ...by, clock }),
   };
 }
 
@@ -249,12 +224,6 @@ function createActuatorServices(parts: ServiceParts, access: Access) {
   });
   return { actuators, timedSettings };
 }
-
-/** To whom messages may go, and how many of those that cost. */
-const messageRules = ({ notifications, accounts }: Config) => ({
-  perDay: notifications.messagesPerDay,
-  mustBeProven: accounts.proveAddresses === 'on',
-});
 
 /** A code by text or call counts as a message does: towards the credit and the day. */
 const codePayment =

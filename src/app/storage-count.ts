@@ -10,7 +10,7 @@ import type { Log } from '../lib/log.ts';
 import { createKeyedSequence } from '../lib/scheduling/keyed-sequence.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-bytes.ts';
 import { noDisk, watchDisk } from './disk-space.ts';
-import type { ServiceStorage } from './service-storage.ts';
+import type { ServiceStorage } from './service-parts.ts';
 import { createStrangerCount, type StrangerCount } from './stranger-count.ts';
 
 /** The storage with its quotas, and with what is there already counted. */
