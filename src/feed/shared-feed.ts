@@ -4,7 +4,7 @@ import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import { DomainError } from '../domain/errors.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
-import type { FeedLog, LogPosition, WillName } from '../domain/members/member-store.ts';
+import type { FeedLog, LogPosition } from '../domain/members/member-store.ts';
 import { runInSteps } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
 import {
@@ -45,8 +45,10 @@ export function createSharedFeed(options: {
   const eventText = createEventText(options.contexts);
   const settings = createUnwritten(shared);
   const barrier = createBarrier(shared);
-  const talk = createTalk();
-  const reading = createLogReading({ shared, act, acted: talk.acted, first: writeOwed, log });
+  /** Listeners to messages of other processes, and the work before these are acknowledged. */
+  const listeners: ((text: string) => Promise<void>)[] = [];
+  const works: (() => Promise<void>)[] = [];
+  const reading = createLogReading({ shared, act, acted, first: writeOwed, log });
   const { look, held } = reading;
   let owes = false;
   let timer: NodeJS.Timeout | undefined;
@@ -80,11 +82,18 @@ export function createSharedFeed(options: {
   }
 
   async function actOn(text: string): Promise<void> {
-    const told = talk.textOf(text);
-    if (told !== undefined) return talk.hear(told);
+    const message = textOf(text);
+    if (message !== undefined) {
+      for (const listener of listeners) await listener(message);
+      return;
+    }
     if (!isEventText(text)) return local.publishChange(changeOfText(text));
     const event = eventText.read(text);
     if (event !== undefined) local.publish([event]);
+  }
+
+  async function acted(): Promise<void> {
+    for (const work of works) await work();
   }
 
   /** Writes owed changes for other processes, before their entries are read. */
@@ -123,9 +132,15 @@ export function createSharedFeed(options: {
       await Promise.all([local.publishChange(change), tellOthers(change)]);
     },
     peers: {
-      ...talk.toldBy(shared, tellAll),
+      async tell(text, settled) {
+        await shared.append(entryOf(text), settled);
+      },
+      ask: (text, by) => tellAll(entryOf(text), by),
+      onTold: (listener) => void listeners.push(listener),
+      onActed: (work) => void works.push(work),
+      entryOf,
       origin: options.contexts.origin,
-      read: (entry) => talk.textOf(entry) ?? eventText.read(entry),
+      read: (entry) => textOf(entry) ?? eventText.read(entry),
       heardBefore: held.released,
       rest: reading.rest,
       heard: reading.heard,
@@ -198,34 +213,11 @@ function createUnwritten(shared: Pick<FeedLog, 'append'>) {
   };
 }
 
-/** Messages between parts of processes: `!` begins what is neither change nor event. */
-function createTalk() {
-  const listeners: ((text: string) => Promise<void>)[] = [];
-  const works: (() => Promise<void>)[] = [];
-  const entryOf = (text: string): string => `!${text}`;
-  return {
-    textOf: (entry: string): string | undefined =>
-      entry.startsWith('!') ? entry.slice(1) : undefined,
-    async hear(text: string): Promise<void> {
-      for (const listener of listeners) await listener(text);
-    },
-    async acted(): Promise<void> {
-      for (const work of works) await work();
-    },
-    toldBy: (
-      log: Pick<FeedLog, 'append'>,
-      tellAll: (entry: string, by?: number) => Promise<void>,
-    ) => ({
-      async tell(text: string, settled?: WillName): Promise<void> {
-        await log.append(entryOf(text), settled);
-      },
-      ask: (text: string, by?: number) => tellAll(entryOf(text), by),
-      entryOf,
-      onTold: (listener: (text: string) => Promise<void>): void => void listeners.push(listener),
-      onActed: (work: () => Promise<void>): void => void works.push(work),
-    }),
-  };
-}
+/** The entry of a message between processes: `!` begins what is neither change nor event. */
+const entryOf = (text: string): string => `!${text}`;
+
+const textOf = (entry: string): string | undefined =>
+  entry.startsWith('!') ? entry.slice(1) : undefined;
 
 /** Waits until processes that serve have acted on an entry of the log. */
 function createBarrier(shared: Pick<FeedLog, 'isHeard'>) {

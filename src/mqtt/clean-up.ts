@@ -103,17 +103,14 @@ export function withoutOrphans(
   };
 }
 
-/** Aligns the retained value of a sensor with its last value [contract 10]. Durable. */
-export type CorrectRetained = (sensor: SensorRef) => Promise<void>;
-
 /**
- * Replaces a retained value that differs from the last value, and forgets it where no value is
- * left; a value is retained again when that is undone.
+ * Aligns the retained value of a sensor with its last value, durably [contract 10]: replaces one
+ * that differs, and forgets it where no value is left; it is retained again when that is undone.
  */
 export function createCorrectRetained(
   broker: Pick<Broker, 'findRetained' | 'retain'>,
   lastValue: (sensor: SensorRef) => Promise<Datapoint | undefined>,
-): CorrectRetained {
+): (sensor: SensorRef) => Promise<void> {
   /** Topics on which a value was retained until it was removed. */
   const emptied = createLruCache<string, Message>(mqttLimits.emptiedTopicsMax);
 

@@ -30,12 +30,12 @@ import { actuatorTopic, valuesTopic, valueTopic } from './topics.ts';
  * that others come first.
  */
 export function deliverLive(watch: Watch, broker: Broker): () => void {
-  const line = createDeliveryLine(broker);
-  const settings = createSettingLine(broker);
+  const queue = createDeliveryQueue(broker);
+  const settings = createSettingQueue(broker);
   return watch.open((events) => {
     for (const event of events) {
       if (event.kind === 'actuator') settings(event);
-      else if (broker.hasAnySubscriber()) line(event);
+      else if (broker.hasAnySubscriber()) queue(event);
     }
   });
 }
@@ -63,39 +63,39 @@ type SettingEvent = Extract<FeedEvent, { readonly kind: 'actuator' }>;
  * Hands settings of actuators on, each topic in order; where other payers come first, in the next
  * slice. Of too many that wait for one topic the oldest are left out: a newer one holds.
  */
-function createSettingLine(broker: PacedReceivers): (event: SettingEvent) => void {
-  const lines = new Map<string, SettingEvent[]>();
+function createSettingQueue(broker: PacedReceivers): (event: SettingEvent) => void {
+  const queues = new Map<string, SettingEvent[]>();
   let waiting = 0;
 
-  async function handOn(topic: string, line: SettingEvent[]): Promise<void> {
-    for (let [next] = line; next !== undefined; [next] = line) {
+  async function handOn(topic: string, queue: SettingEvent[]): Promise<void> {
+    for (let [next] = queue; next !== undefined; [next] = queue) {
       const payer = publishedBy(next.publishContext)?.payer;
       if (payer !== undefined) await broker.turnOf(payer);
       // Others may have been left out meanwhile.
-      const event = line.shift();
+      const event = queue.shift();
       waiting -= 1;
       if (event !== undefined) deliverSetting(broker, event);
     }
-    lines.delete(topic);
+    queues.delete(topic);
   }
 
   return (event) => {
     const topic = actuatorTopic(event.deviceId, event.actuatorId);
-    const line = lines.get(topic);
+    const queue = queues.get(topic);
     const payer = publishedBy(event.publishContext)?.payer;
     const isLate = payer !== undefined && broker.isBehind(payer) && broker.hasSubscribers(topic);
-    if (line === undefined && (!isLate || waiting >= mqttLimits.settingsWaitingMax))
+    if (queue === undefined && (!isLate || waiting >= mqttLimits.settingsWaitingMax))
       return deliverSetting(broker, event);
     waiting += 1;
-    if (line === undefined) {
+    if (queue === undefined) {
       const begun = [event];
-      lines.set(topic, begun);
+      queues.set(topic, begun);
       void handOn(topic, begun);
       return;
     }
-    line.push(event);
-    if (line.length <= mqttLimits.settingsWaitingPerTopicMax) return;
-    line.shift();
+    queue.push(event);
+    if (queue.length <= mqttLimits.settingsWaitingPerTopicMax) return;
+    queue.shift();
     waiting -= 1;
   };
 }
@@ -109,10 +109,10 @@ const bytesOf = (batch: ColumnBatch, { publishContext }: DatapointsEvent): numbe
 const paidFor = ({ payer }: DatapointsEvent, message: Message): Message =>
   payer === undefined || message.payer !== undefined ? message : { ...message, payer };
 
-function createDeliveryLine(broker: PacedReceivers): (event: DatapointsEvent) => void {
+function createDeliveryQueue(broker: PacedReceivers): (event: DatapointsEvent) => void {
   const turns = createFairSlices({ turnMs: limits.turnMs });
   /** By topic: when the last of those that are not handed on yet will have been, and how many. */
-  const lines = new Map<string, { readonly over: Promise<void>; readonly count: number }>();
+  const queues = new Map<string, { readonly over: Promise<void>; readonly count: number }>();
 
   async function behind(before: Promise<void> | undefined, event: DatapointsEvent): Promise<void> {
     if (before !== undefined) await before;
@@ -128,18 +128,18 @@ function createDeliveryLine(broker: PacedReceivers): (event: DatapointsEvent) =>
 
   return (event) => {
     const isLate = isLater(event);
-    if (lines.size === 0 && !isLate) return deliverDatapoints(broker, event);
+    if (queues.size === 0 && !isLate) return deliverDatapoints(broker, event);
     const topic = valueTopic(event);
-    const line = lines.get(topic);
+    const queue = queues.get(topic);
     // Events of other processes delay no sender: better out of order than without a bound.
     const isFull =
-      event.payer === undefined && (line?.count ?? 0) >= mqttLimits.eventsBehindLongMax;
-    if ((line === undefined || isFull) && !isLate) return deliverDatapoints(broker, event);
-    const over = behind(line?.over, event);
+      event.payer === undefined && (queue?.count ?? 0) >= mqttLimits.eventsBehindLongMax;
+    if ((queue === undefined || isFull) && !isLate) return deliverDatapoints(broker, event);
+    const over = behind(queue?.over, event);
     const settled = over.then(ignore, ignore).then(() => {
-      if (lines.get(topic)?.over === settled) lines.delete(topic);
+      if (queues.get(topic)?.over === settled) queues.delete(topic);
     });
-    lines.set(topic, { over: settled, count: (line?.count ?? 0) + 1 });
+    queues.set(topic, { over: settled, count: (queue?.count ?? 0) + 1 });
     event.holdAnswer?.(over);
   };
 }

@@ -9,6 +9,7 @@ import { mqttLimits } from '../limits.ts';
 import type { FrameLimits } from '../packets/frame-reader.ts';
 import { createFlusher, type PacketWriter } from '../packets/packet-writer.ts';
 import { createCounters } from './counters.ts';
+import { createClaims } from './group-routing.ts';
 import { createJournal } from './journal.ts';
 import { createMessageQueue } from './message-queue.ts';
 import { createOutbound } from './outbound.ts';
@@ -16,7 +17,6 @@ import { createOwnership, type DeliverEvent } from './ownership.ts';
 import { createRetainedDelivery, createRetainedMessages } from './retained.ts';
 import { createRouter } from './router.ts';
 import { createSessionRegistry } from './session-registry.ts';
-import { createShares } from './shares.ts';
 import { createHandOnShares, createSlices, createWorkShares } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { retainedNotes, writeTalk } from './talk.ts';
@@ -51,6 +51,8 @@ export type BrokerContext = ReturnType<typeof createBrokerContext>;
 export function createBrokerContext(options: BrokerOptions) {
   const { authority, store, budgets, clock, log, others } = options;
   const { shared } = store;
+  /** Where other processes have sessions as well. */
+  const cluster = shared && others && { ...others, shared };
   const counters = createCounters();
   const journal = createJournal({
     ...{ store, log, room: budgets.of('mqtt_store_changes') },
@@ -58,13 +60,11 @@ export function createBrokerContext(options: BrokerOptions) {
   });
   const tree = createSubscriptionTree();
   const handOnShares = createHandOnShares();
-  /** Where other processes may have members of groups. */
   const claims =
-    shared &&
-    others &&
-    createShares({
-      ...{ shared, log, groups: tree.groups },
-      freedNote: others.peers.entryOf(writeTalk({ kind: 'freed' })),
+    cluster &&
+    createClaims({
+      ...{ shared: cluster.shared, log, groups: tree.groups },
+      freedNote: cluster.peers.entryOf(writeTalk({ kind: 'freed' })),
     });
   const bytes = budgets.of('mqtt_queued_bytes');
   const queue = createMessageQueue({ journal, counters, bytes, claims, clock });
@@ -79,19 +79,17 @@ export function createBrokerContext(options: BrokerOptions) {
     shared,
   });
   const registry = createSessionRegistry({ tree, queue, journal, clock, budgets });
-  /** Where other processes have sessions as well. */
   const ownership =
-    shared &&
-    others &&
+    cluster &&
     claims &&
     createOwnership({
-      ...{ ...others, authority, shared, registry, outbound, journal, counters, wills },
+      ...{ ...cluster, authority, registry, outbound, journal, counters, wills },
       ...{ clock, log, claims },
     });
   const { heard } = ownership ?? {};
   return {
     ...{ ...completion, authority, clock, log, journal, tree, queue, registry, wills },
-    ...{ claims, ownership, handOnShares, frameLimits, waiting: budgets.waiting },
+    ...{ cluster, claims, ownership, handOnShares, frameLimits, waiting: budgets.waiting },
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock, heard }),
     partialBytes: budgets.of('partial_bytes'),
     publishBytes: budgets.of('mqtt_publish_bytes'),

@@ -34,10 +34,8 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
   for (const message of stored.retained) {
     restore(options.log, { topic: message.topic }, () => retained.restore(message));
   }
-  const { others, store } = options;
-  const { shared } = store;
-  const lookAgain =
-    shared && others && listenToOthers(others.peers, { ...others, context, shared });
+  const { cluster } = context;
+  const lookAgain = cluster && listenToOthers(cluster.peers, { ...cluster, context });
   const sweep = createSweep(context);
   const timer = setInterval(sweep, sweepMs).unref();
   return {
@@ -78,7 +76,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     sweep,
     async close() {
       clearInterval(timer);
-      others?.peers.rest();
+      options.others?.peers.rest();
       await closeAll(context);
     },
   };

@@ -1,7 +1,7 @@
 import type { Budget } from '../../domain/budgets/budget.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
-import type { StoredEntry } from '../../domain/messaging/session-store.ts';
+import type { Share, StoredEntry } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { DropReason } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
@@ -11,14 +11,13 @@ import type { Counters } from './counters.ts';
 import { type Delivery, encodeFor } from './delivery.ts';
 import { type Journal, untilDone } from './journal.ts';
 import { type Entry, type Link, Parcel, type QueuedTerms, type Session } from './session.ts';
-import type { Shares } from './shares.ts';
 
 interface QueueOptions {
   readonly journal: Journal;
   readonly counters: Counters;
   readonly bytes: Budget;
   /** Claims of groups with members at other processes. Absent: there are none. */
-  readonly claims?: Pick<Shares, 'settle' | 'giveBack'> | undefined;
+  readonly claims?: Readonly<Record<'settle' | 'giveBack', (share: Share) => void>> | undefined;
   readonly clock: Clock;
 }
 

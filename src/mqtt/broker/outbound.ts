@@ -1,3 +1,4 @@
+import type { Share } from '../../domain/messaging/session-store.ts';
 import type { BrokerHooks, DropReason } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Counters } from './counters.ts';
@@ -5,7 +6,6 @@ import type { Delivery } from './delivery.ts';
 import type { Journal } from './journal.ts';
 import { isCongested, type MessageQueue } from './message-queue.ts';
 import { type DeliveryTerms, isKnown, type Session } from './session.ts';
-import type { Shares } from './shares.ts';
 
 export type Outbound = ReturnType<typeof createOutbound>;
 
@@ -16,7 +16,7 @@ export function createOutbound(options: {
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
   /** Absent: no other process has members of groups. */
-  readonly claims?: Pick<Shares, 'giveBack'> | undefined;
+  readonly claims?: { giveBack(share: Share): void } | undefined;
 }) {
   const { authority, queue, journal, counters, claims } = options;
 

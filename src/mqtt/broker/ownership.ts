@@ -17,12 +17,12 @@ import { type Broker, type BrokerHooks, type Reach, unavailableOutcome } from '.
 import { reason } from '../packets/packet.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
+import type { Claims } from './group-routing.ts';
 import { type Journal, retryPause, untilDone } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import { createRouter } from './router.ts';
 import { type DeliveryTerms, isKnown, nameOfFound, type Session } from './session.ts';
 import type { OpenRequest, SessionRegistry } from './session-registry.ts';
-import type { Shares } from './shares.ts';
 import { createHandOnShares } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
@@ -40,7 +40,7 @@ interface OwnershipOptions {
   readonly outbound: Outbound;
   readonly journal: Journal;
   readonly counters: Counters;
-  readonly claims: Shares;
+  readonly claims: Claims;
   readonly clock: Clock;
   readonly log: Log;
   readonly authority: Pick<BrokerHooks, 'publishFor'>;

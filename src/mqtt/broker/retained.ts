@@ -10,7 +10,7 @@ import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import { lower, type Session } from './session.ts';
 import { createSlices } from './slices.ts';
-import { findNode, forgetNode, nodeAt, type TopicNode } from './topic-tree.ts';
+import { findNode, forgetNode, nodeAt, type TopicNode } from './subscription-tree.ts';
 
 export type RetainedMessages = ReturnType<typeof createRetainedMessages>;
 

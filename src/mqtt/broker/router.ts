@@ -7,12 +7,12 @@ import { mqttLimits } from '../limits.ts';
 import { reason } from '../packets/packet.ts';
 import type { Counters } from './counters.ts';
 import { Delivery } from './delivery.ts';
+import type { Claims } from './group-routing.ts';
 import { createGroupRouting } from './group-routing.ts';
 import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import type { RetainedMessages } from './retained.ts';
 import { type DeliveryTerms, lower, type Session } from './session.ts';
-import type { Shares } from './shares.ts';
 import { createSlices, type HandOnShares, placesOfRecipient } from './slices.ts';
 import type {
   Match,
@@ -35,7 +35,7 @@ export function createRouter(options: {
   readonly shares: Pick<HandOnShares, 'spend'>;
   readonly clock: Clock;
   /** Where other processes have members of groups. */
-  readonly claims?: Shares | undefined;
+  readonly claims?: Claims | undefined;
 }) {
   const { tree, outbound, journal, counters, shares, clock, claims } = options;
   const groups = createGroupRouting({ outbound, journal, counters, clock, claims, termsFor });

@@ -4,7 +4,6 @@ import { readSharedFilter } from '../../lib/topic-filter.ts';
 import type { Reach } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Session } from './session.ts';
-import { findNode, forgetNode, nodeAt, type TopicNode } from './topic-tree.ts';
 
 /** A session that gets the messages of a topic, with all its subscriptions that include it. */
 export interface Target {
@@ -21,7 +20,7 @@ export interface SharedTarget {
 }
 
 /** The position of the next member in a group. */
-export interface Turn {
+interface Turn {
   /** Counts on for ever. */
   next: number;
   /** Set while rights are looked up: the messages that come meanwhile, in their order. */
@@ -328,4 +327,54 @@ function withOthers(target: Target, byFilter: ReadonlyMap<string, Own>): Target 
     }
   }
   return found.length > 1 ? { session, subscriptions: found } : target;
+}
+
+/** A level of a tree of topics or of filters. */
+export interface TopicNode<Value> {
+  children: Map<string, TopicNode<Value>> | undefined;
+  /** The value of the topic or filter that ends here. */
+  value: Value | undefined;
+}
+
+/** The node of a topic, with those above it; makes the ones that are missing. */
+export function nodeAt<Value>(root: TopicNode<Value>, levels: readonly string[]): TopicNode<Value> {
+  let node = root;
+  for (const level of levels) {
+    node.children ??= new Map();
+    let next = node.children.get(level);
+    if (next === undefined) {
+      next = { children: undefined, value: undefined };
+      node.children.set(level, next);
+    }
+    node = next;
+  }
+  return node;
+}
+
+/** The node of a topic; undefined: the tree has none. */
+export function findNode<Value>(
+  root: TopicNode<Value>,
+  levels: readonly string[],
+): TopicNode<Value> | undefined {
+  let node: TopicNode<Value> | undefined = root;
+  for (const level of levels) node = node?.children?.get(level);
+  return node;
+}
+
+/** Forgets the value of a topic, and nodes of its path that have neither value nor children. */
+export function forgetNode<Value>(
+  node: TopicNode<Value>,
+  levels: readonly string[],
+  depth = 0,
+): void {
+  const level = levels[depth];
+  if (level === undefined) {
+    node.value = undefined;
+    return;
+  }
+  const child = node.children?.get(level);
+  if (child === undefined) return;
+  forgetNode(child, levels, depth + 1);
+  if (child.value === undefined && child.children === undefined) node.children?.delete(level);
+  if (node.children?.size === 0) node.children = undefined;
 }
