@@ -6,14 +6,11 @@ const endings = [
   ['SIGTERM', 143],
 ] as const;
 
-/** Shows how far a long work is; the total may become known, or grow, on the way. */
-export interface CopyProgressBar {
-  show(done: number, total: number): void;
-  stop(): void;
-}
-
-/** A bar on a terminal; elsewhere nothing, as logs have no use for it. */
-export function openProgressBar(unit: string): CopyProgressBar {
+/**
+ * A bar on a terminal, whose total may become known, or grow, on the way; elsewhere nothing, as
+ * logs have no use for it.
+ */
+export function openProgressBar(unit: string) {
   if (!process.stderr.isTTY) return { show: () => undefined, stop: () => undefined };
   const format = `{bar} {percentage} % | {value}/{total} ${unit} | {eta_formatted} left`;
   // The bar would catch Ctrl-C and let the work go on, without a cursor.
@@ -31,7 +28,7 @@ export function openProgressBar(unit: string): CopyProgressBar {
   // From here on there is no cursor.
   bar.start(1, 0);
   return {
-    show(done, total) {
+    show(done: number, total: number): void {
       bar.setTotal(total);
       bar.update(done);
     },

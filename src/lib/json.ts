@@ -159,7 +159,7 @@ function hasMoreOpeners(text: string, count: number): boolean {
 }
 
 /** The position of the quote that ends the string starting at `start`, or the end of the text. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) return at;

@@ -1,4 +1,4 @@
-import { type JsonValue, parseJson, type UnreadJson } from './json.ts';
+import { endOfString, type JsonValue, parseJson, type UnreadJson } from './json.ts';
 
 /** Longer JSON texts of values are not read: that, and writing them again, takes too long. */
 export const readCharactersMax = 65_536;
@@ -188,14 +188,4 @@ function firstElements(text: string, max: number): readonly JsonValue[] {
 function elementOf(text: string): JsonValue {
   if (text.startsWith('[')) return [];
   return text.startsWith('{') ? {} : storedJson(text);
-}
-
-/** The position of the quote that ends the string which begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === quote) return at;
-    if (code === backslash) at += 1;
-  }
-  return text.length;
 }

@@ -28,16 +28,11 @@ type CsvChoices = Omit<CsvOptions, 'recordCharactersMax'>;
 export type CsvPushChoices = Omit<CsvChoices, 'encoding'>;
 
 /** Reads rows from CSV that arrives in pieces. Both throw DomainError invalid for what is none. */
-export interface CsvRowReader {
-  push(piece: Uint8Array): readonly CsvRow[];
-  end(): readonly CsvRow[];
-}
-
-export function createCsvRowReader(choices: CsvChoices): CsvRowReader {
+export function createCsvRowReader(choices: CsvChoices) {
   const { csvRecordCharactersMax: recordCharactersMax } = limits;
   const reader = createCsvDatapointReader({ ...choices, recordCharactersMax });
   return {
-    push: (piece) => refusing(() => reader.push(piece)).map(toRow),
+    push: (piece: Uint8Array) => refusing(() => reader.push(piece)).map(toRow),
     end: () => refusing(() => reader.end()).map(toRow),
   };
 }
@@ -78,7 +73,7 @@ export function readCsvPush(
 /** The same piece by piece, after all pieces were shown to `find`; both others throw alike. */
 export function createCsvPush(sensor: SensorRef, choices: CsvPushChoices) {
   const finder = createEncodingFinder();
-  let csv: CsvRowReader | undefined;
+  let csv: ReturnType<typeof createCsvRowReader> | undefined;
   const reader = () => (csv ??= createCsvRowReader({ ...choices, encoding: finder.end() }));
   const datapoints: NewDatapoint[] = [];
 

@@ -6,7 +6,7 @@ import { valueTooLarge } from '../domain/devices/value-size.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
-import { createBreather } from '../lib/event-loop.ts';
+import { createBreather, runInSteps } from '../lib/event-loop.ts';
 import { JsonError, type JsonValue } from '../lib/json.ts';
 import { createSemaphore } from '../lib/scheduling/semaphore.ts';
 import {
@@ -68,7 +68,7 @@ export function createTakeLargePush(options: {
       if (isArray) {
         const datapoints = new NewColumns();
         const rules = { isUtf8, sliceBytes, elementBytesMax, costMax, tooLong, datapoints };
-        await ingest(await readArray(bytes, rules));
+        await ingest(await runInSteps(readDatapointArray(bytes, rules)));
       } else {
         if (bytes.length > elementBytesMax) throw tooLong('');
         const text = withoutPadding(bytes.toString());
@@ -80,20 +80,6 @@ export function createTakeLargePush(options: {
 
 /** Of values of 64 KiB: four times that, as escapes have it, and what stands beside. */
 const usualElementBytesMax = 4 * 65_536 + limits.datapointBytesBesideValue;
-
-async function readArray(
-  bytes: Buffer,
-  options: Parameters<typeof readDatapointArray>[1],
-): Promise<PushedDatapoints> {
-  const breathe = createBreather();
-  const steps = readDatapointArray(bytes, options);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    const pause = breathe();
-    if (pause !== undefined) await pause;
-  }
-}
 
 function parse(text: string, read: ReadText, costMax: number): JsonValue {
   try {
