@@ -149,7 +149,10 @@ interface BoundSession {
 
 type SmppPackage = Pick<typeof import('smpp'), 'Session'>;
 
-/** Makes the link; nothing is connected before the first message. */
+/**
+ * A link with one bound session at a time, opened when needed and again after it broke: nothing is
+ * connected before the first message.
+ */
 function createSmppLink(parts: {
   readonly smpp: SmppPackage;
   readonly settings: SmppSettings;
@@ -191,8 +194,6 @@ function createSmppLink(parts: {
     },
   };
 }
-
-/** A link with one bound session at a time, opened when needed and again after it broke. */
 
 interface Opening {
   readonly smpp: SmppPackage;

@@ -8,39 +8,14 @@ import type { Scope } from './scopes.ts';
 /** yes and no are final at this moment; unknown: something has to be read first. */
 export type Verdict = 'yes' | 'no' | 'unknown';
 
-/** Asks the policy, fetching grants only when they can matter. */
-export interface Access {
-  /** The fast path of pushes and deliveries: answers at once, from what is at hand. */
-  tryAllow(actor: Actor, scope: Scope, resource: Resource): Verdict;
-  allows(actor: Actor, scope: Scope, resource: Resource): Promise<boolean>;
-  /** Throws DomainError forbidden when the actor may not. */
-  require(actor: Actor, scope: Scope, resource: Resource): Promise<void>;
-  /**
-   * Whether the actor may set the actuators of this device: its owner, admins, and users who were
-   * granted to push. That it is public opens its sensors only [contract 13].
-   */
-  allowsSetting(actor: Actor, resource: Resource): Promise<boolean>;
-  /**
-   * Whether the actor is a stranger to this device: may push to it only because it is public. A
-   * device without an owner knows no strangers.
-   */
-  tryStranger(actor: Actor, resource: Resource): Verdict;
-  isStranger(actor: Actor, resource: Resource): Promise<boolean>;
-  /** Throws DomainError forbidden when the actor may not set its actuators. */
-  requireSetting(actor: Actor, resource: Resource): Promise<void>;
-  /** Sharing and handing over are for the owner and admins, never for a grant or a key. */
-  requireOwner(actor: Actor, resource: Resource): void;
-  effective(actor: Actor, resource: Resource): Promise<readonly Scope[]>;
-  readonly settings: PolicySettings;
-}
-
 const noGrants: readonly Scope[] = [];
 const forActuators: PolicySettings = { publicPush: 'granted' };
 
+/** Asks the policy, fetching grants only when they can matter. */
 export function createAccess(options: {
   readonly grants: GrantDirectory;
   readonly settings: PolicySettings;
-}): Access {
+}) {
   const { grants, settings } = options;
 
   function tryAllowed(
@@ -56,9 +31,6 @@ export function createAccess(options: {
     return may(actor, scope, resource, granted, settings) ? 'yes' : 'no';
   }
 
-  const tryAllow: Access['tryAllow'] = (actor, scope, resource) =>
-    tryAllowed(actor, scope, resource, settings);
-
   async function allowed(
     actor: Actor,
     scope: Scope,
@@ -71,45 +43,59 @@ export function createAccess(options: {
     return may(actor, scope, resource, granted, settings);
   }
 
-  const allows: Access['allows'] = (actor, scope, resource) =>
+  const allows = (actor: Actor, scope: Scope, resource: Resource): Promise<boolean> =>
     allowed(actor, scope, resource, settings);
 
-  const allowsSetting: Access['allowsSetting'] = (actor, resource) =>
+  const allowsSetting = (actor: Actor, resource: Resource): Promise<boolean> =>
     allowed(actor, 'devices-data:create', resource, forActuators);
 
   return {
     settings,
-    tryAllow,
+    /** The fast path of pushes and deliveries: answers at once, from what is at hand. */
+    tryAllow: (actor: Actor, scope: Scope, resource: Resource) =>
+      tryAllowed(actor, scope, resource, settings),
     allows,
+    /**
+     * Whether the actor may set the actuators of this device: its owner, admins, and users who were
+     * granted to push. That it is public opens its sensors only [contract 13].
+     */
     allowsSetting,
-    tryStranger(actor, resource) {
+    /**
+     * Whether the actor is a stranger to this device: may push to it only because it is public. A
+     * device without an owner knows no strangers.
+     */
+    tryStranger(actor: Actor, resource: Resource): Verdict {
       const known = tryAllowed(actor, 'devices-data:create', resource, forActuators);
       return known === 'unknown' ? known : known === 'no' ? 'yes' : 'no';
     },
-    isStranger: async (actor, resource) => !(await allowsSetting(actor, resource)),
-    async requireSetting(actor, resource) {
+    isStranger: async (actor: Actor, resource: Resource) => !(await allowsSetting(actor, resource)),
+    /** Throws DomainError forbidden when the actor may not set its actuators. */
+    async requireSetting(actor: Actor, resource: Resource): Promise<void> {
       if (await allowsSetting(actor, resource)) return;
       throw forbidden(
         'only the owner of the device, and users it is shared with, set its actuators',
       );
     },
-    async require(actor, scope, resource) {
+    /** Throws DomainError forbidden when the actor may not. */
+    async require(actor: Actor, scope: Scope, resource: Resource): Promise<void> {
       if (await allows(actor, scope, resource)) return;
       throw forbidden(`you need the right ${scope} on this ${resource.kind}`);
     },
-    requireOwner(actor, resource) {
+    /** Sharing and handing over are for the owner and admins, never for a grant or a key. */
+    requireOwner(actor: Actor, resource: Resource): void {
       requireAccount(actor);
       if (actor.kind === 'admin' || resource.owner === guestUsername) return;
       if (actor.kind === 'user' && actor.username === resource.owner) return;
       throw forbidden(`only the owner of this ${resource.kind} or an admin may do this`);
     },
-    async effective(actor, resource) {
+    async effective(actor: Actor, resource: Resource): Promise<readonly Scope[]> {
       const granted =
         actor.kind === 'user' ? await grants.scopesOn(resource, actor.username) : noGrants;
       return effectiveScopes(actor, resource, granted, settings);
     },
   };
 }
+export type Access = ReturnType<typeof createAccess>;
 
 /** Refuses access keys where an account is meant: keys never manage accounts, keys or sharing. */
 export function requireAccount(actor: Actor): void {

@@ -123,8 +123,6 @@ function createFailureTelling(options: {
   };
 }
 
-/** Publishes to the other processes what is counted here, and receives what they count. */
-
 /** Merges two pieces of news of one key. */
 function together(
   before: FailureNews | undefined,
