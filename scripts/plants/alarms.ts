@@ -74,8 +74,8 @@ export const plantsOfAlarms: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/notifications/push-evaluations.ts',
-        'if (sameUsername(look.rule.notification.owner, device.owner)) return fireOwn(look);',
-        'if (look.rule.notification.owner !== undefined) return fireOwn(look);',
+        'if (sameUsername(owner, device.owner)) return fireOwn(evaluation);',
+        'if (owner !== undefined) return fireOwn(evaluation);',
       ),
     ],
   },

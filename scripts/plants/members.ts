@@ -110,7 +110,7 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/notifications/evaluation-queue.ts',
-        'if (first.isLeft || (isLate && inTurnOf(deviceId, first) !== undefined)) {',
+        'if (first.isLeft || (isLate && nextPushOf(deviceId, first) !== undefined)) {',
         'if (first.isLeft) {',
       ),
     ],

@@ -44,13 +44,13 @@ const targets: readonly DeliveryTarget[] = [...channelNames, 'actuation'];
 /** The pump: hands out what is due to the channels and records what became of it. */
 export function createDispatcher(options: DispatcherOptions) {
   const { store, clock, reporter, log } = options;
-  const turns = createHostQueues({
+  const hostQueues = createHostQueues({
     underWayMax: limits.deliveriesUnderWayPerHostMax,
     waitingMax: limits.deliveriesWaitingForHostsMax,
     waitMs: limits.deliveryHostWaitMs,
     onWait: wake,
   });
-  const tryOnce = createTry(options, turns);
+  const tryOnce = createTry(options, hostQueues);
   const complete = createCompleting(options);
   const stopping = new AbortController();
   const underWay = new Map<DeliveryTarget, Map<string, number>>();
@@ -80,7 +80,7 @@ export function createDispatcher(options: DispatcherOptions) {
   function inAll(target: DeliveryTarget): number {
     const counts = underWay.get(target)?.values();
     const all = counts?.reduce((sum, own) => sum + own, 0) ?? 0;
-    return target === 'webhook' ? all - turns.waiting() : all;
+    return target === 'webhook' ? all - hostQueues.waiting() : all;
   }
 
   function begin(delivery: ClaimedDelivery): void {
@@ -168,7 +168,7 @@ export function createDispatcher(options: DispatcherOptions) {
     async stop(): Promise<void> {
       isStopped = true;
       clearInterval(timer);
-      turns.close();
+      hostQueues.close();
       const patience = setTimeout(() => stopping.abort(), limits.outboxDrainMs);
       // Deliveries claimed while the service stops are under way as well.
       await pumping;
@@ -180,7 +180,7 @@ export function createDispatcher(options: DispatcherOptions) {
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** Tries a delivery once; never throws. */
-function createTry(options: DispatcherOptions, turns: HostQueues) {
+function createTry(options: DispatcherOptions, hostQueues: HostQueues) {
   const { users, channels, actuate, log, mustBeProven = false } = options;
   const networks = createNetworkShares(limits.deliveriesUnderWayPerNetworkMax);
   return async (delivery: ClaimedDelivery, stop: AbortSignal): Promise<Outcome> => {
@@ -204,8 +204,9 @@ function createTry(options: DispatcherOptions, turns: HostQueues) {
       };
       const host = target === 'webhook' ? hostOf(to.webhook) : undefined;
       if (host === undefined) return await send();
-      const outcome = await turns.run({ host, payer: delivery.payer.toLowerCase() }, async () =>
-        networks.run(await channel.networkOf?.(to), send),
+      const outcome = await hostQueues.run(
+        { host, payer: delivery.payer.toLowerCase() },
+        async () => networks.run(await channel.networkOf?.(to), send),
       );
       return outcome === 'busy' ? { kind: 'retry', reason: busyHost } : outcome;
     } catch (error) {

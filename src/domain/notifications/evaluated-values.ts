@@ -55,8 +55,8 @@ export function createEvaluatedValues(parts: {
     for (let tries = 1; ; tries += 1) {
       const ahead = [...behind, ...parts.pushesOf(waiting)].filter(isOther);
       const found = await valuesWithout(device, ahead);
-      const line = await looks.line(device.id);
-      const now = line.looks.filter(({ id }) => !made.includes(id));
+      const queue = await looks.line(device.id);
+      const now = queue.looks.filter(({ id }) => !made.includes(id));
       if (isSame(now, waiting) || tries >= evaluationLimits.valuesTriesMax) return found;
       waiting = now;
     }
@@ -67,7 +67,7 @@ export function createEvaluatedValues(parts: {
     values.drop(device.id);
     const bySensor = Map.groupBy(ahead, (push) => push.sensorId);
     if (bySensor.size === 0) return found;
-    const looked = await looks.valuesOf(device.id, [...bySensor.keys()]);
+    const evaluated = await looks.valuesOf(device.id, [...bySensor.keys()]);
     for (const [sensorId, some] of bySensor) {
       const sensor = sensorOf(device, sensorId);
       if (sensor === undefined) continue;
@@ -76,7 +76,11 @@ export function createEvaluatedValues(parts: {
         Math.min(count, limits.catchUpDatapointsMax) + evaluationLimits.lastNumberSearchedMax;
       const page = { order: 'desc', skip: 0, limit } as const;
       const read = await readDatapoints(parts.datapoints, { deviceId: device.id, sensorId }, page);
-      setInOrder(found, sensor, withLooked(looked.get(sensorId), read.filter(isBefore(some))));
+      setInOrder(
+        found,
+        sensor,
+        withEvaluated(evaluated.get(sensorId), read.filter(isBefore(some))),
+      );
     }
     return found;
   }
@@ -94,7 +98,7 @@ export function createEvaluatedValues(parts: {
     if (behind.length === 0 && [...named].every((name) => name === first.sensorId)) {
       return asKnown(undefined);
     }
-    const made = some.map(({ look }) => look.id);
+    const made = some.map(({ evaluation }) => evaluation.id);
     // The first one says itself what its sensor was pushed.
     const isOther = ({ sensorId }: StoredPush): boolean =>
       sensorId !== first.sensorId && named.has(sensorId);
@@ -147,14 +151,15 @@ function asKnown(found: SeenValues | undefined): SensorValues {
  * Puts the value that was evaluated last before datapoints that were received at about its time:
  * processes receive in another order than they commit. What clients timed is in order anyway.
  */
-function withLooked(
-  looked: EvaluatedValue | undefined,
+function withEvaluated(
+  evaluated: EvaluatedValue | undefined,
   newestFirst: readonly Datapoint[],
 ): readonly Datapoint[] {
   const [newest] = newestFirst;
-  if (looked === undefined || newest?.timestamp !== undefined) return newestFirst;
-  const isAfter = newest && newest.receivedAt > looked.receivedAt + evaluationLimits.reorderMsMax;
-  return isAfter ? newestFirst : [looked, ...newestFirst];
+  if (evaluated === undefined || newest?.timestamp !== undefined) return newestFirst;
+  const isAfter =
+    newest && newest.receivedAt > evaluated.receivedAt + evaluationLimits.reorderMsMax;
+  return isAfter ? newestFirst : [evaluated, ...newestFirst];
 }
 
 /** Whether a datapoint is none of these pushes, and was not received after them. */

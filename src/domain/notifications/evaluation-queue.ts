@@ -7,22 +7,22 @@ import { memberLimits } from '../members/member-limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import type { EvaluationRunner } from './evaluation-runner.ts';
 import type {
+  DeviceQueue,
   EndOutcome,
   EvaluationStore,
   EvaluationTask,
-  Line,
   NextPush,
   WaitingEvaluation,
 } from './notification-store.ts';
 
 /** Queues evaluations of this process among those of all: each waits until it is the first. */
-export function createEvaluationQueue(store: EvaluationStore, making: EvaluationRunner) {
+export function createEvaluationQueue(store: EvaluationStore, runner: EvaluationRunner) {
   const own = createOwnEvaluations();
   const running = new Map<DeviceId, Promise<void>>();
   /** Evaluations of this process that nothing was under way for at the last sweep. */
   let suspects: ReadonlySet<string> = new Set();
   const unmade = createRefusedEvaluations((deviceId) => void start(deviceId, none));
-  const workOff = createWorkOff({ store, making, own, unmade });
+  const workOff = createWorkOff({ store, runner, own, unmade });
 
   /** Works off a device's queue once at a time; `late`: abandoned own evaluations. */
   function start(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
@@ -46,8 +46,8 @@ export function createEvaluationQueue(store: EvaluationStore, making: Evaluation
     return work;
   }
 
-  function add(deviceId: DeviceId, id: string, look: OwnEvaluation): Promise<void> {
-    const done = own.add(deviceId, id, look);
+  function add(deviceId: DeviceId, id: string, evaluation: OwnEvaluation): Promise<void> {
+    const done = own.add(deviceId, id, evaluation);
     void start(deviceId);
     return done;
   }
@@ -76,7 +76,7 @@ export function createEvaluationQueue(store: EvaluationStore, making: Evaluation
       );
       suspects = new Set(unknown.map(({ id }) => id));
       const due = found.filter(({ id, isLeft }) => isLeft || (suspects.has(id) && before.has(id)));
-      for (const deviceId of new Set(due.map((look) => look.deviceId))) {
+      for (const deviceId of new Set(due.map((evaluation) => evaluation.deviceId))) {
         await start(deviceId, before);
       }
     },
@@ -108,11 +108,11 @@ interface Progress {
 /** Makes what works off the queue of a device, as this process sees it. */
 function createWorkOff(parts: {
   readonly store: EvaluationStore;
-  readonly making: EvaluationRunner;
+  readonly runner: EvaluationRunner;
   readonly own: OwnEvaluations;
   readonly unmade: RefusedEvaluations;
 }) {
-  const { store, making, own, unmade } = parts;
+  const { store, runner, own, unmade } = parts;
   const atOnce = createSemaphore({
     parallelMax: evaluationLimits.looksAtOnceMax,
     waitingMax: evaluationLimits.looksWaitingMax,
@@ -146,17 +146,17 @@ function createWorkOff(parts: {
 
   async function goOn(deviceId: DeviceId, progress: Progress): Promise<MadeOutcome> {
     const before = own.idsOf(deviceId);
-    const read = await store.line(deviceId, making.rulesOn(deviceId, own.pushesTo(deviceId)));
-    const { looks: line, states: remembered } = read;
-    endThoseGone(deviceId, before, line);
-    const [first] = line;
+    const read = await store.line(deviceId, runner.rulesOn(deviceId, own.pushesTo(deviceId)));
+    const { looks: queue, states: remembered } = read;
+    endThoseGone(deviceId, before, queue);
+    const [first] = queue;
     if (first !== undefined && first.member !== store.member) {
       return waitOrTake(deviceId, first, progress);
     }
-    const left = firstOf(line, (look) => isLeftNow(deviceId, look, progress));
+    const left = firstOf(queue, (evaluation) => isLeftNow(deviceId, evaluation, progress));
     if (left.length > 0) {
-      const turn = { rest: line.slice(left.length), remembered };
-      return atOnce.run(deviceId, () => making.makeAgain(deviceId, left, turn));
+      const work = { rest: queue.slice(left.length), remembered };
+      return atOnce.run(deviceId, () => runner.makeAgain(deviceId, left, work));
     }
     return own.has(deviceId) ? makeOwn(deviceId, read) : 'over';
   }
@@ -171,7 +171,7 @@ function createWorkOff(parts: {
       progress.waitsFor = { id: first.id, since: performance.now() };
     }
     const isLate = performance.now() - progress.waitsFor.since > progress.patienceMs;
-    if (first.isLeft || (isLate && inTurnOf(deviceId, first) !== undefined)) {
+    if (first.isLeft || (isLate && nextPushOf(deviceId, first) !== undefined)) {
       await store.take(first.id, first.member);
       progress.taken.add(first.id);
       return 'ended';
@@ -179,8 +179,12 @@ function createWorkOff(parts: {
     return own.has(deviceId) ? 'waits' : 'over';
   }
 
-  function isLeftNow(deviceId: DeviceId, look: WaitingEvaluation, progress: Progress): boolean {
-    const { id, member, isLeft } = look;
+  function isLeftNow(
+    deviceId: DeviceId,
+    evaluation: WaitingEvaluation,
+    progress: Progress,
+  ): boolean {
+    const { id, member, isLeft } = evaluation;
     if (isLeft) return true;
     if (member !== store.member || own.find(deviceId, id) !== undefined) return false;
     const { late, taken, since } = progress;
@@ -193,54 +197,54 @@ function createWorkOff(parts: {
   function endThoseGone(
     deviceId: DeviceId,
     before: readonly string[],
-    line: readonly WaitingEvaluation[],
+    queue: readonly WaitingEvaluation[],
   ): void {
-    if (line.length >= evaluationLimits.looksInLineMax) return;
-    const waiting = new Set(line.map(({ id }) => id));
+    if (queue.length >= evaluationLimits.looksInLineMax) return;
+    const waiting = new Set(queue.map(({ id }) => id));
     for (const id of before) if (!waiting.has(id)) own.settle(deviceId, id, over);
   }
 
   /** Runs the first in the queue where it is our own, with pushes of any process behind it. */
-  async function makeOwn(deviceId: DeviceId, read: Line): Promise<MadeOutcome> {
-    const { looks: line, states: remembered } = read;
-    const [first] = line;
+  async function makeOwn(deviceId: DeviceId, read: DeviceQueue): Promise<MadeOutcome> {
+    const { looks: queue, states: remembered } = read;
+    const [first] = queue;
     const found = first && own.find(deviceId, first.id);
     if (first === undefined || found === undefined) return 'waits';
     const { task } = found;
     if (task !== undefined) {
-      const ended = await atOnce.run(deviceId, () => task(line.slice(1)));
+      const ended = await atOnce.run(deviceId, () => task(queue.slice(1)));
       if (ended === 'ended') own.settle(deviceId, first.id, over);
       return ended;
     }
     const some: NextPush[] = [];
     let charactersOfOthers = 0;
-    for (const look of line) {
-      if (look.member !== store.member) charactersOfOthers += look.text.length;
+    for (const evaluation of queue) {
+      if (evaluation.member !== store.member) charactersOfOthers += evaluation.text.length;
       if (charactersOfOthers > evaluationLimits.charactersOfOthersMax) break;
-      const inTurn = inTurnOf(deviceId, look);
-      if (inTurn === undefined) break;
-      some.push(inTurn);
+      const next = nextPushOf(deviceId, evaluation);
+      if (next === undefined) break;
+      some.push(next);
     }
-    const ids = some.map(({ look }) => look.id);
+    const ids = some.map(({ evaluation }) => evaluation.id);
     const onMade = (outcomes: readonly PromiseSettledResult<void>[]): void => {
       ids.forEach((id, at) => {
         own.settle(deviceId, id, outcomes[at] ?? over);
       });
     };
     try {
-      const turn = { rest: line.slice(some.length), remembered, onMade };
-      return await atOnce.run(deviceId, () => making.makePushes(deviceId, some, turn));
+      const work = { rest: queue.slice(some.length), remembered, onMade };
+      return await atOnce.run(deviceId, () => runner.makePushes(deviceId, some, work));
     } catch (error) {
       unmade.add(deviceId, ids);
       throw error;
     }
   }
 
-  function inTurnOf(deviceId: DeviceId, look: WaitingEvaluation): NextPush | undefined {
-    const push = own.find(deviceId, look.id)?.push;
-    if (push !== undefined) return { look, push };
-    if (look.member === store.member) return undefined;
-    const told = making.inTurnOf(look);
+  function nextPushOf(deviceId: DeviceId, evaluation: WaitingEvaluation): NextPush | undefined {
+    const push = own.find(deviceId, evaluation.id)?.push;
+    if (push !== undefined) return { evaluation, push };
+    if (evaluation.member === store.member) return undefined;
+    const told = runner.nextPushOf(evaluation);
     // Other processes receive only a part of a longer push.
     const isWhole = (told?.push.datapoints.length ?? 0) < memberLimits.datapointsPerEntryMax;
     return isWhole ? told : undefined;
@@ -281,12 +285,12 @@ function createOwnEvaluations() {
       for (const { push } of all.get(deviceId)?.values() ?? []) if (push !== undefined) yield push;
     },
     /** Resolves when the evaluation is settled; throws its error. */
-    add(deviceId: DeviceId, id: string, look: OwnEvaluation): Promise<void> {
+    add(deviceId: DeviceId, id: string, evaluation: OwnEvaluation): Promise<void> {
       const ofDevice = all.get(deviceId) ?? new Map<string, Awaited>();
       all.set(deviceId, ofDevice);
       return new Promise<void>((resolve, reject) => {
         ofDevice.set(id, {
-          ...look,
+          ...evaluation,
           settle: (outcome) =>
             outcome.status === 'fulfilled' ? resolve() : reject(outcome.reason),
         });
@@ -295,10 +299,10 @@ function createOwnEvaluations() {
     /** Does nothing for one that is none of these. */
     settle(deviceId: DeviceId, id: string, outcome: PromiseSettledResult<void>): void {
       const ofDevice = all.get(deviceId);
-      const look = ofDevice?.get(id);
+      const evaluation = ofDevice?.get(id);
       ofDevice?.delete(id);
       if (ofDevice?.size === 0) all.delete(deviceId);
-      look?.settle(outcome);
+      evaluation?.settle(outcome);
     },
   };
 }

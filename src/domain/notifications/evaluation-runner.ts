@@ -5,10 +5,10 @@ import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { createEvaluatedValues } from './evaluated-values.ts';
 import type {
+  DeviceQueue,
   EndOutcome,
   EvaluatedValue,
   EvaluationStore,
-  Line,
   NextPush,
   WaitingEvaluation,
 } from './notification-store.ts';
@@ -32,7 +32,7 @@ interface DeviceEvaluations {
   /** Evaluations that wait behind these. */
   readonly rest: readonly WaitingEvaluation[];
   /** States of rules for the device. */
-  readonly remembered: Line['states'];
+  readonly remembered: DeviceQueue['states'];
   /** Receives the outcome of each evaluation, before they end. */
   readonly onMade?: (outcomes: readonly PromiseSettledResult<void>[]) => void;
 }
@@ -63,7 +63,7 @@ export function createEvaluationRunner(
     const pushes = some.map(({ push }) => push);
     const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
     let outcomes: readonly PromiseSettledResult<void>[] = [];
-    let looked: ReadonlyMap<SensorId, EvaluatedValue> | undefined;
+    let evaluated: ReadonlyMap<SensorId, EvaluatedValue> | undefined;
     if (device !== undefined && pushes.length > 0) {
       const rules = new Set(
         pushes.flatMap(({ sensorId }) => book.index.rulesOn(deviceId, sensorId, ownerFor(device))),
@@ -76,7 +76,7 @@ export function createEvaluationRunner(
       );
       const known = await values.forPushes(device, rules, some, rest);
       const times = values.timesBefore(some, rest);
-      const looking = evaluatePushes(pushes, {
+      const evaluations = evaluatePushes(pushes, {
         isAgain: false,
         isLate: () => false,
         isRepeatedByCaller: true,
@@ -84,17 +84,17 @@ export function createEvaluationRunner(
         times,
         had: hadBefore(states, some, rest),
       });
-      await looking.run();
-      if (known.has(deviceId)) looked = lastOf(pushes, times);
-      outcomes = await Promise.allSettled(pushes.map(looking.firingsOf));
+      await evaluations.run();
+      if (known.has(deviceId)) evaluated = lastOf(pushes, times);
+      outcomes = await Promise.allSettled(pushes.map(evaluations.firingsOf));
       const unstored = outcomes.find(isUnstored);
       if (unstored !== undefined) throw unstored.reason;
     }
     // Until it is ended it waits in the database, for any process: pushes need not wait.
     onMade?.(outcomes);
-    const ids = some.map(({ look }) => look.id);
+    const ids = some.map(({ evaluation }) => evaluation.id);
     const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
-    return looks.finish(looked === undefined ? left : { ...left, values: looked });
+    return looks.finish(evaluated === undefined ? left : { ...left, values: evaluated });
   }
 
   /** Rules on what was pushed, as far as that can be said at once. */
@@ -108,20 +108,20 @@ export function createEvaluationRunner(
   }
 
   /** The evaluation with its push as other processes got it; undefined: no push calls for it. */
-  function inTurnOf(look: WaitingEvaluation): NextPush | undefined {
-    const [push] = pushesOf([look]);
-    return push && { look, push: { ...push, evaluationId: look.id } };
+  function nextPushOf(evaluation: WaitingEvaluation): NextPush | undefined {
+    const [push] = pushesOf([evaluation]);
+    return push && { evaluation, push: { ...push, evaluationId: evaluation.id } };
   }
 
   /** Runs evaluations that their process did not run: what rules fired for is not done twice. */
   async function makeAgain(
     deviceId: DeviceId,
     left: readonly WaitingEvaluation[],
-    turn: DeviceEvaluations,
+    work: DeviceEvaluations,
   ): Promise<EndOutcome> {
-    const some = left.flatMap((look) => inTurnOf(look) ?? []);
-    const kept = new Set(some.map(({ look }) => look));
-    const others = left.filter((look) => !kept.has(look));
+    const some = left.flatMap((evaluation) => nextPushOf(evaluation) ?? []);
+    const kept = new Set(some.map(({ evaluation }) => evaluation));
+    const others = left.filter((evaluation) => !kept.has(evaluation));
     if (others.length > 0) {
       const ended = await looks.finish({ ids: idsOf(others), deviceId, states: [] });
       if (some.length === 0 || ended === 'taken') return ended;
@@ -129,7 +129,7 @@ export function createEvaluationRunner(
       if (others[0] === left[0]) return 'ended';
     }
     try {
-      return await makePushes(deviceId, some, turn);
+      return await makePushes(deviceId, some, work);
     } catch (error) {
       if (error instanceof DomainError) throw error;
       // An evaluation that cannot be understood must not block the device's queue.
@@ -138,7 +138,7 @@ export function createEvaluationRunner(
     }
   }
 
-  return { makePushes, makeAgain, inTurnOf, rulesOn, refresh, valuesBefore: values.before };
+  return { makePushes, makeAgain, nextPushOf, rulesOn, refresh, valuesBefore: values.before };
 }
 export type EvaluationRunner = ReturnType<typeof createEvaluationRunner>;
 
@@ -156,7 +156,7 @@ function hadBefore(
   return (rule: Rule, push: StoredPush): number => {
     const { id } = rule.notification;
     if (rest.some(({ fired }) => fired.has(id))) return push.datapoints.length;
-    const lastFired = some.findLastIndex(({ look }) => look.fired.has(id));
+    const lastFired = some.findLastIndex(({ evaluation }) => evaluation.fired.has(id));
     const place = places.get(push) ?? 0;
     if (place > lastFired) return 0;
     return place < lastFired ? push.datapoints.length : Math.max(1, countHad(states, rule, push));

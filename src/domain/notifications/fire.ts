@@ -62,7 +62,7 @@ export function createFire(parts: FireParts): Fire {
   const held = createHeld();
   const underWay = new Set<Promise<unknown>>();
   const inOrder = createKeyedSequence();
-  const turns = createFairSlices({ turnMs: limits.turnMs });
+  const slices = createFairSlices({ turnMs: limits.turnMs });
 
   /** Answers whether it was stored, or there was nothing to store. */
   async function attempt(planned: PlannedFiring): Promise<void> {
@@ -135,7 +135,7 @@ export function createFire(parts: FireParts): Fire {
       return undefined;
     }
     const stored = inOrder(payer, async () => {
-      await turns.enter(payer);
+      await slices.enter(payer);
       if (await mayFire()) return fire(planned);
       planned.proposal.drop();
       planned.evaluation.outcome = 'no_right';

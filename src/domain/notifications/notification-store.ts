@@ -77,7 +77,7 @@ export interface WaitingEvaluation {
 
 /** An evaluation that is the next on its device, and its push. */
 export interface NextPush {
-  readonly look: WaitingEvaluation;
+  readonly evaluation: WaitingEvaluation;
   readonly push: StoredPush;
 }
 
@@ -85,7 +85,7 @@ export interface NextPush {
 export type EvaluationTask = (rest: readonly WaitingEvaluation[]) => Promise<EndOutcome>;
 
 /** The queue of a device, with the rule states that were asked for. */
-export interface Line {
+export interface DeviceQueue {
   readonly looks: readonly WaitingEvaluation[];
   readonly states: ReadonlyMap<NotificationId, StoredState>;
 }
@@ -123,12 +123,12 @@ export interface EvaluationStore {
   /** The number of this process. */
   readonly member: number;
   /** Files an evaluation that no push calls for. */
-  file(look: NewEvaluation): Promise<void>;
+  file(evaluation: NewEvaluation): Promise<void>;
   /**
    * Reads evaluations that wait on the device, `looksInLineMax` at most: the first is the next.
    * With what these rules remember of it at that moment, as `statesOf` answers.
    */
-  line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<Line>;
+  line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<DeviceQueue>;
   /** Reads the states of these rules for the device; rules that went are absent. */
   statesOf(
     deviceId: DeviceId,

@@ -78,7 +78,7 @@ export function createNotifications(parts: NotificationParts) {
   const readable = createReadable({ ...parts, index: book.index });
   const room = createRuleQuota(parts);
   /** Changes of one owner's notifications: what one checked, another must not have changed. */
-  const inTurn = createKeyedSequence();
+  const inOrder = createKeyedSequence();
 
   async function require(id: NotificationId): Promise<TalliedNotification> {
     const found = await store.find(id);
@@ -159,7 +159,7 @@ export function createNotifications(parts: NotificationParts) {
       const named = await requireRights(actor, drafted);
       const condition = { ...draft.condition, bound: named.found };
       const notification = { ...drafted, condition, action: named.action };
-      const rule = await inTurn(ownerKey(owner), () => insert(notification, payer));
+      const rule = await inOrder(ownerKey(owner), () => insert(notification, payer));
       if (parts.evaluateOnCreate) await evaluateNow(parts, rule);
       return id;
     },
@@ -180,13 +180,13 @@ export function createNotifications(parts: NotificationParts) {
     },
     async update(actor: Actor, id: NotificationId, patch: NotificationPatch): Promise<void> {
       const { owner } = (await requireOwn(actor, id)).notification;
-      await inTurn(ownerKey(owner), async () =>
+      await inOrder(ownerKey(owner), async () =>
         change(actor, (await require(id)).notification, patch),
       );
     },
     async remove(actor: Actor, id: NotificationId): Promise<void> {
       const { owner } = (await requireOwn(actor, id)).notification;
-      await inTurn(ownerKey(owner), async () => {
+      await inOrder(ownerKey(owner), async () => {
         if ((await store.remove(id)) === 'missing') throw noNotification(id);
         book.remove(id);
       });

@@ -186,8 +186,9 @@ function createOwnOrder(parts: NotifierParts, fire: Fire): NotifierOrder {
         const evaluations = evaluatePushes(some, { isAgain: false, isLate, known, times });
         const ran = inOrder(deviceId, evaluations.run);
         if (evaluations.isOverWithNothing()) continue;
-        for (const push of some)
+        for (const push of some) {
           waits.set(push, handled(ran.then(() => evaluations.firingsOf(push))));
+        }
       }
       return waits.size === 0 ? undefined : pushes.map((push) => waits.get(push));
     },

@@ -81,7 +81,7 @@ export function createPreview(parts: {
 }): Preview {
   const { datapoints, access, book, clock, budget } = parts;
 
-  const look: Preview = async (actor, draft, { from, to = clock.now() }) => {
+  const preview: Preview = async (actor, draft, { from, to = clock.now() }) => {
     const range = { from, to };
     const { username: owner } = requirePerson(actor);
     if (range.from > range.to) throw invalid('from must not be after to');
@@ -109,7 +109,7 @@ export function createPreview(parts: {
     // A few at a time: each holds some of the datapoints of all its sensors.
     budget.takeOrThrow(payer, 1);
     try {
-      return await look(actor, draft, range);
+      return await preview(actor, draft, range);
     } finally {
       budget.release(payer, 1);
     }

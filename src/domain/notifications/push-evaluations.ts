@@ -53,7 +53,7 @@ export interface EvaluationOptions {
 /** Makes evaluations of pushes: long ones run in slices, by the owners of the devices. */
 export function createPushEvaluations(parts: PushEvaluationParts) {
   const { book, devices, states, silences } = parts;
-  const turns = createFairSlices({ turnMs: limits.turnMs });
+  const slices = createFairSlices({ turnMs: limits.turnMs });
 
   const countHadBefore = (rule: Rule, push: StoredPush) => countHad(states, rule, push);
 
@@ -80,7 +80,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
           const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
           const sensor = device && sensorOf(device, sensorId);
           if (device === undefined || sensor === undefined) continue;
-          const pace = turns.paceOf(device.owner.toLowerCase());
+          const pace = slices.paceOf(device.owner.toLowerCase());
           if (isLate()) await pace.rest();
           const long = longBatchOf(push);
           const order = long === undefined ? shortOrder(push) : await longOrder(long, pace);
@@ -89,7 +89,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
             ? (known.peek(device) ?? (await known.fetch(device)))
             : undefined;
           const had = hadOf === undefined ? [] : rules.map((rule) => hadOf(rule, push));
-          const look = { push, device, sensor, rules, values, had };
+          const evaluation = { push, device, sensor, rules, values, had };
           const fired = createFired(parts, device, isRepeatedByCaller);
           let newest = times.peek(push) ?? (await times.before(push));
           for (let place = 0; place < order.count; place += 1) {
@@ -105,7 +105,10 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
               continue;
             }
             if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
-            for (const firing of evaluateDatapoint(parts, look, datapoint, { place, isHistory })) {
+            for (const firing of evaluateDatapoint(parts, evaluation, datapoint, {
+              place,
+              isHistory,
+            })) {
               const planned = fired.add(firing);
               if (planned !== undefined) await planned;
               if (pace.isOver()) await pace.rest();
@@ -139,13 +142,13 @@ function createFired(parts: PushEvaluationParts, device: Device, isRepeatedByCal
   /** Had too many that wait: what else they would fire for this push is given up. */
   let refused: Set<Payer> | undefined;
 
-  function fireForStranger(look: FiringEvaluation): void {
-    const { rule } = look;
+  function fireForStranger(evaluation: FiringEvaluation): void {
+    const { rule } = evaluation;
     if (refused?.has(rule.payer) === true) {
-      look.note(rule.notification.id, 'not_stored');
+      evaluation.note(rule.notification.id, 'not_stored');
       return;
     }
-    const planned = proposeFiring(parts, look, { isAfterEvaluation: true });
+    const planned = proposeFiring(parts, evaluation, { isAfterEvaluation: true });
     const stored = fire.forStranger(planned, () => mayFire(parts, rule, device));
     ofOthers ??= createCommits();
     if (stored !== undefined) {
@@ -156,12 +159,12 @@ function createFired(parts: PushEvaluationParts, device: Device, isRepeatedByCal
     refused.add(rule.payer);
   }
 
-  async function fireOwn(look: FiringEvaluation): Promise<void> {
+  async function fireOwn(evaluation: FiringEvaluation): Promise<void> {
     if (own?.isFailed() === true) {
-      look.note(look.rule.notification.id, 'not_stored');
+      evaluation.note(evaluation.rule.notification.id, 'not_stored');
       return;
     }
-    const planned = await planFiring(parts, look);
+    const planned = await planFiring(parts, evaluation);
     if (planned === undefined) return;
     own ??= createCommits();
     own.add(fire(planned, { isRepeatedByCaller }));
@@ -169,9 +172,10 @@ function createFired(parts: PushEvaluationParts, device: Device, isRepeatedByCal
 
   return {
     /** Waits for nothing where the rule is another account's. */
-    add(look: FiringEvaluation): Promise<void> | undefined {
-      if (sameUsername(look.rule.notification.owner, device.owner)) return fireOwn(look);
-      fireForStranger(look);
+    add(evaluation: FiringEvaluation): Promise<void> | undefined {
+      const { owner } = evaluation.rule.notification;
+      if (sameUsername(owner, device.owner)) return fireOwn(evaluation);
+      fireForStranger(evaluation);
       return undefined;
     },
     /**

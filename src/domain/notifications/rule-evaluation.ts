@@ -69,9 +69,9 @@ export function evaluateDatapoint(
       note(rule.notification.id, 'late');
       continue;
     }
-    const look = { rule, device, reading, note, evaluationId };
-    const { firing: found } = evaluateOnce(parts, look);
-    if (found !== undefined) firing = [...firing, { ...look, ...found }];
+    const evaluation = { rule, device, reading, note, evaluationId };
+    const { firing: found } = evaluateOnce(parts, evaluation);
+    if (found !== undefined) firing = [...firing, { ...evaluation, ...found }];
   }
   return firing;
 }
@@ -163,10 +163,10 @@ export function evaluateOnce(
 /** Makes the firing, on its way to the store from now on; undefined: its owner has no right. */
 export async function planFiring(
   parts: EvaluationParts,
-  look: FiringEvaluation,
+  evaluation: FiringEvaluation,
 ): Promise<PlannedFiring | undefined> {
-  const { rule, device, note } = look;
-  if (await mayFire(parts, rule, device)) return proposeFiring(parts, look);
+  const { rule, device, note } = evaluation;
+  if (await mayFire(parts, rule, device)) return proposeFiring(parts, evaluation);
   note(rule.notification.id, 'no_right');
   return undefined;
 }

@@ -29,10 +29,10 @@ export function createSensorIndex() {
     const known = device.bySensor.get(sensorId);
     if (known !== undefined) return known;
     const found = device.rules.filter(({ triggers }) => triggers.includes(sensorId));
-    const inTurn = found.length === 0 ? none : inOrder(found);
+    const ordered = found.length === 0 ? none : inOrder(found);
     if (device.bySensor.size >= limits.sensorsPerDeviceMax) device.bySensor.clear();
-    device.bySensor.set(sensorId, inTurn);
-    return inTurn;
+    device.bySensor.set(sensorId, ordered);
+    return ordered;
   }
 
   function forgetSensors({ bySensor }: DeviceRules, { triggers }: Rule): void {

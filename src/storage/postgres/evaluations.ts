@@ -2,10 +2,10 @@ import type { NewEvaluation } from '../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, NotificationId, SensorId } from '../../domain/ids.ts';
 import { evaluationLimits } from '../../domain/notifications/evaluation-limits.ts';
 import type {
+  DeviceQueue,
   EndOutcome,
   EvaluationEnd,
   EvaluationStore,
-  Line,
   StoredState,
   WaitingEvaluation,
 } from '../../domain/notifications/notification-store.ts';
@@ -203,7 +203,7 @@ export function createEvaluationStore({
       asked.map((one, at) => [one, lineFrom(byDevice.get(at) ?? [], one.deviceId)] as const),
     );
   }, batchedQueryLimits);
-  const lineFrom = (rows: readonly LineRow[], deviceId: DeviceId): Line => ({
+  const lineFrom = (rows: readonly LineRow[], deviceId: DeviceId): DeviceQueue => ({
     looks: rows.flatMap((row) => (row.place === null ? [] : toLook(row))),
     states: new Map(
       rows.flatMap((row) =>
