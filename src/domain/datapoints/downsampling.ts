@@ -25,24 +25,15 @@ export type ReadRange = (range: {
   readonly to: Instant;
 }) => AsyncIterable<DatapointColumns>;
 
+/** With fewer, the ends do not fit beside the peaks. */
+const pointsWithEndsMin = 4;
+
 /**
  * Downsamples datapoints to at most `pointsMax` of them for plotting: cut into as many stretches of
  * equally many datapoints as `pointsMax` lets it, it keeps the least and the greatest number of
  * each, and the first and the last number of all. No datapoint is made up.
  */
-export interface Downsampling {
-  /** Of stretches that a store knows: those that lie in one of ours may come as what they are. */
-  mayStandFor(calibration: Calibration | undefined): SummariseOptions['mayStand'];
-  /** The next datapoints, oldest first where stretches represent some. */
-  add(part: SummarisedPart): void;
-  /** After all of them; `readRange` finds datapoints that stretches represented. */
-  finish(readRange?: ReadRange): Promise<Downsampled>;
-}
-
-/** With fewer, the ends do not fit beside the peaks. */
-const pointsWithEndsMin = 4;
-
-export function createDownsampling({ count, pointsMax }: DownsamplingPlan): Downsampling {
+export function createDownsampling({ count, pointsMax }: DownsamplingPlan) {
   const keepsEnds = pointsMax >= pointsWithEndsMin;
   const keepsAll = count <= pointsMax;
   const stretchesMax = Math.max(1, Math.floor((pointsMax - (keepsEnds ? 2 : 0)) / 2));
@@ -106,20 +97,25 @@ export function createDownsampling({ count, pointsMax }: DownsamplingPlan): Down
   }
 
   return {
-    mayStandFor: (calibration) => (stretches, at, before) => {
-      if (keepsAll || before === undefined) return false;
-      const index = taken + before;
-      const end = index + (stretches.counts[at] ?? 0) - 1;
-      return stretchOf(index) === stretchOf(end) && isShownExactly(stretches, at, calibration);
-    },
-    add(part) {
+    /** Of stretches that a store knows: those that lie in one of ours may come as what they are. */
+    mayStandFor:
+      (calibration: Calibration | undefined): SummariseOptions['mayStand'] =>
+      (stretches, at, before) => {
+        if (keepsAll || before === undefined) return false;
+        const index = taken + before;
+        const end = index + (stretches.counts[at] ?? 0) - 1;
+        return stretchOf(index) === stretchOf(end) && isShownExactly(stretches, at, calibration);
+      },
+    /** Adds the next datapoints, oldest first where stretches represent some. */
+    add(part: SummarisedPart): void {
       if (isStretchRun(part)) {
         for (let at = part.from; at < part.to; at += 1) addStretch(part.stretches, at);
       } else {
         addColumns(part);
       }
     },
-    async finish(readRange) {
+    /** After all of them; `readRange` finds datapoints that stretches represented. */
+    async finish(readRange?: ReadRange): Promise<Downsampled> {
       kept.addStretch();
       if (keepsEnds && last !== undefined) kept.add(last);
       return { datapoints: await kept.find(readRange), skipped };

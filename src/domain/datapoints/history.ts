@@ -7,13 +7,13 @@ import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import { calibrate } from '../devices/calibration.ts';
-import { type DeviceStore, type Sensor, sensorOf } from '../devices/device.ts';
-import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
+import type { DeviceStore, Sensor } from '../devices/device.ts';
 import { limits } from '../limits.ts';
 import type { CorrectionBook } from './corrections/correction-book.ts';
 import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 import { type DatapointColumns, datapointsOf } from './datapoint-columns.ts';
 import { type DatapointStore, type Page, type Range, readColumnSteps } from './datapoint-store.ts';
+import { requireSensor } from './sensor-selection.ts';
 
 export interface HistoryQuery extends Page {
   /** The page is one of the newest so many datapoints, in the order it is answered in. */
@@ -50,7 +50,7 @@ export function createHistory(options: {
 }): ReadHistory {
   const { longWork } = options;
   return async (actor, ref, query) => {
-    const sensor = await viewableSensor(options, actor, ref);
+    const [, sensor] = await requireSensor(options, actor, 'devices-data:view', ref);
     const datapoints = storeFor(options, query);
     const total = await datapoints.count(ref, query);
     const standsFrom = await datapoints.standsFrom([ref], query);
@@ -60,19 +60,6 @@ export function createHistory(options: {
     const columns = readColumnSteps({ datapoints, ref, page, calibration, pace });
     return { total, standsFrom, steps: mapSteps(columns, datapointsOf), columns };
   };
-}
-
-/** The sensor, for those who may view its data. Throws DomainError. */
-async function viewableSensor(
-  { devices, access }: { readonly devices: DeviceStore; readonly access: Access },
-  actor: Actor,
-  { deviceId, sensorId }: SensorRef,
-): Promise<Sensor> {
-  const device = await requireDevice(devices, deviceId);
-  await access.require(actor, 'devices-data:view', deviceResource(device));
-  const sensor = sensorOf(device, sensorId);
-  if (sensor === undefined) throw noSensor(deviceId, sensorId);
-  return sensor;
 }
 
 /** Store that a read is answered from: datapoints as shown, or as pushed. */
@@ -187,7 +174,7 @@ export function createReadAfter(options: {
   }
 
   return async (actor, ref, query, after) => {
-    const sensor = await viewableSensor(options, actor, ref);
+    const [, sensor] = await requireSensor(options, actor, 'devices-data:view', ref);
     const { isRaw = false, isCalibrated } = query;
     const store = isRaw ? pushed : shownStore;
     const pace = longWork.paceOf(actor);

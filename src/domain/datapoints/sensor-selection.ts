@@ -3,7 +3,7 @@ import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { type Device, type DeviceStore, type Sensor, sensorOf } from '../devices/device.ts';
-import { deviceResource, requireDevice } from '../devices/devices.ts';
+import { deviceResource, noSensor, requireDevice } from '../devices/devices.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -30,14 +30,6 @@ export interface Source {
   readonly sensor: Pick<Sensor, 'id' | 'calibration'>;
 }
 
-/** Finds the sensors of a selection in slices; `hold` reserves the bytes that they take. */
-export type OpenSources = (
-  actor: Actor,
-  selection: SensorSelection,
-  pace: Pace,
-  hold: Hold,
-) => Promise<readonly Source[]>;
-
 const sourceBytes = 200;
 const pointBytes = 100;
 
@@ -51,12 +43,13 @@ export function bytesOfSources(sources: readonly Source[]): number {
 /**
  * Finds the sensors of a selection, device after device, for those who may view the data of every
  * device named, or of those that were found. A device that lacks a sensor is passed over for it;
- * throws not_found when all do [contract 10].
+ * throws not_found when all do [contract 10]. They are found in slices; `hold` reserves the bytes
+ * that they take.
  */
 export function createSourceOpening(options: {
   readonly devices: DeviceStore;
   readonly access: Access;
-}): OpenSources {
+}) {
   const { devices, access } = options;
   /** Undefined: it is passed over. */
   async function view(actor: Actor, id: DeviceId, isFound: boolean): Promise<Device | undefined> {
@@ -79,7 +72,12 @@ export function createSourceOpening(options: {
     return [...new Set(found)];
   }
 
-  return async (actor, selection, pace, hold) => {
+  return async (
+    actor: Actor,
+    selection: SensorSelection,
+    pace: Pace,
+    hold: Hold,
+  ): Promise<readonly Source[]> => {
     const { sensorIds, listedSensorIds, areFound = false } = selection;
     const devicesMax = selection.devicesMax ?? limits.mergedDevicesMax;
     refuseTooMany('devices', selection.deviceIds.length, devicesMax);
@@ -109,6 +107,20 @@ export function createSourceOpening(options: {
     const kept = new Set(named);
     return sources.filter(({ sensor }) => kept.has(sensor.id));
   };
+}
+
+/** A sensor and its device, for those with the right. Throws not_found or forbidden. */
+export async function requireSensor(
+  { devices, access }: { readonly devices: DeviceStore; readonly access: Access },
+  actor: Actor,
+  right: Parameters<Access['require']>[1],
+  { deviceId, sensorId }: SensorRef,
+): Promise<readonly [Device, Sensor]> {
+  const device = await requireDevice(devices, deviceId);
+  await access.require(actor, right, deviceResource(device));
+  const sensor = sensorOf(device, sensorId);
+  if (sensor === undefined) throw noSensor(deviceId, sensorId);
+  return [device, sensor];
 }
 
 /** The device, where it is there and the actor may view its data. */

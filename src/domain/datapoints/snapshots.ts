@@ -231,31 +231,31 @@ export async function searchDevices(
   },
   { visibleTo, filter, valuesWithin, limit, offset, pace = ownPace() }: DeviceSearch,
 ): Promise<DeviceListing> {
-  const round = createFilterRound(filter, { valuesWithin, datapoints });
   const equals = requiredEquals(filter);
   const devices: DeviceHead[] = [];
   let total = 0;
-  const keep = (device: Device): void => {
-    if (total >= offset && devices.length < limit) devices.push(headOf(device));
-    total += 1;
-  };
 
-  async function look(found: readonly Device[]): Promise<void> {
-    const verdicts: ReturnType<typeof round.look>[] = [];
+  async function search(found: readonly Device[]): Promise<void> {
+    const verdicts: ReturnType<typeof withoutLastValues>[] = [];
     for (const device of found) {
-      verdicts.push(round.look(device));
+      verdicts.push(withoutLastValues(filter, device, valuesWithin));
       if (pace.isOver()) await pace.rest();
     }
     const wanting = found.filter((_, at) => verdicts[at] === 'wants values');
-    const values =
+    const values: BriefLastValues =
       wanting.length === 0
         ? new Map()
         : await datapoints.briefLastValues(wanting.map(({ id }) => id));
     for (const [at, device] of found.entries()) {
       const verdict = verdicts[at];
       const passes =
-        verdict === 'wants values' ? await round.decide(device, values) : verdict === 'passes';
-      if (passes) keep(device);
+        verdict === 'wants values'
+          ? await passesWithLastValues(filter, device, { values, datapoints })
+          : verdict;
+      if (passes === true) {
+        if (total >= offset && devices.length < limit) devices.push(headOf(device));
+        total += 1;
+      }
       if (pace.isOver()) await pace.rest();
     }
   }
@@ -270,7 +270,7 @@ export async function searchDevices(
     while (rest.length > 0) {
       const { devices: found, taken } = await store.readSome(rest);
       rest = rest.slice(taken);
-      await look(found);
+      await search(found);
       if (pace.isOver()) await pace.rest();
     }
     after = next;
@@ -284,53 +284,44 @@ const headOf = ({ id, owner, visibility, createdAt }: Device): DeviceHead =>
 /** Reads of the datapoint store that a filter needs. */
 type LastValueReads = Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
 
-/** Which devices pass a filter; it sees last values as readers do, or none if it may not. */
-function createFilterRound(
+/** Whether a device passes, as far as that is known without its last values. */
+function withoutLastValues(
   filter: Filter,
-  options: {
-    readonly valuesWithin: DataReach | undefined;
-    readonly datapoints: LastValueReads;
-  },
-) {
-  const { valuesWithin, datapoints } = options;
+  device: Device,
+  valuesWithin: DataReach | undefined,
+): boolean | 'wants values' {
+  // Most filters ask for no value, or are decided before they do.
+  let isWanting = false;
+  const passes = matches(filter, device, () => {
+    isWanting = true;
+    return undefined;
+  });
+  if (!isWanting || device.sensors.length === 0) return passes;
+  const maySeeValues = valuesWithin !== undefined && reaches(valuesWithin, device);
+  return maySeeValues ? 'wants values' : passes;
+}
 
-  const maySeeValues = (device: Device): boolean =>
-    valuesWithin !== undefined && reaches(valuesWithin, device);
-
-  /** Evaluates a device that wanted values again, reading large ones one by one. */
-  async function decide(device: Device, values: BriefLastValues): Promise<boolean> {
-    const large = new Map<SensorId, JsonValue | undefined>();
-    for (;;) {
-      let missing: SensorId | undefined;
-      const passes = matches(filter, device, (name) => {
-        const id = name as SensorId;
-        if (large.has(id)) return large.get(id);
-        const value = lastValueIn(device, name, values);
-        if (value !== isLarge) return value;
-        missing ??= id;
-        return undefined;
-      });
-      if (missing === undefined) return passes;
-      const read = await datapoints.lastValue({ deviceId: device.id, sensorId: missing });
-      large.set(missing, read?.value);
-    }
+/** Whether a device passes that wanted values; large ones are read one by one. */
+async function passesWithLastValues(
+  filter: Filter,
+  device: Device,
+  { values, datapoints }: { readonly values: BriefLastValues; readonly datapoints: LastValueReads },
+): Promise<boolean> {
+  const large = new Map<SensorId, JsonValue | undefined>();
+  for (;;) {
+    let missing: SensorId | undefined;
+    const passes = matches(filter, device, (name) => {
+      const id = name as SensorId;
+      if (large.has(id)) return large.get(id);
+      const value = lastValueIn(device, name, values);
+      if (value !== isLarge) return value;
+      missing ??= id;
+      return undefined;
+    });
+    if (missing === undefined) return passes;
+    const read = await datapoints.lastValue({ deviceId: device.id, sensorId: missing });
+    large.set(missing, read?.value);
   }
-
-  return {
-    /** Evaluates a device without its last values. */
-    look(device: Device): 'passes' | 'fails' | 'wants values' {
-      // Most filters ask for no value, or are decided before they do.
-      let isWanting = false;
-      const passes = matches(filter, device, () => {
-        isWanting = true;
-        return undefined;
-      });
-      if (!isWanting) return passes ? 'passes' : 'fails';
-      if (device.sensors.length === 0 || !maySeeValues(device)) return passes ? 'passes' : 'fails';
-      return 'wants values';
-    },
-    decide,
-  };
 }
 
 const isLarge = Symbol('large');

@@ -9,8 +9,8 @@ import type { Access } from '../../access/access.ts';
 import type { Actor } from '../../actor.ts';
 import type { LongWork } from '../../budgets/long-work.ts';
 import type { StorageQuotas } from '../../budgets/storage-quotas.ts';
-import { type DeviceStore, sensorOf } from '../../devices/device.ts';
-import { deviceResource, noSensor, requireDevice } from '../../devices/devices.ts';
+import type { DeviceStore } from '../../devices/device.ts';
+import { noSensor } from '../../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../../devices/value-size.ts';
 import { DomainError, notFound } from '../../errors.ts';
 import { type CorrectionId, guestUsername, parseCorrectionId, type Username } from '../../ids.ts';
@@ -19,6 +19,7 @@ import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
 import { type DatapointColumns, datapointsOf } from '../datapoint-columns.ts';
 import { type DatapointStore, type Range, readColumnSteps } from '../datapoint-store.ts';
 import { dayMs } from '../retention/retention.ts';
+import { requireSensor } from '../sensor-selection.ts';
 import {
   type CorrectedItem,
   type Correction,
@@ -76,7 +77,8 @@ interface CorrectionOptions {
 export function createCorrections(options: CorrectionOptions): Corrections {
   const { book, clock, longWork, room } = options;
   const inTurn = createKeyedSequence();
-  const allow = (actor: Actor, sensor: SensorRef) => requireSensor(options, actor, sensor);
+  const allow = (actor: Actor, sensor: SensorRef) =>
+    requireSensor(options, actor, 'devices:update', sensor);
 
   /** Runs tasks of a sensor one after the other: each finds what those before it left. */
   const oneByOne = <Result>(
@@ -128,7 +130,8 @@ export function createCorrections(options: CorrectionOptions): Corrections {
       });
     },
     async correct(actor, sensor, items) {
-      room.require(actor, await allow(actor, sensor));
+      const [{ owner }] = await allow(actor, sensor);
+      room.require(actor, owner);
       requireItems(actor, items, options.valueBytesMax);
       let missing: readonly CorrectedItem[] = items;
       const outcome = await make(actor, sensor, async (search) => {
@@ -159,18 +162,6 @@ export function createCorrections(options: CorrectionOptions): Corrections {
 
 type FindDraft = (search: Search) => Promise<CorrectionDraft | undefined>;
 type CorrectionDraft = Pick<Correction, 'kind' | 'items' | 'value'> & { readonly touched: Touched };
-
-/** The owner of the device. Throws not_found or forbidden. */
-async function requireSensor(
-  { devices, access }: CorrectionOptions,
-  actor: Actor,
-  { deviceId, sensorId }: SensorRef,
-): Promise<Username> {
-  const device = await requireDevice(devices, deviceId);
-  await access.require(actor, 'devices:update', deviceResource(device));
-  if (sensorOf(device, sensorId) === undefined) throw noSensor(deviceId, sensorId);
-  return device.owner;
-}
 
 function requireItems(actor: Actor, items: readonly CorrectedItem[], valueBytesMax: number): void {
   requireItemCount(items.length);
