@@ -60,18 +60,32 @@ export function createPublish(options: PublishOptions): Publish {
   const { ingest, actuators, deviceTopics, readTopic, retain } = options;
   const { refusedPushes, reporter } = options;
 
-  /** As most publishes: fewer promises for each than `await` would make. */
+  /** As most publishes: fewer promises and functions for each than `await` would make. */
   function storeValues(actor: Actor, sensor: SensorRef, message: Message): Promise<PublishOutcome> {
-    if (isLongPayload(message.payload)) {
-      return storeLong(options, actor, sensor, message).then(
-        (values) => noteRefused({ refusedPushes, actor, sensor }, message, values),
-        (error: unknown) => outcomeOf(error, actor, message),
-      );
+    const { payload } = message;
+    const values = isLongPayload(payload) ? undefined : readPublishedValues(payload);
+    if (values === undefined || values.refused !== undefined) {
+      return storeNoting(actor, sensor, message, values);
     }
-    const values = readPublishedValues(message.payload);
-    const [by, sent] = [{ refusedPushes, actor, sensor }, new MqttPublishContext(message, values)];
-    return ingest(actor, sensor, values.datapoints, sent, values.refused).then(
-      values.refused === undefined ? accept : () => noteRefused(by, message, values),
+    const sent = new MqttPublishContext(message, values);
+    return ingest(actor, sensor, values.datapoints, sent).then(accept, (error: unknown) =>
+      outcomeOf(error, actor, message),
+    );
+  }
+
+  /** Stores a long payload, or an array of which some elements may be refused. */
+  function storeNoting(
+    actor: Actor,
+    sensor: SensorRef,
+    message: Message,
+    values: PublishedValues | undefined,
+  ): Promise<PublishOutcome> {
+    const stored =
+      values === undefined
+        ? storeLong(options, actor, sensor, message)
+        : storeShort(options, actor, sensor, message, values);
+    return stored.then(
+      (taken) => noteRefused({ refusedPushes, actor, sensor }, message, taken),
       (error: unknown) => outcomeOf(error, actor, message),
     );
   }
@@ -288,8 +302,8 @@ async function storeShort(
   actor: Actor,
   sensor: SensorRef,
   message: Message,
+  values: PublishedValues = readPublishedValues(message.payload),
 ): Promise<PublishedValues> {
-  const values = readPublishedValues(message.payload);
   const sent = new MqttPublishContext(message, values);
   await ingest(actor, sensor, values.datapoints, sent, values.refused);
   return values;

@@ -208,8 +208,12 @@ const missing: AppendOutcome = { kind: 'missing' };
 function settle(appended: Appended, caller: Caller<AppendOutcome>): void {
   const { outcome, event, waitsFor = event?.handedOn } = appended;
   if (outcome.kind === 'failed') caller.reject(outcome.reason);
-  else caller.resolve(waitsFor?.then(() => outcome) ?? outcome);
+  else caller.resolve(waitsFor === undefined ? outcome : outcomeAfter(waitsFor, outcome));
 }
+
+/** Apart from `settle`, which makes no function for each of the many pushes. */
+const outcomeAfter = (waitsFor: Promise<unknown>, outcome: AppendOutcome): Promise<AppendOutcome> =>
+  waitsFor.then(() => outcome);
 
 const whole = (appended: Appended): Promise<AppendOutcome> =>
   new Promise((resolve, reject) => settle(appended, { resolve, reject }));

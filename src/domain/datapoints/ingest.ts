@@ -213,17 +213,24 @@ interface ReceiveRules {
 }
 
 /** The refusal of the datapoint at `position`, too_large or invalid; undefined: it is taken. */
-function refusalAt(
-  { actor, datapoints, refused }: NewPush,
-  { now, valueBytesMax }: ReceiveRules,
-  position: number,
-): DomainError | undefined {
+function refusalAt(push: NewPush, rules: ReceiveRules, position: number): DomainError | undefined {
+  const { datapoints } = push;
+  const { now, valueBytesMax } = rules;
   // As nearly all are: no object is made of those.
   if (datapoints instanceof NewColumns && mayBeTaken(datapoints, position, now, valueBytesMax)) {
     return undefined;
   }
   // Below their length there are no holes.
-  const datapoint = datapoints.at(position) as NewDatapoint;
+  return refusalOf(push, rules, position, datapoints.at(position) as NewDatapoint);
+}
+
+/** The same for a datapoint at hand. */
+function refusalOf(
+  { actor, datapoints, refused }: NewPush,
+  { now, valueBytesMax }: ReceiveRules,
+  position: number,
+  datapoint: NewDatapoint,
+): DomainError | undefined {
   const isLarge = isTooLarge(actor, datapoint.value, valueBytesMax);
   if (!isLarge && !isAhead(datapoint, now)) return undefined;
   const isOnly = datapoints.length + (refused?.count ?? 0) === 1;
@@ -258,7 +265,7 @@ export const excerptOf = ({ value, timestamp }: NewDatapoint, refusal: DomainErr
 
 /** The only datapoint of a push, with the time of its receipt. */
 function receiveOne(push: NewPush, only: NewDatapoint, rules: ReceiveRules): ColumnBatch {
-  const refusal = refusalAt(push, rules, 0);
+  const refusal = refusalOf(push, rules, 0, only);
   if (refusal === undefined) return singleBatch(only.value, only.timestamp, rules.now);
   refuse(push, 0, refusal);
   throw push.refused?.first ?? refusal;

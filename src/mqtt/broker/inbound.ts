@@ -92,9 +92,9 @@ export class Inbound {
     }
     const { client, session } = this.#publisher;
     const message = messageOf(packet, topic, this.#publisher, clock);
-    const outcome = whenReady(session, isReleasing ? journal : undefined, message, () =>
-      client.publish(message),
-    );
+    const before = readinessOf(session, isReleasing ? journal : undefined, message);
+    const outcome =
+      before === undefined ? client.publish(message) : publishAfter(before, client, message);
     if (qos === 2) rememberId(session, packetId, outcome, journal);
     this.#enter(unanswered(packet, message, undefined), outcome);
   }
@@ -229,15 +229,19 @@ function topicByAlias(aliases: Map<number, string>, { topic, topicAlias }: Publi
 }
 
 /** The store keeps an id with its message: by then it has the session, and the id was released. */
-function whenReady(
+const readinessOf = (
   { opening }: Session,
   releasing: Journal | undefined,
   { packetId }: Message,
-  publish: () => Promise<PublishOutcome>,
-): Promise<PublishOutcome> {
-  const before = packetId === undefined ? undefined : (opening ?? releasing?.synced());
-  return before === undefined ? publish() : before.then(publish);
-}
+): Promise<void> | undefined =>
+  packetId === undefined ? undefined : (opening ?? releasing?.synced());
+
+/** Apart from `publish`, which makes no function for each of the many publishes. */
+const publishAfter = (
+  before: Promise<void>,
+  client: Publisher['client'],
+  message: Message,
+): Promise<PublishOutcome> => before.then(() => client.publish(message));
 
 function messageOf(
   packet: PublishPacket,

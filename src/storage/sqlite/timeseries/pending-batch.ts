@@ -29,6 +29,25 @@ export function createPendingBatch(
   const isStored = ({ publishContext }: Push): boolean =>
     publishContext?.receivedAs !== undefined && isKept(publishContext.receivedAs);
 
+  /** Stages a push that is not long, as nearly all are; undefined: it is long. */
+  function stageAtOnce(push: Push, staging: Staging): AppendOutcome | undefined {
+    const series = table.resolve(push);
+    if (series === undefined) return { kind: 'missing' };
+    if (isStored(push)) return { kind: 'stored', fresh: emptyBatch };
+    if (!isShort(push.batch)) return undefined;
+    const sequenceNumber = nextSequenceNumber(series);
+    const found = stageShort(chunks, series, push.batch);
+    return outcomeOf({ series, sequenceNumber, push }, found, staging);
+  }
+
+  function* stageInSteps(push: Push, staging: Staging): Generator<void, AppendOutcome> {
+    const series = table.resolve(push);
+    if (series === undefined) return { kind: 'missing' };
+    const sequenceNumber = nextSequenceNumber(series);
+    const found = yield* stageLong(chunks, series, push.batch);
+    return outcomeOf({ series, sequenceNumber, push }, found, staging);
+  }
+
   /**
    * Fills `staging` with what goes to disk, and yields between the steps of a long push; the answer
    * says what becomes of each push.
@@ -39,17 +58,7 @@ export function createPendingBatch(
   ): Generator<void, AppendOutcome[]> {
     const outcomes: AppendOutcome[] = [];
     for (const push of batch) {
-      const series = table.resolve(push);
-      if (series === undefined || isStored(push)) {
-        outcomes.push(series ? { kind: 'stored', fresh: emptyBatch } : { kind: 'missing' });
-        continue;
-      }
-      const sequenceNumber = nextSequenceNumber(series);
-      // Most pushes are short: each spares a generator of its own.
-      const found = isShort(push.batch)
-        ? stageShort(chunks, series, push.batch)
-        : yield* stageLong(chunks, series, push.batch);
-      outcomes.push(outcomeOf({ series, sequenceNumber, push }, found, staging));
+      outcomes.push(stageAtOnce(push, staging) ?? (yield* stageInSteps(push, staging)));
     }
     return outcomes;
   };
