@@ -22,7 +22,7 @@ export async function openAccounts(
     const { openAccounts: open } = await import('./postgres/accounts.ts');
     return open(place.url, options);
   }
-  const { openAccounts: open } = await import('./sqlite/accounts.ts');
+  const { openAccounts: open } = await import('./sqlite/opening.ts');
   return open(place.directory);
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Finding } from './finding.ts';
-import type { Largest } from './largest.ts';
+import type { Finding } from './checks.ts';
+import type { Largest } from './chunk-examination.ts';
 
 /** The results of looking at all that is stored. */
 export interface Examination {

@@ -9,8 +9,7 @@ import {
 } from '../sql/notification-row.ts';
 import type { Row, Table } from '../sql/table.ts';
 import { type UserRow, userColumns, userFromRow } from '../sql/users.ts';
-import type { Checks } from './checks.ts';
-import { restoreBackup } from './finding.ts';
+import { type Checks, restoreBackup } from './checks.ts';
 
 /** A table whose rows a service sets aside where it cannot understand them. */
 interface ReadTable {

@@ -1,7 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { SqlSession } from '../sql/session.ts';
+import { UnusableStorageError } from '../unusable-storage-error.ts';
 import type { MovedRow, MovedTable } from './tables.ts';
 
 /** How far a table was read: what its engine goes on from. */
-export type Mark = readonly (string | number)[];
+type Mark = readonly (string | number)[];
 
 /** Some rows of a table. */
 export interface MovedPage {
@@ -35,4 +38,56 @@ export interface MoveTarget extends Pick<MoveSource, 'count' | 'page'> {
   finish(secret: string): Promise<void>;
   /** Closes the target; pages that were put stay, for a move that goes on from there. */
   close(): Promise<void>;
+}
+
+/** Tables of a move that is under way: while they are there, no service starts. */
+const progressTables = [
+  'create table if not exists move_from (name text not null)',
+  'create table if not exists move_progress (moved text collate "C" primary key, mark text)',
+];
+const putSource = `
+  insert into move_from (name) select $1 where not exists (select 1 from move_from)`;
+const findProgress = 'select mark from move_progress where moved = $1';
+const putProgress = `
+  insert into move_progress (moved, mark) values ($1, $2)
+  on conflict (moved) do update set mark = excluded.mark`;
+
+/** Keeps in the target of a move where it comes from, and how far each table is. */
+export const createMoveProgress = (session: SqlSession) => ({
+  /** Makes the tables for a move from this source, where no move began. */
+  async begin(sourceName: string): Promise<void> {
+    for (const sql of progressTables) await session.run(sql);
+    await session.run(putSource, sourceName);
+  },
+  /** Throws UnusableStorageError where a move from another source broke off. */
+  async requireSource(sourceName: string, remedy: string): Promise<void> {
+    const from = await session.first<{ name: string }>('select name from move_from');
+    if (from?.name !== sourceName) throw new UnusableStorageError(remedy);
+  },
+  async progress({ name }: MovedTable): ReturnType<MoveTarget['progress']> {
+    const row = await session.first<{ mark: string | null }>(findProgress, name);
+    if (row === undefined) return 'none';
+    return row.mark === null ? 'done' : (JSON.parse(row.mark) as Mark);
+  },
+  /** Remembers how far a table is, in the commit of the page. */
+  async note({ name }: MovedTable, { next }: MovedPage): Promise<void> {
+    await session.run(putProgress, name, next === undefined ? null : JSON.stringify(next));
+  },
+});
+
+const pollMs = 20;
+/** Datapoints outside chunks are limited in every engine: this is far more than they take. */
+const patienceMs = 600_000;
+
+/** Resolves when all datapoints are in chunks. Throws UnusableStorageError when they do not go. */
+export async function untilFlushed(isFlushed: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  while (!(await isFlushed())) {
+    if (performance.now() > giveUpAt) {
+      throw new UnusableStorageError(
+        'datapoints cannot be put into chunks: look whether the disk is full',
+      );
+    }
+    await wait(pollMs);
+  }
 }

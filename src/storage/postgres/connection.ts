@@ -54,6 +54,22 @@ export function sessionOn(client: Queryable): SqlSession {
   };
 }
 
+/** Runs work in a transaction of its own. */
+export async function inTransaction<Answer>(
+  client: pg.Client,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  await client.query('begin');
+  try {
+    const answer = await work();
+    await client.query('commit');
+    return answer;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
 /** Statements that no caller waits for before the end of their transaction. */
 export interface Sender {
   /** Runs a statement behind those before; answers at once. */

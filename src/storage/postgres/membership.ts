@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { SqlSession } from '../sql/session.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { sessionOn } from './connection.ts';
+import { inTransaction, sessionOn } from './connection.ts';
 import type { Serving } from './service-lock.ts';
 
 /** The membership of this process among those that serve the database. */
@@ -64,8 +64,7 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
   const session = sessionOn(client);
   const name = randomBytes(16).toString('hex');
   const connection = `${name} 1`;
-  await client.query('begin');
-  try {
+  return inTransaction(client, async () => {
     await session.run(takeTurn);
     const row = await session.first<{ id: number }>(insertMember);
     const id = row?.id ?? 0;
@@ -80,12 +79,8 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
       await session.run(deleteLongGone);
       await session.run(deleteTheirWriters);
     }
-    await client.query('commit');
     return { id, name, connection };
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 /** Throws FencedError when this process is none of those that serve any more. */

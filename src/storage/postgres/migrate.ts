@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { inTransaction } from './connection.ts';
 
 /** A numbered step from one version of the tables to the next. */
 export interface Migration {
@@ -37,17 +38,12 @@ export async function migrate(
   client: pg.Client,
   migrations: readonly Migration[] = readMigrations(),
 ): Promise<void> {
-  await client.query('begin');
-  try {
+  await inTransaction(client, async () => {
     await client.query(lock);
     const version = await versionOf(client);
     refuseUnknown(version, migrations.length, version === 0 ? await tableCount(client) : 0);
     for (const step of migrations.slice(version)) await take(client, step);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 async function take(client: pg.Client, { version, name, sql }: Migration): Promise<void> {

@@ -2,7 +2,7 @@ import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
-import { type DeviceRow, deviceColumns, type PartRow } from '../sql/device-row.ts';
+import { type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
 import type { LoadDevices } from '../sql/devices.ts';
 import { type ReachedRow, type ReadReach, reachingSql } from '../sql/resources.ts';
 import type { SqlReader } from '../sql/session.ts';
@@ -96,7 +96,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
 
 // A single statement, so that all of a device belongs to one commit. The kind distinguishes parts.
 const selectDevices = `
-  select 0 as kind, id as device_id, ${deviceColumns}, 0 as place
+  select 0 as kind, id as device_id, ${deviceTable.columns}, 0 as place
   from devices where id = any($1::text[])
   union all
   select 1, device_id, sensor_id, null, null, null, null, details, series

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
+import { createWriteHealth } from '../write-health.ts';
 import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -38,7 +39,7 @@ interface Waiting {
 /** Many calls go in one commit; one that fails is run again alone, and undoes only itself. */
 export function createWriter(link: Link, log: Log): Writer {
   const queue: Waiting[] = [];
-  const health = createHealth(log);
+  const noteHealth = createWriteHealth(log, 'the database');
   let running: Promise<void> | undefined;
   let isClosed = false;
 
@@ -60,7 +61,7 @@ export function createWriter(link: Link, log: Log): Writer {
     for (let failures = 0; ; failures += 1) {
       try {
         const answers = await attempt(link);
-        health.observe(undefined);
+        noteHealth();
         calls.forEach((call, at) => {
           call.resolve(answers[at]);
         });
@@ -76,7 +77,7 @@ export function createWriter(link: Link, log: Log): Writer {
           return;
         }
         const refusal = isAway ? unavailable(awaySentence, error) : asRefusal(error);
-        health.observe(refusal);
+        noteHealth({ err: refusal });
         for (const call of calls) call.reject(refusal);
         return;
       }
@@ -128,21 +129,5 @@ function createAttempt(calls: readonly Waiting[]): (link: Link) => Promise<reado
       doubtful = { seq: transaction.seq, answers };
       return answers;
     });
-  };
-}
-
-// A database that is away refuses thousands of calls a second: only changes of state are logged.
-function createHealth(log: Log): { observe(refusal: unknown): void } {
-  let isFailing = false;
-  return {
-    observe(refusal) {
-      if (refusal !== undefined && !isFailing) {
-        isFailing = true;
-        log.error({ err: refusal }, 'the database refuses changes');
-      } else if (refusal === undefined && isFailing) {
-        isFailing = false;
-        log.warn({}, 'the database takes changes again');
-      }
-    },
   };
 }

@@ -1,21 +1,22 @@
 import { crc32 } from 'node:zlib';
 import type { Actuator } from '../../domain/devices/actuator.ts';
-import type { Device, Sensor, Visibility } from '../../domain/devices/device.ts';
-import type { ActuatorId, DeviceId, SensorId, Username } from '../../domain/ids.ts';
-import { detailsFrom } from './table.ts';
+import type { Device, Sensor } from '../../domain/devices/device.ts';
+import type { ActuatorId, SensorId } from '../../domain/ids.ts';
+import { createTable, detailsFrom, type Row } from './table.ts';
+
+/** The table devices, without the parts of devices. */
+export const deviceTable = createTable<Omit<Device, 'sensors' | 'actuators'>>('devices', {
+  plain: ['id', 'owner', 'visibility', 'createdAt', 'modifiedAt'],
+});
 
 /** A row of the table devices. */
-export interface DeviceRow {
+export interface DeviceRow extends Row {
   readonly id: string;
-  readonly owner: string;
-  readonly visibility: string | null;
-  readonly created_at: number;
-  readonly modified_at: number;
   readonly details: string;
 }
 
-/** The columns of DeviceRow. */
-export const deviceColumns = 'id, owner, visibility, created_at, modified_at, details';
+export const deviceToRow = ({ sensors, actuators, ...device }: Device): DeviceRow =>
+  deviceTable.toRow(device) as DeviceRow;
 
 /** A row of the table sensors or actuators. */
 export interface PartRow {
@@ -29,20 +30,9 @@ interface SearchColumns {
   readonly domain: string | null;
 }
 
-type DeviceDetails = Omit<
-  Device,
-  'id' | 'owner' | 'visibility' | 'sensors' | 'actuators' | 'createdAt' | 'modifiedAt'
->;
-
-/** The column details of a device. */
-export function deviceDetails(device: Device): string {
-  const { id, owner, visibility, sensors, actuators, createdAt, modifiedAt, ...details } = device;
-  return JSON.stringify(details satisfies DeviceDetails);
-}
-
 /** The columns beside these details. */
 export function searchColumns(details: string): SearchColumns {
-  const { gatewayId, domain } = detailsFrom<DeviceDetails>(details);
+  const { gatewayId, domain } = detailsFrom<Pick<Device, 'gatewayId' | 'domain'>>(details);
   return { gateway_id: gatewayId ?? null, domain: domain ?? null };
 }
 
@@ -50,23 +40,6 @@ export function searchColumns(details: string): SearchColumns {
 export function partDetails(part: Sensor | Actuator): string {
   const { id, ...details } = part;
   return JSON.stringify(details);
-}
-
-/** The device of this row with its parts. Throws when the row cannot be understood. */
-export function deviceFromRow(
-  row: DeviceRow,
-  parts: Pick<Device, 'sensors' | 'actuators'>,
-): Device {
-  return {
-    // Rows hold what parsed ids and checked enums were written from.
-    id: row.id as DeviceId,
-    owner: row.owner as Username,
-    ...(row.visibility === null ? {} : { visibility: row.visibility as Visibility }),
-    ...detailsFrom<DeviceDetails>(row.details),
-    ...parts,
-    createdAt: row.created_at,
-    modifiedAt: row.modified_at,
-  };
 }
 
 export function sensorFromRow(row: PartRow): Sensor {

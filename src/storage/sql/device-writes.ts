@@ -5,7 +5,7 @@ import {
   actuatorFromRow,
   bucketOf,
   type DeviceRow,
-  deviceColumns,
+  deviceTable,
   type PartRow,
   partDetails,
   searchColumns,
@@ -130,7 +130,7 @@ export interface DeviceInsert {
 }
 
 const insertDevice = `
-  insert into devices (bucket, ${deviceColumns}, gateway_id, domain)
+  insert into devices (bucket, ${deviceTable.columns}, gateway_id, domain)
   select bucket, $2, $3, $4, $5, $6, $7, $8, $9 from (select cast($1 as integer) as bucket) as own
   where true on conflict do nothing`;
 const changeDevice = `
@@ -150,9 +150,9 @@ export const deviceWrites = {
     session: SqlSession,
     { row, ...parts }: DeviceInsert,
   ): Promise<'inserted' | 'duplicate'> {
-    const { id, owner, visibility, created_at, modified_at, details } = row;
-    const { gateway_id, domain } = searchColumns(details);
-    const columns = [id, owner, visibility, created_at, modified_at, details, gateway_id, domain];
+    const { id } = row;
+    const { gateway_id, domain } = searchColumns(row.details);
+    const columns = [...Object.values(row), gateway_id, domain];
     if ((await session.run(insertDevice, bucketOf(id), ...columns)) === 0) return 'duplicate';
     await sensors.insertAll(session, id, parts.sensors);
     await actuators.insertAll(session, id, parts.actuators);

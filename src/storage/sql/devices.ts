@@ -11,8 +11,8 @@ import type { DamagedRows } from '../damaged-rows.ts';
 import {
   actuatorFromRow,
   type DeviceRow,
-  deviceDetails,
-  deviceFromRow,
+  deviceTable,
+  deviceToRow,
   type PartRow,
   partDetails,
   sensorFromRow,
@@ -127,14 +127,7 @@ function timedSettingOf({ device_id, id, details }: TimedRow): readonly TimedSet
 
 function insertOf(device: Device): DeviceInsert {
   return {
-    row: {
-      id: device.id,
-      owner: device.owner,
-      visibility: device.visibility ?? null,
-      created_at: device.createdAt,
-      modified_at: device.modifiedAt,
-      details: deviceDetails(device),
-    },
+    row: deviceToRow(device),
     sensors: device.sensors.map(partRow),
     actuators: device.actuators.map(partRow),
   };
@@ -198,7 +191,10 @@ function createDeviceReading({
       sensors: readable('sensors', row.id, sensors, sensorFromRow),
       actuators: readable('actuators', row.id, actuators, actuatorFromRow),
     };
-    return damaged.read('devices', row.id, () => deviceFromRow(row, parts));
+    return damaged.read('devices', row.id, () => ({
+      ...deviceTable.fromRow(row),
+      ...parts,
+    }));
   }
 
   return {

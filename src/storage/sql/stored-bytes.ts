@@ -2,14 +2,15 @@ import { bytesPerWeight } from '../../domain/datapoints/column-batch.ts';
 import type { Actuator } from '../../domain/devices/actuator.ts';
 import type { Device, DeviceStore, Sensor } from '../../domain/devices/device.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
-import { deviceDetails, partDetails } from './device-row.ts';
+import { deviceToRow, partDetails } from './device-row.ts';
 import type { SqlReader } from './session.ts';
 
 /** Bytes that a row counts besides its text: keys, indexes and dates. */
 const rowBytes = 200;
 
 /** Bytes that the description of a device counts towards a quota, without its sensors. */
-const deviceBytes = (device: Device): number => rowBytes + Buffer.byteLength(deviceDetails(device));
+const deviceBytes = (device: Device): number =>
+  rowBytes + Buffer.byteLength(deviceToRow(device).details);
 
 /** Bytes that the description of a sensor or actuator counts. */
 export const partBytes = (part: Sensor | Actuator): number =>

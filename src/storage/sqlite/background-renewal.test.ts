@@ -5,13 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { aDevice, aSensor, aUser } from '../../../test/contract/storage/builders.ts';
 import { at } from '../../../test/contract/storage/datapoint-builders.ts';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
-import type { LogFields } from '../../lib/log.ts';
-import { silentLog } from '../../lib/log.ts';
+import { type LogFields, silentLog } from '../../lib/log.ts';
 import { encodeChunk, toBlock } from '../chunks/chunk.ts';
 import { toColumns } from '../chunks/columns.ts';
-import { createBackgroundRenewal, type RenewalReport } from './background-renewal.ts';
+import {
+  createBackgroundRenewal,
+  createRenewalNews,
+  type RenewalReport,
+} from './background-renewal.ts';
 import { databasePath, openConnection } from './connection.ts';
-import { createRenewalNews } from './renewal-news.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { openSqlite } from './sqlite-storage.ts';
 import { datapointLimits } from './timeseries/datapoint-limits.ts';

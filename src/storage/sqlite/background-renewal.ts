@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Reporter } from '../../domain/reporter.ts';
+import type { Log } from '../../lib/log.ts';
 import type { ChunkLimits } from '../chunks/chunk-store.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { createChunkRenewal, type RenewalFigures } from './timeseries/chunk-renewal.ts';
 
 /** When chunks are renewed; tests shrink it. */
-export type RenewalTimes = Readonly<Record<keyof typeof sqliteLimits.renewal, number>>;
+type RenewalTimes = Readonly<Record<keyof typeof sqliteLimits.renewal, number>>;
 
 /** A report on renewal, published whenever it changed. */
 export interface RenewalReport extends Readonly<RenewalFigures> {
@@ -15,7 +17,7 @@ export interface RenewalReport extends Readonly<RenewalFigures> {
 }
 
 /** Renews chunks in the background, on the connection of the writer. */
-export interface BackgroundRenewal {
+interface BackgroundRenewal {
   /** The writer did something: it is not at rest. */
   touch(): void;
   stop(): void;
@@ -98,5 +100,50 @@ export function createBackgroundRenewal(options: {
     stop() {
       clearTimeout(timer);
     },
+  };
+}
+
+/** Logs when chunks begin to be renewed, and how it ended; counts in between. */
+export function createRenewalNews(options: {
+  readonly log: Log;
+  readonly reporter: Pick<Reporter, 'chunksRenewed'>;
+}): (report: RenewalReport) => void {
+  const { log, reporter } = options;
+  const nothing = { replaced: 0, made: 0, bytesBefore: 0, bytesAfter: 0 };
+  let before = nothing;
+  let startedAt: number | undefined;
+  let unreadableTold = 0;
+  let problemTold: string | undefined;
+
+  return (report) => {
+    const { replaced, made, bytesBefore, bytesAfter, left, unreadable, isOver, problem } = report;
+    reporter.chunksRenewed({ replaced, left, unreadable });
+    if (startedAt === undefined && replaced > before.replaced) {
+      startedAt = performance.now();
+      log.info({ left }, 'chunks of datapoints are written anew in the background');
+    }
+    if (problem !== undefined && problem !== problemTold) {
+      log.warn({ reason: problem }, 'chunks of datapoints cannot be written anew now');
+    }
+    problemTold = problem;
+    if (!isOver) return;
+    if (startedAt !== undefined) {
+      log.info(
+        {
+          chunks: replaced - before.replaced,
+          made: made - before.made,
+          bytesBefore: bytesBefore - before.bytesBefore,
+          bytesAfter: bytesAfter - before.bytesAfter,
+          seconds: Math.round(performance.now() - startedAt) / 1_000,
+        },
+        'chunks of datapoints were written anew',
+      );
+    }
+    if (unreadable > unreadableTold) {
+      log.error({ chunks: unreadable }, 'chunks cannot be read and stay as they are');
+    }
+    unreadableTold = unreadable;
+    before = { replaced, made, bytesBefore, bytesAfter };
+    startedAt = undefined;
   };
 }

@@ -1,7 +1,14 @@
+import { silentReporter } from '../../domain/reporter.ts';
+import { type Log, silentLog } from '../../lib/log.ts';
+import { createDamagedRows } from '../damaged-rows.ts';
+import { createCredentialStore } from '../sql/credentials.ts';
+import { createUserStore } from '../sql/users.ts';
+import type { AccountStorage } from '../storage.ts';
 import { databasePath, openConnection, prepareDirectory } from './connection.ts';
 import { requireOrdinaryFiles } from './data-files.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { migrate, readMigrations, versionOf } from './migrate.ts';
+import { createWriter, sharedContext } from './writer.ts';
 
 /** Prepares a data directory for the service: its own lock, and tables of the newest version. */
 export function prepareForService(directory: string): { path: string; lock: DirectoryLock } {
@@ -47,4 +54,26 @@ function migrateTo(path: string): void {
   } finally {
     database.close();
   }
+}
+
+/** Opens users and credentials of the data directory, and makes its database if there is none. */
+export async function openAccounts(
+  directory: string,
+  log: Log = silentLog,
+): Promise<AccountStorage> {
+  const path = prepareForCommand(directory);
+  // First, as nothing would end the thread of the writer if this one failed.
+  const reader = openConnection(path, { role: 'read' });
+  const writer = await createWriter({ path, log });
+  const damaged = createDamagedRows({ log, reporter: silentReporter });
+  const context = sharedContext({ reader, writer, damaged });
+  return {
+    // A running service notices the end of an account by itself: it asks for each credential anew.
+    users: createUserStore(context, () => undefined),
+    credentials: createCredentialStore(context),
+    async close() {
+      reader.close();
+      await writer.close();
+    },
+  };
 }

@@ -2,10 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
-import { type DeviceRow, deviceColumns, type PartRow } from '../sql/device-row.ts';
+import { type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
 import type { DeviceRows, LoadDevices } from '../sql/devices.ts';
 import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
+import { createRenewalNews } from './background-renewal.ts';
 import { lastBackupOf } from './backup-mark.ts';
 import { createSelection, openConnection } from './connection.ts';
 import { asRefusal } from './failures.ts';
@@ -13,7 +14,6 @@ import { ensureInstallationSecret } from './installation-secret.ts';
 import { prepareForService } from './opening.ts';
 import { retentionTables, storedDatapoints } from './own-tables.ts';
 import { createReachWalk } from './reach-walk.ts';
-import { createRenewalNews } from './renewal-news.ts';
 import { createSessionStore } from './sessions.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
@@ -79,7 +79,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   };
 }
 
-const selectDevice = `select ${deviceColumns} from devices where id = ?`;
+const selectDevice = `select ${deviceTable.columns} from devices where id = ?`;
 const selectSensors = `
   select sensor_id as id, details from sensors where device_id = ? order by series`;
 const selectActuators = `

@@ -28,10 +28,10 @@ import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { openAccounts } from './accounts.ts';
 import { databasePath } from './connection.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { readMigrations } from './migrate.ts';
+import { openAccounts } from './opening.ts';
 import { openSqlite, type SqliteOptions } from './sqlite-storage.ts';
 
 const open = (directory: string, options: Partial<SqliteOptions> = {}) =>

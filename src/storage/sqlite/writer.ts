@@ -8,6 +8,7 @@ import type { DamagedRows } from '../damaged-rows.ts';
 import type { AnswerOf, SqlContext } from '../sql/session.ts';
 import type { SqlWrites } from '../sql/writes.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { createWriteHealth } from '../write-health.ts';
 import type { RenewalReport } from './background-renewal.ts';
 import type { WriteRefusal } from './failures.ts';
 import { createReader } from './session.ts';
@@ -94,7 +95,7 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
     resourceLimits: { maxYoungGenerationSizeMb: sqliteLimits.writerYoungMebibytes },
   });
   const waiting = new Map<number, Waiting>();
-  const health = createHealth(log);
+  const noteHealth = createWriteHealth(log, 'the storage');
   let lastId = 0;
   let refusal: string | undefined;
 
@@ -111,7 +112,8 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
   function complete(answer: WriterAnswer): void {
     const caller = waiting.get(answer.id);
     waiting.delete(answer.id);
-    health.observe(answer);
+    if (answer.kind === 'done') noteHealth();
+    else if (answer.kind === 'refused') noteHealth({ reason: answer.refusal.message });
     if (answer.kind === 'done') caller?.resolve(answer.value);
     else caller?.reject(failureOf(answer));
   }
@@ -190,22 +192,6 @@ function started(worker: Worker, path: string): Promise<void> {
       resolve();
     });
   });
-}
-
-// A full disk refuses thousands of calls a second: only changes of the state are logged.
-function createHealth(log: Log): { observe(answer: WriterAnswer): void } {
-  let isFailing = false;
-  return {
-    observe(answer) {
-      if (answer.kind === 'refused' && !isFailing) {
-        isFailing = true;
-        log.error({ reason: answer.refusal.message }, 'the storage refuses changes');
-      } else if (answer.kind === 'done' && isFailing) {
-        isFailing = false;
-        log.warn({}, 'the storage takes changes again');
-      }
-    },
-  };
 }
 
 function failureOf(answer: Exclude<WriterAnswer, { kind: 'done' }>): Error {

@@ -1,5 +1,17 @@
-import { type Checks, createPace } from '../../examination/checks.ts';
-import { type ChunkSizes, growthOf, totalOf } from '../../examination/chunk-examination.ts';
+import {
+  type Checks,
+  createFindings,
+  createPace,
+  deleteAside,
+  type Findings,
+} from '../../examination/checks.ts';
+import {
+  type ChunkSizes,
+  growthOf,
+  largestOf,
+  type SizedPart,
+  totalOf,
+} from '../../examination/chunk-examination.ts';
 import {
   type DiskUse,
   type Examination,
@@ -7,18 +19,13 @@ import {
   measureWrites,
   type SyncRate,
 } from '../../examination/examination.ts';
-import { createFindings, deleteAside, type Findings } from '../../examination/finding.ts';
-import { largestOf, type SizedPart } from '../../examination/largest.ts';
 import { checkRows } from '../../examination/row-checks.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { openForReading } from '../command-opening.ts';
 import { readMigrations } from '../migrate.ts';
 import { isServed } from '../service-lock.ts';
-import { checkKeys } from './key-checks.ts';
-import { checkStored } from './point-checks.ts';
-import { reasonOfDamage } from './reason.ts';
-import { checkAllSeries } from './series-checks.ts';
-import { checkServer } from './server-checks.ts';
+import { checkAllSeries, checkStored } from './point-checks.ts';
+import { checkKeys, checkServer, reasonOfDamage } from './server-checks.ts';
 
 /**
  * Examines all that is stored in a database, beside a service or without one. It changes no table,

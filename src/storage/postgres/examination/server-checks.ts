@@ -1,5 +1,6 @@
-import type { Findings } from '../../examination/finding.ts';
+import type { Checks, Findings } from '../../examination/checks.ts';
 import type { SqlSession } from '../../sql/session.ts';
+import { sqlStateOf } from '../failures.ts';
 
 const selectSettings = `
   select name, setting from pg_settings
@@ -41,4 +42,68 @@ export async function checkServer(session: SqlSession, findings: Findings): Prom
       'Look for a transaction that stays open for hours, in pg_stat_activity; then vacuum.',
     );
   }
+}
+
+/** Data or indexes that are corrupted, files that cannot be read, values that are none. */
+const isOfStored = /^(XX|58|22)/;
+
+/**
+ * The server's message about something that it cannot read, for a sentence. Throws any other error:
+ * a server that is away is no damage.
+ */
+export function reasonOfDamage(error: unknown): string {
+  const said = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(said instanceof Error) || !isOfStored.test(sqlStateOf(said) ?? '')) throw error;
+  return said.message;
+}
+
+/** Tables that are walked row by row instead: they may be of any size. */
+const walked = ['chunks'];
+
+const selectKeys = `
+  select conrelid::regclass::text as child, confrelid::regclass::text as parent,
+    (select array_agg(quote_ident(attname) order by place) from unnest(conkey)
+      with ordinality as key (number, place)
+      join pg_attribute on attrelid = conrelid and attnum = number)::text[] as own,
+    (select array_agg(quote_ident(attname) order by place) from unnest(confkey)
+      with ordinality as key (number, place)
+      join pg_attribute on attrelid = confrelid and attnum = number)::text[] as others
+  from pg_constraint
+  where contype = 'f' and connamespace = current_schema()::regnamespace
+    and conrelid::regclass::text <> all ($1)
+  order by 1, 2`;
+
+interface KeyRow {
+  readonly child: string;
+  readonly parent: string;
+  readonly own: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** Whether rows belong to rows that are there, also where the server was set not to check. */
+export async function checkKeys({ session, findings, pace, reasonOf }: Checks): Promise<void> {
+  const told = (sentence: string): void => findings.damage('orphans', sentence);
+  for (const key of await session.all<KeyRow>(selectKeys, walked)) {
+    const { child, parent } = key;
+    try {
+      const found = await session.first<{ n: number }>(countOrphans(key));
+      if (found !== undefined && found.n > 0) {
+        told(
+          `${found.n} rows of the table ${child} belong to rows of ${parent} that are not there.`,
+        );
+      }
+    } catch (error) {
+      told(`The table ${child} cannot be held against ${parent}: ${reasonOf(error)}.`);
+    }
+    await pace();
+  }
+}
+
+function countOrphans({ child, parent, own, others }: KeyRow): string {
+  const columns = own.map((name) => `child.${name}`);
+  const same = others.map((name, at) => `parent.${name} = ${columns[at]}`).join(' and ');
+  const isSet = columns.map((name) => `${name} is not null`).join(' and ');
+  return `
+    select count(*) as n from ${child} as child
+    where ${isSet} and not exists (select 1 from ${parent} as parent where ${same})`;
 }

@@ -1,6 +1,5 @@
 import type { Log } from '../../../lib/log.ts';
-import type { MoveSource } from '../../move/move-end.ts';
-import { untilFlushed } from '../../move/until-flushed.ts';
+import { type MoveSource, untilFlushed } from '../../move/move-end.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import type { DatabasePlace } from '../../storage.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';

@@ -1,10 +1,9 @@
 import type pg from 'pg';
-import type { MovedPage, MoveTarget } from '../../move/move-end.ts';
-import { createMoveProgress } from '../../move/progress.ts';
+import { createMoveProgress, type MovedPage, type MoveTarget } from '../../move/move-end.ts';
 import { type MovedTable, movedTables } from '../../move/tables.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import { sessionOn } from '../connection.ts';
+import { inTransaction, sessionOn } from '../connection.ts';
 import { migrate } from '../migrate.ts';
 import { connectWriter, unusable } from '../opening.ts';
 import { lockService } from '../service-lock.ts';
@@ -75,17 +74,6 @@ function createTarget(client: pg.Client): MoveTarget {
     },
     close: () => client.end(),
   };
-}
-
-async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
-  await client.query('begin');
-  try {
-    await work();
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
 }
 
 /** Claims a database that is empty, or has a move from the same source. */

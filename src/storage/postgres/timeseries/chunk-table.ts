@@ -1,6 +1,5 @@
 import type { ChunkBytes, ChunkLimits, ChunkRow, ChunkStore } from '../../chunks/chunk-store.ts';
 import type { WriteSession } from '../writer.ts';
-import type { SeriesKey } from './series-key.ts';
 
 const columns = `
   id, min_time as "minTime", max_time as "maxTime", count, octet_length(points) as bytes`;
@@ -65,4 +64,10 @@ export function chunksOf(
       else session.send(insertRest, ...row, id);
     },
   };
+}
+
+/** Which sensor's datapoints. */
+export interface SeriesKey {
+  readonly bucket: number;
+  readonly series: number;
 }

@@ -19,12 +19,16 @@ import type { StoreContext } from '../store-context.ts';
 import type { WriteSession } from '../writer.ts';
 import { appendPushes } from './append.ts';
 import { createChunkCache } from './chunk-cache.ts';
-import { asideSentence, flushSeries } from './flush-series.ts';
-import { createFlusher, type Flusher, type HotCount } from './flusher.ts';
+import {
+  asideSentence,
+  createFlusher,
+  type Flusher,
+  flushSeries,
+  type HotCount,
+} from './flusher.ts';
 import { type HotLimits, hotLimits } from './hot-limits.ts';
 import { createLastValues } from './last-values.ts';
-import { createRetainedHours } from './retained-hours.ts';
-import { putHours, takeOldDatapoints } from './retention-steps.ts';
+import { createRetainedHours, putHours, takeOldDatapoints } from './retention-steps.ts';
 import { createPartsLoading } from './series-parts.ts';
 import { createViewSeries, type SeriesView, type Viewed } from './series-view.ts';
 

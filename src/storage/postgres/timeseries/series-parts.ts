@@ -10,9 +10,9 @@ import { hoursAmong } from '../../chunks/retention-step.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
+import type { SeriesKey } from './chunk-table.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
-import { daysWithHours } from './retained-hours.ts';
-import type { SeriesKey } from './series-key.ts';
+import { daysWithHours } from './retention-steps.ts';
 
 /** The stored parts of a sensor in a range of time, as one commit left them. */
 export interface SeriesParts extends SeriesKey {

@@ -1,11 +1,10 @@
 import { decodePushes } from '../../chunks/datapoint-log.ts';
-import { type Checks, walkRows } from '../../examination/checks.ts';
+import { type Checks, checkSeries, type StoredSeries, walkRows } from '../../examination/checks.ts';
 import {
   type ChunkSizes,
   createChunkExamination,
   type StoredChunk,
 } from '../../examination/chunk-examination.ts';
-import { checkSeries, type StoredSeries } from '../../examination/series-checks.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
 
 /** Sizes that were read on the way through the chunks and the log. */

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { Findings } from '../../examination/checks.ts';
 import { growthOf } from '../../examination/chunk-examination.ts';
 import {
   type DiskUse,
@@ -18,7 +19,6 @@ import {
   type OwnDisk,
   type SyncRate,
 } from '../../examination/examination.ts';
-import type { Findings } from '../../examination/finding.ts';
 import { databasePath } from '../connection.ts';
 import { sqliteLimits } from '../sqlite-limits.ts';
 import type { DatapointSizes } from './chunk-checks.ts';

@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Checks, createPace, type Pace } from '../../examination/checks.ts';
-import { totalOf } from '../../examination/chunk-examination.ts';
+import {
+  type Checks,
+  createFindings,
+  createPace,
+  deleteAside,
+  type Findings,
+  type Pace,
+} from '../../examination/checks.ts';
+import { largestOf, totalOf } from '../../examination/chunk-examination.ts';
 import type { Examination, SyncRate } from '../../examination/examination.ts';
-import { createFindings, deleteAside, type Findings } from '../../examination/finding.ts';
-import { largestOf } from '../../examination/largest.ts';
 import { checkRows } from '../../examination/row-checks.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { databasePath, openConnection } from '../connection.ts';

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Checks, Pace } from '../../examination/checks.ts';
-import type { Findings } from '../../examination/finding.ts';
-import type { SizedPart } from '../../examination/largest.ts';
+import type { Checks, Findings, Pace } from '../../examination/checks.ts';
+import type { SizedPart } from '../../examination/chunk-examination.ts';
 import { describeFailure } from '../failures.ts';
 
 /** Tables that are walked row by row instead: they may be of any size. */

@@ -1,7 +1,6 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MoveTarget } from '../../move/move-end.ts';
-import { createMoveProgress } from '../../move/progress.ts';
+import { createMoveProgress, type MoveTarget } from '../../move/move-end.ts';
 import type { MovedRow } from '../../move/tables.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { createPrivately, databasePath, openConnection } from '../connection.ts';
