@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
+import { versionDocuments } from '../src/http/openapi.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
 import { createV1Paths } from '../src/http/v1/paths.ts';
 import { v2Routes } from '../src/http/v2/index.ts';
 import type { Services } from '../src/http/v2/services.ts';
-import { versionDocuments } from '../src/http/version-documents.ts';
 import { dereferenced } from './dereferenced.ts';
 
 /** A request and what came back, as far as the reference speaks of it. */

@@ -16,7 +16,6 @@ import { stepsOf } from '../lib/steps.ts';
 import type { Clients, RequestSource } from './clients.ts';
 import { nextAnswer } from './latest-answer.ts';
 import { gateOf } from './request-gate.ts';
-import { refuseTinyChunks } from './tiny-chunks.ts';
 
 /**
  * The budget of answers that wait to be read. A reader may be slow or read nothing at all: bytes
@@ -321,4 +320,25 @@ function mayWait(
     gateOf(socket)?.narrow();
     return false;
   }
+}
+
+/**
+ * Ends the connection of a request whose body comes in chunks of a byte or so [RFC 9112, 7.1]: a
+ * few bytes on the network would be an object each, and hours of work for who reads them.
+ */
+function refuseTinyChunks(request: IncomingMessage): void {
+  let chunks = 0;
+  let bytes = 0;
+  // The parser hands each chunk over here, whether anybody reads the body or not.
+  request.push = function push(chunk: Uint8Array | null, encoding?: BufferEncoding): boolean {
+    if (chunk !== null) {
+      chunks += 1;
+      bytes += chunk.length;
+      if (chunks > limits.tinyChunksMax + bytes / limits.chunkBytesUsual) {
+        request.socket.destroy();
+        return false;
+      }
+    }
+    return Object.getPrototypeOf(request).push.call(request, chunk, encoding);
+  };
 }

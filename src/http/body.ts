@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { TSchema } from 'typebox';
 import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -14,6 +15,7 @@ import {
 import { isArrayOfObjects } from '../wire/datapoint-array.ts';
 import type { LargeBody } from '../wire/large-push.ts';
 import { createPushByteReader } from '../wire/push-bytes.ts';
+import { readStreamBody } from './body-reader.ts';
 import { EdgeError } from './errors.ts';
 
 /** A bare value: the body of a single-field PUT, as text or JSON [spec 4, contract 2]. */
@@ -35,7 +37,7 @@ function mediaType(contentType: string | undefined): MediaType {
 }
 
 /** A JSON message. */
-export function readJsonBody(body: unknown, contentType: string | undefined): unknown {
+function readJsonBody(body: unknown, contentType: string | undefined): unknown {
   const type = mediaType(contentType);
   if (type !== 'json' && type !== 'none') throw unsupported(contentType, 'application/json');
   const text = decode(body, contentType);
@@ -44,7 +46,7 @@ export function readJsonBody(body: unknown, contentType: string | undefined): un
 }
 
 /** A CSV, in whatever encoding. */
-export function readCsvBody(body: unknown, contentType: string | undefined): Uint8Array {
+function readCsvBody(body: unknown, contentType: string | undefined): Uint8Array {
   if (mediaType(contentType) !== 'csv') throw unsupported(contentType, 'text/csv');
   if (Buffer.isBuffer(body) && body.length > 0) return body;
   throw invalid('the body is empty: send rows below the names of their columns');
@@ -93,7 +95,7 @@ export function readPushBody(body: unknown, contentType: string | undefined): Pu
 }
 
 /** A bare value that is to be read as text or as JSON, whatever the field needs. */
-export function readBareBody(body: unknown, contentType: string | undefined): BareBody {
+function readBareBody(body: unknown, contentType: string | undefined): BareBody {
   const type = mediaType(contentType);
   if (type === 'other' || type === 'csv') {
     throw unsupported(contentType, 'text/plain or application/json');
@@ -127,7 +129,7 @@ export function bareJson(body: BareBody): JsonValue {
 }
 
 /** The JSON value of a body that need not be there, nor be JSON; then it is undefined. */
-export function readOptionalBody(body: unknown): JsonValue | undefined {
+function readOptionalBody(body: unknown): JsonValue | undefined {
   if (!Buffer.isBuffer(body) || body.length === 0 || !isUtf8(body)) return undefined;
   try {
     return parseJson(decode(body), limits.jsonDepthMax, limits.jsonCostMax);
@@ -164,3 +166,49 @@ function unsupported(contentType: string | undefined, expected: string): EdgeErr
     `the content type ${shown} is not read here: send Content-Type: ${expected}`,
   );
 }
+
+/**
+ * The kinds of bodies. json: a message; push: datapoints; bare: one field's new value; csv: rows;
+ * stream: piece by piece, by the handler, however long it is; optional: a JSON value, or nothing.
+ */
+type BodyKind = 'json' | 'push' | 'bare' | 'csv' | 'stream' | 'optional';
+
+/** Notes on a body besides its kind and its schema. */
+interface BodyNotes {
+  readonly bytesMax?: number;
+  /** The usual message, for the reference; absent: `schema`. */
+  readonly documented?: TSchema;
+  /** For the reference, where it is not the usual one of the kind. */
+  readonly contentType?: string;
+}
+
+/** A body as data. */
+export interface RouteBody extends BodyNotes {
+  readonly kind: BodyKind;
+  readonly schema: TSchema;
+  /** What the reader gets of a body that was sent. */
+  readonly parse: (body: unknown, contentType: string | undefined) => unknown;
+}
+
+/** A body with the reader that makes what the handler is given. Readers throw DomainError. */
+export interface ReadBody<Value> extends RouteBody {
+  readonly read: (sent: unknown) => Value;
+}
+
+const bodyOf =
+  <Sent>(kind: BodyKind, parse: (body: unknown, contentType: string | undefined) => Sent) =>
+  <Value>(schema: TSchema, read: (sent: Sent) => Value, notes?: BodyNotes): ReadBody<Value> => ({
+    ...{ kind, schema, parse, ...notes },
+    // The route is handed what `parse` made of a body of this kind, in the words of version 2.
+    read: (sent) => read(sent as Sent),
+  });
+
+export const jsonBody = bodyOf('json', readJsonBody);
+export const pushBody = bodyOf('push', readPushBody);
+export const bareBody = bodyOf('bare', readBareBody);
+export const csvBody = bodyOf('csv', readCsvBody);
+export const streamBody = bodyOf('stream', readStreamBody);
+export const optionalBody = bodyOf('optional', readOptionalBody);
+
+/** The reader of a body whose handler reads it. */
+export const asSent = <Value>(sent: Value): Value => sent;

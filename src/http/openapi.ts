@@ -1,17 +1,36 @@
 import { errorCodes } from '../domain/errors.ts';
 import { defined } from '../lib/record.ts';
 import { refusalPatterns } from '../wire/refusal-patterns.ts';
+import type { RouteBody } from './body.ts';
+import { compatibleV2Routes, type EndpointServices } from './compatible/endpoints.ts';
 import { edgeErrorCodes, statusOf } from './errors.ts';
 import { mayShorten, type Route, type RouteAnswer } from './route.ts';
-import type { RouteBody } from './route-body.ts';
+import { textToV1 } from './v1/dictionary.ts';
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 const titleOf = { v2: 'Kipimo', v1: 'Kipimo, version 1' } as const;
 
+/** The OpenAPI documents of both versions; each is made when it is asked for. */
+export function versionDocuments(options: {
+  readonly version: string;
+  readonly routes: Readonly<Record<'v1' | 'v2', readonly Route[]>>;
+  readonly services: EndpointServices;
+}): Readonly<Record<'v2' | 'v1', () => OpenApiDocument>> {
+  const { version, routes, services } = options;
+  return {
+    v2: () =>
+      createVersionDocument('v2', {
+        version,
+        routes: [...routes.v2, ...compatibleV2Routes(services)],
+      }),
+    v1: () => createVersionDocument('v1', { version, routes: routes.v1, inWords: textToV1 }),
+  };
+}
+
 /** The reference of one API version, made from the same routes that are mounted. */
-export function createVersionDocument(
+function createVersionDocument(
   name: keyof typeof titleOf,
   options: {
     readonly version: string;

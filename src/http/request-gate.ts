@@ -26,7 +26,7 @@ const codes: Readonly<Record<Refused, string>> = {
 };
 
 /** Refuses a request as if node:http had read it. */
-export function refuseRequest(server: Server, socket: Socket, why: Refused): void {
+function refuseRequest(server: Server, socket: Socket, why: Refused): void {
   server.emit('clientError', Object.assign(new Error(why), { code: codes[why] }), socket);
 }
 
@@ -48,7 +48,7 @@ function takeListeners(socket: Socket, listen: () => void): NodeListeners {
 }
 
 /** The server, its open gates and the budget of bytes that wait at them. */
-export interface GateParts {
+interface GateParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
   readonly room: WaitingBudget;
@@ -146,7 +146,7 @@ const leaveHeadOut = (answer: ServerResponse): void =>
  * line feeds included, and hands over one whole request after the other. Requests beyond the limit
  * stay in the socket.
  */
-export class RequestGate {
+class RequestGate {
   readonly #parts: GateParts;
   readonly #socket: GatedSocket;
   readonly #node: NodeListeners;
@@ -295,4 +295,50 @@ export class RequestGate {
       this.#advance();
     }
   }
+}
+
+/** node:http, as far as connections are given to it that it did not accept itself. */
+export interface NodeHttp {
+  /**
+   * Gives it a connection for good, with what was read of its next request, from the first byte on.
+   * `hasEnded`: nothing follows them.
+   */
+  takeOver(socket: Socket, bytes: Buffer, hasEnded: boolean): void;
+  /** A request will not come any more, or not in time: refused as if node had read it. */
+  refuse(socket: Socket, why: NotComing): void;
+  close(): void;
+}
+
+/** `listeners` are node's own, which it calls with a connection that was accepted. */
+export function createNodeHttp(
+  server: Server,
+  options: Pick<GateParts, 'room'> & {
+    readonly listeners: ReturnType<Server['listeners']>;
+    readonly headersMs: number;
+    readonly checkMs: number;
+  },
+): NodeHttp {
+  const { listeners, headersMs, checkMs, room } = options;
+  const parts = { server, open: new Set<RequestGate>(), room };
+  server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) =>
+    gateOf(request.socket)?.begun(request, answer),
+  );
+  const sweep = setInterval(() => {
+    const now = performance.now();
+    for (const gate of parts.open) gate.sweep(now, headersMs);
+  }, checkMs);
+  sweep.unref();
+  return {
+    takeOver(socket, bytes, hasEnded) {
+      const gate = new RequestGate(parts, socket, () => {
+        for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+      });
+      // Node resumes no connection itself: as far as it knows, it was never paused.
+      socket.resume();
+      gate.receive(bytes);
+      if (hasEnded) gate.end();
+    },
+    refuse: (socket, why) => refuseRequest(server, socket, why),
+    close: () => clearInterval(sweep),
+  };
 }

@@ -6,6 +6,7 @@ import { currentPayer, keepPayers } from '../lib/paid-work.ts';
 import { createFairSlices } from '../lib/scheduling/fair-slices.ts';
 import { createReader } from '../wire/validation.ts';
 import { bare, done, json, list } from './answer.ts';
+import { jsonBody } from './body.ts';
 import {
   type AnswerTo,
   bareTextAnswer,
@@ -16,7 +17,6 @@ import {
   type RouteAnswer,
   type RouteRequest,
 } from './route.ts';
-import { jsonBody } from './route-body.ts';
 
 keepPayers();
 

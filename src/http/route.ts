@@ -26,12 +26,12 @@ import {
 import type { AnswerBudget } from './answer-budget.ts';
 import { readOptionsOf } from './answer-headers.ts';
 import { type Authenticate, importing } from './authentication.ts';
+import type { ReadBody, RouteBody } from './body.ts';
 import { inStreamScope } from './body-reader.ts';
 import type { Client, Clients, RequestSource } from './clients.ts';
 import type { Compressor } from './compression.ts';
 import { EdgeError, type EdgeErrorCode } from './errors.ts';
 import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
-import { parsers, type ReadBody, type RouteBody } from './route-body.ts';
 
 /** The parameters of a path, by their names. */
 export type Params = Readonly<Record<string, string>>;
@@ -299,7 +299,6 @@ export function createResponder(
   // Pushes and logins have queues of their own; all other simultaneous requests begin in slices.
   const isPush = route.body?.kind === 'push' || route.body?.kind === 'stream';
   const takesTurns = isRead || !(isPush || route.isLogin === true);
-  const parse = route.body === undefined ? undefined : parsers[route.body.kind];
 
   const inTurn = (request: ReceivedRequest, known: Actor): Promise<Answer> => {
     const client = clients.of(request.raw);
@@ -330,7 +329,7 @@ export function createResponder(
       actor,
       params: paramsOf(request),
       query: queryOf(request.query as object),
-      body: parse?.(request.body, headers['content-type']),
+      body: route.body?.parse(request.body, headers['content-type']),
       url: request.url,
       accept: headers.accept,
       authorization: headers.authorization,

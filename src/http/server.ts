@@ -26,6 +26,7 @@ import { answerErrors, type OnRefused, refuseAsUsual } from './error-handler.ts'
 import { EdgeError, errorAnswer } from './errors.ts';
 import { createFastPath, type FastPathOptions } from './fast-path/fast-path.ts';
 import { nothingAt } from './lost-paths.ts';
+import { versionDocuments } from './openapi.ts';
 import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { createNoteRefusal } from './refused-pushes.ts';
@@ -37,7 +38,6 @@ import { v1Routes } from './v1/index.ts';
 import { createV1Paths } from './v1/paths.ts';
 import { v2Routes } from './v2/index.ts';
 import type { Services } from './v2/services.ts';
-import { versionDocuments } from './version-documents.ts';
 
 /** How long a peer may take, in milliseconds. */
 export interface HttpTimeouts {

@@ -5,8 +5,7 @@ import type { Server as TlsServer } from 'node:tls';
 import type { WaitingBudget } from '../domain/budgets/budget.ts';
 import type { Clients } from './clients.ts';
 import type { FastPath } from './fast-path/fast-path.ts';
-import { createNodeHttp, type NodeHttp } from './fast-path/hand-over.ts';
-import { gateOf } from './request-gate.ts';
+import { createNodeHttp, gateOf, type NodeHttp } from './request-gate.ts';
 import { requestLimits } from './request-limits.ts';
 
 /** Another protocol on the port of HTTP: gateways dial that port with MQTT [contract 8]. */

@@ -11,8 +11,13 @@ import type { Clients } from '../clients.ts';
 import { answerErrors, type Refuse, refuseAsUsual } from '../error-handler.ts';
 import type { EdgeErrorCode } from '../errors.ts';
 import { mountRoutes, type Route } from '../route.ts';
-import { mountInfluxQueries } from './influx-queries.ts';
-import { acceptingTokens, influxRoute, influxV1Route, influxV3Route } from './influx-routes.ts';
+import {
+  acceptingTokens,
+  influxRoute,
+  influxV1Route,
+  influxV3Route,
+  mountInfluxQueries,
+} from './influx-routes.ts';
 import { createWriteLines } from './line-writes.ts';
 import { type ChannelParts, channelRoutes } from './thing-speak-channels.ts';
 import { thingSpeakRoutes } from './thing-speak-routes.ts';

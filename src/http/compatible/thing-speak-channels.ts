@@ -16,10 +16,10 @@ import {
 } from '../../wire/thing-speak.ts';
 import { createFeed, type FeedShape, feedText, lastText } from '../../wire/thing-speak-feed.ts';
 import { csvType, jsonType, type TextAnswer, text, textType, written } from '../answer.ts';
+import { asSent, streamBody } from '../body.ts';
 import type { StreamBody } from '../body-reader.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { defineRoute, type Route, type RouteRequest } from '../route.ts';
-import { asSent, streamBody } from '../route-body.ts';
+import { defineRoute, type Route, type RouteRequest, usualErrors } from '../route.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 import { withSensors } from './line-writes.ts';
 import { gatheredBody, queryOf, senderOf, type ThingSpeakParts } from './thing-speak-routes.ts';
@@ -35,7 +35,7 @@ const common = {
     description: 'As ThingSpeak answers.',
     content: { 'text/plain': Type.String() },
   },
-  errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
+  errors: usualErrors,
 } as const;
 
 const root = '/channels/:channel_id';

@@ -25,12 +25,12 @@ import {
 } from '../../wire/thing-speak.ts';
 import { type JsonAnswer, json, type TextAnswer, text, textType } from '../answer.ts';
 import type { Authenticate } from '../authentication.ts';
+import { asSent, streamBody } from '../body.ts';
 import type { StreamBody } from '../body-reader.ts';
 import { bounded } from '../content-encoding.ts';
 import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { defineRoute, type Route, type RouteRequest } from '../route.ts';
-import { asSent, streamBody } from '../route-body.ts';
+import { defineRoute, type Route, type RouteRequest, usualErrors } from '../route.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 
 export interface ThingSpeakParts {
@@ -57,15 +57,7 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
         'application/xml': Type.String(),
       },
     },
-    errors: [
-      'invalid',
-      'unauthenticated',
-      'forbidden',
-      'not_found',
-      'too_large',
-      'storage_full',
-      'unavailable',
-    ],
+    errors: [...usualErrors, 'too_large', 'storage_full'],
   } as const;
   return ['/update', '/update.json', '/update.xml'].flatMap((path) => [
     defineRoute({

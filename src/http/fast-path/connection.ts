@@ -5,9 +5,8 @@ import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
 import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { type AnswerBudget, asker } from '../answer-budget.ts';
 import type { Clients, RequestSource } from '../clients.ts';
-import { type NotComing, payerOfSocket } from '../request-gate.ts';
+import { type NodeHttp, type NotComing, payerOfSocket } from '../request-gate.ts';
 import { AnswerQueue } from './answer-queue.ts';
-import type { NodeHttp } from './hand-over.ts';
 import { type HotPattern, type HotRequest, type KeptRequest, readHotRequest } from './reader.ts';
 
 /** A hot request, as its route reads it. */

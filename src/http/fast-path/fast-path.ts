@@ -9,10 +9,10 @@ import { readOptionsOf } from '../answer-headers.ts';
 import type { Clients } from '../clients.ts';
 import type { Compressor } from '../compression.ts';
 import { type OnRefused, refusalOf, refuseAsUsual } from '../error-handler.ts';
+import type { NodeHttp } from '../request-gate.ts';
 import { mayShorten, type Respond, type Route } from '../route.ts';
 import { type AnswerWriter, createAnswerWriter } from './answers.ts';
 import { FastConnection, type FastPathParts, type HotTarget } from './connection.ts';
-import type { NodeHttp } from './hand-over.ts';
 import { type HotPattern, hotPattern, readHotRequest } from './reader.ts';
 
 /** The path of plain requests of hot routes from the socket to their handlers [decision 0015]. */

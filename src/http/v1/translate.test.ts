@@ -7,9 +7,9 @@ import { guest } from '../../domain/actor.ts';
 import { invalid } from '../../domain/errors.ts';
 import { v2Spelling } from '../../wire/spelling.ts';
 import { json, list } from '../answer.ts';
+import { asSent, bareBody, jsonBody, pushBody, type RouteBody } from '../body.ts';
 import { EdgeError } from '../errors.ts';
 import type { Route, RouteRequest } from '../route.ts';
-import type { RouteBody } from '../route-body.ts';
 import { v1Spelling } from './index.ts';
 import { translateRoute } from './translate.ts';
 
@@ -84,10 +84,10 @@ test('the handler gets parameters, query and spelling in its own words', async (
 test('a message is renamed, and so is a bare value that is one', async () => {
   const message = { sensors: ['D'], devices: 1 };
   const ofV2 = { devices: ['D'] };
-  const { body } = await handedOver({ body: message }, { kind: 'json', schema: Condition });
+  const { body } = await handedOver({ body: message }, jsonBody(Condition, asSent));
   assert.deepEqual(body, ofV2);
   const bare = async (text: string, isJson: boolean) =>
-    (await handedOver({ body: { text, isJson } }, { kind: 'bare', schema: Condition })).body;
+    (await handedOver({ body: { text, isJson } }, bareBody(Condition, asSent))).body;
   assert.deepEqual(await bare(JSON.stringify(message), true), {
     text: JSON.stringify(ofV2),
     isJson: true,
@@ -99,7 +99,7 @@ test('a message is renamed, and so is a bare value that is one', async () => {
 
 test('a push is handed over as it is', async () => {
   const body = { kind: 'json', value: { sensors: 1 } };
-  const handed = await handedOver({ body }, { kind: 'push', schema: Type.Array(Condition) });
+  const handed = await handedOver({ body }, pushBody(Type.Array(Condition), asSent));
   assert.equal(handed.body, body);
 });
 

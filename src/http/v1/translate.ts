@@ -4,11 +4,10 @@ import { limits } from '../../domain/limits.ts';
 import { defined, ifDefined, isRecord } from '../../lib/record.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import type { Answer } from '../answer.ts';
-import { type BareBody, bareJson } from '../body.ts';
+import { type BareBody, bareJson, type RouteBody } from '../body.ts';
 import { EdgeError } from '../errors.ts';
 import type { NestedMessage } from '../json-pieces.ts';
 import type { Route, RouteAnswer, RouteRequest } from '../route.ts';
-import type { RouteBody } from '../route-body.ts';
 import { keyToV1, pathToV1, refusalToV1, textToV1 } from './dictionary.ts';
 import { type Renaming, renamingOf } from './renaming.ts';
 

@@ -12,9 +12,8 @@ import {
   settableActuatorToWire,
 } from '../../wire/actuator.ts';
 import { json } from '../answer.ts';
-import { type BareBody, bareJson } from '../body.ts';
+import { type BareBody, bareBody, bareJson, jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
-import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, metaBody, optionalText, textBody } from './field-routes.ts';
 import type { Services } from './services.ts';

@@ -10,8 +10,8 @@ import {
   settingsToWire,
 } from '../../wire/service.ts';
 import { json } from '../answer.ts';
+import { jsonBody } from '../body.ts';
 import { messageAnswer, type Route, routesOf } from '../route.ts';
-import { jsonBody } from '../route-body.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Administration');

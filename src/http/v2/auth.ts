@@ -20,6 +20,7 @@ import { PermissionMessage } from '../../wire/sharing.ts';
 import { createReader } from '../../wire/validation.ts';
 import { bare, done, doneSetting, json, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
+import { jsonBody } from '../body.ts';
 import { browserNameOf } from '../browser-name.ts';
 import { createLoginCookies, type LoginCookies } from '../login-cookies.ts';
 import {
@@ -29,7 +30,6 @@ import {
   type RouteRequest,
   routesOf,
 } from '../route.ts';
-import { jsonBody } from '../route-body.ts';
 import type { RouteParts, Services } from './services.ts';
 
 const route = routesOf('Authentication');

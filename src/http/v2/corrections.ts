@@ -17,8 +17,8 @@ import {
 } from '../../wire/correction.ts';
 import { readInstant } from '../../wire/datapoint.ts';
 import { json } from '../answer.ts';
+import { jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
-import { jsonBody } from '../route-body.ts';
 import { sensorOf } from './sensors.ts';
 import type { Services } from './services.ts';
 

@@ -20,9 +20,8 @@ import {
 import { deviceTexts, wholeDeviceText } from '../../wire/device-text.ts';
 import { RefusalMessage, refusalToWire } from '../../wire/refusal.ts';
 import { done, json, jsonType, text, written } from '../answer.ts';
-import { bareJson } from '../body.ts';
+import { asSent, bareBody, bareJson, jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { asSent, bareBody, jsonBody } from '../route-body.ts';
 import {
   type Field,
   fieldRoutes,

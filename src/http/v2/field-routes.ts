@@ -6,9 +6,8 @@ import { parseUsername, type Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { visibilities } from '../../wire/device.ts';
 import { LocationMessage, parseLocation, readMeta } from '../../wire/fields.ts';
-import { type BareBody, bareJson, bareText } from '../body.ts';
+import { type BareBody, bareBody, bareJson, bareText, type ReadBody } from '../body.ts';
 import type { Params, Route, TaggedRoutes } from '../route.ts';
-import { bareBody, type ReadBody } from '../route-body.ts';
 
 /** A field that a PUT of its bare value sets. */
 export interface Field<Changes> {

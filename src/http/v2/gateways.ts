@@ -18,9 +18,9 @@ import {
 } from '../../wire/gateway.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { json } from '../answer.ts';
+import { jsonBody, optionalBody } from '../body.ts';
 import type { NestedMessage } from '../json-pieces.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { jsonBody, optionalBody } from '../route-body.ts';
 import {
   type Field,
   fieldRoutes,

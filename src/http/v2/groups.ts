@@ -10,6 +10,7 @@ import {
   usernamesFromWire,
 } from '../../wire/group.ts';
 import { bare, json } from '../answer.ts';
+import { jsonBody } from '../body.ts';
 import {
   bareTextAnswer,
   messageAnswer,
@@ -18,7 +19,6 @@ import {
   routesOf,
   usualErrors,
 } from '../route.ts';
-import { jsonBody } from '../route-body.ts';
 import { requiredTextBody } from './field-routes.ts';
 import { listed } from './lists.ts';
 import type { Services } from './services.ts';

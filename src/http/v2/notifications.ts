@@ -26,8 +26,8 @@ import {
   notificationToWire,
 } from '../../wire/notification.ts';
 import { bare, json } from '../answer.ts';
+import { bareBody, jsonBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { bareBody, jsonBody } from '../route-body.ts';
 import { requiredText } from './field-routes.ts';
 import { listed, pageHeaders, pageQuery } from './lists.ts';
 import type { Services } from './services.ts';

@@ -14,9 +14,8 @@ import {
   readProject,
 } from '../../wire/project.ts';
 import { bare, json } from '../answer.ts';
-import { bareJson } from '../body.ts';
+import { bareBody, bareJson, jsonBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { bareBody, jsonBody } from '../route-body.ts';
 import { type Field, fieldRoutes, textBody } from './field-routes.ts';
 import { gatewayView } from './gateways.ts';
 import { listed, metaParameter, metaSpelling, pageQuery } from './lists.ts';

@@ -6,8 +6,8 @@ import {
   retentionToWire,
 } from '../../wire/retention.ts';
 import { json } from '../answer.ts';
+import { jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
-import { jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { sensorOf } from './sensors.ts';
 import type { Services } from './services.ts';

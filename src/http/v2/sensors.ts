@@ -14,9 +14,8 @@ import {
   sensorToWire,
 } from '../../wire/sensor.ts';
 import { json, list } from '../answer.ts';
-import { bareJson } from '../body.ts';
+import { bareBody, bareJson, jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { bareBody, jsonBody } from '../route-body.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, measuresBody, metaBody, textBody } from './field-routes.ts';
 import { valueOptions, valueParameters } from './lists.ts';

@@ -25,8 +25,8 @@ import {
   targetToWire,
 } from '../../wire/sharing.ts';
 import { json } from '../answer.ts';
+import { jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { jsonBody } from '../route-body.ts';
 import { listed, pageQuery } from './lists.ts';
 import type { RouteParts, Services } from './services.ts';
 

@@ -10,8 +10,8 @@ import {
   socialToWire,
 } from '../../wire/social.ts';
 import { bare, json } from '../answer.ts';
+import { jsonBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { jsonBody } from '../route-body.ts';
 import { listed, pageQuery } from './lists.ts';
 import type { Services } from './services.ts';
 

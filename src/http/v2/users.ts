@@ -23,10 +23,9 @@ import { accountsFromCsv } from '../../wire/user-csv.ts';
 import { createReader } from '../../wire/validation.ts';
 import { bare, json } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
-import { type BareBody, bareJson } from '../body.ts';
+import { type BareBody, bareBody, bareJson, csvBody, jsonBody } from '../body.ts';
 import { refusalBody } from '../errors.ts';
 import { bareTextAnswer, messageAnswer, type Route, routesOf } from '../route.ts';
-import { bareBody, csvBody, jsonBody } from '../route-body.ts';
 import { listed, pageQuery } from './lists.ts';
 import type { Services } from './services.ts';
 
