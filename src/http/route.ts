@@ -217,7 +217,7 @@ export interface Edge {
   readonly compressor: Compressor;
 }
 
-interface MountOptions extends Omit<Edge, 'compressor'> {
+export interface MountOptions extends Omit<Edge, 'compressor'> {
   readonly prefix: string;
   readonly routes: readonly Route[];
   /** The budget of bodies that have not arrived whole. */

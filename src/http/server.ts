@@ -31,7 +31,7 @@ import { mountOperations } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { createNoteRefusal } from './refused-pushes.ts';
 import { requestLimits } from './request-limits.ts';
-import { createResponder, type Edge, mountRoutes, type Route } from './route.ts';
+import { type Edge, mountRoutes, type Route } from './route.ts';
 import { type ProtocolHandler, sharePort } from './shared-port.ts';
 import { createSite } from './site.ts';
 import { v1Routes } from './v1/index.ts';
@@ -174,27 +174,15 @@ function acceptConnections(
       { prefix: '/api/v1', routes: edge.routes.v1 },
     ];
     const fastPath: FastPathOptions = {
-      ...{
-        mounted,
-        ...edge,
-        waiting,
-        clock,
-        log,
-        respondTo: (route) => createResponder(route, edge),
-      },
+      ...{ ...edge, mounted, waiting, clock, log },
       timeouts: {
         ...{ requestMs, keepAliveMs, checkMs: checkMsOf(timeouts) },
         keepAliveBufferMs: server.keepAliveTimeoutBuffer,
       },
     };
     const port = sharePort(server, {
-      ...{
-        protocolHandler,
-        headersMs,
-        checkMs: checkMsOf(timeouts),
-        clients: edge.clients,
-        waiting,
-      },
+      ...{ protocolHandler, headersMs, checkMs: checkMsOf(timeouts), waiting },
+      clients: edge.clients,
       ...(hasShortWay && { openShortWay: (node) => createFastPath(fastPath, node) }),
     });
     fastify.addHook('preClose', async () => port.close());

@@ -1,16 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import type { Budget } from '../../domain/budgets/budget.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { Reporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
-import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { jsonType, textType } from '../answer.ts';
-import type { AnswerBudget } from '../answer-budget.ts';
 import type { Authenticate } from '../authentication.ts';
-import type { Clients } from '../clients.ts';
 import { answerErrors, type Refuse, refuseAsUsual } from '../error-handler.ts';
 import type { EdgeErrorCode } from '../errors.ts';
-import { mountRoutes, type Route } from '../route.ts';
+import { type MountOptions, mountRoutes, type Route } from '../route.ts';
 import {
   acceptingTokens,
   influxRoute,
@@ -33,18 +28,12 @@ export function compatibleV2Routes(services: EndpointServices): readonly Route[]
 /** Compatibility endpoints for protocols of other services, on the one ingest path. */
 export function mountCompatibilityEndpoints(
   fastify: FastifyInstance,
-  options: {
+  options: Omit<MountOptions, 'prefix' | 'routes'> & {
     readonly services: EndpointServices;
-    readonly authenticate: Authenticate;
-    readonly clients: Clients;
-    readonly room: AnswerBudget;
-    readonly partialBytes: Budget;
-    readonly turns: FairSlices;
-    readonly reporter: Reporter;
     readonly log: Log;
   },
 ): void {
-  const { services, reporter, log, authenticate, clients, room, partialBytes, turns } = options;
+  const { services, reporter, log, authenticate } = options;
   const tokens = acceptingTokens(authenticate);
   const mount = (
     prefix: string,
@@ -54,16 +43,7 @@ export function mountCompatibilityEndpoints(
   ): void => {
     fastify.register((scope, _options, done) => {
       answerErrors(scope, { reporter, log, refuse });
-      mountRoutes(scope, {
-        prefix,
-        routes,
-        authenticate,
-        clients,
-        room,
-        partialBytes,
-        turns,
-        reporter,
-      });
+      mountRoutes(scope, { ...options, prefix, routes, authenticate });
       done();
     });
   };

@@ -1,16 +1,11 @@
 import type { Socket } from 'node:net';
 import type { WaitingBudget } from '../../domain/budgets/budget.ts';
-import type { Reporter } from '../../domain/reporter.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
-import type { AnswerBudget } from '../answer-budget.ts';
 import { readOptionsOf } from '../answer-headers.ts';
-import type { Clients } from '../clients.ts';
-import type { Compressor } from '../compression.ts';
 import { type OnRefused, refusalOf, refuseAsUsual } from '../error-handler.ts';
 import type { NodeHttp } from '../request-gate.ts';
-import { mayShorten, type Respond, type Route } from '../route.ts';
+import { createResponder, type Edge, mayShorten, type Route } from '../route.ts';
 import { type AnswerWriter, createAnswerWriter } from './answers.ts';
 import { FastConnection, type FastPathParts, type HotTarget } from './connection.ts';
 import { type HotPattern, hotPattern, readHotRequest } from './reader.ts';
@@ -26,18 +21,13 @@ export interface FastPath {
   close(): void;
 }
 
-export interface FastPathOptions {
+export interface FastPathOptions extends Edge {
   /** Routes below a prefix; those that are not hot are left out. */
   readonly mounted: readonly {
     readonly prefix: string;
     readonly routes: readonly Route[];
   }[];
-  readonly respondTo: (route: Route) => Respond;
-  readonly compressor: Compressor;
-  readonly room: AnswerBudget;
   readonly waiting: WaitingBudget;
-  readonly clients: Clients;
-  readonly turns: FairSlices;
   readonly timeouts: {
     readonly requestMs: number;
     readonly keepAliveMs: number;
@@ -46,7 +36,6 @@ export interface FastPathOptions {
     readonly checkMs: number;
   };
   readonly clock: Clock;
-  readonly reporter: Reporter;
   readonly onRefused: OnRefused;
   readonly log: Log;
 }
@@ -105,7 +94,7 @@ function hotTarget(
   writer: AnswerWriter,
 ): HotTarget {
   const { compressor, reporter } = options;
-  const respond = options.respondTo(route);
+  const respond = createResponder(route, options);
   const { method } = route;
   const isShortened = mayShorten(route);
   const refusal = { ...options, refuse: refuseAsUsual };

@@ -3,7 +3,7 @@ import type { Range } from '../../domain/datapoints/datapoint-store.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { CorrectionId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import { defined, ifDefined } from '../../lib/record.ts';
+import { defined } from '../../lib/record.ts';
 import {
   CorrectedItemsMessage,
   CorrectedMessage,
@@ -15,10 +15,10 @@ import {
   readValueParameter,
   removedToWire,
 } from '../../wire/correction.ts';
-import { readInstant } from '../../wire/datapoint.ts';
 import { json } from '../answer.ts';
 import { jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
+import { rangeOf, rangeParameters } from './datapoints.ts';
 import { sensorOf } from './sensors.ts';
 import type { Services } from './services.ts';
 
@@ -28,13 +28,9 @@ const sensorPath = '/devices/:device_id/sensors/:sensor_id';
 
 /** Without one of these more is taken away: an empty one is refused. */
 const given = { minLength: 1 } as const;
-const date = { format: 'date-time', ...given } as const;
 
 const RemovalQuery = Type.Object({
-  dateFrom: Type.Optional(Type.String({ ...date, description: 'Earliest, included.' })),
-  date_from: Type.Optional(Type.String({ ...date, description: 'Another spelling.' })),
-  dateTo: Type.Optional(Type.String({ ...date, description: 'Latest, included.' })),
-  date_to: Type.Optional(Type.String({ ...date, description: 'Another spelling.' })),
+  ...rangeParameters(given),
   all: Type.Optional(Type.Boolean({ description: 'true: all there are, without a range.' })),
   value: Type.Optional(
     Type.String({
@@ -81,15 +77,10 @@ function removalRoute(corrections: Services['corrections']): Route {
     answer: messageAnswer('How many were taken away; nothing fires.', RemovedMessage),
     errors: [...usualErrors, 'limit_reached', 'rate_limited', 'storage_full'],
     handle: async ({ actor, params, query }) => {
-      const from = query.dateFrom ?? query.date_from;
-      const to = query.dateTo ?? query.date_to;
-      if (from === undefined && to === undefined && query.all !== true) {
+      const range: Range = defined(rangeOf(query));
+      if (range.from === undefined && range.to === undefined && query.all !== true) {
         throw invalid('say which: dateFrom, dateTo, or all=true for every datapoint of the sensor');
       }
-      const range: Range = defined({
-        from: ifDefined(from, (from) => readInstant(from, 'dateFrom')),
-        to: ifDefined(to, (to) => readInstant(to, 'dateTo')),
-      });
       const value = query.value === undefined ? undefined : readValueParameter(query.value);
       const outcome = await corrections.remove(actor, sensorOf(params), range, value);
       return json(removedToWire(outcome));

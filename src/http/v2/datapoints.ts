@@ -50,7 +50,29 @@ import type { Services } from './services.ts';
 
 const route = routesOf('Datapoints');
 
-const date = { format: 'date-time' } as const;
+/** Parameters of a range; `more` is said of each. */
+export const rangeParameters = (more: { readonly minLength?: number } = {}) => {
+  const date = (description: string) =>
+    Type.Optional(Type.String({ format: 'date-time', ...more, description }));
+  return {
+    ...{ dateFrom: date('Earliest, included.'), date_from: date('Another spelling.') },
+    ...{ dateTo: date('Latest, included.'), date_to: date('Another spelling.') },
+  };
+};
+
+/** Reads the range from parameters of either spelling. */
+export function rangeOf(
+  query: {
+    readonly [Name in keyof ReturnType<typeof rangeParameters>]?: string;
+  },
+) {
+  const from = query.dateFrom ?? query.date_from;
+  const to = query.dateTo ?? query.date_to;
+  return {
+    from: ifDefined(from, (from) => readInstant(from, 'dateFrom')),
+    to: ifDefined(to, (to) => readInstant(to, 'dateTo')),
+  };
+}
 
 const pageMax = limits.datapointsPageMax;
 
@@ -77,10 +99,7 @@ export const DatapointsQuery = Type.Object({
       description: 'By timestamp; by date_received where there is none.',
     }),
   ),
-  dateFrom: Type.Optional(Type.String({ ...date, description: 'Earliest, included.' })),
-  date_from: Type.Optional(Type.String({ ...date, description: 'Another spelling.' })),
-  dateTo: Type.Optional(Type.String({ ...date, description: 'Latest, included.' })),
-  date_to: Type.Optional(Type.String({ ...date, description: 'Another spelling.' })),
+  ...rangeParameters(),
   calibrated: Type.Optional(
     Type.Boolean({ default: true, description: 'false: raw values, without calibration.' }),
   ),
@@ -257,8 +276,6 @@ function readPlace(query: Static<typeof SummedUpQuery>, sensor: SensorRef): Plac
 
 /** Reads the query of a history from the parameters that all reads have. */
 export function historyQuery(query: Static<typeof DatapointsQuery>, isCsv = false): HistoryQuery {
-  const from = query.dateFrom ?? query.date_from;
-  const to = query.dateTo ?? query.date_to;
   // A file is the whole range [contract 15].
   const unlimited = isCsv ? Number.MAX_SAFE_INTEGER : limits.datapointsPageDefault;
   const isDescending = query.sort === undefined ? query.lastN !== undefined : query.sort === 'dsc';
@@ -269,8 +286,7 @@ export function historyQuery(query: Static<typeof DatapointsQuery>, isCsv = fals
     isCalibrated: query.calibrated ?? query.raw !== true,
     ...(query.raw === true && { isRaw: true }),
     lastN: query.lastN,
-    from: ifDefined(from, (from) => readInstant(from, 'dateFrom')),
-    to: ifDefined(to, (to) => readInstant(to, 'dateTo')),
+    ...rangeOf(query),
   });
 }
 

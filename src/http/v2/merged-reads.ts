@@ -27,7 +27,7 @@ import {
   standingHeader,
   wantsCsv,
 } from './datapoint-answer.ts';
-import { DatapointsQuery, historyQuery } from './datapoints.ts';
+import { DatapointsQuery, historyQuery, rangeParameters } from './datapoints.ts';
 import { deviceIdOf } from './devices.ts';
 import { valueOptions, valueParameters } from './lists.ts';
 import type { Services } from './services.ts';
@@ -186,13 +186,8 @@ export const formatOf = (isCsv: boolean, spelling: Spelling): Format<SensorDatap
       }
     : { ...jsonFormat, item: createManySensorsWriter(spelling) };
 
-const { dateFrom, date_from, dateTo, date_to } = DatapointsQuery.properties;
-
 const ExportQuery = Type.Object({
-  dateFrom,
-  date_from,
-  dateTo,
-  date_to,
+  ...rangeParameters(),
   calibrated: Type.Optional(
     Type.Boolean({ default: false, description: 'true: as calibrated; else raw, to import.' }),
   ),
@@ -224,8 +219,7 @@ export function exportRoutes({ readMany, projects }: Services): readonly Route[]
       query: ExportQuery,
       answer: {
         status: 200,
-        description:
-          'Devices whose data you may not view are left out. At most 4 GiB. ' + standsText,
+        description: `Devices whose data you may not view are left out. At most 4 GiB. ${standsText}`,
         content: { 'application/zip': Type.String({ format: 'binary' }) },
       },
       handle: async ({ actor, params, query, spelling }) => {

@@ -83,11 +83,10 @@ const CodeMessage = Type.Object({
   code: Type.String({ maxLength: 64, description: 'As it was sent.', examples: ['7KQ2-M9XD'] }),
 });
 
-const oneUser = {
-  status: 200,
-  description: 'The user; contact details are shown to that user and to admins only.',
-  content: { 'application/json': UserMessage },
-} as const;
+const oneUser = messageAnswer(
+  'The user; contact details are shown to that user and to admins only.',
+  UserMessage,
+);
 
 /** Accounts: sign up, read, change, delete. */
 export function userRoutes(services: Services): readonly Route[] {
