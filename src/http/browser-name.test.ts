@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { browserNameOf } from './browser-name.ts';
-import { cookieOf, cookieText } from './login-cookies.ts';
+import { cookieOf, cookieText } from './site.ts';
 
 test('a browser is named as people call it', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';

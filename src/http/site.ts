@@ -1,3 +1,4 @@
+import { limits } from '../domain/limits.ts';
 import type { Clients, RequestSource } from './clients.ts';
 
 /** Whether a browser's page is of this service: cookies are not for other pages. */
@@ -58,3 +59,89 @@ export const noSite: Site = {
   isSecure: () => false,
   originOf: () => '',
 };
+
+/** A cookie of logins, sent to one path alone, so that nothing else can read it. */
+interface LoginCookie {
+  readonly name: string;
+  readonly path: string;
+  readonly ageSeconds: number;
+}
+
+const session: LoginCookie = {
+  ...{ name: 'kipimo_session', path: '/api/v2/auth/renew' },
+  ageSeconds: limits.sessionMs / 1_000,
+};
+const device: LoginCookie = {
+  ...{ name: 'kipimo_device', path: '/api/v2/auth/token' },
+  ageSeconds: 365 * 24 * 60 * 60,
+};
+
+/** Reads and writes the cookies of logins [contract 13, 14]. */
+export interface LoginCookies {
+  /** The session cookie, if a page of this service sends it. */
+  sessionOf(request: RequestSource): string | undefined;
+  deviceOf(request: RequestSource): string | undefined;
+  /** Values of Set-Cookie. */
+  session(request: RequestSource, value: string): readonly string[];
+  endOfSession(request: RequestSource): readonly string[];
+  device(request: RequestSource, value: string): readonly string[];
+}
+
+/**
+ * Over HTTPS cookies have the prefix `__Secure-` [RFC 6265bis, 4.1.3.1]: a page over plain HTTP
+ * cannot put one in their place. Cookies without it, of earlier versions, are read until they end.
+ */
+export function createLoginCookies(site: Site): LoginCookies {
+  function readCookie({ name }: LoginCookie, { headers: { cookie } }: RequestSource) {
+    return cookieOf(cookie, securePrefix + name) ?? cookieOf(cookie, name);
+  }
+
+  function set(cookie: LoginCookie, request: RequestSource, value: string): readonly string[] {
+    const isSecure = site.isSecure(request);
+    if (!isSecure) return [cookieText({ ...cookie, value, isSecure })];
+    const text = cookieText({ ...cookie, name: securePrefix + cookie.name, value, isSecure });
+    const hasPlain = cookieOf(request.headers.cookie, cookie.name) !== undefined;
+    return hasPlain ? [text, cookieText({ ...ended(cookie), isSecure })] : [text];
+  }
+
+  return {
+    sessionOf: (request) => (site.isOwnPage(request) ? readCookie(session, request) : undefined),
+    deviceOf: (request) => readCookie(device, request),
+    session: (request, value) => set(session, request, value),
+    // The browser sends the cookie to its own path alone, so its name is not known here.
+    endOfSession(request) {
+      const isSecure = site.isSecure(request);
+      const names = isSecure ? [securePrefix + session.name, session.name] : [session.name];
+      return names.map((name) => cookieText({ ...ended(session), name, isSecure }));
+    },
+    device: (request, value) => set(device, request, value),
+  };
+}
+
+const securePrefix = '__Secure-';
+
+const ended = (cookie: LoginCookie) => ({ ...cookie, value: '', ageSeconds: 0 });
+
+/** The value of one cookie of a request; the first, where there are several of the name. */
+export function cookieOf(header: string | undefined, name: string): string | undefined {
+  for (const part of header?.split(';') ?? []) {
+    const [key = '', value] = part.trim().split('=', 2);
+    if (key === name) return value;
+  }
+  return undefined;
+}
+
+/**
+ * A cookie that scripts cannot read and other sites cannot send [RFC 6265bis]. An age of 0 ends it.
+ */
+export function cookieText(cookie: {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+  readonly ageSeconds: number;
+  readonly isSecure: boolean;
+}): string {
+  const { name, value, path, ageSeconds, isSecure } = cookie;
+  const flags = ['HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])];
+  return [`${name}=${value}`, `Path=${path}`, `Max-Age=${ageSeconds}`, ...flags].join('; ');
+}

@@ -22,7 +22,6 @@ import { bare, done, doneSetting, json, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { jsonBody } from '../body.ts';
 import { browserNameOf } from '../browser-name.ts';
-import { createLoginCookies, type LoginCookies } from '../login-cookies.ts';
 import {
   bareTextAnswer,
   messageAnswer,
@@ -30,6 +29,7 @@ import {
   type RouteRequest,
   routesOf,
 } from '../route.ts';
+import { createLoginCookies, type LoginCookies } from '../site.ts';
 import type { RouteParts, Services } from './services.ts';
 
 const route = routesOf('Authentication');
@@ -131,7 +131,7 @@ export function authRoutes(parts: RouteParts): readonly Route[] {
 
 /** How a login is answered: with a token, and with cookies for a browser that may have them. */
 function createTokenAnswers(
-  { logins, sessions, tokenLifeSeconds }: RouteParts,
+  { logins, sessions, site, tokenLifeSeconds }: RouteParts,
   cookies: LoginCookies,
 ) {
   async function token(
@@ -155,10 +155,10 @@ function createTokenAnswers(
     { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
   ) {
     countFor(raw.socket, payerOfAccount(loggedIn.user.id));
-    const set = cookies.isOwnPage(raw)
+    const set = site.isOwnPage(raw)
       ? cookies.device(raw, logins.deviceCookieOf(loggedIn.user))
       : [];
-    if (remember !== true || cookies.isForeignPage(raw)) {
+    if (remember !== true || site.isForeignPage(raw)) {
       return bare(await sessions.open(loggedIn, tokenLifeSeconds), noStore, set);
     }
     const browser = { name: browserNameOf(raw.headers['user-agent']), address };
