@@ -219,7 +219,8 @@ export function exportRoutes({ readMany, projects }: Services): readonly Route[]
       query: ExportQuery,
       answer: {
         status: 200,
-        description: `Devices whose data you may not view are left out. At most 4 GiB. ${standsText}`,
+        description:
+          'Devices whose data you may not view are left out. At most 4 GiB. ' + standsText,
         content: { 'application/zip': Type.String({ format: 'binary' }) },
       },
       handle: async ({ actor, params, query, spelling }) => {
