@@ -7,18 +7,7 @@ export interface FailureWindow {
   readonly endsAt: Instant;
 }
 
-export interface FailureLimiter {
-  /** Milliseconds until `key` may try again; 0 when it may now. */
-  blockedForMs(key: string): number;
-  /** Whether `key` failed in its present window. */
-  hasFailed(key: string): boolean;
-  recordFailure(key: string): void;
-  forgive(key: string): void;
-  /** Counts failures of another process, without `onChange`; 0: the key was forgiven there. */
-  hear(key: string, failures: number): FailureWindow | undefined;
-  /** Goes on counting where another process stopped. */
-  restore(key: string, window: FailureWindow): void;
-}
+export type FailureLimiter = ReturnType<typeof createFailureLimiter>;
 
 /** Counts failures per key in windows of fixed length; after `failuresMax` the key must wait. */
 export function createFailureLimiter(options: {
@@ -28,7 +17,7 @@ export function createFailureLimiter(options: {
   readonly clock: Clock;
   /** Receives the window of a key from now on; undefined: the key was forgiven. */
   readonly onChange?: (key: string, window: FailureWindow | undefined) => void;
-}): FailureLimiter {
+}) {
   const { failuresMax, windowMs, clock, onChange } = options;
   const windows = createLruCache<string, FailureWindow>(options.entriesMax);
 
@@ -44,26 +33,30 @@ export function createFailureLimiter(options: {
   }
 
   return {
-    blockedForMs(key) {
+    /** Milliseconds until `key` may try again; 0 when it may now. */
+    blockedForMs(key: string): number {
       const window = windows.get(key);
       if (window === undefined || window.failures < failuresMax) return 0;
       return Math.max(0, window.endsAt - clock.now());
     },
-    hasFailed: (key) => (windows.get(key)?.endsAt ?? 0) > clock.now(),
-    recordFailure(key) {
+    /** Whether `key` failed in its present window. */
+    hasFailed: (key: string): boolean => (windows.get(key)?.endsAt ?? 0) > clock.now(),
+    recordFailure(key: string): void {
       const window = count(key, 1);
       onChange?.(key, window);
     },
-    forgive(key) {
+    forgive(key: string): void {
       if (windows.get(key) === undefined) return;
       windows.delete(key);
       onChange?.(key, undefined);
     },
-    hear(key, failures) {
+    /** Counts failures of another process, without `onChange`; 0: the key was forgiven there. */
+    hear(key: string, failures: number): FailureWindow | undefined {
       if (failures > 0) return count(key, failures);
       windows.delete(key);
       return undefined;
     },
-    restore: (key, window) => windows.set(key, window),
+    /** Goes on counting where another process stopped. */
+    restore: (key: string, window: FailureWindow): void => windows.set(key, window),
   };
 }

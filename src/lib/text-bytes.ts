@@ -1,21 +1,7 @@
 import type { Instant } from './clock.ts';
 import { formatTimestamp } from './timestamp.ts';
 
-/** Text that is put together as bytes of UTF-8, without a string for each part of it. */
-export interface TextBytes {
-  /** For text with any characters. */
-  putText(text: string): void;
-  /** Bytes that are UTF-8 already. */
-  putBytes(bytes: Uint8Array): void;
-  /** A finite number as JSON has it. */
-  putNumber(number: number): void;
-  /** YYYY-MM-DDThh:mm:ss.sssZ, as formatTimestamp has it. */
-  putInstant(instant: Instant): void;
-  /** Takes the bytes that were put since the last time; the caller owns them. */
-  take(): Uint8Array;
-  /** Forgets what was put since the last time. */
-  clear(): void;
-}
+export type TextBytes = ReturnType<typeof createTextBytes>;
 
 const dayMs = 86_400_000;
 const zero = 48;
@@ -34,8 +20,8 @@ const datePartBytes = 11;
 /** Days whose dates are remembered, each in the place its number ends on; a power of two. */
 const daysKnown = 256;
 
-/** Nothing yet. */
-export function createTextBytes(): TextBytes {
+/** Text that is put together as bytes of UTF-8, without a string for each part of it. */
+export function createTextBytes() {
   let bytes = Buffer.allocUnsafeSlow(bytesFirst);
   let length = 0;
   const days = new Float64Array(daysKnown).fill(Number.NaN);
@@ -48,6 +34,7 @@ export function createTextBytes(): TextBytes {
     bytes = larger;
   }
 
+  /** Forgets what was put since the last time. */
   function clear(): void {
     length = 0;
     if (bytes.length > bytesKept) bytes = Buffer.allocUnsafeSlow(bytesFirst);
@@ -72,18 +59,21 @@ export function createTextBytes(): TextBytes {
   }
 
   return {
-    putText(text) {
+    /** For text with any characters. */
+    putText(text: string): void {
       reserve(3 * text.length);
       length += bytes.write(text, length);
     },
-    putBytes(more) {
+    /** Bytes that are UTF-8 already. */
+    putBytes(more: Uint8Array): void {
       reserve(more.length);
       const into = bytes;
       const to = length;
       for (let at = 0; at < more.length; at += 1) into[to + at] = more[at] ?? 0;
       length = to + more.length;
     },
-    putNumber(number) {
+    /** A finite number as JSON has it. */
+    putNumber(number: number): void {
       reserve(partBytesMax);
       if (number === (number | 0)) {
         length = putDecimal(bytes, length, number, 0);
@@ -107,7 +97,8 @@ export function createTextBytes(): TextBytes {
       }
       putPlain(String(number));
     },
-    putInstant(instant) {
+    /** YYYY-MM-DDThh:mm:ss.sssZ, as formatTimestamp has it. */
+    putInstant(instant: Instant): void {
       reserve(partBytesMax);
       const day = Math.floor(instant / dayMs);
       const rest = instant - day * dayMs;
@@ -121,7 +112,8 @@ export function createTextBytes(): TextBytes {
       putTime(bytes, length + datePartBytes, rest);
       length += timestampBytes;
     },
-    take() {
+    /** Takes the bytes that were put since the last time; the caller owns them. */
+    take(): Uint8Array {
       // No longer than the text: a caller that waits to send it keeps nothing else in memory.
       const taken = Buffer.allocUnsafeSlow(length);
       bytes.copy(taken, 0, 0, length);
