@@ -1,3 +1,4 @@
+import type { Verdict } from '../domain/access/access.ts';
 import type { Payer } from '../domain/budgets/payer.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { MqttMetrics } from '../domain/metrics.ts';
@@ -69,10 +70,12 @@ export interface BrokerHooks {
   /** Asked once per connection, before CONNACK; must not reject. */
   connect(request: ConnectRequest): Promise<ConnectAnswer>;
   /**
-   * Whether a message is worth keeping for a session that is not connected: at once, from what is
-   * at hand, or later. Its client is asked again when it is delivered.
+   * Whether a message is worth keeping for a session that is not connected. Its client is asked
+   * again when it is delivered.
    */
-  mayQueue(identity: string, topic: string): boolean | Promise<boolean>;
+  mayQueue(identity: string, topic: string): Promise<boolean>;
+  /** The same at once, from what is at hand. */
+  tryQueue(identity: string, topic: string): Verdict;
   /**
    * Takes the last will of a client that another process had, with what its account may do now.
    * Must not reject. Absent: there are no other processes.
@@ -118,11 +121,10 @@ export interface Client {
   publish(message: Message): Promise<PublishOutcome>;
   /** False makes the broker refuse the filter (SUBACK 0x80 or 0x87). */
   maySubscribe(filter: string): boolean;
-  /**
-   * Asked for every delivery, at the moment of the delivery [contract 8]: answers at once, from
-   * cached rights, or later; rejects when the store cannot answer.
-   */
-  mayReceive(topic: string): boolean | Promise<boolean>;
+  /** Asked for every delivery, at the moment of the delivery [contract 8]. Must not reject. */
+  mayReceive(topic: string): Promise<boolean>;
+  /** The same at once, from cached rights: the fast path of most deliveries. */
+  tryReceive(topic: string): Verdict;
   /** Asked every few seconds: true ends the connection (token expired, account gone). */
   isGone(): boolean;
   /** How long its sessions may outlive their connections, if less than others'. */

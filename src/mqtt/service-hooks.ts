@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Verdict } from '../domain/access/access.ts';
 import { type Actor, asSeerOfActuators, guest } from '../domain/actor.ts';
 import { type Payer, payerOf } from '../domain/budgets/payer.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
@@ -6,7 +7,7 @@ import type { Watch } from '../domain/datapoints/watch.ts';
 import { DomainError, isFailureToStore } from '../domain/errors.ts';
 import type { Gateways } from '../domain/gateways/gateways.ts';
 import type { Presence } from '../domain/gateways/presence.ts';
-import { type GatewayId, parseGatewayId } from '../domain/ids.ts';
+import { type DeviceId, type GatewayId, parseGatewayId } from '../domain/ids.ts';
 import type { DeviceTopics } from '../domain/messaging/device-topics.ts';
 import { accountOf, identityOf } from '../domain/messaging/identity.ts';
 import type { Message } from '../domain/messaging/message.ts';
@@ -31,7 +32,7 @@ import { systemPrefix, type Target } from './topics.ts';
 
 export interface ServiceHooksOptions {
   readonly publish: Publish;
-  readonly watch: Pick<Watch, 'mayView'>;
+  readonly watch: Pick<Watch, 'mayView' | 'tryView'>;
   readonly deviceTopics: DeviceTopics;
   readonly readTopic: (topic: string) => Target;
   readonly gateways: Gateways;
@@ -47,26 +48,10 @@ export interface ServiceHooksOptions {
 
 /** The service as the broker asks it: which clients may come in, and what they may do. */
 export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
-  const mayReceive = createMayReceive(options);
+  const rights = createReceiveRights(options);
   const gatewayHeartbeats = createGatewayHeartbeats(options);
-  const services = { ...options, mayReceive, gatewayHeartbeats };
+  const services = { ...options, rights, gatewayHeartbeats };
   const { admit, offlineActors, sessions, refusedPushes, reporter, log } = options;
-
-  /** The actor of a session without a connection; undefined: its account is gone. */
-  async function findActor(identity: string): Promise<Actor | undefined> {
-    const account = accountOf(identity);
-    return account === undefined ? guest : offlineActors.find(account);
-  }
-
-  async function mayQueueLater(identity: string, topic: string): Promise<boolean> {
-    try {
-      const actor = await findActor(identity);
-      return actor !== undefined && (await mayReceive(actor, topic));
-    } catch {
-      // Without an answer the message is kept: the right is checked again at its delivery.
-      return true;
-    }
-  }
 
   async function letIn(request: ConnectRequest): Promise<ConnectAnswer> {
     const { username, password, address, clientId, signal } = request;
@@ -104,21 +89,30 @@ export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
         return refuse(refusalOf(error));
       }
     },
-    mayQueue(identity, topic) {
+    async mayQueue(identity, topic) {
       const account = accountOf(identity);
-      const actor = account === undefined ? guest : offlineActors.peek(account);
-      const answer = actor && mayReceive(actor, topic);
-      if (typeof answer === 'boolean') return answer;
-      return answer?.catch(() => true) ?? mayQueueLater(identity, topic);
+      try {
+        const actor = account === undefined ? guest : await offlineActors.find(account);
+        return actor !== undefined && (await rights.mayReceive(actor, topic));
+      } catch {
+        // Without an answer the message is kept: the right is checked again at its delivery.
+        return true;
+      }
     },
     async publishFor(identity, message) {
+      const account = accountOf(identity);
       try {
-        const actor = await findActor(identity);
+        const actor = account === undefined ? guest : await offlineActors.find(account);
         if (actor === undefined) return { kind: 'refused', reason: 'not_authorized' };
         return await options.publish(actor, message);
       } catch {
         return unavailableOutcome;
       }
+    },
+    tryQueue(identity, topic) {
+      const account = accountOf(identity);
+      const actor = account === undefined ? guest : offlineActors.peek(account);
+      return actor === undefined ? 'unknown' : rights.tryReceive(actor, topic);
     },
   };
 }
@@ -132,7 +126,7 @@ function refusalOf({ code }: DomainError): ConnectRefusal {
 
 /** The services that all clients use. */
 interface ClientServices extends Pick<ServiceHooksOptions, 'publish' | 'sessions' | 'clock'> {
-  readonly mayReceive: MayReceive;
+  readonly rights: ReceiveRights;
   readonly gatewayHeartbeats: GatewayHeartbeats;
 }
 
@@ -198,10 +192,14 @@ class AuthenticatedClient implements Client {
     return this.#actor !== undefined && maySubscribe(this.#actor, filter);
   }
 
-  mayReceive(topic: string): boolean | Promise<boolean> {
-    return this.#isCurrent()
-      ? this.#receives(topic)
-      : this.#ask().then(() => this.#receives(topic));
+  async mayReceive(topic: string): Promise<boolean> {
+    if (!this.#isCurrent()) await this.#ask();
+    return this.#actor !== undefined && this.#services.rights.mayReceive(this.#actor, topic);
+  }
+
+  tryReceive(topic: string): Verdict {
+    if (!this.#isCurrent()) return 'unknown';
+    return this.#actor === undefined ? 'no' : this.#services.rights.tryReceive(this.#actor, topic);
   }
 
   isGone(): boolean {
@@ -226,10 +224,6 @@ class AuthenticatedClient implements Client {
     this.#isConnected = false;
     this.#end = undefined;
     this.#gatewayConnection?.leave(this.#actor);
-  }
-
-  #receives(topic: string): boolean | Promise<boolean> {
-    return this.#actor !== undefined && this.#services.mayReceive(this.#actor, topic);
   }
 
   #publish(message: Message): Promise<PublishOutcome> {
@@ -339,27 +333,36 @@ function readGatewayId(clientId: string): GatewayId | undefined {
   }
 }
 
-/**
- * Whether an actor may get a message on a topic now: at once, from what is at hand, or later.
- * Rejects when the store cannot answer: then it is to be asked again.
- */
-type MayReceive = (actor: Actor, topic: string) => boolean | Promise<boolean>;
+type ReceiveRights = ReturnType<typeof createReceiveRights>;
 
-/** Asks the question of the domain that decides about the topic. */
-function createMayReceive({ watch, deviceTopics, readTopic }: ServiceHooksOptions): MayReceive {
-  return (actor, topic) => {
-    const target = readTopic(topic);
-    switch (target.kind) {
-      case 'datapoints':
-        return watch.mayView(actor, target.sensor.deviceId);
-      case 'actuator':
-        return watch.mayView(asSeerOfActuators(actor), target.deviceId);
-      case 'device_topic':
-        return deviceTopics.may(actor, target.owner);
-      default:
-        return target.kind === 'system' && actor.kind === 'admin';
-    }
+/** Whether an actor may get a message on a topic now: which question of the domain decides. */
+function createReceiveRights({ watch, deviceTopics, readTopic }: ServiceHooksOptions) {
+  return {
+    /** Rejects when the store cannot answer: then it is to be asked again. */
+    async mayReceive(actor: Actor, topic: string): Promise<boolean> {
+      const target = readTopic(topic);
+      const deviceId = viewedDevice(target);
+      if (deviceId !== undefined) return watch.mayView(viewerOf(target, actor), deviceId);
+      if (target.kind === 'device_topic') return deviceTopics.may(actor, target.owner);
+      return target.kind === 'system' && actor.kind === 'admin';
+    },
+    /** The fast path of deliveries: answers at once, from what is at hand. */
+    tryReceive(actor: Actor, topic: string): Verdict {
+      const target = readTopic(topic);
+      const deviceId = viewedDevice(target);
+      if (deviceId !== undefined) return watch.tryView(viewerOf(target, actor), deviceId);
+      return target.kind === 'device_topic' ? deviceTopics.tryMay(actor, target.owner) : 'unknown';
+    },
   };
+}
+
+const viewerOf = (target: Target, actor: Actor): Actor =>
+  target.kind === 'actuator' ? asSeerOfActuators(actor) : actor;
+
+/** The device that one must be able to view to get messages of the topic. */
+function viewedDevice(target: Target): DeviceId | undefined {
+  if (target.kind === 'datapoints') return target.sensor.deviceId;
+  return target.kind === 'actuator' ? target.deviceId : undefined;
 }
 
 const sharePattern = /^\$share\/[^/]*\//;

@@ -28,14 +28,16 @@ export const openClient: Client = {
   payer: payerAt('127.0.0.1'),
   publish: async ({ topic }) => (topic.startsWith('$') ? reserved : acceptedToPassOn),
   maySubscribe: () => true,
-  mayReceive: () => true,
+  mayReceive: async () => true,
+  tryReceive: () => 'yes',
   isGone: () => false,
 };
 
 /** Accepts every login. */
 export const openAuthority: BrokerHooks = {
   connect: async () => ({ kind: 'accepted', client: openClient }),
-  mayQueue: () => true,
+  mayQueue: async () => true,
+  tryQueue: () => 'yes',
 };
 
 /** A store that forgets: for brokers that are not started twice. */

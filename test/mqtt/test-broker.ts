@@ -19,6 +19,8 @@ export interface TestHooks {
   maySubscribe: (filter: string) => boolean;
   isGone: (identity: string) => boolean;
   answerConnect: (username: string) => ConnectAnswer | undefined;
+  /** Rights that are being looked up, by identity and topic. */
+  readonly asked: Map<string, Promise<boolean>>;
   /** What happened, in the words of the hooks. */
   readonly seen: string[];
 }
@@ -63,6 +65,7 @@ export async function testBroker(
     maySubscribe: () => true,
     isGone: () => false,
     answerConnect: () => undefined,
+    asked: new Map(),
     seen: [],
   };
   const clock = createManualClock(noon);
@@ -71,7 +74,8 @@ export async function testBroker(
     authority: {
       connect: async ({ username = 'guest' }) =>
         hooks.answerConnect(username) ?? { kind: 'accepted', client: clientOf(hooks, username) },
-      mayQueue: (identity, topic) => hooks.mayReceive(identity, topic),
+      mayQueue: (identity, topic) => rightsOf(hooks, identity).mayReceive(topic),
+      tryQueue: (identity, topic) => rightsOf(hooks, identity).tryReceive(topic),
     },
     store,
     budgets,
@@ -101,13 +105,32 @@ function clientOf(hooks: TestHooks, identity: string): Client {
     publish: async ({ topic, payload }) =>
       hooks.answerPublish(topic, Buffer.from(payload).toString()),
     maySubscribe: (filter) => hooks.maySubscribe(filter),
-    mayReceive: (topic) => hooks.mayReceive(identity, topic),
+    ...rightsOf(hooks, identity),
     isGone: () => hooks.isGone(identity),
     connected: () => {
       hooks.seen.push(`${identity} connected`);
     },
     disconnected: () => {
       hooks.seen.push(`${identity} disconnected`);
+    },
+  };
+}
+
+/** An answer that comes at once is at hand; a promise is waited for, by who asked for it. */
+function rightsOf(hooks: TestHooks, identity: string): Pick<Client, 'mayReceive' | 'tryReceive'> {
+  const name = (topic: string): string => `${identity} ${topic}`;
+  return {
+    async mayReceive(topic) {
+      const asked = hooks.asked.get(name(topic));
+      hooks.asked.delete(name(topic));
+      return asked ?? hooks.mayReceive(identity, topic);
+    },
+    tryReceive(topic) {
+      const answer = hooks.mayReceive(identity, topic);
+      if (answer === true) return 'yes';
+      if (answer === false) return 'no';
+      hooks.asked.set(name(topic), answer);
+      return 'unknown';
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts';
+import type { Access, Verdict } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import { type DeviceDirectory, deviceResource } from '../devices/devices.ts';
 import type { DeviceId } from '../ids.ts';
@@ -12,11 +12,10 @@ import type { Feed, FeedListener } from './feed.ts';
 export interface Watch {
   /** Calls back with everything that became durable, from now on; the answer ends that. */
   open(listener: FeedListener): () => void;
-  /**
-   * Whether the actor may see the data of the device now; no actor sees what does not exist. It is
-   * answered at once, from what is at hand, or later; rejects when the store cannot answer.
-   */
-  mayView(actor: Actor, deviceId: DeviceId): boolean | Promise<boolean>;
+  /** The fast path of deliveries: answers at once, from what is at hand. */
+  tryView(actor: Actor, deviceId: DeviceId): Verdict;
+  /** Whether the actor may see the data of the device now; no actor sees what does not exist. */
+  mayView(actor: Actor, deviceId: DeviceId): Promise<boolean>;
 }
 
 export function createWatch(options: {
@@ -25,19 +24,17 @@ export function createWatch(options: {
   readonly access: Access;
 }): Watch {
   const { feed, devices, access } = options;
-  const scope = 'devices-data:view';
-
-  async function ask(actor: Actor, deviceId: DeviceId): Promise<boolean> {
-    const device = await devices.find(deviceId);
-    return device !== undefined && access.allows(actor, scope, deviceResource(device));
-  }
-
   return {
     open: (listener) => feed.subscribe(listener),
-    mayView(actor, deviceId) {
+    tryView(actor, deviceId) {
       const device = devices.peek(deviceId);
-      const verdict = device && access.tryAllow(actor, scope, deviceResource(device));
-      return verdict === 'yes' || (verdict === 'no' ? false : ask(actor, deviceId));
+      if (device === undefined) return 'unknown';
+      return access.tryAllow(actor, 'devices-data:view', deviceResource(device));
+    },
+    async mayView(actor, deviceId) {
+      const device = await devices.find(deviceId);
+      if (device === undefined) return false;
+      return access.allows(actor, 'devices-data:view', deviceResource(device));
     },
   };
 }

@@ -1,8 +1,15 @@
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { GatewayId } from '../ids.ts';
 
+/** Which gateways are connected right now; kept in memory, as connections are. */
+export interface Presence {
+  /** A client that is this gateway connected; call the answer once, when it is gone. */
+  enter(id: GatewayId): () => void;
+  isConnected(id: GatewayId): boolean;
+}
+
 /** Without connections at first. Keeps as much as there are of them; they have their own limit. */
-export function createPresence() {
+export function createPresence(): Presence {
   // Counted: a client that takes over its own session connects before its old connection ends.
   const connections = new Map<GatewayId, number>();
 
@@ -13,8 +20,7 @@ export function createPresence() {
   }
 
   return {
-    /** A client that is this gateway connected; call the answer once, when it is gone. */
-    enter(id: GatewayId): () => void {
+    enter(id) {
       connections.set(id, (connections.get(id) ?? 0) + 1);
       let isHere = true;
       return () => {
@@ -22,12 +28,9 @@ export function createPresence() {
         isHere = false;
       };
     },
-    isConnected: (id: GatewayId) => connections.has(id),
+    isConnected: (id) => connections.has(id),
   };
 }
-
-/** Which gateways are connected right now; kept in memory, as connections are. */
-export type Presence = ReturnType<typeof createPresence>;
 
 /** Messages between the processes of one service about the gateways that are connected. */
 interface PresenceTalk {
@@ -36,6 +39,14 @@ interface PresenceTalk {
   /** Resolves when it will reach the others; may reject. */
   tell(text: string): Promise<void>;
   onTold(listener: (text: string) => Promise<void>): void;
+}
+
+/** Which gateways are connected to any process. */
+export interface SharedPresence extends Presence {
+  /** Asks the others. */
+  start(): void;
+  /** Keeps the gateways of the processes that serve: those of others are not connected any more. */
+  keep(members: readonly number[]): void;
 }
 
 /** `here` and `gone`: gateways; `asks`: the others are to publish which ones they have. */
@@ -52,7 +63,7 @@ const idsPerText = 1_000;
 const retryMs = 1_000;
 
 /** Gateways by the process that has their clients; of the others it keeps what they publish. */
-export function createSharedPresence(talk: PresenceTalk) {
+export function createSharedPresence(talk: PresenceTalk): SharedPresence {
   const local = createPresence();
   const here = new Set<GatewayId>();
   const others = new Map<number, Set<string>>();
@@ -105,7 +116,7 @@ export function createSharedPresence(talk: PresenceTalk) {
   });
 
   return {
-    enter(id: GatewayId): () => void {
+    enter(id) {
       const leave = local.enter(id);
       changed(id);
       return () => {
@@ -113,21 +124,15 @@ export function createSharedPresence(talk: PresenceTalk) {
         changed(id);
       };
     },
-    isConnected: (id: GatewayId) =>
-      local.isConnected(id) || others.values().some((theirs) => theirs.has(id)),
-    /** Asks the others. */
-    start(): void {
+    isConnected: (id) => local.isConnected(id) || others.values().some((theirs) => theirs.has(id)),
+    start() {
       tell({ asks: true }).catch(() => undefined);
     },
-    /** Keeps the gateways of processes that serve: those of others are not connected any more. */
-    keep(members: readonly number[]): void {
+    keep(members) {
       for (const member of others.keys()) if (!members.includes(member)) others.delete(member);
     },
   };
 }
-
-/** Which gateways are connected to any process. */
-export type SharedPresence = ReturnType<typeof createSharedPresence>;
 
 /** Undefined: it is about something else. */
 function readTold(text: string): Told | undefined {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Verdict } from '../../domain/access/access.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type {
   Share,
@@ -48,7 +49,7 @@ interface Chosen {
 
 /** Hands messages to one member of a group. */
 export function createGroupRouting(options: {
-  readonly outbound: Pick<Outbound, 'offer' | 'admits'>;
+  readonly outbound: Pick<Outbound, 'offer' | 'admits' | 'tryAdmit'>;
   readonly journal: Pick<Journal, 'hold'>;
   readonly counters: Counters;
   readonly clock: Clock;
@@ -84,30 +85,28 @@ export function createGroupRouting(options: {
   /** Asks for one after the other, those who are there first. */
   function walk(round: Round) {
     for (let next = round.members.next(); next.done !== true; next = round.members.next()) {
-      const answer = mayHave(next.value, round);
-      if (answer === false) continue;
-      if (answer === true) return choose(round, next.value);
+      const verdict = tryHave(next.value, round);
+      if (verdict === 'no') continue;
+      if (verdict === 'yes') return choose(round, next.value);
       round.group.turn.waiting = [];
-      journal.hold(walkOn(round, next.value, answer), round.message.payer);
+      journal.hold(walkOn(round, next.value), round.message.payer);
       return;
     }
   }
 
   /** As `walk`, from where a right has to be looked up; never rejects. */
-  async function walkOn(round: Round, first: Target, asked: Promise<boolean>): Promise<void> {
+  async function walkOn(round: Round, first: Target): Promise<void> {
     round.delivery.keep();
-    let answer: boolean | Promise<boolean> = asked;
     let target: Target | undefined = first;
     while (target !== undefined) {
       // Where the store cannot say, the delivery asks again.
-      const isChosen: boolean = await Promise.resolve(answer).catch(() => round.message.qos > 0);
+      const isChosen = await mayHave(target, round).catch(() => round.message.qos > 0);
       if (isChosen && !target.session.isEnded) {
         choose(round, target);
         break;
       }
       const next: IteratorResult<Target, undefined> = round.members.next();
       target = next.value;
-      answer = target !== undefined && mayHave(target, round);
     }
     const { turn } = round.group;
     const waiting = turn.waiting ?? [];
@@ -115,8 +114,13 @@ export function createGroupRouting(options: {
     for (const goOn of waiting) goOn();
   }
 
-  const mayHave = ({ session }: Target, { message, delivery }: Round) =>
-    !isOver(session, delivery) && outbound.admits(session, message.topic);
+  function tryHave({ session }: Target, { message, delivery }: Round): Verdict {
+    return isOver(session, delivery) ? 'no' : outbound.tryAdmit(session, message.topic);
+  }
+
+  async function mayHave({ session }: Target, { message, delivery }: Round): Promise<boolean> {
+    return !isOver(session, delivery) && outbound.admits(session, message.topic);
+  }
 
   /** Where other processes have members as well, it is claimed first. */
   function choose(round: Round, target: Target): void {

@@ -153,12 +153,12 @@ export const finalAttemptsMax = 3;
  * each error; it answers whether to give up, and then the answer is undefined.
  */
 export async function untilDone<Answer>(
-  work: (attempt: number) => Promise<Answer>,
+  work: () => Promise<Answer>,
   failed: (error: unknown, attempt: number) => boolean,
 ): Promise<Answer | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await work(attempt);
+      return await work();
     } catch (error) {
       if (failed(error, attempt)) return undefined;
       await retryPause();

@@ -184,13 +184,12 @@ function createTransmission(
       else if (isExpired) drop(session, entry, 'expired');
       else transmit(session, link, entry, encodeFor(link, message, entry, now));
     };
-    const answer = link.client.mayReceive(message.topic);
-    if (typeof answer === 'boolean') return finish(answer);
+    const verdict = link.client.tryReceive(message.topic);
+    if (verdict !== 'unknown') return finish(verdict === 'yes');
     session.isAsking = true;
     // The store may not answer: asks again, as long as the connection lasts.
     const asked = untilDone(
-      async (attempt) =>
-        attempt === 1 ? answer : session.link === link && link.client.mayReceive(message.topic),
+      async () => session.link === link && link.client.mayReceive(message.topic),
       () => session.link !== link,
     );
     void asked.then((isAllowed = false) => {

@@ -21,7 +21,7 @@ test('what a session had of another process does not come again, however late it
   const queued: (MessageOrigin | undefined)[] = [];
   const add = (_: Session, { message }: Delivery) => void queued.push(message.origin);
   const outbound = createOutbound({
-    authority: { mayQueue: () => true } as never,
+    authority: { tryQueue: () => 'yes' } as never,
     queue: { add } as never,
     journal: { hold() {} },
     counters: createCounters(),
@@ -47,7 +47,7 @@ test('what a group’s member that ended was being asked about goes to another m
   const verdict = Promise.withResolvers<boolean>();
   const [givenBack, handedOn, queued]: [Share[], string[], Delivery[]] = [[], [], []];
   const outbound = createOutbound({
-    authority: { mayQueue: () => verdict.promise } as never,
+    authority: { tryQueue: () => 'unknown', mayQueue: () => verdict.promise } as never,
     queue: { add: (_: Session, one: Delivery) => void queued.push(one) } as never,
     journal: { hold() {} },
     counters: createCounters(),

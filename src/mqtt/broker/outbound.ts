@@ -1,3 +1,4 @@
+import type { Verdict } from '../../domain/access/access.ts';
 import type { Share } from '../../domain/messaging/session-store.ts';
 import type { BrokerHooks, DropReason } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
@@ -24,9 +25,14 @@ export function createOutbound(options: {
     counters.dropped[why] += 1;
   }
 
-  /** Whether the session may have messages of this topic now: at once, or later. */
-  function admits({ link, identity }: Session, topic: string): boolean | Promise<boolean> {
+  /** Whether the session may have messages of this topic now. */
+  function admits({ link, identity }: Session, topic: string): Promise<boolean> {
     return link === undefined ? authority.mayQueue(identity, topic) : link.client.mayReceive(topic);
+  }
+
+  /** The same at once, from what is at hand. */
+  function tryAdmit({ link, identity }: Session, topic: string): Verdict {
+    return link === undefined ? authority.tryQueue(identity, topic) : link.client.tryReceive(topic);
   }
 
   /** Sends or queues the message if the session may have it at this moment [contract 8]. */
@@ -81,9 +87,9 @@ export function createOutbound(options: {
     const isAway = session.link === undefined;
     if (isAway && (terms.qos === 0 || session.expiresAt <= delivery.now)) return undefined;
     if (session.admissions !== undefined) return admitLater(session, delivery, terms);
-    const answer = admits(session, delivery.message.topic);
-    if (typeof answer !== 'boolean') return decide(session, delivery, terms, answer);
-    if (answer === true) send(session, delivery, terms);
+    const verdict = tryAdmit(session, delivery.message.topic);
+    if (verdict === 'unknown') return decide(session, delivery, terms);
+    if (verdict === 'yes') send(session, delivery, terms);
     else drop('not_allowed');
     return undefined;
   }
@@ -104,20 +110,15 @@ export function createOutbound(options: {
     });
   }
 
-  async function decide(
-    session: Session,
-    delivery: Delivery,
-    terms: DeliveryTerms,
-    answer: Promise<boolean>,
-  ): Promise<void> {
+  async function decide(session: Session, delivery: Delivery, terms: DeliveryTerms): Promise<void> {
     delivery.keep();
     // Deliveries that come meanwhile wait behind this one, and resolve even if the session ends.
     const waiting: (() => void)[] = [];
     session.admissions = waiting;
-    const isAllowed = await answer.catch(() => undefined);
+    const verdict = await admits(session, delivery.message.topic).catch(() => 'unknown' as const);
     session.admissions = undefined;
-    if (isAllowed === true) send(session, delivery, terms);
-    else if (isAllowed === false || terms.qos === 0) drop('not_allowed');
+    if (verdict === true) send(session, delivery, terms);
+    else if (verdict === false || terms.qos === 0) drop('not_allowed');
     // The store cannot say: what is not to be lost is kept, and asked about again.
     else if (session.isEnded) handBack(delivery, terms);
     else queue.add(session, delivery, { ...terms, qos: terms.qos }, true);
@@ -152,5 +153,5 @@ export function createOutbound(options: {
     if (frame.payload !== undefined) link.writer.write(frame.payload);
   }
 
-  return { offer, offerFound, admits };
+  return { offer, offerFound, admits, tryAdmit };
 }

@@ -240,9 +240,6 @@ export class ByteHold {
   hold(bytes: number): boolean {
     if (this.#bytes === 0 && bytes <= this.#freeBytes) return true;
     const step = this.#stepBytes;
-    // Within the step that is taken, as most packets are: nothing is divided.
-    const isWithin = bytes <= this.#bytes && bytes > this.#bytes - step;
-    if (isWithin && bytes > this.#freeBytes) return true;
     const counted = bytes <= this.#freeBytes ? 0 : Math.ceil(bytes / step) * step;
     const more = counted - this.#bytes;
     if (more === 0) return true;

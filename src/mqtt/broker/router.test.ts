@@ -112,9 +112,9 @@ test('of many groups whose members may not have a message only a few are asked a
     }
   }
   let asked = 0;
-  const admits = (): boolean => {
+  const tryAdmit = (): 'no' => {
     asked += 1;
-    return false;
+    return 'no';
   };
   const router = createRouter({
     ...{
@@ -124,7 +124,7 @@ test('of many groups whose members may not have a message only a few are asked a
       clock: { now: () => 0 },
     },
     shares: { spend() {} },
-    outbound: { admits, offer() {} },
+    outbound: { tryAdmit, admits: async () => false, offer() {} },
   });
   router.route(aMessage('1'));
   const { deliveriesAtOnceMax, groupMembersAskedMax } = mqttLimits;

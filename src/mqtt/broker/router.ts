@@ -29,7 +29,7 @@ const none: readonly number[] = [];
 /** Hands messages to all subscribers. */
 export function createRouter(options: {
   readonly tree: SubscriptionTree;
-  readonly outbound: Pick<Outbound, 'offer' | 'admits'>;
+  readonly outbound: Pick<Outbound, 'offer' | 'admits' | 'tryAdmit'>;
   readonly journal: Pick<Journal, 'hold' | 'hasRoomFor' | 'synced'>;
   readonly counters: Counters;
   readonly shares: Pick<HandOnShares, 'spend'>;

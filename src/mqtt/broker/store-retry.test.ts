@@ -33,6 +33,7 @@ test('the right of a connection that ended in a pause is not asked for again', a
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let asked = 0;
   const client = {
+    tryReceive: () => 'unknown',
     async mayReceive() {
       asked += 1;
       throw new Error('away');
