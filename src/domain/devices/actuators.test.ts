@@ -95,13 +95,13 @@ test('settings that many guests make at once leave others their turn at the stor
   const all = Array.from({ length: count }, () => actuators.setValue(stranger, id, pump, 'theirs'));
   const hers = actuators.setValue(ama, id, pump, 'hers');
   const settled = () => new Promise((resolve) => setImmediate(resolve));
-  while (stored.length < limits.settingsStoredAtOnce) await settled();
-  for (let turn = 0; turn < 2; turn += 1) {
+  for (let ended = 0; ended <= 2; ended += 1) {
+    // The store answers from its thread: one that ended lets one more begin, and no more.
+    while (stored.length < limits.settingsStoredAtOnce + ended) await settled();
     for (let ticks = 0; ticks < 50; ticks += 1) await settled();
-    goOns.shift()?.();
+    assert.equal(stored.length, limits.settingsStoredAtOnce + ended);
+    if (ended < 2) goOns.shift()?.();
   }
-  for (let ticks = 0; ticks < 50; ticks += 1) await settled();
-  assert.equal(stored.length, limits.settingsStoredAtOnce + 2);
   assert.ok(stored.includes('hers'));
   for (let left = count + 1; left > 0; await settled()) {
     left -= goOns.length;
