@@ -26,6 +26,8 @@ async function logIn(page: Page, username: string, stays: boolean): Promise<void
 
 /** As if the page had been away for longer than its token lives. */
 async function comeBackLater(page: Page, path: string): Promise<void> {
+  // A page without the dashboard: the screen before would notice, and end the session itself.
+  await page.goto('/healthz');
   await page.evaluate(() => {
     const session = JSON.parse(localStorage.getItem('kipimo.session') ?? '{}');
     const ended = { ...session, token: 'ended', obtainedAt: 0 };

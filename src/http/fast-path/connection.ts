@@ -103,7 +103,7 @@ export class FastConnection {
       // A read has the connection for itself: then it can still be handed over.
       const isAlone = this.#answers.due === 0 && request?.end === bytes.length;
       if (request === undefined || !(request.line.hasBody || isAlone)) {
-        this.#leave('handed over', bytes.subarray(at));
+        this.leave('handed over', bytes.subarray(at));
         return;
       }
       this.#latest = request.kept;
@@ -131,13 +131,13 @@ export class FastConnection {
       if (text !== undefined) return this.#answers.answer(begun, text);
       // A read whose answer does not fit the fast path: node handles it again.
       this.#answers.drop();
-      if (this.#socket.writable) this.#leave('handed over', bytes.subarray(at, request.end));
+      if (this.#socket.writable) this.leave('handed over', bytes.subarray(at, request.end));
     });
     return true;
   }
 
   /** When all answers have left: to node with these bytes and all that follow, or refused. */
-  #leave(exit: 'handed over' | NotComing, bytes: Buffer = nothing): void {
+  leave(exit: 'handed over' | NotComing, bytes: Buffer = nothing): void {
     this.#exit = exit;
     this.#left = bytes;
     this.#isHeld = true;
@@ -175,7 +175,7 @@ export class FastConnection {
   readonly #ended = (): void => {
     this.#hasEnded = true;
     if (this.#intake.partialSince === undefined) this.#goOn();
-    else this.#leave('cut off');
+    else this.leave('cut off');
   };
 
   readonly #closed = (): void => {
@@ -188,7 +188,7 @@ export class FastConnection {
   sweep(now: number): void {
     const { requestMs, idleMs } = this.#parts;
     const { isUnderWay, partialSince } = this.#intake;
-    if (partialSince !== undefined && now - partialSince > requestMs) this.#leave('too slow');
+    if (partialSince !== undefined && now - partialSince > requestMs) this.leave('too slow');
     if (isUnderWay || this.#isHeld || this.#answers.due > 0 || this.#answers.isUnread) return;
     if (this.#answers.idleMs(now) > idleMs) this.#socket.destroy();
   }
@@ -260,7 +260,9 @@ class RequestIntake {
     this.#owner = owner;
     this.#place = parts.waiting.place({
       payerOf: () => payerOfSocket(socket),
-      end: () => socket.destroy(),
+      // Bytes left to node are refused behind the answers under way, unless nobody reads these.
+      end: () =>
+        this.#hasEnded && socket.writableLength === 0 ? owner.leave('no room') : socket.destroy(),
     });
   }
 
