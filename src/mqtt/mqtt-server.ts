@@ -31,7 +31,7 @@ export interface MqttServices
   readonly lastValue: DatapointStore['lastValue'];
 }
 
-export interface MqttServerOptions {
+interface MqttServerOptions {
   readonly services: MqttServices;
   /** Publishes what was removed, and which identities lost a login. */
   readonly changes: Pick<ChangeFeed, 'onChange'>;

@@ -22,7 +22,7 @@ import type {
   Target,
 } from './subscription-tree.ts';
 
-export type Router = ReturnType<typeof createRouter>;
+type Router = ReturnType<typeof createRouter>;
 
 const none: readonly number[] = [];
 

@@ -84,13 +84,13 @@ export interface Entry extends QueuedTerms {
 }
 
 /** The retained messages of a new subscription; the next are found when the client takes more. */
-export interface RetainedBacklog {
+interface RetainedBacklog {
   readonly messages: Iterator<Message | undefined>;
   readonly subscription: Subscription;
 }
 
 /** Of a session that another process had, and what was found in the log for it. */
-export interface CatchUp {
+interface CatchUp {
   /** Deliveries deferred until the log was read; undefined: it was. */
   waiting: (() => void)[] | undefined;
   /** The names of messages that were found: they may come once more. */

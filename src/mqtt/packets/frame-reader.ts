@@ -7,7 +7,7 @@ export interface PartialBudget {
 }
 
 /** Gets every packet: its first byte and what follows the length. */
-export type FrameHandler = (header: number, body: Buffer) => void;
+type FrameHandler = (header: number, body: Buffer) => void;
 
 /** Bytes that may arrive after stop(): chunks that were already under way. */
 const waitingBytesMax = 1_048_576;

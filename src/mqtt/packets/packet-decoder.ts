@@ -141,10 +141,10 @@ function readListHead(header: number, body: Buffer) {
   return { reader, packetId };
 }
 
-/** Reads what follows each filter; `surplus` counts those behind too many, which are not read. */
+/** Reads the filters of a packet; `surplus` counts those behind too many, which are not read. */
 function readList<One>(
   reader: ByteReader,
-  haveOptions: boolean,
+  hasOptions: boolean,
   read: (filter: string, options: number) => One,
 ) {
   const list: One[] = [];
@@ -152,14 +152,14 @@ function readList<One>(
     const filter = reader.text();
     if (!isTopicFilter(filter)) throw malformed('the filter is not well-formed');
     if (readSharedFilter(filter) === 'invalid') throw malformed('the shared filter is incomplete');
-    list.push(read(filter, haveOptions ? reader.byte() : 0));
+    list.push(read(filter, hasOptions ? reader.byte() : 0));
   }
   // [MQTT-3.8.3-2]
   if (list.length === 0) throw malformed('there is no filter');
   let surplus = 0;
   for (; !reader.isAtEnd; surplus += 1) {
     reader.skipText();
-    if (haveOptions) reader.byte();
+    if (hasOptions) reader.byte();
   }
   return { list, surplus };
 }

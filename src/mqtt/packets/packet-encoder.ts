@@ -39,7 +39,7 @@ function writeExplained(
 }
 
 /** The fields of CONNACK. */
-export interface ConnackPacket {
+interface ConnackPacket {
   readonly version: ProtocolVersion;
   readonly reasonCode: number;
   readonly sessionPresent: boolean;
@@ -132,12 +132,12 @@ const withLength = (properties: Buffer): Buffer =>
   Buffer.concat([variableInteger(properties.length), properties]);
 
 /** How many bytes a variable byte integer takes. */
-export function variableLength(value: number): number {
+function variableLength(value: number): number {
   return value < 128 ? 1 : value < 16_384 ? 2 : value < 2_097_152 ? 3 : 4;
 }
 
 /** Writes a variable byte integer; answers the offset behind it. */
-export function putVariable(page: Buffer, offset: number, value: number): number {
+function putVariable(page: Buffer, offset: number, value: number): number {
   let rest = value;
   let at = offset;
   while (rest >= 128) {

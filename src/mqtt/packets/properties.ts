@@ -262,12 +262,6 @@ export class ByteReader {
     this.take(this.twoBytes());
   }
 
-  rest(): Buffer {
-    const start = this.offset;
-    this.offset = this.end;
-    return this.bytes.subarray(start, this.end);
-  }
-
   requireEnd(): void {
     if (!this.isAtEnd) throw malformed('the packet is longer than its fields');
   }
