@@ -33,7 +33,6 @@ import { createOwnedResources } from '../domain/projects/owned-resources.ts';
 import { createProjects } from '../domain/projects/projects.ts';
 import { createInvitations } from '../domain/sharing/invitations.ts';
 import { createSharing } from '../domain/sharing/sharing.ts';
-
 import { createSocials, channels as socialChannels } from '../domain/socials/socials.ts';
 import { createAccounts } from '../domain/users/accounts.ts';
 import { createAddressProving } from '../domain/users/address-proofs.ts';

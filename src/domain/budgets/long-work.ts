@@ -54,8 +54,9 @@ export function createLongWork(budgets: Budgets) {
     },
     /**
      * Runs work whose answer comes at its end: few at once for each payer, and of bounded length.
-     * What it keeps for the answer counts until it is over, as the answer does from then on. Throws
-     * rate_limited; the work throws invalid at its next rest when it took too long.
+     * Bytes that it reserves for the answer count until the work is over, as the answer's own do
+     * from then on. Throws rate_limited; the work throws invalid at its next rest when it took too
+     * long.
      */
     async run<Result>(
       actor: Actor,

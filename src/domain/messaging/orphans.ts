@@ -65,11 +65,11 @@ export function createFindOrphans(options: {
       }
       await yieldToEventLoop();
     }
-    const gateway = askedOnce((id: GatewayId) => gateways.find(id));
+    const isThere = askedOnce(async (id: GatewayId) => (await gateways.find(id)) !== undefined);
     for (const { topic } of retained) {
       const place = ownerOfTopic(topic);
       if (place?.kind !== 'gateway') continue;
-      if ((await gateway(place.id as GatewayId)) === undefined) found.add(topic);
+      if (!(await isThere(place.id as GatewayId))) found.add(topic);
     }
     return found;
   }

@@ -128,10 +128,11 @@ export function createNotifier(parts: NotifierParts, shared?: SharedParts): Noti
     async evaluate(rule, device, sensorId) {
       await order.next(device.id, async (next) => {
         const values = await next.values(device, () => true);
-        await next.refresh(rule);
         const moment = { device, sensorId, values, at: clock.now() };
         const evaluation = lastValueEvaluation(parts, rule, moment);
-        return evaluation === undefined ? {} : evaluateNow(evaluation, order.isRepeated);
+        if (evaluation === undefined) return {};
+        await next.refresh(rule);
+        return evaluateNow(evaluation, order.isRepeated);
       });
     },
     silenceOf: async (silent) =>

@@ -40,7 +40,7 @@ export function createOwnedResources({
     /** Name by which people know the thing, or its id. Throws invalid, not_found. */
     nameOf: async (kind: ResourceKind, id: string): Promise<string> =>
       (await finders[kind](id)).name ?? id,
-    /** Lists all that may be shown, step by step, in order of creation. */
+    /** Lists all that may be shown, step by step, in order of creation. A step may be empty. */
     async *list(kind: ResourceKind, visibleTo: VisibleTo): AsyncIterable<readonly Resource[]> {
       const limit = limits.resourcesPerStep;
       if (kind === 'device') {
@@ -48,7 +48,7 @@ export function createOwnedResources({
           const search = { visibleTo, equals: new Map(), ...(after !== undefined && { after }) };
           const { ids, next } = await devices.candidates(search);
           const some = { visibleTo: within(visibleTo, ids), limit: ids.length, offset: 0 };
-          if (ids.length > 0) yield (await devices.list(some)).devices.map(deviceResource);
+          yield ids.length === 0 ? [] : (await devices.list(some)).devices.map(deviceResource);
           if (next === undefined) return;
           after = next;
         }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aDevice, aUser, deviceId, username } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
+import { guestAt } from '../actor.ts';
 import { createOwnedResources } from '../projects/owned-resources.ts';
 import { createSharing } from './sharing.ts';
 
@@ -22,4 +23,27 @@ test('a grant on what goes while it is given is refused, not answered as given',
   const ana = { kind: 'user', userId: aUser('ana').id, username: username('ana') } as const;
   const to = { username: username('bob'), scopes: ['devices:view'] as const };
   await assert.rejects(sharing.grant(ana, 'device', 'd', to), { code: 'not_found' });
+});
+
+test('permissions let other work run between slices of devices that none may see', async () => {
+  const { storage, access } = await openServiceStorage();
+  const { grants, users, groups } = storage;
+  let slices = 0;
+  const devices = {
+    ...storage.devices,
+    async candidates() {
+      slices += 1;
+      return { ids: [], next: slices < 5 ? slices : undefined };
+    },
+  };
+  const { find: findResource, list: listResources } = createOwnedResources({ ...storage, devices });
+  const sharing = createSharing({ grants, users, groups, access, findResource, listResources });
+  const slicesBefore = new Promise<number>((resolve) => {
+    setImmediate(() => resolve(slices));
+  });
+  for await (const step of sharing.permissions(guestAt('192.0.2.1'), 'device')) {
+    assert.deepEqual(step, []);
+  }
+  assert.equal(slices, 5);
+  assert.ok((await slicesBefore) <= 1, `${await slicesBefore} slices at once`);
 });
