@@ -273,6 +273,7 @@ export async function searchDevices(
       await search(found);
       if (pace.isOver()) await pace.rest();
     }
+    if (pace.isOver()) await pace.rest();
     after = next;
   } while (after !== undefined);
   return { devices, total };
