@@ -3,7 +3,7 @@ import { aDevice, deviceId, noon, sensorId } from './builders.ts';
 import { sensor } from './datapoint-builders.ts';
 import { type HistoryCounts, type HistoryEngine, noCounts } from './history-engine.ts';
 import { createHistoryModel } from './history-model.ts';
-import { type HistoryStep, historyStep, wholeHistory } from './history-steps.ts';
+import { correctedAtOnce, type HistoryStep, historyStep, wholeHistory } from './history-steps.ts';
 
 /** For longer runs by hand. */
 const rounds = Number(process.env['HISTORY_ROUNDS'] ?? 8);
@@ -27,7 +27,7 @@ export async function runHistories(engine: HistoryEngine): Promise<HistoryCounts
   });
   // A history that fails is made shorter for so long, not for ever.
   const interruptAfterTimeLimit = 10_000 * rounds;
-  const examples: [HistoryStep[]][] = [[[...wholeHistory]]];
-  await fc.assert(property, { numRuns: rounds, examples, interruptAfterTimeLimit });
+  const examples: [HistoryStep[]][] = [[[...wholeHistory]], [[...correctedAtOnce]]];
+  await fc.assert(property, { numRuns: rounds + 1, examples, interruptAfterTimeLimit });
   return counts;
 }

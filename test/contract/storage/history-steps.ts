@@ -72,4 +72,18 @@ export const wholeHistory: readonly HistoryStep[] = [
   { do: 'retain', before: 3, hourly: 0, steps: 0 },
 ];
 
+/** A history in which a datapoint arrives in the millisecond of a correction, within its range. */
+export const correctedAtOnce: readonly HistoryStep[] = [
+  {
+    do: 'push',
+    values: [
+      [-2, 1],
+      [2, 2],
+    ],
+    isAtOnce: false,
+  },
+  { do: 'remove', from: -2, length: 4, value: undefined },
+  { do: 'push', values: [[0, 3]], isAtOnce: true },
+];
+
 export type HistoryStep = typeof historyStep extends fc.Arbitrary<infer One> ? One : never;
