@@ -96,7 +96,7 @@ export function createNotificationServices(
       if (!isShared) await catchUp({ book, notifier, datapoints, log });
       watch.start();
       outbox.start();
-      // With a shared notifier, each evaluation ends with saving its states.
+      // Among several processes, each evaluation ends with saving its states.
       if (!isShared) repeat(states.save, limits.statesPauseMs);
       repeat(notifier.retry, limits.firingsRetryMs);
     },

@@ -50,7 +50,7 @@ export interface Permission {
   readonly scopes: readonly Scope[];
 }
 
-/** Owners give rights to users, and every user can ask what rights they have. */
+/** Grants by which owners give rights to users, and answers which rights a user has. */
 export function createSharing(options: {
   readonly grants: GrantStore;
   readonly users: UserStore;
@@ -58,7 +58,7 @@ export function createSharing(options: {
   readonly access: Access;
   /** The device, gateway or project with this id. Throws invalid, not_found. */
   readonly findResource: (kind: ResourceKind, id: string) => Promise<Resource>;
-  /** Lists all that may be shown, step by step, in order of creation. */
+  /** Lists all that may be shown, step by step, in order of creation. A step may be empty. */
   readonly listResources: (
     kind: ResourceKind,
     visibleTo: VisibleTo,
