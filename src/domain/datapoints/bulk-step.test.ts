@@ -113,6 +113,27 @@ test('lines in columns have the outcome of lines that are objects, in any mixtur
   );
 });
 
+test('the quota of an owner is asked for once in a step', () => {
+  let asked = 0;
+  const refusal = new DomainError('storage_full', 'full');
+  const lines = ['a', 'b', 'missing'].map(
+    (id, at): BulkRow => ({
+      ...{ line: at + 1, datapoint: { value: at } },
+      sensor: { deviceId: parseDeviceId('open'), sensorId: parseSensorId(id) },
+    }),
+  );
+  const refused: number[] = [];
+  const { groups } = groupStep(bulkStepOf(lines), {
+    ...{ gates, now, valueBytesMax: 1_024, actor: { kind: 'guest' } as const },
+    fullness() {
+      asked += 1;
+      return refusal;
+    },
+    refuse: (one) => one.refusal === refusal && refused.push(one.line),
+  });
+  assert.deepEqual([groups.length, refused, asked], [0, [1, 2, 3], 1]);
+});
+
 test('a sensor that a step has ended with belongs to the next one anew', () => {
   const one = new BulkSensor(parseDeviceId('open'), parseSensorId('a'));
   for (const round of [1, 2]) {

@@ -249,11 +249,18 @@ type Places = ReturnType<typeof createPlaces>;
 function createPlaces({ gates, fullness }: StepRules) {
   const byDevice = new Map<DeviceId, Map<SensorId, Place>>();
   const groups: Extract<Place, { gate: unknown }>[] = [];
+  /** Of each owner asked for once: a refusal counts, and an owner may have thousands of sensors. */
+  const fullOwners = new Map<Username, DomainError | undefined>();
+
+  function fullnessOf({ owner }: OpenGate): DomainError | undefined {
+    if (!fullOwners.has(owner)) fullOwners.set(owner, fullness(owner));
+    return fullOwners.get(owner);
+  }
 
   function make(sensor: SensorRef): Place {
     const { deviceId, sensorId } = sensor;
     const gate = gates.get(deviceId);
-    const closed = gate?.kind === 'open' ? fullness(gate.owner) : gate?.refusal;
+    const closed = gate?.kind === 'open' ? fullnessOf(gate) : gate?.refusal;
     if (closed !== undefined || gate?.kind !== 'open' || !gate.sensors.has(sensorId)) {
       const refusal = closed ?? noSensor(deviceId, sensorId);
       return { index: refused, sensor, refusal, count: 0 };

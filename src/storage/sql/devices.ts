@@ -278,7 +278,7 @@ function createDeviceListing(options: {
       const slice = await reader.all<Entry>(numbered(select), ...values, sliceMax);
       const ids = slice.map(({ id }) => id);
       if (slice.length === sliceMax) return { ids, next: slice.at(-1)?.position };
-      const isLast = end >= (await lastPosition(reader, 'devices'));
+      const isLast = reader.turns === undefined || end >= (await lastPosition(reader, 'devices'));
       return { ids, next: isLast ? undefined : end };
     },
   };
