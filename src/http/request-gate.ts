@@ -167,8 +167,9 @@ class RequestGate {
   constructor(parts: GateParts, socket: Socket, listen: () => void) {
     this.#parts = parts;
     this.#socket = socket;
+    // Answers under way leave before the refusal, unless nobody reads them.
     this.#waiting = new Waiting(parts.room, socket, () =>
-      this.#isHeld ? socket.destroy() : this.#stop('no room'),
+      this.#isHeld && socket.writableLength > 0 ? socket.destroy() : this.#stop('no room'),
     );
     this.#node = takeListeners(socket, listen);
     this.#socket[ownGate] = this;
