@@ -186,7 +186,7 @@ interface BodyNotes {
 export interface RouteBody extends BodyNotes {
   readonly kind: BodyKind;
   readonly schema: TSchema;
-  /** What the reader gets of a body that was sent. */
+  /** Parser of the sent body: makes what `read` is given. */
   readonly parse: (body: unknown, contentType: string | undefined) => unknown;
 }
 

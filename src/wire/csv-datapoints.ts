@@ -27,7 +27,7 @@ type CsvChoices = Omit<CsvOptions, 'recordCharactersMax'>;
 /** How the CSV of a push is read, whatever its encoding. */
 export type CsvPushChoices = Omit<CsvChoices, 'encoding'>;
 
-/** Reads rows from CSV that arrives in pieces. Both throw DomainError invalid for what is none. */
+/** Reads rows from CSV that arrives in pieces. Its methods throw DomainError invalid for no CSV. */
 export function createCsvRowReader(choices: CsvChoices) {
   const { csvRecordCharactersMax: recordCharactersMax } = limits;
   const reader = createCsvDatapointReader({ ...choices, recordCharactersMax });

@@ -23,8 +23,10 @@ export const optional = <Fields extends TProperties>(fields: Fields) =>
 /** A text that the service answers, or checks by hand. */
 export const Plain = (description: string) => Type.String({ description });
 
+/** A whole number. */
 export const Whole = (description: string) => Type.Integer({ description });
 
+/** true or false. */
 export const Flag = (description: string) => Type.Boolean({ description });
 
 /** A free text such as a name or a unit. */

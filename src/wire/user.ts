@@ -243,7 +243,7 @@ export function userToWire(user: User, maySeeContact: boolean): Wire<typeof User
   });
 }
 
-/** What an account is used for, as administrators see it. */
+/** Use of an account, as administrators see it. */
 export function useToWire(
   { lastLoginAt }: User,
   devices: number,

@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../../src/lib/timestamp.ts';
 
 /** How a download is to look, and be read again. */
 export interface TableForm {
-  /** One column for each sensor, instead of one row for each value. */
+  /** Whether there is a column for each sensor, instead of a row for each value. */
   readonly isWide: boolean;
   /** Times are those of its clocks; absent: of UTC, as the service writes them. */
   readonly zone?: string;

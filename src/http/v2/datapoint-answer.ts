@@ -58,13 +58,13 @@ export function wantsCsv(format: 'json' | 'csv' | undefined, accept: string | un
   return format === 'csv' || (format === undefined && prefersCsv(accept));
 }
 
-/** How many there are and, where retention took some of the range, since when they are kept. */
+/** Number of items and, where retention took some of the range, since when they are kept. */
 interface Counted {
   readonly total: number;
   readonly standsFrom?: Instant | undefined;
 }
 
-/** Says of a read what is counted. */
+/** Headers with the counts of a read. */
 export const headersOf = ({ total, standsFrom }: Counted): StreamAnswer['headers'] => ({
   'x-total-count': String(total),
   ...standingHeader(standsFrom),
