@@ -12,7 +12,7 @@ import { createNodeHttp } from './request-gate.ts';
 const push = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1';
 const total = 65_536;
 
-test('a push under way is answered before its connection ends for requests that wait', async (t) => {
+test('a push under way is answered before its connection ends for want of budget', async (t) => {
   const begun: ServerResponse[] = [];
   const server = createServer((request, answer) => {
     nextAnswer(request.socket, answer);

@@ -103,7 +103,7 @@ class Waiting {
   readonly #place: WaitingPlace;
   readonly #end: () => void;
 
-  /** `end` frees budget for other connections. */
+  /** `end` frees budget for others: answers under way leave first, unless nobody reads them. */
   constructor(room: WaitingBudget, socket: Socket, end: () => void) {
     this.#socket = socket;
     this.#place = room.place({ payerOf: () => payerOfSocket(socket), end });
@@ -167,7 +167,6 @@ class RequestGate {
   constructor(parts: GateParts, socket: Socket, listen: () => void) {
     this.#parts = parts;
     this.#socket = socket;
-    // Answers under way leave before the refusal, unless nobody reads them.
     this.#waiting = new Waiting(parts.room, socket, () =>
       this.#isHeld && socket.writableLength > 0 ? socket.destroy() : this.#stop('no room'),
     );
