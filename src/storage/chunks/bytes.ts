@@ -137,27 +137,6 @@ export function takeZigzag(source: ByteSource): number {
   return value % 2 === 0 ? value / 2 : (value + 1) / -2;
 }
 
-/** Fills the array with integers that putZigzag wrote: the same as one by one, in half the time. */
-export function takeZigzags(source: ByteSource, into: Float64Array): void {
-  const { bytes } = source;
-  let { offset } = source;
-  for (let at = 0; at < into.length; at += 1) {
-    // Past the end there is no short number, and takeZigzag complains.
-    const first = bytes[offset] ?? 255;
-    const second = first < 128 ? 0 : (bytes[offset + 1] ?? 255);
-    if (second < 128) {
-      const value = first < 128 ? first : (first & 127) | (second << 7);
-      into[at] = (value >>> 1) ^ -(value & 1);
-      offset += first < 128 ? 1 : 2;
-    } else {
-      source.offset = offset;
-      into[at] = takeZigzag(source);
-      offset = source.offset;
-    }
-  }
-  source.offset = offset;
-}
-
 /** A number of things that take up at least one byte each, so that damage cannot ask for more. */
 export function takeCount(source: ByteSource, countMax: number): number {
   const count = takeVarint(source);

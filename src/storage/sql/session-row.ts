@@ -100,7 +100,7 @@ export function keyParts(key: string): readonly [identity: string, clientId: str
 /** A key as text without U+0000, and back. */
 export const keyToText = (key: string): string => JSON.stringify(keyParts(key));
 
-export function keyFromText(text: string): SessionKey {
+function keyFromText(text: string): SessionKey {
   const [identity, clientId] = textsFrom(text);
   if (identity === undefined || clientId === undefined) {
     throw new DamagedRowError('a session is named by its identity and its client id');
