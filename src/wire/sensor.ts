@@ -21,8 +21,8 @@ export const PointMessage = Type.Object(
 
 export const CalibrationMessage = Type.Object(
   {
-    linear: Type.Object({
-      ...optional({
+    linear: Type.Object(
+      optional({
         enabled: Flag('Default true.'),
         value_min: PointMessage,
         value_max: PointMessage,
@@ -32,7 +32,7 @@ export const CalibrationMessage = Type.Object(
             'Piecewise linear through all of these, and value_min and value_max if given.',
         }),
       }),
-    }),
+    ),
   },
   {
     title: 'Calibration',

@@ -123,7 +123,7 @@ const led = optional({
   }),
   group: Plain('The id of a group of yours.'),
   project: Plain('The id of a project of yours.'),
-  scopes: scopes,
+  scopes,
 });
 
 export const NewInvitationMessage = Type.Object(

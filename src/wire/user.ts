@@ -25,8 +25,8 @@ const TextList = (description: string, example: string) =>
 
 const profileOf = <Schema extends TSchema>(
   listOf: (description: string, example: string) => Schema,
-) => ({
-  ...optional({
+) =>
+  optional({
     firstName: Text('First name.', 'Ama'),
     lastName: Text('Last name.', 'Mensah'),
     email: Text('E-mail address; also a login name.', 'ama@example.org'),
@@ -38,8 +38,7 @@ const profileOf = <Schema extends TSchema>(
       'Where the channel webhook posts messages to.',
       'https://farm.example.org/hook',
     ),
-  }),
-});
+  });
 
 const ProfileFields = profileOf(Texts);
 
