@@ -131,3 +131,20 @@ browserTest('names of 1,000 letters without a blank stay within every screen', a
   for (const page of pages.values()) await page.context().close();
   assert.deepEqual(problems, []);
 });
+
+/** Values that are higher than three lines of their text. */
+const highValues = `[...document.querySelectorAll('.value')]
+  .map((value) => [value.getBoundingClientRect(), getComputedStyle(value)])
+  .map(([{ height }, { fontSize }]) => height / parseFloat(fontSize))
+  .filter((height) => height > 5)`;
+
+browserTest('a value of 1,000 letters takes three lines, wherever it is shown', async () => {
+  const page = await stage.visit({ username: 'kofi', width: 'phone' });
+  const device = `/devices/${ids.device}`;
+  for (const path of ['/', device, `${device}/sensors/${ids.text}`]) {
+    await page.goto(path);
+    await page.locator('.value', { hasText: word }).first().waitFor();
+    assert.deepEqual(await page.evaluate(highValues), [], path);
+  }
+  await page.context().close();
+});
