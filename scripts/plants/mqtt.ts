@@ -24,12 +24,12 @@ export const plantsOfMqtt: readonly Plant[] = [
   },
   {
     name: 'work that is added during a slice keeps its place',
-    ...{ file: 'src/mqtt/broker/slices.test.ts', test: 'has its turn too', says: /4,/ },
+    ...{ file: 'src/lib/scheduling/fair-slices.test.ts', test: 'has a slice too', says: /4,/ },
     patches: [
       patch(
-        'src/mqtt/broker/slices.ts',
-        '      waiting.set(payer, items);\n      for',
-        '      setImmediate(() => waiting.set(payer, items));\n      for',
+        'src/lib/scheduling/payer-queues.ts',
+        'if (own.size > 0) this',
+        'if (own.size > 1) this',
       ),
     ],
   },

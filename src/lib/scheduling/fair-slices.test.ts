@@ -90,3 +90,19 @@ test('what comes at once begins until a few turns are over, then in turn by paye
   await Promise.all(waiting);
   assert.deepEqual(seen, ['a', 'a', 'b', 'a', 'a']);
 });
+
+test('what is added for a payer while a piece of its work is done has a slice too', async () => {
+  const slices = createFairSlices({ turnMs: 5 });
+  const done: string[] = [];
+  const add = (payer: string, item: string): void =>
+    void slices.next(payer).then(() => {
+      done.push(item);
+      // As connections do that wait again while they are read from.
+      if (item !== 'other' && done.length <= 4) add(payer, item);
+    });
+  for (const item of ['a', 'b', 'c']) add('ann', item);
+  add('ben', 'other');
+  for (let count = 0; count < 5; count += 1) await new Promise((resolve) => setImmediate(resolve));
+  const again = done.filter((item) => item !== 'other').length;
+  assert.deepEqual([new Set(done).size, again, done.length - again], [4, 6, 1]);
+});

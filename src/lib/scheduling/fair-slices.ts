@@ -55,7 +55,7 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
     setImmediate(() => void pump());
   }
 
-  function turnOf(payer: string): Promise<void> {
+  function next(payer: string): Promise<void> {
     return new Promise((resolve) => {
       waiting.push(payer, resolve);
       if (isPumping) return;
@@ -92,7 +92,7 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
         async rest() {
           workedMs += usedMs() - usedBefore;
           if (limit !== undefined && workedMs > limit.workMsMax) throw limit.onTooMuch();
-          await turnOf(payer);
+          await next(payer);
           begin();
         },
         begin,
@@ -102,7 +102,9 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
      * For work that comes all at once: undefined when it may begin, a promise of its slice when
      * work before it has taken a few slices already.
      */
-    enter: (payer: string): Promise<void> | undefined => (mayEnter() ? undefined : turnOf(payer)),
+    enter: (payer: string): Promise<void> | undefined => (mayEnter() ? undefined : next(payer)),
+    /** Resolves when the next slice of the payer begins. */
+    next,
     /** Pieces of work that wait for their slice. */
     get waiting() {
       return waiting.size;

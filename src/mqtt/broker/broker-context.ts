@@ -1,9 +1,11 @@
 import type { Budgets } from '../../domain/budgets/budgets.ts';
 import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
+import { limits } from '../../domain/limits.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { BrokerHooks, Client } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { FrameLimits } from '../packets/frame-reader.ts';
@@ -17,7 +19,7 @@ import { createOwnership, type DeliverEvent } from './ownership.ts';
 import { createRetainedDelivery, createRetainedMessages } from './retained.ts';
 import { createRouter } from './router.ts';
 import { createSessionRegistry } from './session-registry.ts';
-import { createHandOnShares, createSlices, createWorkShares } from './slices.ts';
+import { createHandOnShares, createWorkShares } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { retainedNotes, writeTalk } from './talk.ts';
 import { createWills } from './wills.ts';
@@ -95,10 +97,7 @@ export function createBrokerContext(options: BrokerOptions) {
     publishBytes: budgets.of('mqtt_publish_bytes'),
     workShares: createWorkShares(),
     /** Connections with packets that wait because their payer has used up its quota. */
-    readers: createSlices<{ goOn(): void }>((reading) => {
-      reading.goOn();
-      return false;
-    }),
+    readers: createFairSlices({ turnMs: limits.turnMs }),
     flusher: createFlusher(),
     /**
      * Time that the broker was awake, as of the last sweep: exact enough for keep alive, and free

@@ -84,13 +84,13 @@ export class PacketInput {
 
   #waitForSlice(): void {
     if (this.#isBehind) return;
-    this.#isBehind = true;
     this.pauseReading();
-    this.#context.readers.add(this.payer, this);
+    void this.#readInNextSlice();
   }
 
-  /** Reads on in the connection's next slice. */
-  goOn(): void {
+  async #readInNextSlice(): Promise<void> {
+    this.#isBehind = true;
+    await this.#context.readers.next(this.payer);
     this.#isBehind = false;
     this.#clock.begin();
     this.#readOn();
@@ -125,8 +125,7 @@ export class PacketInput {
       return;
     }
     // The pause lasts until then.
-    this.#isBehind = true;
-    this.#context.readers.add(this.payer, this);
+    void this.#readInNextSlice();
   }
 
   #readOn(): void {

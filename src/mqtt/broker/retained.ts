@@ -1,15 +1,16 @@
 import type { Budgets } from '../../domain/budgets/budgets.ts';
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import { limits } from '../../domain/limits.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { countLevels, readSharedFilter } from '../../lib/topic-filter.ts';
 import { mqttLimits } from '../limits.ts';
 import { Delivery, ownMessage } from './delivery.ts';
 import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import { lower, type Session } from './session.ts';
-import { createSlices } from './slices.ts';
 import { findNode, forgetNode, nodeAt, type TopicNode } from './subscription-tree.ts';
 
 export type RetainedMessages = ReturnType<typeof createRetainedMessages>;
@@ -237,7 +238,9 @@ export function createRetainedDelivery(options: {
   readonly heard?: (() => Promise<void>) | undefined;
 }) {
   const { retained, outbound, clock, heard } = options;
-  const turns = createSlices(handSome);
+  const slices = createFairSlices({ turnMs: limits.turnMs });
+  /** Sessions that wait for their next slice. */
+  const served = new Set<Session>();
   /** Subscriptions that wait for messages of other processes: of each session, by filter. */
   const waiting = new Map<Session, Map<string, Subscription>>();
 
@@ -294,7 +297,12 @@ export function createRetainedDelivery(options: {
 
   /** Goes on: the client can take more again. */
   function goOn(session: Session): void {
-    turns.add(session.payer, session);
+    if (served.has(session)) return;
+    served.add(session);
+    void slices.next(session.payer).then(() => {
+      served.delete(session);
+      if (handSome(session)) goOn(session);
+    });
   }
 
   /** Answers whether it has to be asked again; sockets and acknowledgements call goOn. */

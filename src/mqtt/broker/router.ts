@@ -1,7 +1,9 @@
 import type { Payer } from '../../domain/budgets/payer.ts';
+import { limits } from '../../domain/limits.ts';
 import { bytesOfMessage, type Message, type Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { PublishOutcome, PublishRefusal, Reach } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import { reason } from '../packets/packet.ts';
@@ -13,7 +15,7 @@ import type { Journal } from './journal.ts';
 import type { Outbound } from './outbound.ts';
 import type { RetainedMessages } from './retained.ts';
 import { type DeliveryTerms, lower, type Session } from './session.ts';
-import { createSlices, type HandOnShares, placesOfRecipient } from './slices.ts';
+import { type HandOnShares, placesOfRecipient } from './slices.ts';
 import type {
   Match,
   PayerRecipients,
@@ -172,7 +174,7 @@ function createFanOut(options: {
 }) {
   const { offer, journal, counters } = options;
   const queues = new Map<Payer, PayerQueue>();
-  const slices = createSlices(goOn);
+  const slices = createFairSlices({ turnMs: limits.turnMs });
   let waitingBytes = 0;
 
   function handOutTo(group: PayerRecipients, delivery: Delivery, room: Room): void {
@@ -209,8 +211,9 @@ function createFanOut(options: {
     queue.waiting += job.left;
     queue.bytes += job.bytes;
     waitingBytes += job.bytes;
+    if (queues.has(payer)) return;
     queues.set(payer, queue);
-    slices.add(payer, payer);
+    void serve(payer, queue);
   }
 
   const isFull = ({ waiting, bytes }: PayerQueue, job: Job): boolean =>
@@ -218,29 +221,31 @@ function createFanOut(options: {
     bytes + job.bytes > mqttLimits.deliveriesWaitingBytesPerPayerMax ||
     waitingBytes + job.bytes > mqttLimits.deliveriesWaitingBytesMax;
 
-  function goOn(payer: Payer): boolean {
-    const queue = queues.get(payer);
-    const [first] = queue?.jobs ?? [];
-    if (queue === undefined || first === undefined) return false;
-    // Wait for the store while the payer's journal quota is used up, else messages are dropped.
-    const synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
-    if (synced !== undefined) {
-      void synced.then(() => slices.add(payer, payer));
-      return false;
-    }
-    const [job, done] = first;
-    const before = job.left;
-    const isOver = offerSome(job, roomFor(job.delivery));
-    queue.waiting -= isOver ? before : before - job.left;
-    if (isOver) {
+  /** Hands out the jobs of a payer, also those that come meanwhile, in its slices. */
+  async function serve(payer: Payer, queue: PayerQueue): Promise<void> {
+    for (const [job, done] of queue.jobs) {
+      for (let isOver = false; !isOver; ) {
+        await nextSlice(payer);
+        const before = job.left;
+        isOver = offerSome(job, roomFor(job.delivery));
+        queue.waiting -= isOver ? before : before - job.left;
+      }
       queue.jobs.delete(job);
       queue.bytes -= job.bytes;
       waitingBytes -= job.bytes;
       done();
     }
-    if (queue.jobs.size > 0) return true;
     queues.delete(payer);
-    return false;
+  }
+
+  /** Waits for the store while the payer's journal quota is used up, else messages are dropped. */
+  async function nextSlice(payer: Payer): Promise<void> {
+    let synced: Promise<void> | undefined;
+    do {
+      await synced;
+      await slices.next(payer);
+      synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
+    } while (synced !== undefined);
   }
 
   return (delivery: Delivery, match: Match): void => {

@@ -1,25 +1,8 @@
 // In a process of its own: it changes the clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
-import { createHandOnShares, createSlices, createTurnShares, placesOfRecipient } from './slices.ts';
-
-test('what is added for a payer while a piece of his work is done has its turn too', async () => {
-  const [ann, ben] = [payerAt('192.0.2.1'), payerAt('192.0.2.2')];
-  const done: string[] = [];
-  const turns = createSlices<string>((item) => {
-    done.push(item);
-    // As connections do that wait again while they are read from.
-    if (item !== 'other' && done.length <= 4) turns.add(ann, item);
-    return false;
-  });
-  for (const item of ['a', 'b', 'c']) turns.add(ann, item);
-  turns.add(ben, 'other');
-  for (let count = 0; count < 5; count += 1) await nextTurn();
-  const again = done.filter((item) => item !== 'other').length;
-  assert.deepEqual([new Set(done).size, again, done.length - again], [4, 6, 1]);
-});
+import type { Payer } from '../../domain/budgets/payer.ts';
+import { createHandOnShares, createTurnShares, placesOfRecipient } from './slices.ts';
 
 const guest = (at: number): Payer => `address/10.0.0.${at}`;
 

@@ -2,59 +2,6 @@ import { kindOf, type Payer } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 
-/** Work that is done in small pieces: payers alternate, and so do the pieces of each. */
-export interface Slices<Item> {
-  /** Queues an item; an item that waits already keeps its place. */
-  add(payer: Payer, item: Item): void;
-}
-
-/** Length of a slice, for which other work waits. */
-const turnMs = 5;
-
-/** `work` does one piece, well below a millisecond, and answers whether there is another one. */
-export function createSlices<Item>(work: (item: Item) => boolean): Slices<Item> {
-  const waiting = new Map<Payer, Set<Item>>();
-  let isScheduled = false;
-
-  function schedule(): void {
-    if (isScheduled || waiting.size === 0) return;
-    isScheduled = true;
-    setImmediate(run);
-  }
-
-  function run(): void {
-    isScheduled = false;
-    const end = performance.now() + turnMs;
-    do takeOne();
-    while (waiting.size > 0 && performance.now() < end);
-    schedule();
-  }
-
-  function takeOne(): void {
-    for (const [payer, items] of waiting) {
-      // Behind the others, and before the work, which may add to them.
-      waiting.delete(payer);
-      waiting.set(payer, items);
-      for (const item of items) {
-        items.delete(item);
-        if (work(item)) items.add(item);
-        break;
-      }
-      if (items.size === 0) waiting.delete(payer);
-      return;
-    }
-  }
-
-  return {
-    add(payer, item) {
-      const items = waiting.get(payer);
-      if (items === undefined) waiting.set(payer, new Set([item]));
-      else items.add(item);
-      schedule();
-    },
-  };
-}
-
 type TurnShares = ReturnType<typeof createTurnShares>;
 
 /**
@@ -138,7 +85,7 @@ export type HandOnShares = ReturnType<typeof createHandOnShares>;
 export function createHandOnShares() {
   const shares = createTurnShares({ own: placesPerTurn, ofAll: placesOfAllPerTurn, least: 100 });
   const waits = new Set<Waiting>();
-  const turns = createFairSlices({ turnMs: limits.turnMs });
+  const slices = createFairSlices({ turnMs: limits.turnMs });
 
   function begin(waiting: Waiting): void {
     waits.delete(waiting);
@@ -155,10 +102,7 @@ export function createHandOnShares() {
     if (!shares.isSpent(waiting.payer)) return false;
     if (waits.has(waiting)) return true;
     waits.add(waiting);
-    void turns
-      .paceOf(waiting.payer)
-      .rest()
-      .then(() => begin(waiting));
+    void slices.next(waiting.payer).then(() => begin(waiting));
     return true;
   }
 
