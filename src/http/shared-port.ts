@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
 import type { WaitingBudget } from '../domain/budgets/budget.ts';
+import { onFirstBytes } from '../lib/first-bytes.ts';
 import type { Clients } from './clients.ts';
 import type { FastPath } from './fast-path/fast-path.ts';
 import { createNodeHttp, gateOf, type NodeHttp } from './request-gate.ts';
@@ -74,15 +75,16 @@ export function sharePort(
     silent.add(socket);
     onFirstBytes(socket, {
       waitMs: Math.min(headersMs, requestLimits.firstByteMs),
-      settled: () => silent.delete(socket),
-      arrived: (first) => {
+      take: (first) => () => {
         if (first[0] === protocolHandler.firstByte) {
           protocolHandler.takeOver(socket, first);
         } else if (fastPath?.take(socket, first) !== true) {
           node.takeOver(socket, first, false);
         }
       },
-      waitedTooLong: () => node.refuse(socket, 'too slow'),
+      ended: () => void socket.end(),
+      late: () => node.refuse(socket, 'too slow'),
+      over: () => silent.delete(socket),
     });
   });
   takeUpgrades(http, protocolHandler, clients);
@@ -94,51 +96,6 @@ export function sharePort(
       node.close();
     },
   };
-}
-
-/** Waits for the first bytes as long as HTTP waits for headers. */
-function onFirstBytes(
-  socket: Socket,
-  {
-    waitMs,
-    settled,
-    arrived,
-    waitedTooLong,
-  }: {
-    readonly waitMs: number;
-    readonly settled: () => void;
-    readonly arrived: (first: Buffer) => void;
-    readonly waitedTooLong: () => void;
-  },
-): void {
-  function stop(): void {
-    settled();
-    socket.setTimeout(0);
-    socket.off('readable', look);
-    socket.off('timeout', giveUp);
-    socket.off('close', stop);
-    socket.off('end', leave);
-  }
-  function look(): void {
-    const first: unknown = socket.read();
-    // null: only the end is left to read, which 'end' reports.
-    if (!Buffer.isBuffer(first)) return;
-    stop();
-    arrived(first);
-  }
-  function leave(): void {
-    stop();
-    socket.end();
-  }
-  function giveUp(): void {
-    stop();
-    waitedTooLong();
-  }
-  socket.on('readable', look);
-  socket.on('close', stop);
-  socket.on('end', leave);
-  socket.on('timeout', giveUp);
-  socket.setTimeout(waitMs);
 }
 
 function takeUpgrades(server: Server, protocolHandler: ProtocolHandler, clients: Clients): void {

@@ -1,5 +1,6 @@
 import type { Server, Socket } from 'node:net';
-import { readClientOf } from './proxied-socket.ts';
+import { onFirstBytes } from './first-bytes.ts';
+import { proxyHeaderBytesMax, readProxyHeader } from './proxy-header.ts';
 
 /**
  * All connections of one process, on every port, from accept to close. A connection has an error
@@ -45,9 +46,24 @@ export interface ConnectionSlot {
   readonly payer: string;
 }
 
+/** The slot of a connection, and what is known of who is behind it. */
+interface ConnectionPlace {
+  readonly slot: ConnectionSlot;
+  logins: number;
+  /** The address of the client that a balancer named, while TLS is between them and us. */
+  client?: string;
+  /** With whether the connection goes on, once it is TLS, when its client closes its half. */
+  handshake?: { readonly slot: ConnectionSlot; readonly allowHalfOpen: boolean };
+}
+
 /** A socket that was accepted, or TLS on one. */
 interface GuardedSocket extends Socket {
-  [placeOf]?: { readonly slot: ConnectionSlot; logins: number };
+  [placeOf]?: ConnectionPlace;
+}
+
+/** TLS has a socket of its own, which keeps the one that was accepted. */
+interface TlsSocket extends GuardedSocket {
+  readonly _parent?: GuardedSocket;
 }
 
 const placeOf = Symbol('placeOf');
@@ -90,14 +106,6 @@ export type ConnectionRefusal = 'too_many' | 'silent' | 'proxy_header' | 'renego
 /** How long a balancer may take to say whose connection it is. */
 const proxyHeaderMs = 5_000;
 
-/** A TLS handshake under way. */
-interface Handshake {
-  readonly slot: ConnectionSlot;
-  readonly socket: Socket;
-  /** Whether the connection goes on, once it is TLS, when its client closes its half. */
-  readonly allowHalfOpen: boolean;
-}
-
 export function createConnectionGuard({
   room,
   handshakes,
@@ -113,10 +121,6 @@ export function createConnectionGuard({
   readonly onRefused: (why: ConnectionRefusal) => void;
 }): ConnectionGuard {
   const open = new Set<Socket>();
-  // By the peer's address and port, as TLS emits a socket of its own.
-  const shaking = new Map<string, Handshake>();
-  /** Addresses of clients that balancers named, while TLS is between them and us. */
-  const clients = new Map<string, string>();
   let isOver = false;
 
   const seated = (socket: GuardedSocket): SeatedConnection => ({
@@ -152,48 +156,35 @@ export function createConnectionGuard({
   }
 
   /** Counts the handshake of a connection that was accepted; false: there is no slot for it. */
-  function beginHandshake(socket: Socket): boolean {
-    const peer = peerOf(socket);
-    const address = clients.get(peer) ?? socket.remoteAddress ?? '';
+  function beginHandshake(socket: GuardedSocket): boolean {
+    const place = socket[placeOf];
+    const address = place?.client ?? socket.remoteAddress ?? '';
     const slot = handshakes.enter(address, seated(socket));
-    if (slot === undefined) {
+    if (slot === undefined || place === undefined) {
       onRefused('too_many');
       socket.destroy();
       return false;
     }
-    const handshake = { slot, socket, allowHalfOpen: socket.allowHalfOpen };
+    place.handshake = { slot, allowHalfOpen: socket.allowHalfOpen };
     // A handshake whose client has closed comes to nothing.
     socket.allowHalfOpen = false;
-    shaking.set(peer, handshake);
-    socket.once('close', () => {
-      slot.leave();
-      if (shaking.get(peer) === handshake) shaking.delete(peer);
-    });
+    socket.once('close', () => slot.leave());
     return true;
   }
 
   /** Ends a handshake; logins on the TLS socket count for the socket that was accepted. */
-  function endHandshake(socket: GuardedSocket): void {
-    const peer = peerOf(socket);
-    const handshake = shaking.get(peer);
-    shaking.delete(peer);
-    if (handshake === undefined) return;
-    handshake.slot.leave();
-    socket.allowHalfOpen = handshake.allowHalfOpen;
-    const accepted: GuardedSocket = handshake.socket;
-    if (accepted[placeOf] !== undefined) socket[placeOf] = accepted[placeOf];
+  function endHandshake(socket: TlsSocket): void {
+    const place = socket._parent?.[placeOf];
+    if (place?.handshake === undefined) return;
+    const { slot, allowHalfOpen } = place.handshake;
+    slot.leave();
+    socket.allowHalfOpen = allowHalfOpen;
+    socket[placeOf] = place;
+    if (place.client !== undefined) showAddress(socket, place.client);
   }
 
-  function rememberClient(socket: Socket, address: string): void {
-    const peer = peerOf(socket);
-    clients.set(peer, address);
-    socket.once('close', () => {
-      if (clients.get(peer) === address) clients.delete(peer);
-    });
-  }
-
-  /** Goes on once it is known whose connection it is. */
-  function introduce(socket: Socket, isTls: boolean, goOn: () => void): void {
+  /** Goes on once it is known whose connection it is: a trusted balancer may say so first. */
+  function introduce(socket: GuardedSocket, isTls: boolean, goOn: () => void): void {
     if (!isTrustedProxy(plainAddress(socket.remoteAddress ?? ''))) {
       goOn();
       return;
@@ -202,19 +193,30 @@ export function createConnectionGuard({
       onRefused(why);
       socket.destroy();
     };
+    const malformed = () => refuse('proxy_header');
     const arrived = (address: string | undefined) => {
+      const place = socket[placeOf];
       if (address !== undefined) {
-        if (placeIn(socket)?.move(address) === false) {
+        if (place?.slot.move(address) === false) {
           refuse('too_many');
           return;
         }
-        if (isTls) rememberClient(socket, address);
-        else showAddress(socket, address);
+        if (!isTls) showAddress(socket, address);
+        else if (place !== undefined) place.client = address;
       }
       goOn();
     };
-    const refused = () => refuse('proxy_header');
-    readClientOf(socket, { waitMs: proxyHeaderMs, outcome: { arrived, refused } });
+    const take = (bytes: Buffer) => {
+      const header = readProxyHeader(bytes.subarray(0, proxyHeaderBytesMax));
+      if (header.kind === 'cut off') return undefined;
+      if (header.kind === 'malformed') return malformed;
+      return () => {
+        const rest = header.kind === 'whole' ? bytes.subarray(header.end) : bytes;
+        if (rest.length > 0) socket.unshift(rest);
+        arrived(header.kind === 'whole' ? header.address : undefined);
+      };
+    };
+    onFirstBytes(socket, { waitMs: proxyHeaderMs, take, ended: malformed, late: malformed });
   }
 
   return {
@@ -239,8 +241,6 @@ export function createConnectionGuard({
           socket.destroy();
         });
         endHandshake(socket);
-        const address = clients.get(peerOf(socket));
-        if (address !== undefined) showAddress(socket, address);
       });
       // A handshake that takes too long only says so; its connection would stay.
       server.prependListener('tlsClientError', (_error: Error, socket: Socket) => {
@@ -260,8 +260,6 @@ export function createConnectionGuard({
 }
 
 const placeIn = (socket: GuardedSocket): ConnectionSlot | undefined => socket[placeOf]?.slot;
-
-const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
