@@ -110,8 +110,8 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/notifications/evaluation-queue.ts',
-        'if (first.isLeft || (isLate && nextPushOf(deviceId, first) !== undefined)) {',
-        'if (first.isLeft) {',
+        'return first.isLeft || (isLate && runnableOf(deviceId, first) !== undefined);',
+        'return first.isLeft;',
       ),
     ],
   },

@@ -17,12 +17,10 @@ export const evaluationLimits = {
   patienceMs: 600,
   /** So many times longer is waited after one was taken that was still being made. */
   patienceFactor: 4,
-  /** How soon an evaluation that the database refused is run again, and how often until a sweep. */
-  againMsMin: 50,
-  againMsMax: 1_000,
-  againTriesMax: 100,
-  /** An own evaluation begins so long after its commit at the latest. */
-  lateMs: 1_000,
+  /** How soon evaluations that the database refused are run again. */
+  againMs: 500,
+  /** A commit with evaluations is answered so soon, or has failed. */
+  lateMs: 5_000,
   /** How often last values are read for an evaluation, while others push to the device. */
   valuesTriesMax: 20,
   /** A value received so much later than the last evaluated one was not evaluated. */

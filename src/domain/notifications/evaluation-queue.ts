@@ -5,41 +5,36 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId } from '../ids.ts';
 import { memberLimits } from '../members/member-limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
-import type { EvaluationRunner } from './evaluation-runner.ts';
+import type { EvaluationRunner, Runnable } from './evaluation-runner.ts';
 import type {
-  DeviceQueue,
   EndOutcome,
   EvaluationStore,
   EvaluationTask,
-  NextPush,
   WaitingEvaluation,
 } from './notification-store.ts';
 
 /** Queues evaluations of this process among those of all: each waits until it is the first. */
 export function createEvaluationQueue(store: EvaluationStore, runner: EvaluationRunner) {
   const own = createOwnEvaluations();
+  /** Devices with evaluations that no caller waits for any more. */
+  const due = new Set<DeviceId>();
   const running = new Map<DeviceId, Promise<void>>();
-  /** Evaluations of this process that nothing was under way for at the last sweep. */
-  let suspects: ReadonlySet<string> = new Set();
-  const unmade = createRefusedEvaluations((deviceId) => void start(deviceId, none));
-  const workOff = createWorkOff({ store, runner, own, unmade });
+  const workOff = createWorkOff({ store, runner, own, due });
+  let isSweepNear = false;
 
-  /** Works off a device's queue once at a time; `late`: abandoned own evaluations. */
-  function start(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
+  /** Works off a device's queue, once at a time. */
+  function start(deviceId: DeviceId): Promise<void> {
     const known = running.get(deviceId);
     if (known !== undefined) return known;
-    const work = workOff(deviceId, late)
-      .then(
-        () => unmade.forget(deviceId),
-        (reason: unknown) => {
-          const ids = own.idsOf(deviceId);
-          for (const id of ids) own.settle(deviceId, id, { status: 'rejected', reason });
-          unmade.add(deviceId, ids);
-          unmade.again(deviceId);
-        },
-      )
+    const work = workOff(deviceId)
+      .catch((reason: unknown) => {
+        for (const id of own.idsOf(deviceId))
+          own.settle(deviceId, id, { status: 'rejected', reason });
+        sweepSoon();
+      })
       .finally(() => {
         running.delete(deviceId);
+        due.delete(deviceId);
         if (own.has(deviceId)) void start(deviceId);
       });
     running.set(deviceId, work);
@@ -52,12 +47,35 @@ export function createEvaluationQueue(store: EvaluationStore, runner: Evaluation
     return done;
   }
 
-  const newEvaluation = (deviceId: DeviceId): NewEvaluation => ({
-    ...{ id: createHexId(), member: store.member, deviceId },
-  });
+  function newEvaluation(deviceId: DeviceId): NewEvaluation {
+    const filed = { id: createHexId(), member: store.member, deviceId };
+    own.expect(filed.id);
+    return filed;
+  }
+
+  /** Runs what ended processes left, and what this one could not run before. */
+  async function sweep(): Promise<void> {
+    own.expectNoLonger();
+    const found = await store.left();
+    for (const { id, deviceId, isLeft } of found) {
+      if (isLeft || !own.isAwaited(deviceId, id)) due.add(deviceId);
+    }
+    await Promise.all([...due].map(start));
+  }
+
+  /** Evaluations that the database refused are run again, until it takes them. */
+  function sweepSoon(): void {
+    if (isSweepNear) return;
+    isSweepNear = true;
+    setTimeout(() => {
+      isSweepNear = false;
+      sweep().catch(sweepSoon);
+    }, evaluationLimits.againMs).unref();
+  }
 
   return {
     newEvaluation,
+    sweep,
     /** Resolves when the evaluation that was filed with the push is over; throws its error. */
     push: (push: StoredPush, evaluationId: string): Promise<void> =>
       add(push.deviceId, evaluationId, { push }),
@@ -67,27 +85,12 @@ export function createEvaluationQueue(store: EvaluationStore, runner: Evaluation
       await store.file(filed);
       await add(deviceId, filed.id, { task: make(filed.id) });
     },
-    /** Runs what ended processes left, and what this one could not run before. */
-    async sweep(): Promise<void> {
-      const before = suspects;
-      const found = await store.left();
-      const unknown = found.filter(
-        ({ id, deviceId, isLeft }) => !isLeft && own.find(deviceId, id) === undefined,
-      );
-      suspects = new Set(unknown.map(({ id }) => id));
-      const due = found.filter(({ id, isLeft }) => isLeft || (suspects.has(id) && before.has(id)));
-      for (const deviceId of new Set(due.map((evaluation) => evaluation.deviceId))) {
-        await start(deviceId, before);
-      }
-    },
     /** Resolves when nothing is under way. */
     async drain(): Promise<void> {
       while (running.size > 0) await Promise.all(running.values());
     },
   };
 }
-
-const none: ReadonlySet<string> = new Set();
 
 /** Waits: the first in the queue is another process's, or not known here yet. */
 type MadeOutcome = EndOutcome | 'waits' | 'over';
@@ -96,10 +99,6 @@ const over: PromiseSettledResult<void> = { status: 'fulfilled', value: undefined
 
 /** State of one device's queue while it is worked off. */
 interface Progress {
-  readonly late: ReadonlySet<string> | undefined;
-  readonly taken: Set<string>;
-  /** When something of it was over. */
-  since: number;
   /** How long another process that lives may take for the first evaluation. */
   patienceMs: number;
   waitsFor: { readonly id: string; readonly since: number } | undefined;
@@ -110,9 +109,9 @@ function createWorkOff(parts: {
   readonly store: EvaluationStore;
   readonly runner: EvaluationRunner;
   readonly own: OwnEvaluations;
-  readonly unmade: RefusedEvaluations;
+  readonly due: ReadonlySet<DeviceId>;
 }) {
-  const { store, runner, own, unmade } = parts;
+  const { store, runner, own, due } = parts;
   const atOnce = createSemaphore({
     parallelMax: evaluationLimits.looksAtOnceMax,
     waitingMax: evaluationLimits.looksWaitingMax,
@@ -120,17 +119,13 @@ function createWorkOff(parts: {
 
   /**
    * Runs evaluations of the device while the first in its queue is this process's, until none of
-   * its own waits; `late`: abandoned own evaluations, until they and those that other processes
-   * left before them are over as well. Throws what the database refuses.
+   * its own waits, and where it is due nothing that processes left before them. Throws what the
+   * database refuses.
    */
-  async function workOff(deviceId: DeviceId, late?: ReadonlySet<string>): Promise<void> {
-    const now = performance.now();
-    const progress: Progress = {
-      ...{ late, taken: new Set<string>(), since: now },
-      ...{ patienceMs: evaluationLimits.patienceMs, waitsFor: undefined },
-    };
+  async function workOff(deviceId: DeviceId): Promise<void> {
+    const progress: Progress = { patienceMs: evaluationLimits.patienceMs, waitsFor: undefined };
     let pauseMs: number = evaluationLimits.pauseMsMin;
-    while (late !== undefined || own.has(deviceId)) {
+    while (due.has(deviceId) || own.has(deviceId)) {
       const outcome = await goOn(deviceId, progress);
       if (outcome === 'over') return;
       if (outcome === 'waits') {
@@ -139,7 +134,6 @@ function createWorkOff(parts: {
         continue;
       }
       if (outcome === 'taken') progress.patienceMs *= evaluationLimits.patienceFactor;
-      progress.since = performance.now();
       pauseMs = evaluationLimits.pauseMsMin;
     }
   }
@@ -151,46 +145,37 @@ function createWorkOff(parts: {
     endThoseGone(deviceId, before, queue);
     const [first] = queue;
     if (first !== undefined && first.member !== store.member) {
-      return waitOrTake(deviceId, first, progress);
-    }
-    const left = firstOf(queue, (evaluation) => isLeftNow(deviceId, evaluation, progress));
-    if (left.length > 0) {
-      const work = { rest: queue.slice(left.length), remembered };
-      return atOnce.run(deviceId, () => runner.makeAgain(deviceId, left, work));
-    }
-    return own.has(deviceId) ? makeOwn(deviceId, read) : 'over';
-  }
-
-  /** Takes the first evaluation of an ended process at once, of a living one after a while. */
-  async function waitOrTake(
-    deviceId: DeviceId,
-    first: WaitingEvaluation,
-    progress: Progress,
-  ): Promise<MadeOutcome> {
-    if (progress.waitsFor?.id !== first.id) {
-      progress.waitsFor = { id: first.id, since: performance.now() };
-    }
-    const isLate = performance.now() - progress.waitsFor.since > progress.patienceMs;
-    if (first.isLeft || (isLate && nextPushOf(deviceId, first) !== undefined)) {
-      await store.take(first.id, first.member);
-      progress.taken.add(first.id);
-      return 'ended';
+      if (mayTake(deviceId, first, progress)) {
+        await store.take(first.id, first.member);
+        return 'ended';
+      }
+    } else if (first !== undefined) {
+      const task = own.find(deviceId, first.id)?.task;
+      if (task !== undefined) {
+        const ended = await atOnce.run(deviceId, () => task(queue.slice(1)));
+        if (ended === 'ended') own.settle(deviceId, first.id, over);
+        return ended;
+      }
+      const some = runnablesOf(deviceId, queue);
+      if (some.length > 0) {
+        return atOnce.run(deviceId, () =>
+          runner.run(deviceId, some, {
+            rest: queue.slice(some.length),
+            remembered,
+            onMade: (id, outcome = over) => own.settle(deviceId, id, outcome),
+          }),
+        );
+      }
     }
     return own.has(deviceId) ? 'waits' : 'over';
   }
 
-  function isLeftNow(
-    deviceId: DeviceId,
-    evaluation: WaitingEvaluation,
-    progress: Progress,
-  ): boolean {
-    const { id, member, isLeft } = evaluation;
-    if (isLeft) return true;
-    if (member !== store.member || own.find(deviceId, id) !== undefined) return false;
-    const { late, taken, since } = progress;
-    if (late?.has(id) === true || taken.has(id) || unmade.has(deviceId, id)) return true;
-    // A moment after a commit, its evaluations are not among our own yet.
-    return performance.now() - since > evaluationLimits.lateMs;
+  /** Whether the first evaluation's process ended, or lives and has not run it for a while. */
+  function mayTake(deviceId: DeviceId, first: WaitingEvaluation, progress: Progress): boolean {
+    const now = performance.now();
+    if (progress.waitsFor?.id !== first.id) progress.waitsFor = { id: first.id, since: now };
+    const isLate = now - progress.waitsFor.since > progress.patienceMs;
+    return first.isLeft || (isLate && runnableOf(deviceId, first) !== undefined);
   }
 
   /** Settles own evaluations that another process ran. */
@@ -204,58 +189,44 @@ function createWorkOff(parts: {
     for (const id of before) if (!waiting.has(id)) own.settle(deviceId, id, over);
   }
 
-  /** Runs the first in the queue where it is our own, with pushes of any process behind it. */
-  async function makeOwn(deviceId: DeviceId, read: DeviceQueue): Promise<MadeOutcome> {
-    const { looks: queue, states: remembered } = read;
-    const [first] = queue;
-    const found = first && own.find(deviceId, first.id);
-    if (first === undefined || found === undefined) return 'waits';
-    const { task } = found;
-    if (task !== undefined) {
-      const ended = await atOnce.run(deviceId, () => task(queue.slice(1)));
-      if (ended === 'ended') own.settle(deviceId, first.id, over);
-      return ended;
-    }
-    const some: NextPush[] = [];
-    let charactersOfOthers = 0;
+  /**
+   * Finds what is run together: own evaluations with pushes of any process behind them, or those
+   * that nobody waits for, which must not fail the others.
+   */
+  function runnablesOf(
+    deviceId: DeviceId,
+    queue: readonly WaitingEvaluation[],
+  ): readonly Runnable[] {
+    const some: Runnable[] = [];
+    let characters = 0;
     for (const evaluation of queue) {
-      if (evaluation.member !== store.member) charactersOfOthers += evaluation.text.length;
-      if (charactersOfOthers > evaluationLimits.charactersOfOthersMax) break;
-      const next = nextPushOf(deviceId, evaluation);
-      if (next === undefined) break;
+      const next = runnableOf(deviceId, evaluation);
+      if (next === undefined || next.isAgain !== (some[0] ?? next).isAgain) break;
+      if (evaluation.member !== store.member) characters += evaluation.text.length;
+      if (characters > evaluationLimits.charactersOfOthersMax && some.length > 0) break;
       some.push(next);
     }
-    const ids = some.map(({ evaluation }) => evaluation.id);
-    const onMade = (outcomes: readonly PromiseSettledResult<void>[]): void => {
-      ids.forEach((id, at) => {
-        own.settle(deviceId, id, outcomes[at] ?? over);
-      });
-    };
-    try {
-      const work = { rest: queue.slice(some.length), remembered, onMade };
-      return await atOnce.run(deviceId, () => runner.makePushes(deviceId, some, work));
-    } catch (error) {
-      unmade.add(deviceId, ids);
-      throw error;
-    }
+    return some;
   }
 
-  function nextPushOf(deviceId: DeviceId, evaluation: WaitingEvaluation): NextPush | undefined {
-    const push = own.find(deviceId, evaluation.id)?.push;
-    if (push !== undefined) return { evaluation, push };
-    if (evaluation.member === store.member) return undefined;
-    const told = runner.nextPushOf(evaluation);
+  function runnableOf(deviceId: DeviceId, evaluation: WaitingEvaluation): Runnable | undefined {
+    const { id, member, isLeft } = evaluation;
+    const known = own.find(deviceId, id);
+    if (known !== undefined) {
+      return known.push && { evaluation, push: known.push, isAgain: false };
+    }
+    const isOwn = member === store.member;
+    // A moment after a commit, its evaluations are not among our own yet.
+    if (isOwn && own.isAwaited(deviceId, id)) return undefined;
+    const push = runner.pushOf(evaluation);
+    if (isOwn || isLeft) return { evaluation, push, isAgain: true };
     // Other processes receive only a part of a longer push.
-    const isWhole = (told?.push.datapoints.length ?? 0) < memberLimits.datapointsPerEntryMax;
-    return isWhole ? told : undefined;
+    const isWhole =
+      push !== undefined && push.datapoints.length < memberLimits.datapointsPerEntryMax;
+    return isWhole ? { evaluation, push, isAgain: false } : undefined;
   }
 
   return workOff;
-}
-
-function firstOf<Item>(items: readonly Item[], isOne: (item: Item) => boolean): readonly Item[] {
-  const end = items.findIndex((item) => !isOne(item));
-  return end < 0 ? items : items.slice(0, end);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -277,15 +248,30 @@ interface Awaited extends OwnEvaluation {
  */
 function createOwnEvaluations() {
   const all = new Map<DeviceId, Map<string, Awaited>>();
+  /** Filed in a commit that is not answered yet, by when that was. */
+  const expected = new Map<string, number>();
+  const find = (deviceId: DeviceId, id: string): OwnEvaluation | undefined =>
+    all.get(deviceId)?.get(id);
   return {
+    find,
     has: (deviceId: DeviceId): boolean => all.has(deviceId),
-    find: (deviceId: DeviceId, id: string): OwnEvaluation | undefined => all.get(deviceId)?.get(id),
+    /** Whether a caller waits for it, or soon will. */
+    isAwaited: (deviceId: DeviceId, id: string): boolean =>
+      find(deviceId, id) !== undefined ||
+      performance.now() - (expected.get(id) ?? Number.NEGATIVE_INFINITY) < evaluationLimits.lateMs,
+    expect: (id: string): void => void expected.set(id, performance.now()),
+    /** Forgets those that were filed long ago: their commits failed. */
+    expectNoLonger(): void {
+      const since = performance.now() - evaluationLimits.lateMs;
+      for (const [id, at] of expected) if (at < since) expected.delete(id);
+    },
     idsOf: (deviceId: DeviceId): readonly string[] => [...(all.get(deviceId)?.keys() ?? [])],
     *pushesTo(deviceId: DeviceId): Generator<StoredPush, void> {
       for (const { push } of all.get(deviceId)?.values() ?? []) if (push !== undefined) yield push;
     },
     /** Resolves when the evaluation is settled; throws its error. */
     add(deviceId: DeviceId, id: string, evaluation: OwnEvaluation): Promise<void> {
+      expected.delete(id);
       const ofDevice = all.get(deviceId) ?? new Map<string, Awaited>();
       all.set(deviceId, ofDevice);
       return new Promise<void>((resolve, reject) => {
@@ -307,36 +293,3 @@ function createOwnEvaluations() {
   };
 }
 type OwnEvaluations = ReturnType<typeof createOwnEvaluations>;
-
-/**
- * Makes an empty set of evaluations that the database refused: no caller waits for them here any
- * more. `make` is called for a device when its evaluations are to be tried again.
- */
-function createRefusedEvaluations(make: (deviceId: DeviceId) => void) {
-  const unmade = new Map<DeviceId, { readonly ids: ReadonlySet<string>; readonly tries: number }>();
-  return {
-    has: (deviceId: DeviceId, id: string): boolean => unmade.get(deviceId)?.ids.has(id) === true,
-    add(deviceId: DeviceId, some: readonly string[]): void {
-      const { ids = [], tries = 0 } = unmade.get(deviceId) ?? {};
-      const all = new Set([...ids, ...some]);
-      if (all.size > 0) unmade.set(deviceId, { ids: all, tries });
-    },
-    /** Calls for those of the device again after growing pauses; in the end they are swept. */
-    again(deviceId: DeviceId): void {
-      const { ids, tries = 0 } = unmade.get(deviceId) ?? {};
-      if (ids === undefined) return;
-      if (tries >= evaluationLimits.againTriesMax) {
-        unmade.delete(deviceId);
-        return;
-      }
-      unmade.set(deviceId, { ids, tries: tries + 1 });
-      const ms = Math.min(evaluationLimits.againMsMin * 2 ** tries, evaluationLimits.againMsMax);
-      setTimeout(() => {
-        if (unmade.has(deviceId)) make(deviceId);
-      }, ms).unref();
-    },
-    /** Forgets the device's evaluations: they were run. */
-    forget: (deviceId: DeviceId): void => void unmade.delete(deviceId),
-  };
-}
-type RefusedEvaluations = ReturnType<typeof createRefusedEvaluations>;

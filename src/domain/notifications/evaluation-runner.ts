@@ -1,5 +1,6 @@
 import type { Log } from '../../lib/log.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
+import type { Device } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -8,6 +9,7 @@ import type {
   DeviceQueue,
   EndOutcome,
   EvaluatedValue,
+  EvaluationEnd,
   EvaluationStore,
   NextPush,
   WaitingEvaluation,
@@ -33,8 +35,17 @@ interface DeviceEvaluations {
   readonly rest: readonly WaitingEvaluation[];
   /** States of rules for the device. */
   readonly remembered: DeviceQueue['states'];
-  /** Receives the outcome of each evaluation, before they end. */
-  readonly onMade?: (outcomes: readonly PromiseSettledResult<void>[]) => void;
+  /** Receives the outcome of each evaluation, before they end; absent: no rule fired. */
+  readonly onMade: (id: string, outcome: PromiseSettledResult<void> | undefined) => void;
+}
+
+/** An evaluation that is run now. */
+export interface Runnable {
+  readonly evaluation: WaitingEvaluation;
+  /** Absent: time or a client called for it, at a process that ended. */
+  readonly push?: StoredPush | undefined;
+  /** Whether no caller waits for it: its process ended, or could not run it before. */
+  readonly isAgain: boolean;
 }
 
 /** Runs evaluations of pushes that are first in the queue, and ends them with what they leave. */
@@ -51,50 +62,69 @@ export function createEvaluationRunner(
   /** Reads what the rules remember of the device: no other process changes that before the end. */
   async function refresh(deviceId: DeviceId, rules: Iterable<Rule>): Promise<void> {
     const ids = [...new Set([...rules].map(({ notification }) => notification.id))];
-    if (ids.length > 0) states.refresh(deviceId, await looks.statesOf(deviceId, ids));
+    if (ids.length > 0) states.refresh(deviceId, (await looks.line(deviceId, ids)).states);
   }
 
-  /** Runs these evaluations, one after the other, reports their outcomes, and ends them. */
+  /** Runs the pushes, one after the other; answers what rules may ask for of them later. */
   async function makePushes(
-    deviceId: DeviceId,
+    device: Device,
     some: readonly NextPush[],
     { rest, remembered, onMade }: DeviceEvaluations,
-  ): Promise<EndOutcome> {
+  ): Promise<EvaluationEnd['values']> {
+    const deviceId = device.id;
     const pushes = some.map(({ push }) => push);
-    const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
-    let outcomes: readonly PromiseSettledResult<void>[] = [];
-    let evaluated: ReadonlyMap<SensorId, EvaluatedValue> | undefined;
-    if (device !== undefined && pushes.length > 0) {
-      const rules = new Set(
-        pushes.flatMap(({ sensorId }) => book.index.rulesOn(deviceId, sensorId, ownerFor(device))),
-      );
-      const isKnown = ({ notification }: Rule) => remembered.has(notification.id);
-      states.refresh(deviceId, remembered);
-      await refresh(
-        deviceId,
-        [...rules].filter((rule) => !isKnown(rule)),
-      );
-      const known = await values.forPushes(device, rules, some, rest);
-      const times = values.timesBefore(some, rest);
-      const evaluations = evaluatePushes(pushes, {
-        isAgain: false,
-        isLate: () => false,
-        isRepeatedByCaller: true,
-        known,
-        times,
-        had: hadBefore(states, some, rest),
-      });
-      await evaluations.run();
-      if (known.has(deviceId)) evaluated = lastOf(pushes, times);
-      outcomes = await Promise.allSettled(pushes.map(evaluations.firingsOf));
-      const unstored = outcomes.find(isUnstored);
-      if (unstored !== undefined) throw unstored.reason;
-    }
+    const rules = new Set(
+      pushes.flatMap(({ sensorId }) => book.index.rulesOn(deviceId, sensorId, ownerFor(device))),
+    );
+    const isKnown = ({ notification }: Rule) => remembered.has(notification.id);
+    states.refresh(deviceId, remembered);
+    await refresh(
+      deviceId,
+      [...rules].filter((rule) => !isKnown(rule)),
+    );
+    const known = await values.forPushes(device, rules, some, rest);
+    const times = values.timesBefore(some, rest);
+    const evaluations = evaluatePushes(pushes, {
+      isAgain: false,
+      isLate: () => false,
+      isRepeatedByCaller: true,
+      known,
+      times,
+      had: hadBefore(states, some, rest),
+    });
+    await evaluations.run();
+    const outcomes = await Promise.allSettled(pushes.map(evaluations.firingsOf));
+    const unstored = outcomes.find(isUnstored);
+    if (unstored !== undefined) throw unstored.reason;
     // Until it is ended it waits in the database, for any process: pushes need not wait.
-    onMade?.(outcomes);
+    for (const [at, { evaluation }] of some.entries()) onMade(evaluation.id, outcomes[at]);
+    return known.has(deviceId) ? lastOf(pushes, times) : undefined;
+  }
+
+  /** Runs these evaluations, one after the other, and ends them: what fired is not done twice. */
+  async function run(
+    deviceId: DeviceId,
+    some: readonly Runnable[],
+    work: DeviceEvaluations,
+  ): Promise<EndOutcome> {
     const ids = some.map(({ evaluation }) => evaluation.id);
-    const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
-    return looks.finish(evaluated === undefined ? left : { ...left, values: evaluated });
+    try {
+      const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
+      const next = some.flatMap(({ evaluation, push }) => (push ? { evaluation, push } : []));
+      const evaluated =
+        device === undefined || next.length === 0
+          ? undefined
+          : await makePushes(device, next, work);
+      // Those of a device that went are over as well.
+      for (const id of ids) work.onMade(id, undefined);
+      const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
+      return await looks.finish(evaluated === undefined ? left : { ...left, values: evaluated });
+    } catch (error) {
+      if (error instanceof DomainError || some[0]?.isAgain !== true) throw error;
+      // An evaluation that cannot be understood must not block the device's queue.
+      parts.log.error({ err: error, deviceId }, 'a look that a process left cannot be made');
+      return looks.finish({ ids, deviceId, states: [] });
+    }
   }
 
   /** Rules on what was pushed, as far as that can be said at once. */
@@ -107,38 +137,13 @@ export function createEvaluationRunner(
     return [...new Set(rules.map(({ notification }) => notification.id))];
   }
 
-  /** The evaluation with its push as other processes got it; undefined: no push calls for it. */
-  function nextPushOf(evaluation: WaitingEvaluation): NextPush | undefined {
+  /** The push as other processes received it; undefined: none calls for the evaluation. */
+  function pushOf(evaluation: WaitingEvaluation): StoredPush | undefined {
     const [push] = pushesOf([evaluation]);
-    return push && { evaluation, push: { ...push, evaluationId: evaluation.id } };
+    return push && { ...push, evaluationId: evaluation.id };
   }
 
-  /** Runs evaluations that their process did not run: what rules fired for is not done twice. */
-  async function makeAgain(
-    deviceId: DeviceId,
-    left: readonly WaitingEvaluation[],
-    work: DeviceEvaluations,
-  ): Promise<EndOutcome> {
-    const some = left.flatMap((evaluation) => nextPushOf(evaluation) ?? []);
-    const kept = new Set(some.map(({ evaluation }) => evaluation));
-    const others = left.filter((evaluation) => !kept.has(evaluation));
-    if (others.length > 0) {
-      const ended = await looks.finish({ ids: idsOf(others), deviceId, states: [] });
-      if (some.length === 0 || ended === 'taken') return ended;
-      // The process that has the first in the queue now runs the others.
-      if (others[0] === left[0]) return 'ended';
-    }
-    try {
-      return await makePushes(deviceId, some, work);
-    } catch (error) {
-      if (error instanceof DomainError) throw error;
-      // An evaluation that cannot be understood must not block the device's queue.
-      parts.log.error({ err: error, deviceId }, 'a look that a process left cannot be made');
-      return looks.finish({ ids: idsOf(left), deviceId, states: [] });
-    }
-  }
-
-  return { makePushes, makeAgain, nextPushOf, rulesOn, refresh, valuesBefore: values.before };
+  return { run, pushOf, rulesOn, refresh, valuesBefore: values.before };
 }
 export type EvaluationRunner = ReturnType<typeof createEvaluationRunner>;
 
@@ -178,8 +183,6 @@ function lastOf(
   }
   return found;
 }
-
-const idsOf = (some: readonly WaitingEvaluation[]): readonly string[] => some.map(({ id }) => id);
 
 /** Whether the firing may be stored later: then the evaluation is not over. */
 const isUnstored = (outcome: PromiseSettledResult<void>): outcome is PromiseRejectedResult =>

@@ -126,14 +126,9 @@ export interface EvaluationStore {
   file(evaluation: NewEvaluation): Promise<void>;
   /**
    * Reads evaluations that wait on the device, `looksInLineMax` at most: the first is the next.
-   * With what these rules remember of it at that moment, as `statesOf` answers.
+   * With what these rules remember of it at that moment; rules that went are absent.
    */
   line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<DeviceQueue>;
-  /** Reads the states of these rules for the device; rules that went are absent. */
-  statesOf(
-    deviceId: DeviceId,
-    ids: readonly NotificationId[],
-  ): Promise<ReadonlyMap<NotificationId, StoredState>>;
   /** Reads the values evaluated last; sensors that never were evaluated are absent. */
   valuesOf(
     deviceId: DeviceId,

@@ -271,7 +271,7 @@ function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire
       const device = await devices.find(deviceId);
       if (device === undefined || sensorOf(device, sensorId) === undefined) return true;
       const { id } = rule.notification;
-      const stored = (await looks.statesOf(deviceId, [id])).get(id);
+      const stored = (await looks.line(deviceId, [id])).states.get(id);
       return isSilenceTold(stored?.state ?? {}, sensorId, seenAt);
     },
     async sweep() {

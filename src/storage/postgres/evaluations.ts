@@ -4,6 +4,7 @@ import { evaluationLimits } from '../../domain/notifications/evaluation-limits.t
 import type {
   DeviceQueue,
   EndOutcome,
+  EvaluatedValue,
   EvaluationEnd,
   EvaluationStore,
   StoredState,
@@ -40,12 +41,6 @@ const selectLines = `
 const selectLeft = `
   select ${columns} from looks left join members using (member)
   where looks.member = $1 or coalesce(state <> 'serving', true) order by place limit $2`;
-const selectStates = `
-  select at, id, last_fired_at, state
-  from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, notification)
-  join notifications on id = asked.notification
-  left join notification_states
-    on notification_states.notification = position and device_id = asked.device`;
 const selectValues = `
   select at, sensor_id, received_at, value
   from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, sensor)
@@ -83,12 +78,12 @@ interface ValueRow {
 }
 
 interface LineRow extends EvaluationRow, StateRow {
+  readonly at: number;
   /** Null: it is what a rule remembers. */
   readonly place: number | null;
 }
 
 interface StateRow {
-  readonly at: number;
   readonly id: string;
   readonly last_fired_at: number | null;
   readonly state: string | null;
@@ -123,20 +118,6 @@ function asColumns(asked: readonly Asked<string>[]) {
     pairs.map(({ deviceId }) => deviceId),
     pairs.map(({ id }) => id),
   ] as const;
-}
-
-/** Maps each question to what was found for it, from rows that say to which they belong. */
-function byAsked<Row extends { readonly at: number }, Key, Id, Found>(
-  asked: readonly Key[],
-  rows: readonly Row[],
-  read: (row: Row, key: Key) => readonly [Id, Found],
-): ReadonlyMap<Key, ReadonlyMap<Id, Found>> {
-  const all = new Map(asked.map((key) => [key, new Map<Id, Found>()]));
-  for (const row of rows) {
-    const key = asked[row.at];
-    if (key !== undefined) all.get(key)?.set(...read(row, key));
-  }
-  return all;
 }
 
 /** Ends evaluations of devices whose first is this process's, with what they leave. */
@@ -181,7 +162,7 @@ export function createEvaluationStore({
   member,
 }: ClaimContext): EvaluationStore {
   const readState = (
-    { id, state, last_fired_at: at }: Omit<StateRow, 'at'>,
+    { id, state, last_fired_at: at }: StateRow,
     deviceId: DeviceId,
   ): StoredState => {
     const read = () => (state === null ? undefined : stateFromText(state));
@@ -211,19 +192,14 @@ export function createEvaluationStore({
       ),
     ),
   });
-  const statesOf = createBatchedQueries(async (asked: readonly Asked<NotificationId>[]) => {
-    const rows = await reader.all<StateRow>(selectStates, ...asColumns(asked));
-    return byAsked(asked, rows, (row, { deviceId }) => [
-      row.id as NotificationId,
-      readState(row, deviceId),
-    ]);
-  }, batchedQueryLimits);
   const valuesOf = createBatchedQueries(async (asked: readonly Asked<SensorId>[]) => {
-    const rows = await reader.all<ValueRow>(selectValues, ...asColumns(asked));
-    return byAsked(asked, rows, ({ sensor_id, value, received_at: receivedAt }) => [
-      sensor_id as SensorId,
-      { value: parseJson(value), receivedAt },
-    ]);
+    const found = new Map(asked.map((one) => [one, new Map<SensorId, EvaluatedValue>()] as const));
+    for (const row of await reader.all<ValueRow>(selectValues, ...asColumns(asked))) {
+      const values = found.get(asked[row.at] as Asked<SensorId>);
+      const { sensor_id: sensorId, value, received_at: receivedAt } = row;
+      values?.set(sensorId as SensorId, { value: parseJson(value), receivedAt });
+    }
+    return found;
   }, batchedQueryLimits);
 
   return {
@@ -231,7 +207,6 @@ export function createEvaluationStore({
     file: (look) => writer.call(async (tx) => fileEvaluations(tx, [{ look, text: '' }])),
     line: async (deviceId, ids = []) =>
       (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
-    statesOf: async (deviceId, ids) => (await statesOf({ deviceId, ids })) ?? new Map(),
     valuesOf: async (deviceId, ids) => (await valuesOf({ deviceId, ids })) ?? new Map(),
     finish: createJoinedCalls<EvaluationEnd, EndOutcome>(
       writer,
