@@ -34,6 +34,18 @@ export const statusOf: Readonly<Record<ErrorCode | EdgeErrorCode, number>> = {
   storage_full: 507,
 };
 
+/** The refusals of most routes: who asks, what is sent, and what the path names. */
+export function usualErrorsOf(route: {
+  readonly path: string;
+  readonly query?: unknown;
+  readonly body?: unknown;
+}): readonly ErrorCode[] {
+  const { path, query, body } = route;
+  if (path.includes(':')) return ['invalid', 'unauthenticated', 'forbidden', 'not_found'];
+  const isSent = query !== undefined || body !== undefined;
+  return isSent ? ['invalid', 'unauthenticated', 'forbidden'] : ['unauthenticated', 'forbidden'];
+}
+
 /** A refusal by the HTTP edge itself. */
 export class EdgeError extends Error {
   readonly code: EdgeErrorCode;

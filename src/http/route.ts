@@ -30,7 +30,7 @@ import type { ReadBody, RouteBody } from './body.ts';
 import { inStreamScope } from './body-reader.ts';
 import type { Client, Clients, RequestSource } from './clients.ts';
 import type { Compressor } from './compression.ts';
-import { EdgeError, type EdgeErrorCode } from './errors.ts';
+import { EdgeError, type EdgeErrorCode, usualErrorsOf } from './errors.ts';
 import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
 
 /** The parameters of a path, by their names. */
@@ -183,7 +183,7 @@ export function routesOf(tag: string) {
       path: string,
       route: Answering<TObject, unknown, RouteAnswer> | Performing<TObject, unknown>,
     ): Route {
-      const about = { method, path, tag, errors: usualErrors };
+      const about = { method, path, tag, errors: usualErrorsOf({ ...route, path }) };
       if (!('perform' in route)) return defineRoute({ ...about, ...route });
       const { done: description, perform, ...others } = route;
       return defineRoute({

@@ -22,26 +22,22 @@ export function adminRoutes({ usage, serviceState, settings }: Services): readon
     route.get('/admin/usage', {
       summary: 'See what is used of every budget, and by whom most (administrators)',
       answer: messageAnswer('Every budget of docs/limits.md.', Type.Array(BudgetMessage)),
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await usage(actor)).map(budgetToWire)),
     }),
     route.get('/admin/service', {
       summary: 'See how the service is: its version, its last backup, what failed (administrators)',
       answer: messageAnswer('The service since its start.', ServiceMessage),
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json(serviceToWire(await serviceState(actor))),
     }),
     route.get('/admin/settings', {
       summary: 'See what administrators set while the service runs (administrators)',
       answer: messageAnswer('What holds now, and who says so.', SettingsMessage),
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json(settingsToWire(settings.read(actor))),
     }),
     route.put('/admin/settings', {
       summary: 'Open or close sign-up, at once and for later starts (administrators)',
       body: jsonBody(SettingsChangeMessage, settingsChangeFromWire),
       done: 'Kept, and in force.',
-      errors: ['invalid', 'unauthenticated', 'forbidden'],
       perform: ({ actor, body }) => settings.change(actor, body),
     }),
   ];

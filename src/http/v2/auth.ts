@@ -107,7 +107,6 @@ export function authRoutes(parts: RouteParts): readonly Route[] {
     route.delete('/auth/token', {
       summary: 'End the token this request carries, and the browser login that it came from',
       answer: { status: 204, description: 'The token is no longer valid.' },
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ authorization, raw }) => {
         const hadSession = await sessions.end(requireSecret(authorization));
         return hadSession ? doneSetting(...cookies.endOfSession(raw)) : done;
@@ -118,7 +117,6 @@ export function authRoutes(parts: RouteParts): readonly Route[] {
         'Get a fresh token for a valid one, until 30 days after the login; or for the cookie of ' +
         'a browser that stays logged in, from pages of this service',
       answer: tokenAnswer,
-      errors: ['unauthenticated', 'forbidden'],
       handle: renew,
     }),
     firstLoginRoute(parts, tokenOf),
@@ -235,13 +233,11 @@ function browserSessionRoutes({ sessions }: Services): readonly Route[] {
     route.get('/auth/sessions', {
       summary: 'List the browsers in which you stay logged in, those used last first',
       answer: messageAnswer('Your browsers.', Type.Array(BrowserSessionMessage)),
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await sessions.list(actor)).map(browserSessionToWire)),
     }),
     route.delete('/auth/sessions/:session_id', {
       summary: 'Log one of your browsers out; its tokens end as well',
       done: 'Logged out.',
-      errors: ['unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, params }) => sessions.remove(actor, params['session_id'] ?? ''),
     }),
   ];
@@ -257,7 +253,6 @@ function accessKeyRoutes({ accessKeys }: Services): readonly Route[] {
         'The key with its secret, which is shown this once.',
         CreatedAccessKeyMessage,
       ),
-      errors: ['invalid', 'unauthenticated', 'forbidden'],
       handle: async ({ actor, body }) => {
         const { record, secret } = await accessKeys.create(actor, body);
         return json({ ...accessKeyToWire(record), key: secret }, noStore);
@@ -266,13 +261,11 @@ function accessKeyRoutes({ accessKeys }: Services): readonly Route[] {
     route.get('/auth/keys', {
       summary: 'List your access keys, without their secrets',
       answer: messageAnswer('In order of creation.', Type.Array(AccessKeyMessage)),
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await accessKeys.list(actor)).map(accessKeyToWire)),
     }),
     route.delete('/auth/keys/:key_id', {
       summary: 'Revoke an access key',
       done: 'The key is no longer valid.',
-      errors: ['unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, params }) => accessKeys.remove(actor, parseAccessKeyId(params['key_id'])),
     }),
   ];

@@ -34,7 +34,7 @@ import {
 import { createBulkElementReader, feedBulk, isEmptyLine } from '../bulk-feed.ts';
 import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { messageAnswer, type Route, type RouteRequest, routesOf, usualErrors } from '../route.ts';
+import { messageAnswer, type Route, type RouteRequest, routesOf } from '../route.ts';
 import {
   answerOf,
   answerSummary,
@@ -162,7 +162,6 @@ function pushRoute(path: string, services: Services): Route {
         'refused; the refusals of the device say which, and why.',
     },
     isHot: true,
-    errors: [...usualErrors, 'too_large', 'unsupported_media_type'],
     handle: async (call) => {
       const { actor, params, body } = call;
       // The usual push of devices; a closure here would cost each of them its memory.

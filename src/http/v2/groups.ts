@@ -48,7 +48,6 @@ export function groupRoutes({ groups }: Services): readonly Route[] {
         'Groups; X-Total-Count has the number of all that are yours.',
         Type.Array(GroupMessage),
       ),
-      errors: ['invalid', 'unauthenticated', 'forbidden'],
       // Two hundred groups of a thousand users each: read while they are written.
       handle: ({ actor, ...request }) =>
         listed(

@@ -68,6 +68,7 @@ function lastValuesRoute({ readLastValues }: Services): Route {
   return route.get('/sensors_data/last', {
     summary: 'Read the last value of several sensors',
     query: LastValuesQuery,
+    errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
     answer: messageAnswer(
       'One datapoint for each sensor that has any, device after device.',
       Type.Array(DatapointMessage),
@@ -89,6 +90,7 @@ export function mergedReadRoutes(services: Services): readonly Route[] {
     route.get('/sensors_data', {
       summary: 'Read datapoints of many sensors, or aggregates of them, in order of time',
       query: MergedQuery,
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       answer: {
         status: 200,
         description:

@@ -151,7 +151,6 @@ function changeRoutes({ notifications }: Services): readonly Route[] {
     route.delete('/notifications/:notification_id', {
       summary: 'Delete a notification with its deliveries',
       done: 'Deleted.',
-      errors: ['unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, params }) => notifications.remove(actor, idToDelete(params)),
     }),
   ];
@@ -179,7 +178,6 @@ function previewRoute({ preview }: Services): Route {
     summary: 'Tell when a notification would have fired over stored datapoints; nothing is sent',
     body: jsonBody(PreviewRequestMessage, readPreviewRequest),
     answer: messageAnswer('When it would have fired.', PreviewMessage),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, body }) => {
       const { notification, ...range } = body;
       return json(
@@ -194,7 +192,6 @@ function testRoutes({ testMessages }: Services): readonly Route[] {
     route.get('/users/me/channels', {
       summary: 'List the channels, and whether a message would find you by them',
       answer: messageAnswer('All channels.', Type.Array(ChannelMessage)),
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => json((await testMessages.channels(actor)).map(channelToWire)),
     }),
     route.post('/users/me/channels/:channel/test', {

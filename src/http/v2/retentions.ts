@@ -40,7 +40,7 @@ export function retentionRoutes({ retentions }: Services): readonly Route[] {
     route.get(path, {
       summary: `Read for how long datapoints of ${what} are kept, and what goes next`,
       answer: messageAnswer('What holds, wherever it is set.', RetentionMessage),
-      errors: [...usualErrors, 'rate_limited'],
+      errors: usualErrors,
       handle: async ({ actor, params }) =>
         json(retentionToWire(await retentions.find(actor, of(params)))),
     }),
@@ -48,11 +48,13 @@ export function retentionRoutes({ retentions }: Services): readonly Route[] {
       summary: `Set for how long datapoints of ${what} are kept`,
       body: jsonBody(NewRetentionMessage, readRetention),
       done: 'Set. What is older goes later, in small steps.',
+      errors: usualErrors,
       perform: ({ actor, params, body }) => retentions.set(actor, of(params), body),
     }),
     route.delete(path, {
       summary: `Take away what is set for ${what}: what is set further away holds again`,
       done: 'Taken away, or it was not set.',
+      errors: usualErrors,
       perform: ({ actor, params }) => retentions.set(actor, of(params), undefined),
     }),
   ]);

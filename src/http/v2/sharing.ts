@@ -90,7 +90,6 @@ export function myGrantsRoute({ sharing }: Services): readonly Route[] {
   const mine = route.get('/users/me/grants', {
     summary: 'List what you share with whom, and what is shared with you',
     answer: messageAnswer('Grants given and received.', MyGrantsMessage),
-    errors: ['unauthenticated', 'forbidden'],
     handle: async ({ actor }) => {
       const { given, received, givenToGroups, receivedByGroups } = await sharing.mine(actor);
       return json({
@@ -126,7 +125,6 @@ export function invitationRoutes({ invitations, site }: RouteParts): readonly Ro
         'Invitations without their links; X-Total-Count has the number of all.',
         Type.Array(InvitationMessage),
       ),
-      errors: ['invalid', 'unauthenticated', 'forbidden'],
       handle: ({ actor, ...request }) =>
         listed(
           request,

@@ -28,6 +28,7 @@ export function socialRoutes({ socials }: Services): readonly Route[] {
       summary: 'Send a message to a user',
       body: jsonBody(NewSocialMessage, socialFromWire),
       answer: bareTextAnswer('The id of the new message; reading it tells how far it came.'),
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, body }) => {
         const [id = ''] = await socials.send(actor, body);
         return bare(id);
@@ -37,6 +38,7 @@ export function socialRoutes({ socials }: Services): readonly Route[] {
       summary: 'Send a message to many users on many channels, to all or to none',
       body: jsonBody(SocialBatchMessage, socialBatchFromWire),
       done: 'Filed: one message for each user on each channel.',
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, body }) => socials.send(actor, body),
     }),
     listRoute(socials),
@@ -68,7 +70,6 @@ function listRoute(socials: Services['socials']): Route {
       'Messages; X-Total-Count has the number of all that you may see.',
       Type.Array(SocialMessage),
     ),
-    errors: ['invalid', 'unauthenticated', 'forbidden'],
     handle: ({ actor, ...request }) =>
       listed(
         request,

@@ -98,7 +98,6 @@ export function userRoutes(services: Services): readonly Route[] {
     route.get('/users/me', {
       summary: 'Read your own account',
       answer: oneUser,
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => {
         const user = await accounts.me(actor);
         const isOwn = accounts.maySeeContact(actor, user);
@@ -108,14 +107,12 @@ export function userRoutes(services: Services): readonly Route[] {
     route.get('/users/me/webhook_secret', {
       summary: 'Read what messages to your webhook are signed with',
       answer: bareTextAnswer('The key of the HMAC-SHA256 in the header Kipimo-Signature.'),
-      errors: ['unauthenticated', 'forbidden'],
       handle: async ({ actor }) => bare(webhookSecretOf(await accounts.me(actor))),
     }),
     route.put('/users/me', {
       summary: 'Change your own profile',
       body: jsonBody(UserChangesMessage, userChangesFromWire),
       done: 'Changed.',
-      errors: ['invalid', 'unauthenticated', 'forbidden'],
       perform: async ({ actor, body }) => {
         const { id } = await accounts.me(actor);
         await accounts.update(actor, id, body);
@@ -150,7 +147,6 @@ function listRoute({ accounts }: Services): Route {
       'Users; X-Total-Count has the number of all that match.',
       Type.Array(UserMessage),
     ),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, query, url }) => {
       const { username } = query;
       const found = await searched(accounts, actor, query);
@@ -217,7 +213,6 @@ function importRoute({ importAccounts }: Services): Route {
         'or why none was.',
       ImportedUsersMessage,
     ),
-    errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
     handle: async ({ actor, body, raw }) => {
       const made = await importAccounts(actor, body, goneSignal(raw.socket));
       return json(
@@ -251,7 +246,6 @@ function userChangeRoutes({ accounts, sessions }: Services): readonly Route[] {
         'administrator sets those of others without',
       body: bareBody(PasswordMessage, readPassword),
       done: 'Set.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
       perform: async ({ actor, params, body, address, authorization }) => {
         const id = await idOf(actor, params['user_id']);
         const secret = bearerSecret(authorization);
@@ -325,7 +319,6 @@ function addressRoutes({ addressProving: proving }: Services): readonly Route[] 
       summary: 'Have a code sent to an e-mail address or phone number of your profile',
       body: jsonBody(AddressMessage, createReader(AddressMessage, 'address')),
       done: 'A code was sent, or the address is proven already.',
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'rate_limited'],
       perform: ({ actor, body, address, headers }) =>
         proving.request(actor, body, { address, languages: headers['accept-language'] }),
     }),
@@ -333,7 +326,6 @@ function addressRoutes({ addressProving: proving }: Services): readonly Route[] 
       summary: 'Prove the address with the code that was sent to it',
       body: jsonBody(CodeMessage, createReader(CodeMessage, 'code')),
       done: 'The address is proven.',
-      errors: ['invalid', 'unauthenticated', 'forbidden'],
       perform: ({ actor, body }) => proving.confirm(actor, body),
     }),
   ];
