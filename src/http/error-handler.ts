@@ -1,10 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import type { Reporter } from '../domain/reporter.ts';
 import type { Log } from '../lib/log.ts';
 import { jsonType } from './answer.ts';
-import type { RequestSource } from './clients.ts';
 import { type ErrorAnswer, errorAnswer } from './errors.ts';
+import type { ReceivedRequest } from './route.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -14,17 +13,11 @@ export type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly 
 /** As everywhere in this API: JSON that says what is wrong. */
 export const refuseAsUsual: Refuse = ({ body }) => ({ type: jsonType, text: JSON.stringify(body) });
 
-/** The data of a refused request, however it arrived. */
-export interface RefusedRequest {
+/** The data of a refused request, with its body as it arrived, where that is at hand. */
+export interface RefusedRequest extends Omit<ReceivedRequest, 'query'> {
   readonly method: string;
   readonly is404: boolean;
   readonly routeOptions: { readonly url?: string | undefined };
-  readonly params: unknown;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  /** The body as it arrived, where it is at hand. */
-  readonly body?: unknown;
-  readonly raw: RequestSource;
 }
 
 /** Receives each refusal, before it is answered. */

@@ -7,16 +7,18 @@ import type { Authenticate } from './authentication.ts';
 /** Probes wait no longer. */
 const readyMs = 1_500;
 
+export interface OperationsOptions {
+  /** The clock that dates answers. */
+  readonly clock: SteadyClock;
+  readonly ping: () => Promise<void>;
+  readonly metricsText: () => Promise<string>;
+  readonly metricsContentType: string;
+}
+
 /** Mounts the paths for an operator's tools: is it alive, is it ready, what does it count. */
 export function mountOperations(
   fastify: FastifyInstance,
-  options: {
-    readonly authenticate: Authenticate;
-    readonly clock: SteadyClock;
-    readonly ping: () => Promise<void>;
-    readonly metricsText: () => Promise<string>;
-    readonly metricsContentType: string;
-  },
+  options: OperationsOptions & { readonly authenticate: Authenticate },
 ): void {
   const ok = JSON.stringify({ status: 'ok' });
   fastify.get('/healthz', (_request, reply) => reply.header('content-type', jsonType).send(ok));

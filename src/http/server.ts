@@ -9,7 +9,6 @@ import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
 import { defined } from '../lib/record.ts';
 import { createFairSlices } from '../lib/scheduling/fair-slices.ts';
-import type { SteadyClock } from '../lib/steady-clock.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { jsonType } from './answer.ts';
 import { createAnswerBudget } from './answer-budget.ts';
@@ -27,7 +26,7 @@ import { EdgeError, errorAnswer } from './errors.ts';
 import { createFastPath, type FastPathOptions } from './fast-path/fast-path.ts';
 import { nothingAt } from './lost-paths.ts';
 import { versionDocuments } from './openapi.ts';
-import { mountOperations } from './operations.ts';
+import { mountOperations, type OperationsOptions } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { createNoteRefusal } from './refused-pushes.ts';
 import { requestLimits } from './request-limits.ts';
@@ -61,7 +60,7 @@ export const usualTimeouts: HttpTimeouts = {
   unreadMs: limits.unreadMs,
 };
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends OperationsOptions {
   readonly services: Services;
   readonly tokenLifeSeconds: number;
   readonly v1TokenLifeSeconds: number;
@@ -84,11 +83,6 @@ export interface HttpServerOptions {
   readonly timeouts?: HttpTimeouts | undefined;
   /** Finds the words for a call that was picked up; absent: no provider asks. */
   readonly answerCall?: (callId: string) => Promise<string>;
-  /** The clock that dates answers. */
-  readonly clock: SteadyClock;
-  readonly ping: () => Promise<void>;
-  readonly metricsText: () => Promise<string>;
-  readonly metricsContentType: string;
   readonly budgets: Budgets;
   readonly reporter: Reporter;
   readonly log: Log;

@@ -12,7 +12,7 @@ import type { TlsSource } from '../lib/tls-source.ts';
 import type { Broker, Transport } from './broker.ts';
 import { mqttLimits } from './limits.ts';
 
-interface MqttListenerOptions {
+export interface MqttListenerOptions {
   readonly broker: Broker;
   readonly host: string;
   readonly port: number;

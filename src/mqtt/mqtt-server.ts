@@ -1,21 +1,20 @@
-import type { Budgets } from '../domain/budgets/budgets.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import type { FindOrphans } from '../domain/messaging/orphans.ts';
-import type { SessionStore } from '../domain/messaging/session-store.ts';
 import type { MetricSource } from '../domain/metrics.ts';
-import type { Reporter } from '../domain/reporter.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { ConnectionGuard } from '../lib/connection-guard.ts';
-import type { Log } from '../lib/log.ts';
-import type { TlsSource } from '../lib/tls-source.ts';
+import type { BrokerOptions } from './broker/broker-context.ts';
 import { createBroker } from './broker/broker-engine.ts';
 import type { Broker } from './broker.ts';
 import { cleanUpAfter, createCorrectRetained, withoutOrphans } from './clean-up.ts';
 import { deliverEvent, deliverLive } from './deliveries.ts';
-import { createMqttListener, type MqttListener, webSocketProtocols } from './listener.ts';
+import {
+  createMqttListener,
+  type MqttListener,
+  type MqttListenerOptions,
+  webSocketProtocols,
+} from './listener.ts';
 import { createPublish, type PublishOptions } from './publish.ts';
 import { createServiceHooks, type ServiceHooksOptions } from './service-hooks.ts';
 import { publishSystemMetrics } from './system-metrics.ts';
@@ -31,26 +30,15 @@ export interface MqttServices
   readonly lastValue: DatapointStore['lastValue'];
 }
 
-interface MqttServerOptions {
+interface MqttServerOptions
+  extends Omit<MqttListenerOptions, 'broker'>,
+    Omit<BrokerOptions, 'authority' | 'others'> {
   readonly services: MqttServices;
   /** Publishes what was removed, and which identities lost a login. */
   readonly changes: Pick<ChangeFeed, 'onChange'>;
-  readonly store: SessionStore;
   /** Absent: no other process serves the same data. */
   readonly peers?: Peers | undefined;
-  readonly host: string;
-  readonly port: number;
-  readonly tls?: TlsSource;
-  readonly tlsPort: number;
-  /** Watches the connections of all ports. */
-  readonly connections: ConnectionGuard;
-  readonly handshakeMs?: number | undefined;
   readonly metrics: MetricSource;
-  /** The budgets of all payers, over all protocols. */
-  readonly budgets: Budgets;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-  readonly log: Log;
 }
 
 /** The MQTT server: a broker whose rights and values are the service's. */

@@ -104,12 +104,7 @@ function pauseUntil(header: string | string[] | undefined, now: number): number 
 }
 
 /** The keys of an app, and of the account in whose name it acts. */
-interface OAuthKeys {
-  readonly appKey: string;
-  readonly appSecret: string;
-  readonly accessToken: string;
-  readonly accessSecret: string;
-}
+type OAuthKeys = Omit<TwitterSettings, 'provider' | 'base'>;
 
 /**
  * The Authorization header of a request whose body is no form: OAuth 1.0a with HMAC-SHA1

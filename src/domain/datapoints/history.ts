@@ -41,13 +41,16 @@ export type ReadHistory = (
   query: HistoryQuery,
 ) => Promise<History>;
 
-export function createHistory(options: {
+/** The parts by which datapoints are read. */
+export interface ReadParts {
   readonly devices: DeviceStore;
   readonly datapoints: DatapointStore;
   readonly pushedDatapoints: DatapointStore;
   readonly access: Access;
-  readonly longWork: Pick<LongWork, 'paceOf'>;
-}): ReadHistory {
+  readonly longWork: LongWork;
+}
+
+export function createHistory(options: ReadParts): ReadHistory {
   const { longWork } = options;
   return async (actor, ref, query) => {
     const [, sensor] = await requireSensor(options, actor, 'devices-data:view', ref);
@@ -131,14 +134,9 @@ export type ReadAfter = (
  * Places are counted among what was pushed, in the order of arrival within one time: neither late
  * values nor corrections move them, and retention takes whole days.
  */
-export function createReadAfter(options: {
-  readonly devices: DeviceStore;
-  readonly datapoints: DatapointStore;
-  readonly pushedDatapoints: DatapointStore;
-  readonly book: Pick<CorrectionBook, 'overlayOf'>;
-  readonly access: Access;
-  readonly longWork: Pick<LongWork, 'paceOf'>;
-}): ReadAfter {
+export function createReadAfter(
+  options: ReadParts & { readonly book: Pick<CorrectionBook, 'overlayOf'> },
+): ReadAfter {
   const { datapoints: shownStore, pushedDatapoints: pushed, book, longWork } = options;
 
   /** How many datapoints of its time the place is behind: none where retention took them. */

@@ -1,13 +1,10 @@
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { type Steps, stepsOf } from '../../lib/steps.ts';
-import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { LongWork } from '../budgets/long-work.ts';
-import type { DeviceStore } from '../devices/device.ts';
 import { limits } from '../limits.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
-import { calibratedDatapoint } from './history.ts';
+import { calibratedDatapoint, type ReadParts } from './history.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 
 /** The last value of one of many sensors. */
@@ -26,12 +23,7 @@ export type ReadLastValues = (
   selection: SensorSelection & { readonly isCalibrated: boolean },
 ) => Promise<AsyncIterable<readonly LastValue[]>>;
 
-export function createReadLastValues(options: {
-  readonly devices: DeviceStore;
-  readonly datapoints: DatapointStore;
-  readonly access: Access;
-  readonly longWork: LongWork;
-}): ReadLastValues {
+export function createReadLastValues(options: Omit<ReadParts, 'pushedDatapoints'>): ReadLastValues {
   const { datapoints, longWork } = options;
   const open = createSourceOpening(options);
   return async (actor, { isCalibrated, ...selection }) => {

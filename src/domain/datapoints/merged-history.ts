@@ -2,10 +2,8 @@ import type { Instant } from '../../lib/clock.ts';
 import { createMerge } from '../../lib/merge.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
-import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { Hold, LongWork } from '../budgets/long-work.ts';
-import type { DeviceStore } from '../devices/device.ts';
+import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -17,6 +15,7 @@ import {
   calibratedDatapoint,
   type HistoryQuery,
   pageOf,
+  type ReadParts,
   standsFromOf,
   storeFor,
 } from './history.ts';
@@ -64,13 +63,7 @@ export interface ReadMany {
   ): Promise<MergedHistory | undefined>;
 }
 
-export function createReadMany(options: {
-  readonly devices: DeviceStore;
-  readonly datapoints: DatapointStore;
-  readonly pushedDatapoints: DatapointStore;
-  readonly access: Access;
-  readonly longWork: LongWork;
-}): ReadMany {
+export function createReadMany(options: ReadParts): ReadMany {
   const { longWork } = options;
   const open = createSourceOpening(options);
 

@@ -1,10 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
 import { createMerge } from '../../lib/merge.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
-import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
-import type { Hold, LongWork } from '../budgets/long-work.ts';
-import type { DeviceStore } from '../devices/device.ts';
+import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import {
@@ -33,7 +31,7 @@ import {
   type StepBudget,
 } from './datapoint-store.ts';
 import { createDownsampling } from './downsampling.ts';
-import { type HistoryQuery, pageOf, standsFromOf, storeFor } from './history.ts';
+import { type HistoryQuery, pageOf, type ReadParts, standsFromOf, storeFor } from './history.ts';
 import type { SensorDatapoint } from './merged-history.ts';
 import { hourMs } from './retention/retention.ts';
 import {
@@ -101,13 +99,7 @@ interface Standing {
 /** Below it, peaks lie in nearly every block of a store, and reading all is quicker. */
 const datapointsPerPointMin = 4_096;
 
-export function createSummaries(options: {
-  readonly devices: DeviceStore;
-  readonly datapoints: DatapointStore;
-  readonly pushedDatapoints: DatapointStore;
-  readonly access: Access;
-  readonly longWork: LongWork;
-}): Summaries {
+export function createSummaries(options: ReadParts): Summaries {
   const { longWork } = options;
   const open = createSourceOpening(options);
 

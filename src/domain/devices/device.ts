@@ -72,20 +72,12 @@ export interface Device {
   readonly modifiedAt: Instant;
 }
 
+type SetField = Exclude<keyof Device, 'id' | 'owner' | 'sensors' | 'actuators' | `${string}At`>;
+
 /** Fields that a PUT may set; one set to undefined is removed. */
-export interface DeviceChanges {
-  readonly owner?: Username;
-  readonly visibility?: Visibility | undefined;
-  readonly gatewayId?: string | undefined;
-  readonly name?: string | undefined;
-  readonly domain?: string | undefined;
-  readonly location?: Location | undefined;
-  readonly meta?: JsonValue | undefined;
-  readonly isDeployed?: boolean | undefined;
-  readonly timezone?: string | undefined;
-  readonly isPending?: true | undefined;
-  readonly offeredTo?: UserId | undefined;
-}
+export type DeviceChanges = { readonly owner?: Username } & {
+  readonly [Field in SetField]?: Device[Field] | undefined;
+};
 
 /** The sensor of a device, or undefined. */
 export function sensorOf(device: Device, sensorId: SensorId): Sensor | undefined {

@@ -8,38 +8,25 @@ import type { Resource } from '../access/policy.ts';
 import { createViewer, type Viewer, type VisibleTo, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
-import type { Location, Visibility } from '../devices/device.ts';
+import type { Device, DeviceChanges } from '../devices/device.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { type GatewayId, guestUsername, type UserId, type Username } from '../ids.ts';
+import { type GatewayId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { UserStore } from '../users/user.ts';
 
+type LikeDevice = 'owner' | 'visibility' | 'name' | 'location' | 'offeredTo';
+
 /** A relay that pushes for devices and was declared as such. */
-export interface Gateway {
+export interface Gateway extends Pick<Device, LikeDevice | 'createdAt' | 'modifiedAt'> {
   readonly id: GatewayId;
-  readonly owner: Username;
-  /** Absent counts as public [contract 4]. */
-  readonly visibility?: Visibility;
-  readonly name?: string;
-  readonly location?: Location;
-  /** Whose it is to be once that account accepts it [contract 15]. */
-  readonly offeredTo?: UserId;
   /** The JSON object of the last heartbeat that had one. */
   readonly status?: JsonValue;
   /** When its last heartbeat came; absent: never. */
   readonly lastSeenAt?: Instant;
-  readonly createdAt: Instant;
-  readonly modifiedAt: Instant;
 }
 
 /** Fields that a PUT may set; one set to undefined is removed. */
-export interface GatewayChanges {
-  readonly owner?: Username;
-  readonly visibility?: Visibility | undefined;
-  readonly name?: string | undefined;
-  readonly location?: Location | undefined;
-  readonly offeredTo?: UserId | undefined;
-}
+export type GatewayChanges = Pick<DeviceChanges, LikeDevice>;
 
 interface GatewayListing {
   readonly gateways: readonly Gateway[];

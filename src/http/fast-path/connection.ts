@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WaitingBudget, WaitingPlace } from '../../domain/budgets/budget.ts';
 import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
@@ -6,23 +5,14 @@ import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { type AnswerBudget, asker } from '../answer-budget.ts';
 import type { Clients, RequestSource } from '../clients.ts';
 import { type NodeHttp, type NotComing, payerOfSocket } from '../request-gate.ts';
+import type { ReceivedRequest } from '../route.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import { type HotPattern, type HotRequest, type KeptRequest, readHotRequest } from './reader.ts';
-
-/** A hot request, as its route reads it. */
-export interface HotCall {
-  readonly headers: IncomingHttpHeaders;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: object;
-  readonly body: Buffer | undefined;
-  readonly url: string;
-  readonly raw: RequestSource;
-}
 
 /** Answers hot requests with all the bytes of an answer. */
 export interface HotTarget {
   /** undefined: only a read, whose answer does not fit; nothing has happened yet. */
-  answer(call: HotCall): Promise<string | undefined>;
+  answer(call: ReceivedRequest): Promise<string | undefined>;
 }
 
 /** State and services common to the connections of the fast path. */
@@ -36,7 +26,7 @@ export interface FastPathParts extends IntakeParts {
   readonly open: Set<FastConnection>;
 }
 
-function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): HotCall {
+function callOf(request: HotRequest<HotTarget>, bytes: Buffer, socket: Socket): ReceivedRequest {
   const { line, params, url, bodyAt, end } = request;
   const { headers } = request.head;
   const body = line.hasBody ? bytes.subarray(bodyAt, end) : undefined;
