@@ -1,24 +1,21 @@
 import { createCodeSender } from '../channels/code-sender.ts';
 import { type OpenChannels, openChannels } from '../channels/index.ts';
 import { webhookSecretOf } from '../channels/webhook/signature.ts';
-import type { Config, Secrets } from '../config/config.ts';
+import type { Secrets } from '../config/config.ts';
 import { paidChannels } from '../domain/notifications/delivery.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { ServiceParts } from './service-parts.ts';
 
 /** Opens the channels that are configured, or takes those that are given. */
-export async function openChannelServices(parts: {
-  readonly config: Config;
-  readonly secrets: Secrets;
-  readonly installationSecret: string;
-  readonly storage: Pick<Storage, 'callTexts'>;
-  /** Whether strangers may make accounts. */
-  readonly signUp: 'open' | 'closed';
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly channels?: OpenChannels;
-}) {
+export async function openChannelServices(
+  parts: Pick<ServiceParts, 'config' | 'installationSecret' | 'clock' | 'log'> & {
+    readonly secrets: Secrets;
+    readonly storage: Pick<Storage, 'callTexts'>;
+    /** Whether strangers may make accounts. */
+    readonly signUp: 'open' | 'closed';
+    readonly channels?: OpenChannels;
+  },
+) {
   const { config, secrets, installationSecret, clock, log } = parts;
   const { channels, answerCall, close } =
     parts.channels ??

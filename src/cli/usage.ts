@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { BudgetReport } from '../domain/budgets/budgets.ts';
 import { invalid } from '../domain/errors.ts';
 import {
   addServiceOptions,
@@ -34,21 +35,10 @@ async function showUsage(options: UsageOptions): Promise<void> {
 const head = ['budget', 'used', 'of', 'guests', 'refused', 'who uses the most'];
 const namesShown = 3;
 
-/** The fields of a budget's report that this command reads. */
-interface Report {
-  readonly name: string;
-  readonly unit: string;
-  readonly used: number;
-  readonly total: number;
-  readonly guests: number;
-  readonly refusals: number;
-  readonly largest: readonly { readonly username?: string; who: string; used: number }[];
-}
-
 function rowsOf(json: unknown): readonly (readonly string[])[] {
   if (!Array.isArray(json)) throw invalid('this is no Kipimo that tells what is used');
   // The service is of this version or a newer one, whose reports have these fields.
-  return (json as readonly Report[]).map((report) => [
+  return (json as readonly BudgetReport[]).map((report) => [
     printable(report.name),
     amount(report.used, report),
     amount(report.total, report),
@@ -61,6 +51,6 @@ function rowsOf(json: unknown): readonly (readonly string[])[] {
   ]);
 }
 
-function amount(value: number, { unit }: Report): string {
+function amount(value: number, { unit }: BudgetReport): string {
   return unit === 'bytes' ? `${(value / 1_048_576).toFixed(1)} MiB` : value.toLocaleString('en');
 }

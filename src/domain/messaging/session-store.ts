@@ -27,15 +27,8 @@ export interface SessionStore {
 export type SessionChange =
   /** A new session; whatever was kept under its key is dropped first. */
   | { readonly kind: 'opened'; readonly session: SessionRecord }
-  /** The session's connection began (no leftAt) or ended; its expiry may have changed. */
-  | {
-      readonly kind: 'moved';
-      readonly key: SessionKey;
-      readonly expirySeconds: number;
-      readonly leftAt?: Instant;
-      /** Absent: the same as before. */
-      readonly payer?: Payer;
-    }
+  /** The session's connection began (no leftAt) or ended; its expiry and payer may have changed. */
+  | ({ readonly kind: 'moved' } & Omit<SessionRecord, 'identity' | 'clientId'>)
   /** Drops the session with everything that is kept for it. */
   | { readonly kind: 'ended'; readonly key: SessionKey }
   /** Adds the subscription, or replaces the one with the same filter. */
@@ -126,13 +119,8 @@ export interface StoredSession extends SessionRecord {
 export type StoredEntry = Omit<QueueEntry, 'key' | 'share'> & { readonly message?: Message };
 
 /** A client that connects, and whose session is to be this process's. */
-export interface ClaimRequest {
-  readonly key: SessionKey;
-  readonly identity: string;
-  readonly clientId: string;
+export interface ClaimRequest extends Omit<SessionRecord, 'leftAt' | 'payer'> {
   readonly payer: Payer;
-  /** 0: its session ends with the connection. */
-  readonly expirySeconds: number;
   /** Whether this process has the session in memory, and need not read what is kept of it. */
   readonly isKnown: boolean;
   /** Whether it is taken from a process that serves. */

@@ -5,24 +5,19 @@ import { networkOf } from '../budgets/payer.ts';
 import { tooMany, unauthenticated } from '../errors.ts';
 import { parseUserId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { Reporter } from '../reporter.ts';
-import type { FailureLimiters } from './failure-limiters.ts';
-import type { LoggedIn } from './logins.ts';
+import type { LoggedIn, LoginParts } from './logins.ts';
 import type { PasswordResetStore } from './password-resets.ts';
-import { type PasswordWork, requireStrongPassword } from './password-work.ts';
+import { requireStrongPassword } from './password-work.ts';
 import type { StoredLogin, UserStore } from './user.ts';
 
 /** Kept among the codes for forgotten passwords: like them it replaces a password. */
-export function createFirstLogin(options: {
-  readonly users: UserStore;
-  /** Administrator whom the first start makes. */
-  readonly username: Username;
-  readonly work: PasswordWork;
-  readonly pending: PasswordResetStore;
-  readonly failures: FailureLimiters;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-}) {
+export function createFirstLogin(
+  options: LoginParts & {
+    /** Administrator whom the first start makes. */
+    readonly username: Username;
+    readonly pending: PasswordResetStore;
+  },
+) {
   const { users, username, work, pending, clock, reporter } = options;
   const limiter = options.failures.of('first login', {
     failuresMax: limits.loginFailuresPerAddress,

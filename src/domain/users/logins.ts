@@ -131,19 +131,21 @@ interface Asked {
 /** So many strangers failed meanwhile that the others of the account wait in a queue. */
 class SlowedDownError extends Error {}
 
+/** The parts by which logins are checked. */
+export interface LoginParts {
+  readonly users: UserStore;
+  readonly work: PasswordWork;
+  readonly failures: FailureLimiters;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+}
+
 /**
  * Finds users by username or e-mail and password. Hashing is bounded and queued fairly, so
  * that a flood of logins cannot starve pushes or other logins; an unknown user costs the same time
  * as a wrong password.
  */
-export function createLogins(options: {
-  readonly users: UserStore;
-  readonly work: PasswordWork;
-  readonly deviceCookies: DeviceCookies;
-  readonly failures: FailureLimiters;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-}) {
+export function createLogins(options: LoginParts & { readonly deviceCookies: DeviceCookies }) {
   const { users, work, failures, clock, reporter } = options;
   const limiter = createLoginLimiter(failures);
   const checks = createPasswordChecks(work);

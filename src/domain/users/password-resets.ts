@@ -1,15 +1,13 @@
-import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
 import { DomainError, tooMany, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import type { FailureLimiters } from './failure-limiters.ts';
-import { findResetTarget, type ResetTarget } from './logins.ts';
+import { findResetTarget, type LoginParts, type ResetTarget } from './logins.ts';
 import { type CodeSender, messageWords } from './message-language.ts';
-import { type PasswordWork, requireStrongPassword } from './password-work.ts';
-import type { UserStore } from './user.ts';
+import { requireStrongPassword } from './password-work.ts';
 
 /** A code that was mailed to a user who forgot the password. */
 export interface PendingReset {
@@ -34,15 +32,13 @@ export interface PasswordResetStore {
 }
 
 /** Resets passwords by codes; asking for another code leaves those before it valid. */
-export function createPasswordResets(options: {
-  readonly users: UserStore;
-  readonly work: PasswordWork;
-  readonly pending: PasswordResetStore;
-  readonly failures: FailureLimiters;
-  readonly clock: Clock;
-  readonly codes: CodeSender;
-  readonly log: Log;
-}) {
+export function createPasswordResets(
+  options: Omit<LoginParts, 'reporter'> & {
+    readonly pending: PasswordResetStore;
+    readonly codes: CodeSender;
+    readonly log: Log;
+  },
+) {
   const { users, work, pending, clock, codes, log } = options;
   const isPossible = codes.channels.has('email');
   const limiterOf = (name: string, failuresMax: number) =>

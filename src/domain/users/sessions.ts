@@ -1,10 +1,9 @@
-import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { createId, createSecret, hashSecret } from '../../lib/secret-token.ts';
-import type { Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
 import type { ChangeSource } from '../changes.ts';
 import { invalid, notFound, unauthenticated } from '../errors.ts';
-import { type AccessKeyId, type DeviceId, parseAccessKeyId } from '../ids.ts';
+import { type AccessKeyId, parseAccessKeyId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from './account-access.ts';
 import { accessKeyPrefix, createCredentialDirectory } from './credential-directory.ts';
@@ -169,12 +168,7 @@ export function createSessions(options: {
 }
 export type Sessions = ReturnType<typeof createSessions>;
 
-export interface NewAccessKey {
-  readonly name: string;
-  readonly scopes?: readonly Scope[];
-  readonly devices?: readonly DeviceId[];
-  readonly expiresAt?: Instant;
-}
+export type NewAccessKey = Pick<AccessKeyRecord, 'name' | 'scopes' | 'devices' | 'expiresAt'>;
 
 /** Long-lived secrets for gateways and devices, never wider than their owner's rights. */
 export function createAccessKeys(options: {

@@ -6,7 +6,11 @@ import {
   type Qos,
   type SessionKey,
 } from '../../domain/messaging/message.ts';
-import type { SessionRecord, Share, Subscription } from '../../domain/messaging/session-store.ts';
+import type {
+  QueueEntry,
+  SessionRecord,
+  Subscription,
+} from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Client, PublishOutcome } from '../broker.ts';
 import type { ProtocolVersion } from '../packets/packet.ts';
@@ -32,12 +36,8 @@ export interface TopicAliases {
 }
 
 /** How one session gets a message. */
-export interface DeliveryTerms {
+export interface DeliveryTerms extends Pick<QueueEntry, 'retain' | 'identifiers' | 'share'> {
   readonly qos: Qos;
-  readonly retain: boolean;
-  readonly identifiers: readonly number[];
-  /** The claim of this process on a message of a group, where several processes serve. */
-  readonly share?: Share;
   /** Of a group of this process: hands it to another member, should the session end. */
   readonly handOn?: (message: Message, wasSent: boolean) => void;
   /** A member may have had it from a process that ended [MQTT-3.3.1-1]. */

@@ -43,11 +43,7 @@ export interface ConnectPacket {
 }
 
 /** The last will, as CONNECT gives it. */
-export interface WillPacket {
-  readonly topic: string;
-  readonly payload: Buffer;
-  readonly qos: Qos;
-  readonly retain: boolean;
+export interface WillPacket extends Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'retain'> {
   readonly delaySeconds: number;
   readonly expirySeconds?: number;
   readonly properties?: Buffer;

@@ -5,11 +5,8 @@ import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import { createKeyedSequence } from '../../../lib/scheduling/keyed-sequence.ts';
 import { createHexId } from '../../../lib/secret-token.ts';
 import { formatTimestamp } from '../../../lib/timestamp.ts';
-import type { Access } from '../../access/access.ts';
 import type { Actor } from '../../actor.ts';
-import type { LongWork } from '../../budgets/long-work.ts';
 import type { StorageQuotas } from '../../budgets/storage-quotas.ts';
-import type { DeviceStore } from '../../devices/device.ts';
 import { noSensor } from '../../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../../devices/value-size.ts';
 import { DomainError, notFound } from '../../errors.ts';
@@ -18,6 +15,7 @@ import { limits } from '../../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
 import { type DatapointColumns, datapointsOf } from '../datapoint-columns.ts';
 import { type DatapointStore, type Range, readColumnSteps } from '../datapoint-store.ts';
+import type { ReadParts } from '../history.ts';
 import { dayMs } from '../retention/retention.ts';
 import { requireSensor } from '../sensor-selection.ts';
 import {
@@ -63,12 +61,8 @@ export interface Corrections {
   undo(actor: Actor, sensor: SensorRef, id: CorrectionId): Promise<void>;
 }
 
-interface CorrectionOptions {
-  readonly devices: DeviceStore;
-  readonly access: Access;
-  readonly datapoints: DatapointStore;
+interface CorrectionOptions extends Omit<ReadParts, 'pushedDatapoints'> {
   readonly book: CorrectionBook;
-  readonly longWork: LongWork;
   readonly clock: Clock;
   readonly room: StorageQuotas;
   readonly valueBytesMax: number;

@@ -1,7 +1,5 @@
 import type { Clock, Instant } from '../../../lib/clock.ts';
-import type { Access } from '../../access/access.ts';
 import type { Actor } from '../../actor.ts';
-import type { LongWork } from '../../budgets/long-work.ts';
 import { type DeviceStore, sensorOf } from '../../devices/device.ts';
 import { deviceResource, noDevice, noSensor, requireDevice } from '../../devices/devices.ts';
 import { invalid, notFound } from '../../errors.ts';
@@ -9,6 +7,7 @@ import type { DeviceId, SensorId, Username } from '../../ids.ts';
 import { requirePerson } from '../../users/account-access.ts';
 import type { SensorRef } from '../datapoint.ts';
 import type { DatapointStore } from '../datapoint-store.ts';
+import type { ReadParts } from '../history.ts';
 import {
   dayMs,
   limitsOf,
@@ -41,12 +40,9 @@ export interface Retentions {
   set(actor: Actor, place: RetentionPlace, retention: Retention | undefined): Promise<void>;
 }
 
-export interface RetentionsOptions {
+export interface RetentionsOptions extends Pick<ReadParts, 'devices' | 'access' | 'longWork'> {
   readonly store: RetentionStore;
-  readonly devices: DeviceStore;
   readonly pushedDatapoints: Pick<DatapointStore, 'count'>;
-  readonly access: Access;
-  readonly longWork: LongWork;
   readonly clock: Clock;
   /** Retention that holds where nothing is set. */
   readonly ofService: Retention;
