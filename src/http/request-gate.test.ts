@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer as createPort } from 'node:net';
-import { test } from 'node:test';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer as createPort, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
 import { Budget, createWaitingBudget } from '../domain/budgets/budget.ts';
 import { payerAt } from '../domain/budgets/payer.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
@@ -10,14 +10,13 @@ import { nextAnswer } from './latest-answer.ts';
 import { createNodeHttp } from './request-gate.ts';
 
 const push = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1';
-const total = 65_536;
+const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+const total = 1_048_576;
+/** Longer than what requests that come at once may take before others wait. */
+const sliceMs = 10;
 
-test('a push under way is answered before its connection ends for want of budget', async (t) => {
-  const begun: ServerResponse[] = [];
-  const server = createServer((request, answer) => {
-    nextAnswer(request.socket, answer);
-    begun.push(answer);
-  });
+/** A port whose connections node:http takes over, and a client of it. */
+async function openPort(t: TestContext, server: Server) {
   server.on('clientError', refuseBrokenRequest);
   const quotas = { total, perAccount: total, perAddress: total, guests: total, floor: 0 };
   const rule = { what: 'heads', unit: 'bytes', answer: 'rate', refused: '', ...quotas } as const;
@@ -26,27 +25,39 @@ test('a push under way is answered before its connection ends for want of budget
   const node = createNodeHttp(server, {
     ...{ room, listeners: server.listeners('connection'), headersMs: 60_000, checkMs: 60_000 },
   });
-  const port = createPort((socket) => {
-    socket.once('data', (bytes) => node.takeOver(socket, bytes, false));
-  });
+  const port = createPort();
   t.after(() => {
     node.close();
     port.close();
   });
   await once(port.listen(0, '127.0.0.1'), 'listening');
-  const dial = (text: string) => {
-    const socket = connect({ port: (port.address() as AddressInfo).port, host: '127.0.0.1' });
-    socket.on('error', () => undefined).write(text);
-    t.after(() => socket.destroy());
-    return socket;
-  };
-  const client = dial(push + push);
+  /** A client, and its connection as the port accepted it. */
+  async function dial() {
+    const accepted = once(port, 'connection');
+    const client = connect({ port: (port.address() as AddressInfo).port, host: '127.0.0.1' });
+    client.setEncoding('latin1').on('error', () => undefined);
+    t.after(() => client.destroy());
+    const [connection] = (await accepted) as [Socket];
+    return { client, connection };
+  }
+  return { budget, room, node, dial };
+}
+
+test('a push under way is answered before its connection ends for want of budget', async (t) => {
+  const begun: ServerResponse[] = [];
+  const server = createServer((request, answer) => {
+    nextAnswer(request.socket, answer);
+    begun.push(answer);
+  });
+  const { budget, room, node, dial } = await openPort(t, server);
+  const { client, connection } = await dial();
   let heard = '';
-  client.setEncoding('latin1').on('data', (text: string) => {
+  client.on('data', (text: string) => {
     heard += text;
   });
   const over = once(client, 'close');
-  while (budget.used === 0) await once(server, 'request');
+  node.takeOver(connection, Buffer.from(push + push), false);
+  assert.ok(budget.used > 0);
   // Others need all of the budget: the push that waits goes, not the one that is under way.
   const other = room.place({ payerOf: () => payerAt('192.0.2.1'), end: () => undefined });
   assert.ok(other.hold(total));
@@ -54,4 +65,29 @@ test('a push under way is answered before its connection ends for want of budget
   await over;
   assert.match(heard, /^HTTP\/1\.1 204 .*HTTP\/1\.1 429 /s);
   assert.equal(begun.length, 1);
+});
+
+test('requests that come at once on many connections begin in slices', async (t) => {
+  let begun = 0;
+  const server = createServer((_request, answer) => {
+    begun += 1;
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < sliceMs);
+    answer.writeHead(204).end();
+  });
+  const { node, dial } = await openPort(t, server);
+  const pairs = [await dial(), await dial(), await dial()];
+  const half = await dial();
+  const answers = pairs.map(({ client }) => once(client, 'data'));
+  for (const { connection } of pairs) node.takeOver(connection, Buffer.from(get + get), false);
+  assert.equal(begun, 1);
+  // The rest of a head that is not whole is read at once: it needs no slice.
+  node.takeOver(half.connection, Buffer.from(get.slice(0, 20)), false);
+  assert.ok(!half.connection.isPaused());
+  for (let polls = 0; polls < 1_000 && begun < 2 * pairs.length; polls += 1) {
+    const before = begun;
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(begun - before <= 1);
+  }
+  for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
 });

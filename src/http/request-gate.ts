@@ -4,6 +4,7 @@ import type { WaitingBudget, WaitingPlace } from '../domain/budgets/budget.ts';
 import { isPayer, type Payer, payerAt } from '../domain/budgets/payer.ts';
 import { limits } from '../domain/limits.ts';
 import { payerOfConnection } from '../lib/connection-guard.ts';
+import { createFairSlices, type FairSlices } from '../lib/scheduling/fair-slices.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';
 import type { RequestHead } from './request-head.ts';
 import { requestLimits } from './request-limits.ts';
@@ -52,6 +53,8 @@ interface GateParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
   readonly room: WaitingBudget;
+  /** Requests that came at once, on many connections, begin in these. */
+  readonly turns: FairSlices;
 }
 
 /** The payer of bytes that wait on a connection: an account as soon as it has logged in. */
@@ -69,18 +72,48 @@ interface GatedSocket extends Socket {
 
 export const gateOf = (socket: Socket): RequestGate | undefined => (socket as GatedSocket)[ownGate];
 
-/** How many requests of one connection are not answered yet, and how many may be. */
+/** Which requests of one connection may begin: few unanswered ones, in slices of the event loop. */
 class Pipeline {
+  readonly #turns: FairSlices;
+  readonly #socket: Socket;
+  readonly #onTurn: () => void;
   #unanswered = 0;
   #max: number = limits.pipelinedRequestsMax;
+  #isWaiting = false;
+  #isInTurn = false;
+
+  /** `onTurn` is called in the slice of a request that had to wait for it. */
+  constructor(turns: FairSlices, socket: Socket, onTurn: () => void) {
+    this.#turns = turns;
+    this.#socket = socket;
+    this.#onTurn = onTurn;
+  }
 
   get isFull(): boolean {
-    return this.#unanswered >= this.#max;
+    return this.#isWaiting || this.#unanswered >= this.#max;
   }
 
   /** A request that is alone on its connection waits for all before it. */
   readonly mayBegin = ({ isAlone }: RequestHead): boolean =>
-    !this.isFull && !(isAlone && this.#unanswered > 0);
+    !this.isFull && !(isAlone && this.#unanswered > 0) && this.#hasTurn();
+
+  /** Answers whether a request may begin at once; else it waits for its slice. */
+  #hasTurn(): boolean {
+    if (this.#isInTurn) {
+      this.#isInTurn = false;
+      return true;
+    }
+    const turn = this.#turns.enter(payerOfSocket(this.#socket));
+    if (turn === undefined) return true;
+    this.#isWaiting = true;
+    void turn.then(() => {
+      this.#isWaiting = false;
+      this.#isInTurn = true;
+      this.#onTurn();
+      this.#isInTurn = false;
+    });
+    return false;
+  }
 
   /** Lets requests through one by one, until no answer is due. */
   narrow(): void {
@@ -151,7 +184,7 @@ class RequestGate {
   readonly #socket: GatedSocket;
   readonly #node: NodeListeners;
   readonly #cutter = new RequestCutter();
-  readonly #pipeline = new Pipeline();
+  readonly #pipeline: Pipeline;
   readonly #waiting: Waiting;
   #isHeld = false;
   #isOver = false;
@@ -170,6 +203,7 @@ class RequestGate {
     this.#waiting = new Waiting(parts.room, socket, () =>
       this.#isHeld && socket.writableLength > 0 ? socket.destroy() : this.#stop('no room'),
     );
+    this.#pipeline = new Pipeline(parts.turns, socket, this.#goOn);
     this.#node = takeListeners(socket, listen);
     this.#socket[ownGate] = this;
     socket.on('data', this.receive).on('end', this.end);
@@ -218,13 +252,12 @@ class RequestGate {
     this.#pipeline.add(answer, this.#goOn);
   }
 
-  /** An answer has left. */
+  /** An answer has left, or the slice of a request has come. */
   readonly #goOn = (): void => {
     if (!this.#isHeld || this.#pipeline.isFull) return;
     this.#isHeld = false;
     if (this.#socket._paused !== true) this.#socket.resume();
-    // A connection that has ended is not resumed any more.
-    if (this.#hasEnded) this.#advance();
+    this.#advance();
   };
 
   /** The budget of answers that wait is used up: the next requests come one by one for a while. */
@@ -319,7 +352,8 @@ export function createNodeHttp(
   },
 ): NodeHttp {
   const { listeners, headersMs, checkMs, room } = options;
-  const parts = { server, open: new Set<RequestGate>(), room };
+  const turns = createFairSlices({ turnMs: requestLimits.beginMs });
+  const parts = { server, open: new Set<RequestGate>(), room, turns };
   server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) =>
     gateOf(request.socket)?.begun(request, answer),
   );

@@ -12,4 +12,6 @@ export const requestLimits = {
   emptyLineBytesMax: 64,
   /** A request line of a sketch that nothing follows for so long is the whole request. */
   loneLineMs: 5_000,
+  /** Slices in which requests of many connections begin: what they do at once comes on top. */
+  beginMs: 2,
 } as const;
