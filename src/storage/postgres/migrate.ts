@@ -1,29 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { type Migration, migrationsBeside } from '../migrations.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { inTransaction } from './connection.ts';
 
-/** A numbered step from one version of the tables to the next. */
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly sql: string;
-}
-
-const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
-
 /** The migrations that come with this program, in order. */
-export function readMigrations(
-  directory = fileURLToPath(new URL('./migrations/', import.meta.url)),
-): readonly Migration[] {
-  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'));
-  return names.sort().map((name, index) => {
-    const version = Number(fileName.exec(name)?.[1]);
-    if (version !== index + 1) throw new Error(`migration ${name} must have number ${index + 1}`);
-    return { version, name, sql: readFileSync(`${directory}/${name}`, 'utf8') };
-  });
-}
+export const readMigrations = migrationsBeside(import.meta.url);
 
 /** Of our locks, the one for changing the tables; of those of this schema. */
 const lock = `

@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
+import type { Migration } from '../migrations.ts';
 import { parseProofs } from '../sql/users.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openConnection } from './connection.ts';
-import { type Migration, migrate, readMigrations, versionOf } from './migrate.ts';
+import { migrate, readMigrations, versionOf } from './migrate.ts';
 
 const one: Migration = { version: 1, name: '0001-one.sql', sql: 'create table one (x)' };
 const two: Migration = { version: 2, name: '0002-two.sql', sql: 'create table two (x)' };
