@@ -15,10 +15,12 @@ export function createFailureLimiter(options: {
   readonly windowMs: number;
   readonly entriesMax: number;
   readonly clock: Clock;
+  /** The key under which failures are counted and published; absent: the key itself. */
+  readonly keyOf?: ((key: string) => string) | undefined;
   /** Receives the window of a key from now on; undefined: the key was forgiven. */
   readonly onChange?: (key: string, window: FailureWindow | undefined) => void;
 }) {
-  const { failuresMax, windowMs, clock, onChange } = options;
+  const { failuresMax, windowMs, clock, onChange, keyOf = (key: string) => key } = options;
   const windows = createLruCache<string, FailureWindow>(options.entriesMax);
 
   function count(key: string, failures: number): FailureWindow {
@@ -35,17 +37,19 @@ export function createFailureLimiter(options: {
   return {
     /** Milliseconds until `key` may try again; 0 when it may now. */
     blockedForMs(key: string): number {
-      const window = windows.get(key);
+      const window = windows.get(keyOf(key));
       if (window === undefined || window.failures < failuresMax) return 0;
       return Math.max(0, window.endsAt - clock.now());
     },
     /** Whether `key` failed in its present window. */
-    hasFailed: (key: string): boolean => (windows.get(key)?.endsAt ?? 0) > clock.now(),
-    recordFailure(key: string): void {
+    hasFailed: (key: string): boolean => (windows.get(keyOf(key))?.endsAt ?? 0) > clock.now(),
+    recordFailure(name: string): void {
+      const key = keyOf(name);
       const window = count(key, 1);
       onChange?.(key, window);
     },
-    forgive(key: string): void {
+    forgive(name: string): void {
+      const key = keyOf(name);
       if (windows.get(key) === undefined) return;
       windows.delete(key);
       onChange?.(key, undefined);

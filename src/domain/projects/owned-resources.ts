@@ -65,6 +65,3 @@ export function createOwnedResources({
     },
   };
 }
-
-/** Everything that can be owned and shared, whatever its kind. */
-export type OwnedResources = ReturnType<typeof createOwnedResources>;

@@ -230,14 +230,15 @@ export function createFailureLimiters(options: {
         ...bounds,
         entriesMax: limits.loginFailureEntriesMax,
         clock,
+        // Names and addresses stay in this process.
+        keyOf: others && ((key) => signText(others.secret, `failures ${name} ${key}`)),
         onChange(key, window) {
           note(changed, key, window);
           telling?.note(name, key, window === undefined ? 'forgiven' : 'failed');
         },
       });
       counters.set(name, { limiter, changed });
-      if (others === undefined) return limiter;
-      return underSignedKeys(limiter, (key) => signText(others.secret, `failures ${name} ${key}`));
+      return limiter;
     },
     /**
      * Resolves when all processes have counted what failed here until now, or a second later: a
@@ -264,15 +265,3 @@ export function createFailureLimiters(options: {
 export type FailureLimiters = ReturnType<typeof createFailureLimiters>;
 
 const forgiven: FailureWindow = { failures: 0, endsAt: 0 };
-
-/** Names and addresses stay in this process. */
-function underSignedKeys(limiter: FailureLimiter, signed: (key: string) => string): FailureLimiter {
-  return {
-    blockedForMs: (key) => limiter.blockedForMs(signed(key)),
-    hasFailed: (key) => limiter.hasFailed(signed(key)),
-    recordFailure: (key) => limiter.recordFailure(signed(key)),
-    forgive: (key) => limiter.forgive(signed(key)),
-    hear: (key, failures) => limiter.hear(signed(key), failures),
-    restore: (key, window) => limiter.restore(signed(key), window),
-  };
-}

@@ -21,7 +21,8 @@ export interface LoginAttempt {
 const nameCharactersMax = 320;
 
 /**
- * Failures count for an account and a network together, which then have to wait. Strangers are also
+ * Counts failed logins so that guessing is slow and no client can lock another one out. Failures
+ * count for an account and a network together, which then have to wait. Strangers are also
  * counted by network, and all of them together by account: that closes it to no client, it slows
  * strangers down. A client known to the account has a lane of its own, which no stranger can fill
  * [OWASP Authentication Cheat Sheet: device cookies].
@@ -82,6 +83,3 @@ export function createLoginLimiter(failures: FailureLimiters) {
     },
   };
 }
-
-/** Counts failed logins so that guessing is slow and no client can lock another one out. */
-export type LoginLimiter = ReturnType<typeof createLoginLimiter>;
