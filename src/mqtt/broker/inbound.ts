@@ -142,7 +142,7 @@ export class Inbound {
 
   #refusalOf(topic: string, bytes: number): PublishOutcome | undefined {
     if (isTooLong(topic)) return topicInvalid;
-    const fits = this.#room.hold(this.#bytesUnderWay + publishBytesBeside + bytes);
+    const fits = this.#room.grow(this.#bytesUnderWay + publishBytesBeside + bytes);
     this.#isOver = !fits && bytes <= smallBytesMax;
     return fits || this.#isOver ? undefined : tooMuchUnderWay;
   }
@@ -186,7 +186,7 @@ export class Inbound {
 
   #answer(publish: UnansweredPublish): void {
     this.#bytesUnderWay -= publish.bytes;
-    this.#room.hold(this.#bytesUnderWay);
+    this.#room.shrink(this.#bytesUnderWay);
     if (!this.#publisher.isOpen || !acknowledge(this.#publisher, publish)) return;
     if (publish.qos === 1) this.#unacknowledged -= 1;
     else if (publish.code >= reason.unspecified) this.#unreleased.delete(publish.packetId);

@@ -235,6 +235,16 @@ export class ByteHold {
     };
   }
 
+  /** Reserves at least so many bytes; false: the budget refuses. */
+  grow(bytes: number): boolean {
+    return bytes <= this.#freeBytes || bytes <= this.#bytes || this.hold(bytes);
+  }
+
+  /** Reserves less once no more than a quarter is needed: not for each of many small ones. */
+  shrink(bytes: number): void {
+    if (bytes * 4 <= this.#bytes) this.hold(bytes);
+  }
+
   /** Reserves so many bytes instead of those before; false: the budget refuses. */
   hold(bytes: number): boolean {
     if (this.#bytes === 0 && bytes <= this.#freeBytes) return true;
