@@ -5,7 +5,7 @@ import { type AccessKeys, createAccessKeys } from '../domain/users/sessions.ts';
 import { textOfChange } from '../feed/entry-text.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openAccounts } from '../storage/open-for-commands.ts';
-import { accessKeyFromWire, accessKeyToWire } from '../wire/credentials.ts';
+import { accessKeyToWire, readAccessKey } from '../wire/credentials.ts';
 import { requireUser } from './account-work.ts';
 import { type DirectoryOption, dataDirOption, knownPlaceOf } from './data-directory.ts';
 import { printableJson } from './printable.ts';
@@ -34,7 +34,7 @@ export function createKeyCommand(): Command {
     .option(...dataDirOption)
     .action((user: string, name: string, { dataDir: at, ...limits }: DirectoryOption) =>
       withKeys(user, at === undefined ? {} : { dataDir: at }, async (keys, actor) => {
-        const made = await keys.create(actor, accessKeyFromWire({ name, ...limits }));
+        const made = await keys.create(actor, readAccessKey({ name, ...limits }));
         print({ ...accessKeyToWire(made.record), key: made.secret });
       }),
     );

@@ -15,6 +15,7 @@ import {
 import { isArrayOfObjects } from '../wire/datapoint-array.ts';
 import type { LargeBody } from '../wire/large-push.ts';
 import { createPushByteReader } from '../wire/push-bytes.ts';
+import type { Reader } from '../wire/validation.ts';
 import { readStreamBody } from './body-reader.ts';
 import { EdgeError } from './errors.ts';
 
@@ -204,6 +205,9 @@ const bodyOf =
   });
 
 export const jsonBody = bodyOf('json', readJsonBody);
+/** A JSON message that its reader describes. */
+export const messageBody = <Value>(read: Reader<Value>): ReadBody<Value> =>
+  jsonBody(read.schema, read);
 export const pushBody = bodyOf('push', readPushBody);
 export const bareBody = bodyOf('bare', readBareBody);
 export const csvBody = bodyOf('csv', readCsvBody);

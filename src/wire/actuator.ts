@@ -65,11 +65,6 @@ export const SettableActuatorMessage = Type.Object(
   { title: 'SettableActuator' },
 );
 
-const readNewActuator = createReader(NewActuatorMessage, 'actuator');
-
-export const readActuator = (message: unknown): Actuator =>
-  actuatorFromWire(readNewActuator(message));
-
 export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Actuator {
   const { name, actuator_kind, value, meta } = message;
   const valueType = message.actuator_value_type ?? message.value_type;
@@ -82,6 +77,8 @@ export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Ac
     ...newMeta(meta),
   });
 }
+
+export const readActuator = createReader(NewActuatorMessage, 'actuator', actuatorFromWire);
 
 /** In the order of [contract 5]: sketches cut the value out of the text by its neighbours. */
 export function actuatorToWire(actuator: Actuator): Wire<typeof ActuatorMessage> {

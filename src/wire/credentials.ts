@@ -7,7 +7,7 @@ import type { NewAccessKey } from '../domain/users/sessions.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
-import { DateText, EndText, optional, Plain, Text, type Wire, Word } from './fields.ts';
+import { DateText, distinct, EndText, optional, Plain, Text, type Wire, Word } from './fields.ts';
 import { scopesPerListMax } from './sharing.ts';
 import { createReader } from './validation.ts';
 
@@ -26,7 +26,7 @@ const described = {
   }),
 };
 
-export const NewAccessKeyMessage = Type.Object(described, { title: 'NewAccessKey' });
+const NewAccessKeyMessage = Type.Object(described, { title: 'NewAccessKey' });
 
 export const AccessKeyMessage = Type.Object(
   { id: Type.String(), ...described, date_created: DateText('Set by the service.') },
@@ -41,17 +41,17 @@ export const CreatedAccessKeyMessage = Type.Object(
   { title: 'CreatedAccessKey' },
 );
 
-const readNewAccessKey = createReader(NewAccessKeyMessage, 'key');
-
-export function accessKeyFromWire(message: unknown): NewAccessKey {
-  const { name, scopes, devices, expires } = readNewAccessKey(message);
-  return defined({
-    name,
-    scopes: ifDefined(scopes, (scopes) => [...new Set(scopes.map((text) => parseScope(text)))]),
-    devices: ifDefined(devices, (devices) => [...new Set(devices.map(parseDeviceId))]),
-    expiresAt: ifDefined(expires, (expires) => readEnd(expires, 'expires')),
-  });
-}
+export const readAccessKey = createReader(
+  NewAccessKeyMessage,
+  'key',
+  ({ name, scopes, devices, expires }): NewAccessKey =>
+    defined({
+      name,
+      scopes: ifDefined(scopes, (scopes) => distinct(scopes.map((text) => parseScope(text)))),
+      devices: ifDefined(devices, (devices) => distinct(devices.map(parseDeviceId))),
+      expiresAt: ifDefined(expires, (expires) => readEnd(expires, 'expires')),
+    }),
+);
 
 export function accessKeyToWire(key: AccessKeyRecord): Wire<typeof AccessKeyMessage> {
   return defined({

@@ -9,7 +9,7 @@ import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
 import { Anything, DateText, Flag, OneOf, optional, Plain, Whole } from './fields.ts';
-import { ExpressionNote, NewNotificationMessage, notificationFromWire } from './notification.ts';
+import { ExpressionNote, NewNotificationMessage, readNotification } from './notification.ts';
 import { createReader } from './validation.ts';
 
 export const DeliveryMessage = Type.Object(
@@ -72,7 +72,7 @@ export function evaluationToWire(evaluation: Evaluation): Static<typeof Evaluati
   });
 }
 
-export const PreviewRequestMessage = Type.Object(
+const PreviewRequestMessage = Type.Object(
   {
     notification: NewNotificationMessage,
     from: DateText('The beginning of the time to look at.'),
@@ -105,16 +105,16 @@ export const PreviewMessage = Type.Object(
   { title: 'Preview' },
 );
 
-const readRequest = createReader(PreviewRequestMessage, 'preview');
-
-export function readPreviewRequest(message: unknown) {
-  const { notification, from, to } = readRequest(message);
-  return defined({
-    from: readInstant(from, 'from'),
-    to: ifDefined(to, (to) => readInstant(to, 'to')),
-    notification: notificationFromWire(notification),
-  });
-}
+export const readPreviewRequest = createReader(
+  PreviewRequestMessage,
+  'preview',
+  ({ notification, from, to }) =>
+    defined({
+      from: readInstant(from, 'from'),
+      to: ifDefined(to, (to) => readInstant(to, 'to')),
+      notification: readNotification(notification),
+    }),
+);
 
 export function previewToWire(
   previewed: Previewed,

@@ -19,12 +19,12 @@ import {
   Flag,
   Id,
   LocationMessage,
-  locationFromWire,
   newMeta,
   OneOf,
   optional,
   Plain,
   Prose,
+  removedIn,
   Text,
   type Wire,
 } from './fields.ts';
@@ -95,18 +95,15 @@ export const CreatedDeviceMessage = Type.Object(
   { title: 'CreatedDevice' },
 );
 
-const readDeviceChanges = createReader(DeviceChangesMessage, 'device');
+const readDeviceChanges = createReader(DeviceChangesMessage, 'device', descriptionFromWire);
 
-const readNewDevice = createReader(NewDeviceMessage, 'device');
-
-export function readDevice(body: unknown): NewDevice {
-  const message = readNewDevice(body);
+export const readDevice = createReader(NewDeviceMessage, 'device', (message): NewDevice => {
   const sensors = (message.sensors ?? []).map(sensorFromWire);
   const actuators = (message.actuators ?? []).map(actuatorFromWire);
   requireDistinct('sensor', sensors);
   requireDistinct('actuator', actuators);
   return { id: parseDeviceId(message.id), ...descriptionFromWire(message), sensors, actuators };
-}
+});
 
 type Description = Static<typeof DeviceChangesMessage>;
 
@@ -118,7 +115,7 @@ function descriptionFromWire(message: Description) {
     name,
     domain,
     visibility,
-    location: ifDefined(location, locationFromWire),
+    location,
     ...newMeta(meta),
     isDeployed: deployed,
     timezone: ifDefined(timezone, readTimezone),
@@ -142,12 +139,7 @@ export function deviceChangesFromWire(body: unknown): DeviceChanges {
   if (isRecord(body) && body['owner'] !== undefined) {
     throw invalid('owner is not changed here: send the new one to PUT …/owner');
   }
-  const changes = descriptionFromWire(readDeviceChanges(body));
-  const isRemoved = (key: string): boolean => isRecord(body) && body[key] === null;
-  const removed = Object.entries(removable)
-    .filter(([key]) => isRemoved(key))
-    .map(([, field]) => [field, undefined]);
-  return { ...changes, ...Object.fromEntries(removed) };
+  return { ...readDeviceChanges(body), ...removedIn(body, removable) };
 }
 
 /** The name of a time zone as IANA has it. Throws invalid. */

@@ -3,7 +3,7 @@ import type { Location } from '../domain/devices/device.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { defined, ifDefined } from '../lib/record.ts';
+import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { createReader } from './validation.ts';
 
 /** A message of a schema as it is answered: nothing of it is changed any more. */
@@ -72,6 +72,17 @@ export const Prose = (description: string) => Type.String({ description, 'x-word
 export const OneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], description });
 
+/** Each value once, in the order given. */
+export const distinct = <Value>(values: readonly Value[]): readonly Value[] => [...new Set(values)];
+
+/** The fields that a null removes from a thing; `fields` has them by their names in the API. */
+export const removedIn = (sent: unknown, fields: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([name]) => isRecord(sent) && sent[name] === null)
+      .map(([, field]) => [field, undefined]),
+  );
+
 /** The meta of a new thing; null is as absent, as in every optional field. */
 export function newMeta(meta: unknown): { readonly meta?: JsonValue } {
   return meta === undefined || meta === null ? {} : { meta: readMeta(meta) };
@@ -96,14 +107,9 @@ export const LocationMessage = Type.Object(
 
 const readLocation = createReader(LocationMessage, 'location');
 
-export function locationFromWire(message: Static<typeof LocationMessage>): Location {
-  return { latitude: message.latitude, longitude: message.longitude };
-}
-
 /** A location from a bare value: a JSON object, or the text `latitude,longitude` [contract 5]. */
-export function parseLocation(value: unknown): Location {
-  return locationFromWire(readLocation(typeof value === 'string' ? fromText(value) : value));
-}
+export const parseLocation = (value: unknown): Location =>
+  readLocation(typeof value === 'string' ? fromText(value) : value);
 
 function fromText(text: string): Location {
   const match =

@@ -13,7 +13,6 @@ import {
   Flag,
   Id,
   LocationMessage,
-  locationFromWire,
   OneOf,
   optional,
   Plain,
@@ -28,7 +27,7 @@ const described = {
   visibility: Type.Optional(OneOf(visibilities, 'Who may see it; absent counts as public.')),
 };
 
-export const NewGatewayMessage = Type.Object(
+const NewGatewayMessage = Type.Object(
   { ...described, location: Type.Optional(LocationMessage) },
   { title: 'NewGateway' },
 );
@@ -56,17 +55,12 @@ export const HeartbeatMessage = Type.Unknown({
   description: 'A JSON object is kept as the status of the gateway; all else is ignored.',
 });
 
-const readNewGateway = createReader(NewGatewayMessage, 'gateway');
-
-export function readGateway(message: unknown): NewGateway {
-  const { id, name, visibility, location } = readNewGateway(message);
-  return defined({
-    id: parseGatewayId(id),
-    name,
-    visibility,
-    location: ifDefined(location, locationFromWire),
-  });
-}
+export const readGateway = createReader(
+  NewGatewayMessage,
+  'gateway',
+  ({ id, name, visibility, location }): NewGateway =>
+    defined({ id: parseGatewayId(id), name, visibility, location }),
+);
 
 /** The status in the body of a heartbeat; undefined when it is no JSON object. */
 export function readStatus(body: JsonValue | undefined): JsonValue | undefined {

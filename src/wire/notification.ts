@@ -15,9 +15,20 @@ import {
 import type { Lacks, NotificationPatch } from '../domain/notifications/notifications.ts';
 import { unknownUsernames } from '../domain/notifications/recipients.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { defined, ifDefined, isRecord } from '../lib/record.ts';
+import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { Anything, DateText, OneOf, optional, Plain, Text, Whole, type Wire } from './fields.ts';
+import {
+  Anything,
+  DateText,
+  distinct,
+  OneOf,
+  optional,
+  Plain,
+  removedIn,
+  Text,
+  Whole,
+  type Wire,
+} from './fields.ts';
 import { createReader } from './validation.ts';
 
 export const ConditionMessage = Type.Object(
@@ -111,7 +122,7 @@ export const NewNotificationMessage = Type.Object(
   { title: 'NewNotification' },
 );
 
-export const NotificationChangesMessage = Type.Object(
+const NotificationChangesMessage = Type.Object(
   { ...drafted, condition: Type.Optional(ConditionMessage), action: Type.Optional(ActionMessage) },
   { title: 'NotificationChanges' },
 );
@@ -167,13 +178,11 @@ export const NotificationMessage = Type.Object(
   { title: 'Notification' },
 );
 
-const readNew = createReader(NewNotificationMessage, 'notification');
-const readChanges = createReader(NotificationChangesMessage, 'notification');
 const readSocial = createReader(Type.Object(social), 'action');
 const readActuation = createReader(Type.Object(actuation), 'action.value');
 
-export function notificationFromWire(body: unknown): NotificationDraft {
-  const { condition, action, ...fields } = readNew(body);
+function notificationFromWire(message: Static<typeof NewNotificationMessage>): NotificationDraft {
+  const { condition, action, ...fields } = message;
   const { devices = [], sensors = [], expression = '', ...age } = conditionFromWire(condition);
   return {
     ...fieldsFromWire(fields),
@@ -183,19 +192,37 @@ export function notificationFromWire(body: unknown): NotificationDraft {
   };
 }
 
+export const readNotification = createReader(
+  NewNotificationMessage,
+  'notification',
+  notificationFromWire,
+);
+
+/** Fields by their names in the API, which a null removes. */
+const removable = {
+  description: 'description',
+  expires: 'expires',
+  throttling: 'throttlingSeconds',
+} as const satisfies Readonly<Record<string, keyof NotificationPatch>>;
+
 /** Changes to a notification; a field that is null is removed. */
-export function notificationChangesFromWire(body: unknown): NotificationPatch {
-  const { condition, action, ...fields } = readChanges(body);
-  const isRemoved = (key: string): boolean => isRecord(body) && body[key] === null;
+function changesFromWire(
+  { condition, action, ...fields }: Static<typeof NotificationChangesMessage>,
+  sent: unknown,
+): NotificationPatch {
   return {
-    ...(isRemoved('description') && { description: undefined }),
-    ...(isRemoved('expires') && { expires: undefined }),
-    ...(isRemoved('throttling') && { throttlingSeconds: undefined }),
+    ...removedIn(sent, removable),
     ...fieldsFromWire(fields),
     ...(condition !== undefined && { condition: conditionFromWire(condition) }),
     ...(action !== undefined && actionFromWire(action)),
   };
 }
+
+export const readNotificationChanges = createReader(
+  NotificationChangesMessage,
+  'notification',
+  changesFromWire,
+);
 
 type Fields = Omit<Static<typeof NotificationChangesMessage>, 'condition' | 'action'>;
 
@@ -206,8 +233,8 @@ function fieldsFromWire({ description, expires, throttling, status }: Fields) {
 function conditionFromWire(message: Static<typeof ConditionMessage>): Partial<Condition> {
   const { devices, sensors, expression, max_age } = message;
   return {
-    ...(devices !== undefined && { devices: [...new Set(devices.map(parseDeviceId))] }),
-    ...(sensors !== undefined && { sensors: [...new Set(sensors.map(parseSensorId))] }),
+    ...(devices !== undefined && { devices: distinct(devices.map(parseDeviceId)) }),
+    ...(sensors !== undefined && { sensors: distinct(sensors.map(parseSensorId)) }),
     ...(expression !== undefined && { expression }),
     ...(max_age !== undefined && { maxAgeSeconds: max_age ?? undefined }),
   };
@@ -229,11 +256,10 @@ function actionFromWire(
   }
   const isTyped = type !== undefined || value !== undefined;
   const { usernames, channels, message: text } = readSocial(isTyped ? (value ?? {}) : plain);
-  const once = <Value>(values: readonly Value[]): readonly Value[] => [...new Set(values)];
   const action: Action = {
     kind: 'message',
-    usernames: once(usernames),
-    channels: once(channels),
+    usernames: distinct(usernames),
+    channels: distinct(channels),
     message: text,
   };
   return { action, actionSpelling: isTyped ? 'typed' : 'plain' };

@@ -1,16 +1,10 @@
 import Type from 'typebox';
-import {
-  type DeviceId,
-  type GatewayId,
-  parseDeviceId,
-  parseGatewayId,
-  parseProjectId,
-} from '../domain/ids.ts';
+import { parseDeviceId, parseGatewayId, parseProjectId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { NewProject, Project, UnsharedMembers } from '../domain/projects/projects.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { DeviceMessage } from './device.ts';
-import { Id, optional, Plain, Text, type Wire } from './fields.ts';
+import { distinct, Id, optional, Plain, Text, type Wire } from './fields.ts';
 import { GatewayMessage, type GatewayView, gatewayToWire } from './gateway.ts';
 import { createReader } from './validation.ts';
 
@@ -27,7 +21,7 @@ const described = {
   name: Type.Optional(Text('Human-readable name.', 'Irrigation of the north field')),
 };
 
-export const NewProjectMessage = Type.Object(
+const NewProjectMessage = Type.Object(
   {
     id: Type.Optional(Id('Unique among all projects; made up when absent.', 'irrigation')),
     ...described,
@@ -60,32 +54,27 @@ export const ProjectMessage = Type.Object(
   { title: 'Project' },
 );
 
-const readNewProject = createReader(NewProjectMessage, 'project');
-
-const readTexts = {
-  device_ids: createReader(DeviceIdsMessage, 'device_ids'),
-  gateway_ids: createReader(GatewayIdsMessage, 'gateway_ids'),
-} as const;
-
 /** Each id once, in the order given. Throws invalid for what is no list of device ids. */
-export const deviceIdsFromWire = (message: unknown): readonly DeviceId[] => [
-  ...new Set(readTexts.device_ids(message).map(parseDeviceId)),
-];
+export const readDeviceIds = createReader(DeviceIdsMessage, 'device_ids', (ids) =>
+  distinct(ids.map(parseDeviceId)),
+);
 
 /** Each id once, in the order given. Throws invalid for what is no list of gateway ids. */
-export const gatewayIdsFromWire = (message: unknown): readonly GatewayId[] => [
-  ...new Set(readTexts.gateway_ids(message).map(parseGatewayId)),
-];
+export const readGatewayIds = createReader(GatewayIdsMessage, 'gateway_ids', (ids) =>
+  distinct(ids.map(parseGatewayId)),
+);
 
-export function readProject(message: unknown): NewProject {
-  const { id, name, device_ids = [], gateway_ids = [] } = readNewProject(message);
-  return defined({
-    id: ifDefined(id, parseProjectId),
-    name,
-    deviceIds: deviceIdsFromWire(device_ids),
-    gatewayIds: gatewayIdsFromWire(gateway_ids),
-  });
-}
+export const readProject = createReader(
+  NewProjectMessage,
+  'project',
+  ({ id, name, device_ids = [], gateway_ids = [] }): NewProject =>
+    defined({
+      id: ifDefined(id, parseProjectId),
+      name,
+      deviceIds: readDeviceIds(device_ids),
+      gatewayIds: readGatewayIds(gateway_ids),
+    }),
+);
 
 /** A project and, where asked for, what is in it. */
 export interface ProjectView {

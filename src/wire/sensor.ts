@@ -40,9 +40,7 @@ export const CalibrationMessage = Type.Object(
   },
 );
 
-export const readCalibration = createReader(CalibrationMessage, 'calib');
-
-export function calibrationFromWire(message: Static<typeof CalibrationMessage>): Calibration {
+function calibrationFromWire(message: Static<typeof CalibrationMessage>): Calibration {
   const { enabled, value_min, value_max, points } = message.linear;
   const flag = enabled === undefined ? {} : { isEnabled: enabled };
   if (points !== undefined) {
@@ -56,6 +54,8 @@ export function calibrationFromWire(message: Static<typeof CalibrationMessage>):
   const ends = [pointFromWire(value_min), pointFromWire(value_max)];
   return createCalibration({ ...flag, points: ends, spelling: 'ends' });
 }
+
+export const readCalibration = createReader(CalibrationMessage, 'calib', calibrationFromWire);
 
 function calibrationToWire(calibration: Calibration): Static<typeof CalibrationMessage> {
   const { isEnabled, spelling } = calibration;
@@ -111,10 +111,6 @@ export const SensorMessage = Type.Object(
   { title: 'Sensor' },
 );
 
-const readNewSensor = createReader(NewSensorMessage, 'sensor');
-
-export const readSensor = (message: unknown): Sensor => sensorFromWire(readNewSensor(message));
-
 export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor {
   const { name, sensing_device, sensor_kind, quantity_kind, unit, measures, calib, meta } = message;
   const kind = sensing_device ?? sensor_kind;
@@ -131,6 +127,8 @@ export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor
     ...newMeta(meta),
   });
 }
+
+export const readSensor = createReader(NewSensorMessage, 'sensor', sensorFromWire);
 
 /** Exactly the keys the sensor was given; with data, the last datapoint under both its names. */
 export function sensorToWire({ sensor, lastValue }: SensorSnapshot): Wire<typeof SensorMessage> {

@@ -95,7 +95,7 @@ export const settingsToWire = (settings: EffectiveSettings) => ({
   sign_up_default: settings.signUpDefault,
 });
 
-export const SettingsChangeMessage = Type.Object(
+const SettingsChangeMessage = Type.Object(
   {
     sign_up: Type.Optional(
       Type.Union([SignUp, Type.Null()], { description: 'null: as KIPIMO_SIGNUP says.' }),
@@ -104,13 +104,12 @@ export const SettingsChangeMessage = Type.Object(
   { title: 'SettingsChange' },
 );
 
-const readSettingsChange = createReader(SettingsChangeMessage, 'settings');
-
 /** Throws invalid for what is no change of settings. */
-export function settingsChangeFromWire(message: unknown): SettingsChange {
-  const { sign_up: signUp } = readSettingsChange(message);
-  return signUp === undefined ? {} : { signUp };
-}
+export const readSettingsChange = createReader(
+  SettingsChangeMessage,
+  'settings',
+  ({ sign_up: signUp }): SettingsChange => defined({ signUp }),
+);
 
 export const BudgetMessage = Type.Object(
   {

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Grant, OwnedGrant, OwnedGroupGrant } from '../domain/access/grant.ts';
 import { grantableOn, parseScope, type ResourceKind, type Scope } from '../domain/access/scopes.ts';
 import { invalid } from '../domain/errors.ts';
@@ -13,7 +13,7 @@ import {
 import { defined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
-import { DateText, EndText, optional, Plain, Whole, type Wire, Word } from './fields.ts';
+import { DateText, distinct, EndText, optional, Plain, Whole, type Wire, Word } from './fields.ts';
 import { createReader } from './validation.ts';
 
 export const PermissionMessage = Type.Object(
@@ -126,7 +126,7 @@ const led = optional({
   scopes,
 });
 
-export const NewInvitationMessage = Type.Object(
+const NewInvitationMessage = Type.Object(
   {
     ...led,
     ...optional({
@@ -180,14 +180,15 @@ export const AcceptedInvitationMessage = Type.Object(
   { title: 'AcceptedInvitation' },
 );
 
-const readInvitation = createReader(NewInvitationMessage, 'invitation');
 const usual: Readonly<Record<'device' | 'project', readonly Scope[]>> = {
   device: ['devices:view', 'devices-data:view'],
   project: ['projects:view'],
 };
 
-export function newInvitationFromWire(message: unknown): NewInvitation {
-  const { devices = [], group, project, scopes, expires, uses = 1 } = readInvitation(message);
+export const readInvitation = createReader(NewInvitationMessage, 'invitation', newInvitation);
+
+function newInvitation(message: Static<typeof NewInvitationMessage>): NewInvitation {
+  const { devices = [], group, project, scopes, expires, uses = 1 } = message;
   const given = scopes?.map((text) => parseScope(text));
   const scopesOn = (kind: 'device' | 'project'): readonly Scope[] => {
     const asked = given ?? usual[kind];
@@ -195,8 +196,7 @@ export function newInvitationFromWire(message: unknown): NewInvitation {
     if (fitting.length > 0) return fitting;
     throw invalid(`scopes must name a right on a ${kind}, such as ${usual[kind].join(', ')}`);
   };
-  const ids = [...new Set(devices.map(parseDeviceId))];
-  const targets: InvitationTarget[] = ids.map((resource) => {
+  const targets: InvitationTarget[] = distinct(devices.map(parseDeviceId)).map((resource) => {
     return { kind: 'device', resource, scopes: scopesOn('device') };
   });
   if (project !== undefined) {
@@ -231,7 +231,7 @@ export function invitationToWire(invitation: Invitation): Wire<typeof Invitation
     ...(devices.length > 0 && { devices }),
     group,
     project,
-    ...(scopes.length > 0 && { scopes: [...new Set(scopes)] }),
+    ...(scopes.length > 0 && { scopes: distinct(scopes) }),
     date_created: formatTimestamp(createdAt),
     ...endsOf(invitation),
   });

@@ -19,12 +19,12 @@ const MessageText = Type.String({
   examples: ['The water tank is empty.'],
 });
 
-export const NewSocialMessage = Type.Object(
+const NewSocialMessage = Type.Object(
   { username: Recipient, channel: ChannelWord, message: MessageText },
   { title: 'NewSocialMessage' },
 );
 
-export const SocialBatchMessage = Type.Object(
+const SocialBatchMessage = Type.Object(
   {
     usernames: Type.Array(Recipient, {
       description: `With the channels at most ${limits.socialsPerBatchMax} messages.`,
@@ -51,15 +51,15 @@ export const SocialMessage = Type.Object(
   { title: 'SocialMessage' },
 );
 
-const readNewSocial = createReader(NewSocialMessage, 'message');
-const readSocialBatch = createReader(SocialBatchMessage, 'batch');
+export const readSocial = createReader(
+  NewSocialMessage,
+  'message',
+  ({ username, channel, message }): NewSocials => {
+    return { usernames: [username], channels: [channel], message };
+  },
+);
 
-export function socialFromWire(body: unknown): NewSocials {
-  const { username, channel, message } = readNewSocial(body);
-  return { usernames: [username], channels: [channel], message };
-}
-
-export const socialBatchFromWire = (body: unknown): NewSocials => readSocialBatch(body);
+export const readSocialBatch = createReader(SocialBatchMessage, 'batch');
 
 export function socialToWire(social: Social): Static<typeof SocialMessage> {
   const { id, sender, recipient, channel, message, createdAt } = social;

@@ -6,7 +6,7 @@ import type { NewAccount } from '../domain/users/accounts.ts';
 import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
-import { Flag, optional, Plain, Prose, Text, Whole, type Wire } from './fields.ts';
+import { Flag, optional, Plain, Prose, removedIn, Text, Whole, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 /** A text or several, as clients send either. */
@@ -41,6 +41,7 @@ const profileOf = <Schema extends TSchema>(
   });
 
 const ProfileFields = profileOf(Texts);
+const profileNames = Object.fromEntries(Object.keys(ProfileFields).map((name) => [name, name]));
 
 export const ProfileMessage = Type.Object(ProfileFields, { title: 'Profile' });
 
@@ -167,15 +168,10 @@ export function newAccountFromWire(message: unknown): NewAccount {
 
 /** Changes to a user; a profile field that is null is removed. */
 export function userChangesFromWire(message: unknown): UserChanges {
-  const { admin, disabled } = readUserChanges(camelCased(message));
   const given = camelCased(message);
-  const removed = Object.fromEntries(
-    Object.keys(ProfileFields)
-      .filter((field) => isRecord(given) && given[field] === null)
-      .map((field) => [field, undefined]),
-  );
+  const { admin, disabled } = readUserChanges(given);
   return defined({
-    profile: { ...removed, ...profileFromWire(message) },
+    profile: { ...removedIn(given, profileNames), ...profileFromWire(message) },
     isAdmin: admin,
     isDisabled: disabled,
   });

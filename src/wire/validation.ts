@@ -3,23 +3,32 @@ import { Compile } from 'typebox/schema';
 import { invalid } from '../domain/errors.ts';
 import { isRecord } from '../lib/record.ts';
 
-/** Checks a message against its schema and gives it back typed. Throws DomainError invalid. */
-export type Reader<Schema extends TSchema> = (message: unknown) => Static<Schema>;
+/** Checks a message against its schema and makes a value of it. Throws DomainError invalid. */
+export interface Reader<Value> {
+  (message: unknown): Value;
+  readonly schema: TSchema;
+}
 
 /**
  * A reader for one message. Optional fields that are null are taken as absent, as clients in Go and
- * Python send them; unknown keys are ignored. `name` is what the message is called in errors.
+ * Python send them; unknown keys are ignored. `name` is what the message is called in errors;
+ * `make` is handed the checked message, and it as it was sent.
  */
-export function createReader<Schema extends TSchema>(schema: Schema, name: string): Reader<Schema> {
+export function createReader<Schema extends TSchema, Value = Static<Schema>>(
+  schema: Schema,
+  name: string,
+  make = (message: Static<Schema>, _sent: unknown) => message as Value,
+): Reader<Value> {
   // Compiled at first use: start-up does not pay for messages that never come.
   let compiled: ReturnType<typeof Compile<Schema>> | undefined;
-  return (message) => {
+  const read = (sent: unknown): Value => {
     compiled ??= Compile(schema);
-    const cleaned = withoutNulls(schema as SchemaNode, message);
-    if (compiled.Check(cleaned)) return cleaned as Static<Schema>;
+    const cleaned = withoutNulls(schema as SchemaNode, sent);
+    if (compiled.Check(cleaned)) return make(cleaned as Static<Schema>, sent);
     const [, [error]] = compiled.Errors(cleaned);
     throw invalid(error === undefined ? `${name} is malformed` : describe(error, cleaned, name));
   };
+  return Object.assign(read, { schema });
 }
 
 interface SchemaNode {

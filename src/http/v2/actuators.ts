@@ -3,7 +3,6 @@ import { type ActuatorChanges, actuatorValueTypes } from '../../domain/devices/a
 import { invalid } from '../../domain/errors.ts';
 import { type ActuatorId, parseActuatorId } from '../../domain/ids.ts';
 import {
-  NewActuatorMessage,
   readActuator,
   readActuatorValue,
   readConfirmed,
@@ -12,7 +11,7 @@ import {
   settableActuatorToWire,
 } from '../../wire/actuator.ts';
 import { json } from '../answer.ts';
-import { type BareBody, bareBody, bareJson, jsonBody } from '../body.ts';
+import { type BareBody, bareBody, bareJson, messageBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, metaBody, optionalText, textBody } from './field-routes.ts';
@@ -25,7 +24,7 @@ export function actuatorRoutes({ actuators }: Services): readonly Route[] {
   return [
     route.post('/devices/:device_id/actuators', {
       summary: 'Add an actuator, or replace its description',
-      body: jsonBody(NewActuatorMessage, readActuator),
+      body: messageBody(readActuator),
       done: 'Added or replaced; a value that was set stays.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
       perform: ({ actor, params, body }) => actuators.put(actor, deviceIdOf(params), body),

@@ -2,15 +2,14 @@ import Type from 'typebox';
 import {
   BudgetMessage,
   budgetToWire,
+  readSettingsChange,
   ServiceMessage,
-  SettingsChangeMessage,
   SettingsMessage,
   serviceToWire,
-  settingsChangeFromWire,
   settingsToWire,
 } from '../../wire/service.ts';
 import { json } from '../answer.ts';
-import { jsonBody } from '../body.ts';
+import { messageBody } from '../body.ts';
 import { messageAnswer, type Route, routesOf } from '../route.ts';
 import type { Services } from './services.ts';
 
@@ -36,7 +35,7 @@ export function adminRoutes({ usage, serviceState, settings }: Services): readon
     }),
     route.put('/admin/settings', {
       summary: 'Open or close sign-up, at once and for later starts (administrators)',
-      body: jsonBody(SettingsChangeMessage, settingsChangeFromWire),
+      body: messageBody(readSettingsChange),
       done: 'Kept, and in force.',
       perform: ({ actor, body }) => settings.change(actor, body),
     }),

@@ -9,18 +9,17 @@ import { countFor, goneSignal } from '../../lib/connection-guard.ts';
 import { defined } from '../../lib/record.ts';
 import {
   AccessKeyMessage,
-  accessKeyFromWire,
   accessKeyToWire,
   BrowserSessionMessage,
   browserSessionToWire,
   CreatedAccessKeyMessage,
-  NewAccessKeyMessage,
+  readAccessKey,
 } from '../../wire/credentials.ts';
 import { PermissionMessage } from '../../wire/sharing.ts';
 import { createReader } from '../../wire/validation.ts';
 import { bare, done, doneSetting, json, list } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
-import { jsonBody } from '../body.ts';
+import { messageBody } from '../body.ts';
 import { browserNameOf } from '../browser-name.ts';
 import {
   bareTextAnswer,
@@ -88,7 +87,7 @@ export function authRoutes(parts: RouteParts): readonly Route[] {
     route.post('/auth/token', {
       summary: 'Get a token for a username (or e-mail address) and a password',
       isLogin: true,
-      body: jsonBody(LoginMessage, createReader(LoginMessage, 'login')),
+      body: messageBody(createReader(LoginMessage, 'login')),
       answer: tokenAnswer,
       errors: ['invalid', 'unauthenticated', 'rate_limited'],
       handle: ({ body, address, raw }) => token(body, { address, raw }),
@@ -175,7 +174,7 @@ function firstLoginRoute(
     summary:
       'Get a token with the one-time link that the first start prints, and set a new password',
     isLogin: true,
-    body: jsonBody(FirstLoginMessage, createReader(FirstLoginMessage, 'first login')),
+    body: messageBody(createReader(FirstLoginMessage, 'first login')),
     answer: tokenAnswer,
     errors: ['invalid', 'unauthenticated', 'rate_limited'],
     handle: async ({ body: { remember, ...answer }, address, raw }) => {
@@ -190,7 +189,7 @@ function passwordResetRoutes({ passwordResets: resets }: Services): readonly Rou
     route.post('/auth/reset', {
       summary: 'Have a code for a new password sent to the e-mail address of an account',
       isLogin: true,
-      body: jsonBody(ResetMessage, createReader(ResetMessage, 'reset')),
+      body: messageBody(createReader(ResetMessage, 'reset')),
       done: 'A code was sent, if there is such an account.',
       errors: ['invalid', 'rate_limited'],
       perform: ({ body, address, headers }) =>
@@ -199,7 +198,7 @@ function passwordResetRoutes({ passwordResets: resets }: Services): readonly Rou
     route.post('/auth/reset/confirm', {
       summary: 'Set a new password with the code from the mail; it ends all tokens',
       isLogin: true,
-      body: jsonBody(NewPasswordMessage, createReader(NewPasswordMessage, 'new password')),
+      body: messageBody(createReader(NewPasswordMessage, 'new password')),
       done: 'The new password is set.',
       errors: ['invalid', 'unauthenticated', 'rate_limited'],
       perform: ({ body: { username: login, ...answer }, address }) =>
@@ -248,7 +247,7 @@ function accessKeyRoutes({ accessKeys }: Services): readonly Route[] {
   return [
     route.post('/auth/keys', {
       summary: 'Create an access key, usable as bearer token and as MQTT password',
-      body: jsonBody(NewAccessKeyMessage, accessKeyFromWire),
+      body: messageBody(readAccessKey),
       answer: messageAnswer(
         'The key with its secret, which is shown this once.',
         CreatedAccessKeyMessage,

@@ -12,13 +12,12 @@ import {
   type GatewayView,
   gatewayToWire,
   HeartbeatMessage,
-  NewGatewayMessage,
   readGateway,
   readStatus,
 } from '../../wire/gateway.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { json } from '../answer.ts';
-import { jsonBody, optionalBody } from '../body.ts';
+import { messageBody, optionalBody } from '../body.ts';
 import type { NestedMessage } from '../json-pieces.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import {
@@ -56,7 +55,7 @@ export function gatewayRoutes(services: Services): readonly Route[] {
   return [
     route.post('/gateways', {
       summary: 'Declare a gateway; without a token it is everybody’s',
-      body: jsonBody(NewGatewayMessage, readGateway),
+      body: messageBody(readGateway),
       answer: { status: 200, description: 'Declared; the answer has no body.' },
       errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
       handle: async ({ actor, body }) => {

@@ -1,16 +1,9 @@
 import Type from 'typebox';
 import { type GroupId, parseGroupId, parseUsername } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import {
-  GroupMessage,
-  groupToWire,
-  NewGroupMessage,
-  newGroupFromWire,
-  UsernamesMessage,
-  usernamesFromWire,
-} from '../../wire/group.ts';
+import { GroupMessage, groupToWire, readGroup, readUsernames } from '../../wire/group.ts';
 import { bare, json } from '../answer.ts';
-import { jsonBody } from '../body.ts';
+import { messageBody } from '../body.ts';
 import {
   bareTextAnswer,
   messageAnswer,
@@ -33,7 +26,7 @@ export function groupRoutes({ groups }: Services): readonly Route[] {
   return [
     route.post('/groups', {
       summary: 'Put users under one name, to share things with all of them',
-      body: jsonBody(NewGroupMessage, newGroupFromWire),
+      body: messageBody(readGroup),
       answer: bareTextAnswer('The id of the new group.'),
       errors: [...usualErrors, 'limit_reached'],
       handle: async ({ actor, body }) => bare(await groups.create(actor, body)),
@@ -78,7 +71,7 @@ function changeRoutes(groups: Services['groups']): readonly Route[] {
     }),
     route.put(`${path}/usernames`, {
       summary: 'Set who is in a group; what is shared with it follows at once',
-      body: jsonBody(UsernamesMessage, usernamesFromWire),
+      body: messageBody(readUsernames),
       done: 'Set.',
       perform: ({ actor, params, body }) => groups.setMembers(actor, groupIdOf(params), body),
     }),

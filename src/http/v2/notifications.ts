@@ -12,21 +12,18 @@ import {
   EvaluationMessage,
   evaluationToWire,
   PreviewMessage,
-  PreviewRequestMessage,
   previewToWire,
   readPreviewRequest,
   TestOutcomeMessage,
 } from '../../wire/delivery.ts';
 import {
-  NewNotificationMessage,
-  NotificationChangesMessage,
   NotificationMessage,
-  notificationChangesFromWire,
-  notificationFromWire,
   notificationToWire,
+  readNotification,
+  readNotificationChanges,
 } from '../../wire/notification.ts';
 import { bare, json } from '../answer.ts';
-import { bareBody, jsonBody } from '../body.ts';
+import { bareBody, messageBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { requiredText } from './field-routes.ts';
 import { listed, pageHeaders, pageQuery } from './lists.ts';
@@ -44,7 +41,7 @@ export function notificationRoutes(services: Services): readonly Route[] {
   return [
     route.post('/notifications', {
       summary: 'Create a notification',
-      body: jsonBody(NewNotificationMessage, notificationFromWire),
+      body: messageBody(readNotification),
       answer: bareTextAnswer(
         'The id of the notification. The header X-Unreachable says as JSON whom it cannot reach.',
       ),
@@ -137,7 +134,7 @@ function changeRoutes({ notifications }: Services): readonly Route[] {
   return [
     route.patch('/notifications/:notification_id', {
       summary: 'Change fields of a notification; null removes one',
-      body: jsonBody(NotificationChangesMessage, notificationChangesFromWire),
+      body: messageBody(readNotificationChanges),
       done: 'Changed.',
       perform: ({ actor, params, body }) => notifications.update(actor, idOf(params), body),
     }),
@@ -176,7 +173,7 @@ function deliveriesRoute({ notifications }: Services): Route {
 function previewRoute({ preview }: Services): Route {
   return route.post('/notifications/preview', {
     summary: 'Tell when a notification would have fired over stored datapoints; nothing is sent',
-    body: jsonBody(PreviewRequestMessage, readPreviewRequest),
+    body: messageBody(readPreviewRequest),
     answer: messageAnswer('When it would have fired.', PreviewMessage),
     handle: async ({ actor, body }) => {
       const { notification, ...range } = body;

@@ -5,16 +5,15 @@ import type { ProjectChanges } from '../../domain/projects/projects.ts';
 import { deviceTexts } from '../../wire/device-text.ts';
 import {
   DeviceIdsMessage,
-  deviceIdsFromWire,
   GatewayIdsMessage,
-  gatewayIdsFromWire,
-  NewProjectMessage,
   ProjectMessage,
   projectToWire,
+  readDeviceIds,
+  readGatewayIds,
   readProject,
 } from '../../wire/project.ts';
 import { bare, json } from '../answer.ts';
-import { bareBody, bareJson, jsonBody } from '../body.ts';
+import { bareBody, bareJson, messageBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { type Field, fieldRoutes, textBody } from './field-routes.ts';
 import { gatewayView } from './gateways.ts';
@@ -33,7 +32,7 @@ export function projectRoutes(services: Services): readonly Route[] {
   return [
     route.post('/projects', {
       summary: 'Create a project; without a token it is everybody’s',
-      body: jsonBody(NewProjectMessage, readProject),
+      body: messageBody(readProject),
       answer: bareTextAnswer('The id of the new project.'),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
       handle: async ({ actor, body }) => bare(await projects.create(actor, body)),
@@ -109,13 +108,13 @@ const projectFields: readonly Field<ProjectChanges>[] = [
   {
     name: 'device_ids',
     body: bareBody(DeviceIdsMessage, (body) => ({
-      deviceIds: deviceIdsFromWire(bareJson(body) ?? []),
+      deviceIds: readDeviceIds(bareJson(body) ?? []),
     })),
   },
   {
     name: 'gateway_ids',
     body: bareBody(GatewayIdsMessage, (body) => ({
-      gatewayIds: gatewayIdsFromWire(bareJson(body) ?? []),
+      gatewayIds: readGatewayIds(bareJson(body) ?? []),
     })),
   },
 ];

@@ -4,17 +4,9 @@ import type { DeviceSnapshot } from '../../domain/datapoints/snapshots.ts';
 import type { SensorChanges } from '../../domain/devices/device.ts';
 import { parseSensorId, type SensorId } from '../../domain/ids.ts';
 import type { Wire } from '../../wire/fields.ts';
-import {
-  CalibrationMessage,
-  calibrationFromWire,
-  NewSensorMessage,
-  readCalibration,
-  readSensor,
-  SensorMessage,
-  sensorToWire,
-} from '../../wire/sensor.ts';
+import { readCalibration, readSensor, SensorMessage, sensorToWire } from '../../wire/sensor.ts';
 import { json, list } from '../answer.ts';
-import { bareBody, bareJson, jsonBody } from '../body.ts';
+import { bareBody, bareJson, messageBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, measuresBody, metaBody, textBody } from './field-routes.ts';
@@ -30,7 +22,7 @@ export function sensorRoutes({ devices, snapshots }: Services): readonly Route[]
   return [
     route.post('/devices/:device_id/sensors', {
       summary: 'Add a sensor, or replace its description and keep its datapoints',
-      body: jsonBody(NewSensorMessage, readSensor),
+      body: messageBody(readSensor),
       done: 'Added or replaced.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
       perform: ({ actor, params, body }) => devices.putSensor(actor, deviceIdOf(params), body),
@@ -94,10 +86,10 @@ const sensorFields: readonly Field<SensorChanges>[] = [
   { name: 'measures', body: measuresBody },
   {
     name: 'calib',
-    body: bareBody(CalibrationMessage, (body) => {
+    body: bareBody(readCalibration.schema, (body) => {
       const value = bareJson(body);
       if (value === null) return { calibration: undefined };
-      return { calibration: calibrationFromWire(readCalibration(value)) };
+      return { calibration: readCalibration(value) };
     }),
   },
   { name: 'meta', body: metaBody },

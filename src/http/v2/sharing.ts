@@ -14,18 +14,17 @@ import {
   InvitationMessage,
   invitationToWire,
   MyGrantsMessage,
-  NewInvitationMessage,
-  newInvitationFromWire,
   OfferedInvitationMessage,
   offeredInvitationToWire,
   RightsMessage,
+  readInvitation,
   receivedGrantToWire,
   receivedGroupGrantToWire,
   rightsFromWire,
   targetToWire,
 } from '../../wire/sharing.ts';
 import { json } from '../answer.ts';
-import { jsonBody } from '../body.ts';
+import { jsonBody, messageBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { listed, pageQuery } from './lists.ts';
 import type { RouteParts, Services } from './services.ts';
@@ -109,7 +108,7 @@ export function invitationRoutes({ invitations, site }: RouteParts): readonly Ro
   return [
     route.post('/invitations', {
       summary: 'Make a link that lets people join devices, a group or a project of yours',
-      body: jsonBody(NewInvitationMessage, newInvitationFromWire),
+      body: messageBody(readInvitation),
       answer: messageAnswer('The link, which is shown this once.', CreatedInvitationMessage),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'limit_reached'],
       handle: async ({ actor, body, raw }) => {

@@ -1,16 +1,9 @@
 import Type from 'typebox';
 import { parseSocialId, type SocialId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import {
-  NewSocialMessage,
-  SocialBatchMessage,
-  SocialMessage,
-  socialBatchFromWire,
-  socialFromWire,
-  socialToWire,
-} from '../../wire/social.ts';
+import { readSocial, readSocialBatch, SocialMessage, socialToWire } from '../../wire/social.ts';
 import { bare, json } from '../answer.ts';
-import { jsonBody } from '../body.ts';
+import { messageBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { listed, pageQuery } from './lists.ts';
 import type { Services } from './services.ts';
@@ -26,7 +19,7 @@ export function socialRoutes({ socials }: Services): readonly Route[] {
   return [
     route.post('/socials', {
       summary: 'Send a message to a user',
-      body: jsonBody(NewSocialMessage, socialFromWire),
+      body: messageBody(readSocial),
       answer: bareTextAnswer('The id of the new message; reading it tells how far it came.'),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       handle: async ({ actor, body }) => {
@@ -36,7 +29,7 @@ export function socialRoutes({ socials }: Services): readonly Route[] {
     }),
     route.post('/socials/batch', {
       summary: 'Send a message to many users on many channels, to all or to none',
-      body: jsonBody(SocialBatchMessage, socialBatchFromWire),
+      body: messageBody(readSocialBatch),
       done: 'Filed: one message for each user on each channel.',
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, body }) => socials.send(actor, body),

@@ -23,7 +23,7 @@ import { accountsFromCsv } from '../../wire/user-csv.ts';
 import { createReader } from '../../wire/validation.ts';
 import { bare, json } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
-import { type BareBody, bareBody, bareJson, csvBody, jsonBody } from '../body.ts';
+import { type BareBody, bareBody, bareJson, csvBody, jsonBody, messageBody } from '../body.ts';
 import { refusalBody } from '../errors.ts';
 import { bareTextAnswer, messageAnswer, type Route, routesOf } from '../route.ts';
 import { listed, pageQuery } from './lists.ts';
@@ -317,14 +317,14 @@ function addressRoutes({ addressProving: proving }: Services): readonly Route[] 
   return [
     route.post('/users/me/addresses/prove', {
       summary: 'Have a code sent to an e-mail address or phone number of your profile',
-      body: jsonBody(AddressMessage, createReader(AddressMessage, 'address')),
+      body: messageBody(createReader(AddressMessage, 'address')),
       done: 'A code was sent, or the address is proven already.',
       perform: ({ actor, body, address, headers }) =>
         proving.request(actor, body, { address, languages: headers['accept-language'] }),
     }),
     route.post('/users/me/addresses/confirm', {
       summary: 'Prove the address with the code that was sent to it',
-      body: jsonBody(CodeMessage, createReader(CodeMessage, 'code')),
+      body: messageBody(createReader(CodeMessage, 'code')),
       done: 'The address is proven.',
       perform: ({ actor, body }) => proving.confirm(actor, body),
     }),
