@@ -113,7 +113,7 @@ function httpSettings({ accounts, dashboard, listen, publicPush }: Config) {
     tokenLifeSeconds: accounts.tokenLifeMs / 1_000,
     v1TokenLifeSeconds: accounts.v1TokenLifeMs / 1_000,
     ...(listen.publicUrl !== undefined && { publicUrl: listen.publicUrl }),
-    hasShortWay: listen.fastPath === 'on',
+    hasFastPath: listen.fastPath === 'on',
     version: readVersion(),
     dashboard: {
       ...{ ...dashboard, publicPush },

@@ -72,7 +72,7 @@ export interface HttpServerOptions extends OperationsOptions {
   /** Another protocol on the same port. */
   readonly protocolHandler?: ProtocolHandler;
   /** Whether plain requests of hot routes take the fast path, on such a port. */
-  readonly hasShortWay: boolean;
+  readonly hasFastPath: boolean;
   /** Whose word on the address of a client is taken. */
   readonly isTrustedProxy: (address: string) => boolean;
   /** Where people find the service; absent: at whatever host they ask for. */
@@ -147,7 +147,7 @@ function acceptConnections(
     connections,
     clock,
     log,
-    hasShortWay,
+    hasFastPath,
     budgets: { waiting },
     timeouts = usualTimeouts,
   }: HttpServerOptions,
@@ -177,7 +177,7 @@ function acceptConnections(
     const port = sharePort(server, {
       ...{ protocolHandler, headersMs, checkMs: checkMsOf(timeouts), waiting },
       clients: edge.clients,
-      ...(hasShortWay && { openShortWay: (node) => createFastPath(fastPath, node) }),
+      ...(hasFastPath && { openFastPath: (node) => createFastPath(fastPath, node) }),
     });
     fastify.addHook('preClose', async () => port.close());
   }

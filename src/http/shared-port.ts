@@ -41,7 +41,7 @@ export function sharePort(
     checkMs,
     clients,
     waiting,
-    openShortWay,
+    openFastPath,
   }: {
     /** The budget of heads that are not whole, and of requests that wait. */
     readonly waiting: WaitingBudget;
@@ -50,7 +50,7 @@ export function sharePort(
     readonly checkMs: number;
     readonly clients: Clients;
     /** Absent: all requests take the Fastify path. */
-    readonly openShortWay?: (node: NodeHttp) => FastPath;
+    readonly openFastPath?: (node: NodeHttp) => FastPath;
   },
 ): SharedPort {
   // With TLS the event that HTTP listens to comes after the handshake.
@@ -62,7 +62,7 @@ export function sharePort(
     checkMs,
     room: waiting,
   });
-  const fastPath = openShortWay?.(node);
+  const fastPath = openFastPath?.(node);
   const silent = new Set<Socket>();
   let isClosing = false;
 
