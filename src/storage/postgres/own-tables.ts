@@ -1,3 +1,4 @@
+import type { HourTables } from '../sql/retention-tables.ts';
 import type { RetentionTables } from '../sql/retentions.ts';
 import { keyToText } from '../sql/session-row.ts';
 import type { SessionTables } from '../sql/session-writes.ts';
@@ -15,6 +16,15 @@ export const retentionTables: RetentionTables = {
         where chunks.bucket = sensors.bucket and chunks.series = sensors.series),
       (select min(min_time) from hot
         where hot.bucket = sensors.bucket and hot.series = sensors.series))`,
+};
+
+/** Where retention puts hours in PostgreSQL. */
+export const hourTables: HourTables = {
+  putDay: `
+    insert into hourly_summaries (bucket, series, day, hours, summary) values ($1, $2, $3, $4, $5)
+    on conflict (bucket, series, day) do update
+      set hours = excluded.hours, summary = excluded.summary`,
+  bytes: 'sensors',
 };
 
 /** Where PostgreSQL counts datapoints. */

@@ -18,8 +18,8 @@ export type Value =
  * clause the elements of a list, with the columns `value` and `key` (its place); `each($1, $2)`
  * those of several lists of one length, with `value2` and so on.
  * SQLite has no statistics: `cross join … on` and `indexed by` give it the order and the index. It
- * has no buckets either: a column `bucket` is left out with the comma after it; nor `collate "C"`,
- * which is how it compares texts anyway.
+ * has no buckets either: a column `bucket` is left out with the comma after it, and so is
+ * `bucket = $1 and`; nor `collate "C"`, which is how it compares texts anyway.
  */
 export interface SqlSession {
   /** All rows; their fields are the columns of the statement. */
@@ -140,7 +140,7 @@ export async function readPage<Row>(
 const listPattern = /\beach\((\$\d+(?:, \$\d+)*)\)/g;
 const namePattern = /nocase\(([\w.$]+)\)/g;
 const hintPattern = /\bcross (?=join (?!lateral))| indexed by \w+/g;
-const bucketPattern = /\b(?:\w+\.)?bucket, /g;
+const bucketPattern = /\b(?:\w+\.)?bucket(?:, | = \$1 and )/g;
 
 /** Writes a statement for PostgreSQL. */
 export const forPostgres = (sql: string): string =>

@@ -1,4 +1,5 @@
 import type { NotificationEngine } from '../sql/firing.ts';
+import type { HourTables } from '../sql/retention-tables.ts';
 import type { RetentionTables } from '../sql/retentions.ts';
 import { keyParts } from '../sql/session-row.ts';
 import type { SessionTables } from '../sql/session-writes.ts';
@@ -9,6 +10,12 @@ export const retentionTables: RetentionTables = {
   user: { columns: 'username', keys: 'username' },
   joinUser: 'left join retentions u on u.username = devices.owner',
   oldest: '(select min(min_time) from chunks where chunks.series = sensors.series)',
+};
+
+/** Where retention puts hours in SQLite. */
+export const hourTables: HourTables = {
+  putDay: 'insert or replace into hourly_summaries (series, day, summary) values ($2, $3, $5)',
+  bytes: 'last_values',
 };
 
 /** Where SQLite counts the datapoints that are in chunks. */

@@ -13,16 +13,16 @@ import { createRetentionStepWrites } from './timeseries/retention-steps.ts';
  * commit: it throws to undo its own changes, and never begins or commits.
  */
 export function createWrites(database: DatabaseSync) {
+  const session = createSession(database);
   return {
-    ...createSharedWrites(database),
+    ...createSharedWrites(session),
     ...createHealthWrites(database),
     ...createDatapointWrites(database),
-    ...createRetentionStepWrites(database),
+    ...createRetentionStepWrites(database, session),
   };
 }
 
-function createSharedWrites(database: DatabaseSync) {
-  const session = createSession(database);
+function createSharedWrites(session: ReturnType<typeof createSession>) {
   const writes = createSqlWrites(notificationEngine);
   const applyTo = createSessionChanges(sessionTables);
   return {

@@ -10,18 +10,16 @@ import type { Stretches } from '../../../domain/datapoints/stretches.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { runAwaiting } from '../../chunks/engine-work.ts';
 import {
-  type DayRow,
-  daysPerStep,
   hoursAmong,
   nothingTaken,
   type RetentionReport,
-  type RetentionTables,
   restoreHours,
   takeOld,
 } from '../../chunks/retention-step.ts';
-import { type CorrectionRow, correctionColumns, showByRows } from '../../sql/corrections.ts';
+import { retentionTablesOf } from '../../sql/retention-tables.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import { found, type SqlSession } from '../../sql/session.ts';
+import { hourTables } from '../own-tables.ts';
 import type { WriteSession } from '../writer.ts';
 import { chunksOf, type SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -75,34 +73,6 @@ export function createRetainedHours(reader: SqlSession) {
 const isOf = 'bucket = $1 and series = $2';
 const findSensor = 'select bucket, series from sensors where device_id = $1 and sensor_id = $2';
 const oldestOutside = `select min(min_time) as time from hot where ${isOf}`;
-const dropDays = `
-  with gone as (
-    delete from hourly_summaries where ${isOf} and day in (
-      select day from hourly_summaries where ${isOf} and day < $3 order by day limit ${daysPerStep})
-    returning hours, octet_length(summary) as bytes)
-  select coalesce(sum(hours), 0) as hours, coalesce(sum(bytes), 0) as bytes from gone`;
-const findState = `select raw_before, open_hour from retained_series where ${isOf}`;
-const putState = `
-  insert into retained_series (bucket, series, datapoints, raw_before, open_hour)
-  values ($1, $2, $3, $4, $5)
-  on conflict (bucket, series) do update
-    set datapoints = retained_series.datapoints + excluded.datapoints,
-      raw_before = greatest(retained_series.raw_before, excluded.raw_before),
-      open_hour = excluded.open_hour`;
-const addBytes = `update sensors set bytes = greatest(0, bytes + $3) where ${isOf}`;
-const findDays = `
-  select day, summary from hourly_summaries where ${isOf} and day >= $3 and day <= $4 order by day`;
-const putDays = `
-  insert into hourly_summaries (bucket, series, day, hours, summary)
-  select $1, $2, day, hours, substring($3::bytea from start + 1 for length)
-  from unnest($4::float8[], $5::integer[], $6::integer[], $7::integer[])
-    as rows (day, hours, start, length)
-  on conflict (bucket, series, day) do update
-    set hours = excluded.hours, summary = excluded.summary`;
-const listCorrections = `
-  select '' as device_id, '' as sensor_id, ${correctionColumns} from corrections
-  where ${isOf} order by position`;
-const dropCorrections = `delete from corrections where ${isOf} and to_time < $3`;
 
 /** The report of a step of retention, with its series; -1: there is no such sensor. */
 interface RetentionOutcome extends RetentionReport {
@@ -124,51 +94,21 @@ export async function takeOldDatapoints(
     const outside = await session.first<{ time: number | null }>(oldestOutside, bucket, series);
     if ((outside?.time ?? rawBefore) < rawBefore) return { ...nothingTaken, series, state: 'wait' };
   }
-  const store = { ...tablesOf(session, key), chunks: chunksOf(session, key, limits) };
+  const store = {
+    ...retentionTablesOf(session, key, hourTables),
+    chunks: chunksOf(session, key, limits),
+  };
   return { ...(await runAwaiting(takeOld(store, ages))), series };
 }
 
 /** Adds hours to a sensor that they were summed up of elsewhere. */
 export async function putHours(
-  session: SqlSession,
+  session: WriteSession,
   { deviceId, sensorId }: SensorRef,
   { state, given }: { readonly state: RetainedState; readonly given: readonly HourTally[] },
 ): Promise<'put' | 'missing'> {
   const key = await session.first<SeriesKey>(findSensor, deviceId, sensorId);
   if (key === undefined) return 'missing';
-  await runAwaiting(restoreHours(tablesOf(session, key), state, given));
+  await runAwaiting(restoreHours(retentionTablesOf(session, key, hourTables), state, given));
   return 'put';
-}
-
-function tablesOf(session: SqlSession, { bucket, series }: SeriesKey): RetentionTables {
-  const key = [bucket, series] as const;
-  return {
-    async dropDays(before) {
-      const gone = await session.first<{ hours: number; bytes: number }>(dropDays, ...key, before);
-      return gone ?? { hours: 0, bytes: 0 };
-    },
-    openHour: async () =>
-      (await session.first<StateRow>(findState, ...key))?.open_hour ?? undefined,
-    days: (first, last) => session.all<DayRow>(findDays, ...key, first, last),
-    async writeDays(days) {
-      if (days.length === 0) return;
-      let end = 0;
-      const starts = days.map(({ summary }) => {
-        end += summary.length;
-        return end - summary.length;
-      });
-      await session.run(
-        ...([putDays, ...key, Buffer.concat(days.map(({ summary }) => summary))] as const),
-        days.map(({ day }) => day),
-        days.map(({ hours }) => hours),
-        starts,
-        days.map(({ summary }) => summary.length),
-      );
-    },
-    shown: async () => showByRows(await session.all<CorrectionRow>(listCorrections, ...key)),
-    dropCorrections: (before) => session.run(dropCorrections, ...key, before),
-    putState: (datapoints, { rawBefore, openHour = null }) =>
-      session.run(putState, ...key, datapoints, rawBefore, openHour),
-    addBytes: (bytes) => session.run(addBytes, ...key, bytes),
-  };
 }

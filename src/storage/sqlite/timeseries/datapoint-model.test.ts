@@ -60,6 +60,13 @@ function createHeldWriter(database: DatabaseSync) {
     return answer;
   }
 
+  async function stepInTransaction(work: () => unknown): Promise<unknown> {
+    database.exec('begin immediate');
+    const answer = await work();
+    database.exec('commit');
+    return answer;
+  }
+
   async function send(
     name: string,
     args: unknown[],
@@ -70,7 +77,7 @@ function createHeldWriter(database: DatabaseSync) {
     const carryOut = () => inTransaction(() => call(...sent));
     if (name !== 'flushDatapoints') {
       if (appending === 'refused') throw new Error('the disk fails');
-      const answer = carryOut();
+      const answer = await stepInTransaction(() => call(...sent));
       if (appending !== 'unanswered') return answer;
       onUnanswered();
       return new Promise<never>(() => undefined);
