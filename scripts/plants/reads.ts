@@ -102,10 +102,10 @@ export const plantsOfReads: readonly Plant[] = [
     patches: [
       patch(
         'src/http/v2/merged-reads.ts',
-        'const chunks = listText(steps, formatOf(false, spelling));',
+        'const chunks = listText(steps, formatOf(false, spelling), true);',
         'const all = await Array.fromAsync(steps);\n' +
           '      const whole = (async function* () { yield all.flat(); })();\n' +
-          '      const chunks = listText(whole, formatOf(false, spelling));',
+          '      const chunks = listText(whole, formatOf(false, spelling), true);',
       ),
     ],
   },

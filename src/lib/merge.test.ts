@@ -3,28 +3,37 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createMerge } from './merge.ts';
 
-async function* inSteps<Item>(steps: readonly (readonly Item[])[]) {
+interface Item {
+  readonly key: number;
+  readonly stream: number;
+}
+
+async function* inSteps(steps: readonly (readonly Item[])[]) {
   yield* steps;
 }
 
 test('merged streams come as all items sorted, equal keys by their streams', async () => {
   const streams = fc.array(fc.array(fc.array(fc.nat({ max: 20 }), { maxLength: 4 })));
   await fc.assert(
-    fc.asyncProperty(streams, async (raw) => {
+    fc.asyncProperty(streams, fc.integer({ min: 1, max: 5 }), async (raw, max) => {
       const sorted = raw.map((steps, stream) => {
         const keys = steps.flat().toSorted((a, b) => a - b);
         return steps.map(({ length }) => keys.splice(0, length).map((key) => ({ key, stream })));
       });
-      const merge = createMerge<{ key: number; stream: number }>(({ key }) => key);
+      const merge = createMerge<readonly Item[]>((step) => step.map(({ key }) => key));
       for (const steps of sorted) {
         const first = steps.find(({ length }) => length > 0);
         assert.deepEqual(await merge.add(inSteps(steps)), first);
       }
-      const seen: { key: number; stream: number }[] = [];
-      for (let top = merge.top(); top !== undefined; top = merge.top()) {
-        assert.equal(top.place, top.item.stream);
-        seen.push(top.item);
-        await merge.next();
+      const seen: Item[] = [];
+      for (let run = merge.run(max); run !== undefined; run = merge.run(max)) {
+        const { place, step, from, to } = run;
+        assert.ok(to > from && to - from <= max);
+        for (const item of step.slice(from, to)) {
+          assert.equal(place, item.stream);
+          seen.push(item);
+        }
+        await merge.pass(to - from);
       }
       assert.deepEqual(
         seen,

@@ -40,6 +40,11 @@ export function stepsOf<Step>(
   };
 }
 
+/** The only step of a read. */
+export async function* inOneStep<Step>(step: Step): AsyncGenerator<Step, undefined> {
+  yield step;
+}
+
 /** Each step made into another one. */
 export function mapSteps<From, To>(steps: AsyncIterable<From>, map: (step: From) => To): Steps<To> {
   const source = steps[Symbol.asyncIterator]();

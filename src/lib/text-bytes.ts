@@ -113,7 +113,7 @@ export function createTextBytes() {
       length += timestampBytes;
     },
     /** Takes the bytes that were put since the last time; the caller owns them. */
-    take(): Uint8Array {
+    take(): Buffer {
       // No longer than the text: a caller that waits to send it keeps nothing else in memory.
       const taken = Buffer.allocUnsafeSlow(length);
       bytes.copy(taken, 0, 0, length);

@@ -213,21 +213,6 @@ export function createDatapointWriter(
   };
 }
 
-/** The same for datapoints of many sensors. */
-export function createManySensorsWriter(
-  spelling: Spelling = v2Spelling,
-): (item: { readonly sensor: SensorRef; readonly datapoint: Datapoint }) => string | LongText {
-  // By the object: a reader of many sensors hands the same one over again and again.
-  const writers = new Map<SensorRef, (datapoint: Datapoint) => string | LongText>();
-  return ({ sensor, datapoint }) => {
-    const known = writers.get(sensor);
-    if (known !== undefined) return known(datapoint);
-    const writer = createDatapointWriter(sensor, spelling);
-    writers.set(sensor, writer);
-    return writer(datapoint);
-  };
-}
-
 /** The zone of a name that a client sent. Throws DomainError invalid. */
 export function readTimeZone(name: string): TimeZone {
   const zone = findTimeZone(name.trim());

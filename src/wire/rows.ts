@@ -1,7 +1,7 @@
 import type { AggregationPlan, Bucket, BucketColumns } from '../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../domain/datapoints/bucket-page.ts';
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { DatapointColumns } from '../domain/datapoints/datapoint-columns.ts';
+import type { SensorRows } from '../domain/datapoints/datapoint-columns.ts';
 import { joinedText, type LongText } from '../lib/long-json.ts';
 import { createTextBytes, type TextBytes } from '../lib/text-bytes.ts';
 import { csvIds, csvRow, csvRowWithoutIds } from './csv.ts';
@@ -9,18 +9,31 @@ import { createDatapointWriter, datapointIds } from './datapoint.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 import { keysOf, sensorBucketIds } from './summary.ts';
 
-/**
- * Writes datapoints column by column, as the writers of single ones would, byte for byte: in one
- * piece, but for long values.
- */
-export type RowsWriter = (columns: DatapointColumns) => Uint8Array | LongText;
+/** Writes datapoints, a step at once: in one piece, but for long values. */
+export type RowsWriter = (step: readonly SensorRows[]) => Buffer | LongText;
+
+/** How datapoints of one sensor are written. */
+interface RowForm {
+  /** Beginning of each row. */
+  readonly ids: Uint8Array;
+  /** A datapoint as an object. */
+  readonly slow: (datapoint: Datapoint) => string | LongText;
+}
+
+/** How a datapoint whose value is a number is written behind the ids: the same bytes. */
+type PutNumber = (
+  text: TextBytes,
+  number: number,
+  timestamp: number | undefined,
+  received: number,
+) => void;
 
 /** Lines of CSV. */
-export function createCsvRows(sensor: SensorRef, spelling: Spelling = v2Spelling): RowsWriter {
+export function createCsvRows(spelling: Spelling = v2Spelling): RowsWriter {
   if (!spelling.hasIdsInCsv) {
-    return rowsWriter({
-      slow: csvRowWithoutIds,
-      fast(text, number, timestamp, received) {
+    return rowsWriter(
+      () => ({ ids: nothing, slow: csvRowWithoutIds }),
+      (text, number, timestamp, received) => {
         if (timestamp !== undefined) text.putInstant(timestamp);
         text.putBytes(comma);
         text.putInstant(received);
@@ -28,13 +41,14 @@ export function createCsvRows(sensor: SensorRef, spelling: Spelling = v2Spelling
         text.putNumber(number);
         text.putBytes(lineEnd);
       },
-    });
+    );
   }
-  const ids = Buffer.from(csvIds(sensor));
-  return rowsWriter({
-    slow: (datapoint) => csvRow({ ...sensor, datapoint }),
-    fast(text, number, timestamp, received) {
-      text.putBytes(ids);
+  return rowsWriter(
+    (sensor) => ({
+      ids: Buffer.from(csvIds(sensor)),
+      slow: (datapoint) => csvRow({ ...sensor, datapoint }),
+    }),
+    (text, number, timestamp, received) => {
       text.putNumber(number);
       text.putBytes(comma);
       if (timestamp !== undefined) text.putInstant(timestamp);
@@ -42,17 +56,17 @@ export function createCsvRows(sensor: SensorRef, spelling: Spelling = v2Spelling
       text.putInstant(received);
       text.putBytes(lineEnd);
     },
-  });
+  );
 }
 
 /** Elements of a JSON array, with commas in between. */
-export function createJsonRows(sensor: SensorRef, spelling: Spelling = v2Spelling): RowsWriter {
-  const ids = Buffer.from(datapointIds(sensor, spelling));
-  return rowsWriter({
-    slow: createDatapointWriter(sensor, spelling),
-    between: comma,
-    fast(text, number, timestamp, received) {
-      text.putBytes(ids);
+export const createJsonRows = (spelling: Spelling = v2Spelling): RowsWriter =>
+  rowsWriter(
+    (sensor) => ({
+      ids: Buffer.from(datapointIds(sensor, spelling)),
+      slow: createDatapointWriter(sensor, spelling),
+    }),
+    (text, number, timestamp, received) => {
       if (timestamp !== undefined) {
         text.putBytes(timestampKey);
         text.putInstant(timestamp);
@@ -65,9 +79,10 @@ export function createJsonRows(sensor: SensorRef, spelling: Spelling = v2Spellin
       text.putInstant(received);
       text.putBytes(objectEnd);
     },
-  });
-}
+    comma,
+  );
 
+const nothing = new Uint8Array();
 const comma = Buffer.from(',');
 const lineEnd = Buffer.from('\r\n');
 const timestampKey = Buffer.from('"timestamp":"');
@@ -76,42 +91,48 @@ const onlyValueKey = Buffer.from('"value":');
 const receivedKey = Buffer.from(',"date_received":"');
 const objectEnd = Buffer.from('"}');
 
-function rowsWriter(how: {
-  /** A datapoint as an object. */
-  readonly slow: (datapoint: Datapoint) => string | LongText;
-  /** A datapoint whose value is a number. */
-  readonly fast: (
-    text: TextBytes,
-    number: number,
-    timestamp: number | undefined,
-    received: number,
-  ) => void;
-  readonly between?: Uint8Array;
-}): RowsWriter {
-  const { slow, fast, between } = how;
+function rowsWriter(
+  formOf: (sensor: SensorRef) => RowForm,
+  putNumber: PutNumber,
+  between?: Uint8Array,
+): RowsWriter {
+  // By the object: a reader of many sensors hands the same one over again and again.
+  const forms = new Map<SensorRef, RowForm>();
 
-  /** Answers what stands before the last row with a long value, up to its end. */
-  function putRows(columns: DatapointColumns): readonly (Uint8Array | LongText)[] {
-    const before: (Uint8Array | LongText)[] = [];
+  function knownForm(sensor: SensorRef): RowForm {
+    const known = forms.get(sensor);
+    if (known !== undefined) return known;
+    const fresh = formOf(sensor);
+    forms.set(sensor, fresh);
+    return fresh;
+  }
+
+  /** Adds what stands before the last row with a long value, up to its end. */
+  function putRows({ source, columns, from, to }: SensorRows, before: Pieces): void {
+    const { ids, slow } = knownForm(source.ref);
     const { count, times, numbers, received, timed } = columns;
     const hasAll = received?.length === count && timed?.length === count;
-    for (let row = 0; row < count; row += 1) {
-      if (between !== undefined && row > 0) text.putBytes(between);
+    for (let row = from; row < to; row += 1) {
+      if (between !== undefined && row > from) text.putBytes(between);
       const number = numbers[row] ?? Number.NaN;
       if (!hasAll || Number.isNaN(number)) {
         const written = slow(columns.at(row));
         if (typeof written === 'string') text.putText(written);
         else before.push(text.take(), written);
       } else {
-        fast(text, number, timed[row] === 0 ? undefined : times[row], received[row] ?? 0);
+        text.putBytes(ids);
+        putNumber(text, number, timed[row] === 0 ? undefined : times[row], received[row] ?? 0);
       }
     }
-    return before;
   }
 
-  return (columns) => {
+  return (step) => {
     try {
-      const before = putRows(columns);
+      const before: Pieces = [];
+      for (let at = 0; at < step.length; at += 1) {
+        if (between !== undefined && at > 0) text.putBytes(between);
+        putRows(step[at] as SensorRows, before);
+      }
       return before.length === 0 ? text.take() : joinedText([...before, text.take()]);
     } finally {
       // Text that a failure left belongs to no other answer.
@@ -120,11 +141,13 @@ function rowsWriter(how: {
   };
 }
 
+type Pieces = (Uint8Array | LongText)[];
+
 /** Rows of all answers are written here, one step at a time; only what was written is kept. */
 const text = createTextBytes();
 
 /** Writes buckets as elements of a JSON array; undefined: not all of their values are numbers. */
-export type BucketRowsWriter = (buckets: readonly SensorBucket[]) => Uint8Array | undefined;
+export type BucketRowsWriter = (buckets: readonly SensorBucket[]) => Buffer | undefined;
 
 /**
  * The same bytes as the writers of single buckets have, with the sensor of each in front unless
@@ -184,7 +207,7 @@ export interface BucketRun {
 }
 
 /** Writes buckets of one sensor as elements of a JSON array, with the bytes of the others. */
-export function createBucketColumnRows(plan: AggregationPlan): (run: BucketRun) => Uint8Array {
+export function createBucketColumnRows(plan: AggregationPlan): (run: BucketRun) => Buffer {
   const keys = keysOf(plan).map((key) => Buffer.from(`,"${key}":`));
   return ({ columns: { starts, values }, from, to }) => {
     try {

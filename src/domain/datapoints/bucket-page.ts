@@ -1,6 +1,7 @@
 import { writeJson } from '../../lib/long-json.ts';
 import { createMerge } from '../../lib/merge.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
+import { inOneStep } from '../../lib/steps.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -107,10 +108,6 @@ function readAgain(
 /** Buckets between two checks of the clock. */
 const bucketsPerLook = 64;
 
-export async function* inOneStep<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
-  yield items;
-}
-
 /** The page of the buckets of all sensors; those of each come oldest first. */
 async function takePage(options: {
   readonly streams: readonly AsyncGenerator<readonly Bucket[]>[];
@@ -123,22 +120,23 @@ async function takePage(options: {
   const { streams, sources, page, total, pace, room } = options;
   const count = Math.min(page.limit, limits.bucketsMax, Math.max(0, total - page.skip));
   const first = page.order === 'asc' ? page.skip : total - page.skip - count;
-  const merge = createMerge<Bucket>(({ start }) => start);
+  const merge = createMerge<readonly Bucket[]>((step) => step.map(({ start }) => start));
   for (const stream of count > 0 ? streams : []) {
     await merge.add(stream);
     if (pace.isOver()) await pace.rest();
   }
   const buckets: SensorBucket[] = [];
   for (let at = 0; buckets.length < count; at += 1) {
-    const top = merge.top();
+    const top = merge.run(1);
+    const bucket = top?.step[top.from];
     const source = sources[top?.place ?? -1];
-    if (top === undefined || source === undefined) break;
+    if (bucket === undefined || source === undefined) break;
     if (at >= first) {
-      const refusal = room.take([top.item]);
+      const refusal = room.take([bucket]);
       if (refusal !== undefined) throw refusal;
-      buckets.push({ sensor: source.ref, bucket: top.item });
+      buckets.push({ sensor: source.ref, bucket });
     }
-    const fetched = merge.next();
+    const fetched = merge.pass(1);
     if (fetched !== undefined) await fetched;
     if (at % bucketsPerLook === 0 && pace.isOver()) await pace.rest();
   }

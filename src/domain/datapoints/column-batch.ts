@@ -2,6 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { LongJson, storedJson, writeJson } from '../../lib/long-json.ts';
 import type { Datapoint } from './datapoint.ts';
+import type { DatapointColumns } from './datapoint-columns.ts';
 
 /**
  * Datapoints of one sensor, column by column, in the order of their arrival: how they travel from
@@ -220,6 +221,10 @@ export function weigh(datapoint: Datapoint): number {
 function lengthOf(value: JsonValue): number {
   return typeof value === 'string' ? value.length : JSON.stringify(value).length;
 }
+
+/** Weight of the datapoint in a row. */
+export const weightIn = (columns: DatapointColumns, row: number): number =>
+  Number.isNaN(columns.numbers[row] ?? Number.NaN) ? weigh(columns.at(row)) : 1;
 
 /** Weight of several datapoints. */
 export function weightOf(datapoints: readonly Datapoint[]): number {

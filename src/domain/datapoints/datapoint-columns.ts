@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { asNumber } from '../../lib/json.ts';
 import { type Calibration, calibrate, isApplied } from '../devices/calibration.ts';
-import { type Datapoint, orderTime } from './datapoint.ts';
+import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 
 /** Datapoints column by column: a reader of numbers only needs no object for each. */
 export interface DatapointColumns {
@@ -15,6 +15,28 @@ export interface DatapointColumns {
   readonly timed?: Uint8Array;
   /** The datapoint in a row. */
   at(row: number): Datapoint;
+}
+
+/** Rows of one sensor that come one after the other in an answer, of many sensors perhaps. */
+export interface SensorRows<Source = { readonly ref: SensorRef }> {
+  readonly source: Source;
+  readonly columns: DatapointColumns;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** All rows of columns. */
+export const allRows = <Source>(source: Source, columns: DatapointColumns): SensorRows<Source> => ({
+  ...{ source, columns, from: 0, to: columns.count },
+});
+
+/** The datapoints of a step, each with its source. */
+export function* datapointsIn<Source>(
+  step: readonly SensorRows<Source>[],
+): Generator<readonly [Source, Datapoint]> {
+  for (const { source, columns, from, to } of step) {
+    for (let row = from; row < to; row += 1) yield [source, columns.at(row)];
+  }
 }
 
 /** The columns of datapoints in their order. */

@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Place } from '../../lib/page-cursor.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
-import { mapSteps, type Steps, stepsOf } from '../../lib/steps.ts';
+import { inOneStep, mapSteps, type Steps } from '../../lib/steps.ts';
 import type { Access } from '../access/access.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
@@ -10,10 +10,18 @@ import { calibrate } from '../devices/calibration.ts';
 import type { DeviceStore, Sensor } from '../devices/device.ts';
 import { limits } from '../limits.ts';
 import type { CorrectionBook } from './corrections/correction-book.ts';
-import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
-import { type DatapointColumns, datapointsOf } from './datapoint-columns.ts';
+import { rowsOf } from './corrections/overlay.ts';
+import type { Datapoint, SensorRef } from './datapoint.ts';
+import {
+  allRows,
+  calibratedColumns,
+  type DatapointColumns,
+  datapointsOf,
+  type SensorRows,
+  toDatapointColumns,
+} from './datapoint-columns.ts';
 import { type DatapointStore, type Page, type Range, readColumnSteps } from './datapoint-store.ts';
-import { requireSensor } from './sensor-selection.ts';
+import { requireSensor, type Source } from './sensor-selection.ts';
 
 export interface HistoryQuery extends Page {
   /** The page is one of the newest so many datapoints, in the order it is answered in. */
@@ -23,15 +31,14 @@ export interface HistoryQuery extends Page {
   readonly isRaw?: boolean;
 }
 
+/** Stored datapoints of one sensor or several. */
 export interface History {
-  /** All datapoints of the sensor in the range, whatever the page. */
+  /** All datapoints of the sensors in the range, whatever the page. */
   readonly total: number;
   /** From when datapoints are kept; undefined: retention took none of the range. */
   readonly standsFrom: Instant | undefined;
   /** The page, fetched in steps of bounded size as the reader asks for more. */
-  readonly steps: AsyncIterable<readonly Datapoint[]>;
-  /** The same as columns, for readers without need of objects; one of the two is read, once. */
-  readonly columns: AsyncIterable<DatapointColumns>;
+  readonly steps: AsyncIterable<readonly SensorRows[]>;
 }
 
 /** Stored datapoints of one sensor, for those who may view its data. */
@@ -59,10 +66,23 @@ export function createHistory(options: ReadParts): ReadHistory {
     const standsFrom = await datapoints.standsFrom([ref], query);
     const page = pageOf(query, total);
     const pace = longWork.paceOf(actor);
-    const calibration = query.isCalibrated ? sensor.calibration : undefined;
-    const columns = readColumnSteps({ datapoints, ref, page, calibration, pace });
-    return { total, standsFrom, steps: mapSteps(columns, datapointsOf), columns };
+    const steps = readRows({ store: datapoints, source: { ref, sensor }, page, query, pace });
+    return { total, standsFrom, steps };
   };
+}
+
+/** The rows of one sensor, as they are shown, in steps of bounded size. */
+export function readRows<From extends Source>(read: {
+  readonly store: Pick<DatapointStore, 'scan'>;
+  readonly source: From;
+  readonly page: Page;
+  readonly query: Pick<HistoryQuery, 'isCalibrated'>;
+  readonly pace: Pace;
+}): Steps<readonly SensorRows<From>[]> {
+  const { store: datapoints, source, page, query, pace } = read;
+  const calibration = query.isCalibrated ? source.sensor.calibration : undefined;
+  const steps = readColumnSteps({ datapoints, ref: source.ref, page, calibration, pace });
+  return mapSteps(steps, (columns) => [allRows(source, columns)]);
 }
 
 /** Store that a read is answered from: datapoints as shown, or as pushed. */
@@ -112,12 +132,8 @@ export function calibratedDatapoint(
   return value === datapoint.value ? datapoint : { ...datapoint, value };
 }
 
-/** A page in the order of time, short enough for one step. */
-interface PageAfter {
-  readonly total: number;
-  readonly standsFrom: Instant | undefined;
-  /** The page in one step. */
-  readonly steps: AsyncIterable<readonly Datapoint[]>;
+/** A page in the order of time, in one step. */
+interface PageAfter extends History {
   /** Where the next page begins; absent: this is the last one. */
   readonly next?: Place;
 }
@@ -158,17 +174,19 @@ export function createReadAfter(
       const part = await pushed.scan(ref, page, limits.datapointCharactersPerStep);
       // Retention may have come in between.
       if ((await passed(ref, begin)) !== skip) continue;
-      const datapoints = datapointsOf(part.columns).slice(0, limit);
+      const columns = rowsOf(part.columns, 0, limit);
       const hasMore = part.isCut || part.columns.count > limit;
-      return { datapoints, begin: { ...begin, count: skip }, hasMore };
+      return { columns, begin: { ...begin, count: skip }, hasMore };
     }
   }
 
-  async function showing(ref: SensorRef, datapoints: readonly Datapoint[]) {
+  async function showing(ref: SensorRef, columns: DatapointColumns): Promise<DatapointColumns> {
     const overlay = await book.overlayOf(ref);
-    return datapoints.flatMap(({ correction: _, ...plain }) =>
-      overlay === undefined ? plain : (overlay.show(plain) ?? []),
+    if (overlay === undefined) return columns;
+    const shown = datapointsOf(columns).flatMap(
+      ({ correction: _, ...plain }) => overlay.show(plain) ?? [],
     );
+    return toDatapointColumns(shown);
   }
 
   return async (actor, ref, query, after) => {
@@ -176,39 +194,30 @@ export function createReadAfter(
     const { isRaw = false, isCalibrated } = query;
     const store = isRaw ? pushed : shownStore;
     const pace = longWork.paceOf(actor);
-    let shown: readonly Datapoint[] = [];
+    let shown = toDatapointColumns([]);
     let next = after;
     let hasMore = true;
     // A page of which corrections leave nothing would be taken for the end.
-    while (hasMore && shown.length === 0) {
+    while (hasMore && shown.count === 0) {
       const part = await readPushed(ref, query, next);
       hasMore = part.hasMore;
-      next = placeBehind(part.datapoints, part.begin);
-      shown = isRaw ? part.datapoints : await showing(ref, part.datapoints);
+      next = placeBehind(part.columns, part.begin);
+      shown = isRaw ? part.columns : await showing(ref, part.columns);
       if (pace.isOver()) await pace.rest();
     }
+    const columns = calibratedColumns(shown, isCalibrated ? sensor.calibration : undefined);
     return {
       total: await store.count(ref, query),
       standsFrom: await store.standsFrom([ref], query),
-      steps: oneStep(isCalibrated ? shown.map((one) => calibratedDatapoint(sensor, one)) : shown),
+      steps: inOneStep([allRows({ ref }, columns)]),
       ...(hasMore && next !== undefined && { next }),
     };
   };
 }
 
-function oneStep(datapoints: readonly Datapoint[]): Steps<readonly Datapoint[]> {
-  let waiting: readonly Datapoint[] | undefined = datapoints.length > 0 ? datapoints : undefined;
-  return stepsOf(async () => {
-    const step = waiting;
-    waiting = undefined;
-    return step;
-  });
-}
-
-function placeBehind(datapoints: readonly Datapoint[], begin: Place): Place {
-  const times = datapoints.map(orderTime);
-  const time = times.at(-1);
+function placeBehind({ count, times }: DatapointColumns, begin: Place): Place {
+  const time = times[count - 1];
   if (time === undefined) return begin;
-  const count = times.length - times.indexOf(time);
-  return { time, count: time === begin.time ? begin.count + count : count };
+  const ofTime = count - times.indexOf(time);
+  return { time, count: time === begin.time ? begin.count + ofTime : ofTime };
 }

@@ -6,6 +6,7 @@ import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import type { Datapoint } from './datapoint.ts';
+import { datapointsIn } from './datapoint-columns.ts';
 import type { DatapointStore } from './datapoint-store.ts';
 import { createReadLastValues } from './last-values.ts';
 
@@ -37,8 +38,8 @@ test('a large last value is read when the answer comes to it, by itself', async 
   for (let next = await steps.next(); next.done !== true; next = await steps.next()) {
     found.push([
       read,
-      ...next.value.map(({ sensor, datapoint }) =>
-        [sensor.deviceId, sensor.sensorId, datapoint.value === large].join(' '),
+      ...[...datapointsIn(next.value)].map(([{ ref }, { value }]) =>
+        [ref.deviceId, ref.sensorId, value === large].join(' '),
       ),
     ]);
   }

@@ -2,16 +2,11 @@ import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
 import { limits } from '../limits.ts';
-import type { Datapoint, SensorRef } from './datapoint.ts';
+import type { Datapoint } from './datapoint.ts';
+import { allRows, type SensorRows, toDatapointColumns } from './datapoint-columns.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
 import { calibratedDatapoint, type ReadParts } from './history.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
-
-/** The last value of one of many sensors. */
-export interface LastValue {
-  readonly sensor: SensorRef;
-  readonly datapoint: Datapoint;
-}
 
 /**
  * The last value of each sensor of the selection that has one, device after device; for those who
@@ -21,17 +16,17 @@ export interface LastValue {
 export type ReadLastValues = (
   actor: Actor,
   selection: SensorSelection & { readonly isCalibrated: boolean },
-) => Promise<AsyncIterable<readonly LastValue[]>>;
+) => Promise<AsyncIterable<readonly SensorRows[]>>;
 
 export function createReadLastValues(options: Omit<ReadParts, 'pushedDatapoints'>): ReadLastValues {
   const { datapoints, longWork } = options;
   const open = createSourceOpening(options);
   return async (actor, { isCalibrated, ...selection }) => {
     const sources = await longWork.run(actor, (pace, hold) => open(actor, selection, pace, hold));
-    const show = ({ ref, sensor }: Source, raw: Datapoint): LastValue => ({
-      sensor: ref,
-      datapoint: isCalibrated ? calibratedDatapoint(sensor, raw) : raw,
-    });
+    const show = (source: Source, raw: Datapoint): SensorRows => {
+      const shown = isCalibrated ? calibratedDatapoint(source.sensor, raw) : raw;
+      return allRows(source, toDatapointColumns([shown]));
+    };
     return lastValueSteps({ sources, datapoints, show, pace: longWork.paceOf(actor) });
   };
 }
@@ -39,9 +34,9 @@ export function createReadLastValues(options: Omit<ReadParts, 'pushedDatapoints'
 function lastValueSteps(options: {
   readonly sources: readonly Source[];
   readonly datapoints: Pick<DatapointStore, 'briefLastValues' | 'lastValue'>;
-  readonly show: (source: Source, raw: Datapoint) => LastValue;
+  readonly show: (source: Source, raw: Datapoint) => SensorRows;
   readonly pace: Pace;
-}): Steps<readonly LastValue[]> {
+}): Steps<readonly SensorRows[]> {
   const { sources, datapoints, show, pace } = options;
   let at = 0;
   let end = 0;
@@ -55,7 +50,7 @@ function lastValueSteps(options: {
   }
 
   return stepsOf(async () => {
-    const step: LastValue[] = [];
+    const step: SensorRows[] = [];
     for (; at < sources.length; at += 1) {
       if (at === end && step.length > 0) return step;
       if (at === end) await readBrief();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Sensor } from '../devices/device.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
-import { toDatapointColumns } from './datapoint-columns.ts';
+import { datapointsIn, type SensorRows, toDatapointColumns } from './datapoint-columns.ts';
 import { mergeSteps } from './merged-history.ts';
 
 const sourceOf = (id: string) => ({
@@ -24,13 +24,15 @@ const store = {
 };
 const page = { order: 'asc', limit: 1_000, skip: 0 } as const;
 const pace = { isOver: () => false, rest: async () => undefined, begin: () => undefined };
+const read = { store: store as never, page, query: { isCalibrated: true }, pace };
+const lengthOf = (step: readonly SensorRows<unknown>[]): number => [...datapointsIn(step)].length;
 
 test('what is held of several sensors is told, and no more than it is', async () => {
   const sources = ['a', 'b', 'c'].map(sourceOf);
   const told: number[] = [];
-  const steps = mergeSteps(store as never, sources, page, pace, (bytes) => told.push(bytes));
+  const hold = (bytes: number) => told.push(bytes);
   let count = 0;
-  for await (const step of steps) count += step.length;
+  for await (const step of mergeSteps({ ...read, sources, hold })) count += lengthOf(step);
   assert.equal(count, 30);
   const perStep = 3 * (32 + 3_200);
   assert.equal(Math.max(...told), 3 * perStep);
@@ -38,9 +40,10 @@ test('what is held of several sensors is told, and no more than it is', async ()
 
 test('one sensor is read step by step, and nothing more of it is held', async () => {
   const told: number[] = [];
-  const steps = mergeSteps(store as never, [sourceOf('a')], page, pace, (n) => told.push(n));
+  const hold = (bytes: number) => told.push(bytes);
+  const sources = [sourceOf('a')];
   const lengths: number[] = [];
-  for await (const step of steps) lengths.push(step.length);
+  for await (const step of mergeSteps({ ...read, sources, hold })) lengths.push(lengthOf(step));
   assert.deepEqual(lengths, [3, 3, 3, 1]);
   assert.deepEqual(told, []);
 });

@@ -7,15 +7,15 @@ import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { bytesPerWeight, weigh, weightOf } from './column-batch.ts';
-import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
-import { datapointsOf } from './datapoint-columns.ts';
+import { bytesPerWeight, weightIn } from './column-batch.ts';
+import type { DatapointColumns, SensorRows } from './datapoint-columns.ts';
 import { type DatapointStore, type Page, readColumnSteps } from './datapoint-store.ts';
 import {
-  calibratedDatapoint,
+  type History,
   type HistoryQuery,
   pageOf,
   type ReadParts,
+  readRows,
   standsFromOf,
   storeFor,
 } from './history.ts';
@@ -27,25 +27,12 @@ import {
   viewableDevice,
 } from './sensor-selection.ts';
 
-export interface SensorDatapoint {
-  readonly sensor: SensorRef;
-  readonly datapoint: Datapoint;
-}
-
-export interface MergedHistory {
-  /** All datapoints of the sensors in the range, whatever the page. */
-  readonly total: number;
-  /** From when datapoints are kept; absent: retention took none of the range. */
-  readonly standsFrom?: Instant | undefined;
-  readonly steps: AsyncIterable<readonly SensorDatapoint[]>;
-}
-
 /** Stored datapoints of many sensors, for those who may view the data of every device named. */
 export interface ReadMany {
   /** In order of time; at the same time in the order in which sensors are named. */
-  merged(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
+  merged(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<History>;
   /** Sensor after sensor; the page counts for each of them. */
-  sequential(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<MergedHistory>;
+  sequential(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<History>;
   /**
    * From when datapoints of these devices are kept, but for those that are not there or not to be
    * viewed; undefined: retention took none of the range.
@@ -56,11 +43,7 @@ export interface ReadMany {
     query: HistoryQuery,
   ): Promise<Instant | undefined>;
   /** The same for one device; undefined when it is not there, or its data is not to be viewed. */
-  ifViewable(
-    actor: Actor,
-    deviceId: DeviceId,
-    query: HistoryQuery,
-  ): Promise<MergedHistory | undefined>;
+  ifViewable(actor: Actor, deviceId: DeviceId, query: HistoryQuery): Promise<History | undefined>;
 }
 
 export function createReadMany(options: ReadParts): ReadMany {
@@ -85,7 +68,7 @@ export function createReadMany(options: ReadParts): ReadMany {
     actor: Actor,
     selection: SensorSelection,
     query: HistoryQuery,
-  ): Promise<MergedHistory> {
+  ): Promise<History> {
     const { sources, total, standsFrom } = await openAll(actor, selection, query);
     const store = storeFor(options, query);
     const steps = stepsInTurn(store, sources, query, longWork.paceOf(actor));
@@ -98,13 +81,10 @@ export function createReadMany(options: ReadParts): ReadMany {
       const page = pageOf(query, total);
       const store = storeFor(options, query);
       const bytes = bytesOfSources(sources);
-      const steps = longWork.during(actor, (hold) => {
-        const holdMore: Hold = (more) => hold(bytes + more);
-        return mapSteps(
-          mergeSteps(store, sources, page, longWork.paceOf(actor), holdMore),
-          (step) => step.map((one) => shownOf(one, query)),
-        );
-      });
+      const pace = longWork.paceOf(actor);
+      const steps = longWork.during(actor, (hold) =>
+        mergeSteps({ store, sources, page, query, pace, hold: (more) => hold(bytes + more) }),
+      );
       return { total, standsFrom, steps };
     },
     sequential,
@@ -130,96 +110,77 @@ export function createReadMany(options: ReadParts): ReadMany {
 function stepsInTurn(
   store: DatapointStore,
   sources: readonly Source[],
-  page: HistoryQuery,
+  query: HistoryQuery,
   pace: Pace,
-): Steps<readonly SensorDatapoint[]> {
+): Steps<readonly SensorRows[]> {
   const waiting = sources.values();
-  let source: Source | undefined;
-  let steps: Steps<readonly Datapoint[]> | undefined;
+  let steps: Steps<readonly SensorRows[]> | undefined;
   return stepsOf(async () => {
     while (true) {
       const step = (await steps?.next())?.value;
-      const from = source;
-      if (step !== undefined && from !== undefined) {
-        return step.map((datapoint) => shownOf({ source: from, datapoint }, page));
-      }
-      source = waiting.next().value;
+      if (step !== undefined) return step;
+      const source = waiting.next().value;
       if (source === undefined) return undefined;
-      steps = readSteps({ datapoints: store, ref: source.ref, page, pace });
+      steps = readRows({ store, source, page: query, query, pace });
       if (pace.isOver()) await pace.rest();
     }
   });
 }
 
-const readSteps = (options: Parameters<typeof readColumnSteps>[0]): Steps<readonly Datapoint[]> =>
-  mapSteps(readColumnSteps(options), datapointsOf);
-
-const shownOf = (
-  {
-    source: { ref, sensor },
-    datapoint,
-  }: { readonly source: Source; readonly datapoint: Datapoint },
-  { isCalibrated }: HistoryQuery,
-): SensorDatapoint => ({
-  sensor: ref,
-  datapoint: isCalibrated ? calibratedDatapoint(sensor, datapoint) : datapoint,
-});
-
 /** Datapoints between two checks of the clock. */
-const stepsPerLook = 64;
+const rowsPerLook = 64;
 
-type Merged<From> = readonly { readonly source: From; readonly datapoint: Datapoint }[];
+interface MergeOptions<From> {
+  readonly store: Pick<DatapointStore, 'scan'>;
+  readonly sources: readonly From[];
+  readonly page: Page;
+  readonly query: Pick<HistoryQuery, 'isCalibrated'>;
+  readonly pace: Pace;
+  readonly hold?: Hold;
+}
 
 /**
  * Merges the sensors; what is fetched of all of them at once stays within a few steps, and `hold`
  * reserves its bytes.
  */
 export function mergeSteps<From extends Source>(
-  store: Pick<DatapointStore, 'scan'>,
-  sources: readonly From[],
-  page: Page,
-  pace: Pace,
-  hold: Hold = () => undefined,
-): AsyncIterable<Merged<From>> {
-  const [source] = sources;
-  if (source === undefined || sources.length > 1) {
-    return mergeMany({ store, sources, page, pace, hold });
-  }
-  return mapSteps(readSteps({ datapoints: store, ref: source.ref, page, pace }), (step) =>
-    step.map((datapoint) => ({ source, datapoint })),
-  );
+  options: MergeOptions<From>,
+): Steps<readonly SensorRows<From>[]> {
+  const { sources, page, pace } = options;
+  const [source, ...others] = sources;
+  if (source !== undefined && others.length === 0) return readRows({ ...options, source });
+  return mergedRows({ merge: () => fetchFirst(options), sources, page, pace });
 }
 
-interface MergeOptions<From> {
-  readonly store: Pick<DatapointStore, 'scan'>;
-  readonly sources: readonly From[];
-  readonly page: Page;
-  readonly pace: Pace;
-  readonly hold: Hold;
-}
+type ColumnMerge = ReturnType<typeof createColumnMerge>;
+
+/** A merge of columns in the order of their times. */
+export const createColumnMerge = (order: Page['order']) =>
+  createMerge<DatapointColumns>(({ times }) => times, order);
 
 /** The next datapoints of each sensor. */
-async function fetchFirst<From extends Source>(options: MergeOptions<From>) {
-  const { store, sources, page, pace, hold } = options;
+async function fetchFirst<From extends Source>(options: MergeOptions<From>): Promise<ColumnMerge> {
+  const { store: datapoints, sources, page, query, pace, hold } = options;
   const share = Math.ceil((2 * limits.datapointsPerStep) / Math.max(1, sources.length));
   const room = {
     rowsMax: Math.min(limits.datapointsPerStep, Math.max(share, limits.mergedDatapointsPerStepMin)),
     charactersMax: limits.mergedCharactersMax / Math.max(1, sources.length),
   };
   const cursorPage = { ...page, skip: 0, limit: page.skip + page.limit };
-  const sign = page.order === 'asc' ? 1 : -1;
-  const merge = createMerge<Datapoint>((datapoint) => sign * orderTime(datapoint));
+  const merge = createColumnMerge(page.order);
   let held = 0;
-  for (const { ref } of sources) {
+  for (const { ref, sensor } of sources) {
     let bytes = 0;
-    const steps = readSteps({ datapoints: store, ref, page: cursorPage, pace, room });
+    const calibration = query.isCalibrated ? sensor.calibration : undefined;
+    const read = { datapoints, ref, page: cursorPage, calibration, pace, room };
     await merge.add(
-      mapSteps(steps, (step) => {
+      mapSteps(readColumnSteps(read), (columns) => {
         held -= bytes;
-        bytes = bytesPerWeight * weightOf(step);
+        bytes = 0;
+        for (let row = 0; row < columns.count; row += 1) bytes += bytesIn(columns, row);
         held += bytes;
-        hold(held);
-        return step;
+        hold?.(held);
+        return columns;
       }),
     );
     if (held > limits.mergedBytesMax) throw tooMuchToMerge();
@@ -228,31 +189,46 @@ async function fetchFirst<From extends Source>(options: MergeOptions<From>) {
   return merge;
 }
 
-function mergeMany<From extends Source>(options: MergeOptions<From>): Steps<Merged<From>> {
+const bytesIn = (columns: DatapointColumns, row: number): number =>
+  bytesPerWeight * weightIn(columns, row);
+
+/** A page of what is merged, in steps of bounded size. */
+export function mergedRows<From>(options: {
+  readonly merge: () => Promise<ColumnMerge>;
+  readonly sources: readonly From[];
+  readonly page: Pick<Page, 'skip' | 'limit'>;
+  readonly pace: Pace;
+}): Steps<readonly SensorRows<From>[]> {
   const { sources, page, pace } = options;
-  let merging: Awaited<ReturnType<typeof fetchFirst>> | undefined;
-  let skipped = 0;
-  let taken = 0;
+  let merging: ColumnMerge | undefined;
+  let { skip, limit } = page;
+  let unseen = 0;
   return stepsOf(async () => {
-    merging ??= await fetchFirst(options);
+    merging ??= await options.merge();
     const merge = merging;
-    const step: { source: From; datapoint: Datapoint }[] = [];
-    let stepBytes = 0;
-    for (let top = merge.top(); top !== undefined && taken < page.limit; top = merge.top()) {
-      const source = sources[top.place];
-      if (skipped < page.skip) {
-        skipped += 1;
-      } else if (source !== undefined) {
-        step.push({ source, datapoint: top.item });
-        stepBytes += bytesPerWeight * weigh(top.item);
-        taken += 1;
+    const step: SensorRows<From>[] = [];
+    let [room, bytes] = [limits.datapointsPerStep, 0];
+    while (limit > 0 && room > 0 && bytes <= limits.datapointCharactersPerStep) {
+      const run = merge.run(skip > 0 ? skip : Math.min(room, limit));
+      if (run === undefined) break;
+      const { place, step: columns, from } = run;
+      let { to } = run;
+      if (skip > 0) {
+        skip -= to - from;
+      } else {
+        for (to = from; to < run.to && bytes <= limits.datapointCharactersPerStep; to += 1) {
+          bytes += bytesIn(columns, to);
+        }
+        room -= to - from;
+        limit -= to - from;
+        step.push({ source: sources[place] as From, columns, from, to });
       }
-      const fetched = merge.next();
+      const fetched = merge.pass(to - from);
       if (fetched !== undefined) await fetched;
       // Skipped datapoints are read as well.
-      if ((skipped + taken) % stepsPerLook === 0 && pace.isOver()) await pace.rest();
-      const isFull = stepBytes > limits.datapointCharactersPerStep;
-      if (isFull || step.length >= limits.datapointsPerStep) break;
+      unseen += to - from;
+      if (unseen >= rowsPerLook && pace.isOver()) await pace.rest();
+      unseen %= rowsPerLook;
     }
     return step.length > 0 ? step : undefined;
   });

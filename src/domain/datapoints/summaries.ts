@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
-import { createMerge } from '../../lib/merge.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
+import { inOneStep } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { invalid } from '../errors.ts';
@@ -15,7 +15,6 @@ import {
 import {
   type BucketColumnsPage,
   type BucketPage,
-  inOneStep,
   readBucketColumns,
   readBucketPage,
   readTotals,
@@ -23,7 +22,7 @@ import {
   wholeStep,
 } from './bucket-page.ts';
 import { type Datapoint, orderTime } from './datapoint.ts';
-import { type DatapointColumns, toDatapointColumns } from './datapoint-columns.ts';
+import { type DatapointColumns, type SensorRows, toDatapointColumns } from './datapoint-columns.ts';
 import {
   type DatapointStore,
   type Page,
@@ -32,7 +31,7 @@ import {
 } from './datapoint-store.ts';
 import { createDownsampling } from './downsampling.ts';
 import { type HistoryQuery, pageOf, type ReadParts, standsFromOf, storeFor } from './history.ts';
-import type { SensorDatapoint } from './merged-history.ts';
+import { createColumnMerge, mergedRows } from './merged-history.ts';
 import { hourMs } from './retention/retention.ts';
 import {
   bytesOfSources,
@@ -83,7 +82,9 @@ export interface Summaries {
     pointsMax: number,
   ): Promise<
     Standing & {
-      readonly datapoints: readonly SensorDatapoint[];
+      /** In steps of bounded size. */
+      readonly steps: readonly (readonly SensorRows[])[];
+      readonly count: number;
       readonly skipped: number;
       readonly total: number;
       readonly keptBytes: number;
@@ -183,21 +184,22 @@ export function createSummaries(options: ReadParts): Summaries {
     downsample: (actor, selection, query, pointsMax) =>
       onSources(actor, { selection, query }, async ({ sources, pace, hold }) => {
         refuseTooManyPoints(sources.length, pointsMax);
-        const ofSources: (readonly SensorDatapoint[])[] = [];
+        const merge = createColumnMerge(query.order);
         let [count, skipped, total] = [0, 0, 0];
         for (const source of sources) {
           if (pace.isOver()) await pace.rest();
           hold(limits.summaryItemBytes * (count + pointsMax));
           const one = await downsampleOne({ source, query, pointsMax, pace });
-          const sensor = source.ref;
-          ofSources.push(one.datapoints.map((datapoint) => ({ sensor, datapoint })));
+          const columns = toDatapointColumns(inOrder(one.datapoints, query));
+          await merge.add(inOneStep(columns));
           count += one.datapoints.length;
           skipped += one.skipped;
           total += one.total;
         }
-        const datapoints = await inOrder(ofSources, query, pace);
-        const keptBytes = limits.summaryItemBytes * datapoints.length;
-        return { datapoints, skipped, total, keptBytes };
+        const page = { skip: 0, limit: count };
+        const merged = mergedRows({ merge: async () => merge, sources, page, pace });
+        const keptBytes = limits.summaryItemBytes * count;
+        return { steps: await Array.fromAsync(merged), count, skipped, total, keptBytes };
       }),
   };
 }
@@ -214,30 +216,13 @@ interface OpenWork {
   readonly hold: Hold;
 }
 
-/** Datapoints between two checks of the clock. */
-const datapointsPerLook = 64;
-
-/** The datapoints of all sensors in one order; those of one sensor are nearly so. */
-async function inOrder(
-  ofSources: readonly (readonly SensorDatapoint[])[],
+/** The datapoints in the order of their times, as they nearly are. */
+function inOrder(
+  datapoints: readonly Datapoint[],
   { order }: Pick<HistoryQuery, 'order'>,
-  pace: Pace,
-): Promise<readonly SensorDatapoint[]> {
+): readonly Datapoint[] {
   const sign = order === 'asc' ? 1 : -1;
-  const merge = createMerge<SensorDatapoint>(({ datapoint }) => sign * orderTime(datapoint));
-  for (const one of ofSources) {
-    const sorted = one.toSorted((a, b) => sign * (orderTime(a.datapoint) - orderTime(b.datapoint)));
-    await merge.add(inOneStep(sorted));
-    if (pace.isOver()) await pace.rest();
-  }
-  const merged: SensorDatapoint[] = [];
-  for (let top = merge.top(); top !== undefined; top = merge.top()) {
-    merged.push(top.item);
-    const fetched = merge.next();
-    if (fetched !== undefined) await fetched;
-    if (merged.length % datapointsPerLook === 0 && pace.isOver()) await pace.rest();
-  }
-  return merged;
+  return datapoints.toSorted((a, b) => sign * (orderTime(a) - orderTime(b)));
 }
 
 function refuseTooManyPoints(sensors: number, pointsMax: number): void {

@@ -7,8 +7,8 @@ import type { Actor } from '../actor.ts';
 import type { Budget } from '../budgets/budget.ts';
 import { payerOf } from '../budgets/payer.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import { datapointsIn } from '../datapoints/datapoint-columns.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
-import { calibratedDatapoint } from '../datapoints/history.ts';
 import { mergeSteps } from '../datapoints/merged-history.ts';
 import type { Source } from '../datapoints/sensor-selection.ts';
 import type { Device } from '../devices/device.ts';
@@ -153,20 +153,22 @@ async function* momentsOf(options: {
   const quiet = createQuiet(rule, sources, range.from);
   const page = { ...range, order: 'asc', skip: 0, limit: max + 1 } as const;
   let count = 0;
-  for await (const step of mergeSteps<DeviceSource>(datapoints, sources, page, ownPace())) {
-    for (const { source, datapoint: raw } of step) {
+  const steps = mergeSteps({
+    ...{ store: datapoints, sources, page, query: { isCalibrated: true }, pace: ownPace() },
+  });
+  for await (const step of steps) {
+    for (const [source, shown] of datapointsIn(step)) {
       count += 1;
       if (count > max) {
         throw invalid(`a preview looks at ${max} datapoints at most: choose a shorter time`);
       }
       const { device, sensor } = source;
-      const time = orderTime(raw);
+      const time = orderTime(shown);
       yield* quiet.until(Math.min(time, end));
       quiet.heard(source, time);
-      const calibrated = calibratedDatapoint(sensor, raw);
       const datapoint = {
-        ...calibrated,
-        value: compacted(calibrated.value, limits.otherValueCharactersMax),
+        ...shown,
+        value: compacted(shown.value, limits.otherValueCharactersMax),
       };
       yield { time, device, sensorId: sensor.id, datapoint };
     }

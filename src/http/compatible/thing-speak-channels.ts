@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { type Actor, onlyDeviceOf } from '../../domain/actor.ts';
 import { BulkStep } from '../../domain/datapoints/bulk-step.ts';
+import { datapointsIn } from '../../domain/datapoints/datapoint-columns.ts';
 import type { ReadHistory } from '../../domain/datapoints/history.ts';
 import { DomainError, invalid, notFound } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseSensorId } from '../../domain/ids.ts';
@@ -129,7 +130,7 @@ async function gatherFeed(
       );
       fields.push(field);
       for await (const step of history.steps) {
-        for (const datapoint of step) feed.add(field, datapoint);
+        for (const [, datapoint] of datapointsIn(step)) feed.add(field, datapoint);
       }
     } catch (reason) {
       if (!(reason instanceof DomainError) || reason.code !== 'not_found') throw reason;

@@ -2,12 +2,11 @@ import type { Actor } from '../../domain/actor.ts';
 import {
   type AggregationPlan,
   asksForNumbers,
-  type Bucket,
   type BucketColumns,
 } from '../../domain/datapoints/aggregation.ts';
 import type { SensorBucket } from '../../domain/datapoints/bucket-page.ts';
+import type { SensorRows } from '../../domain/datapoints/datapoint-columns.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
-import type { SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
 import type { SensorSelection } from '../../domain/datapoints/sensor-selection.ts';
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
@@ -15,8 +14,14 @@ import type { Instant } from '../../lib/clock.ts';
 import { joinedText, type LongText } from '../../lib/long-json.ts';
 import { mapSteps, stepsOf } from '../../lib/steps.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
-import { csvHeader } from '../../wire/csv.ts';
-import { type BucketRun, createBucketColumnRows, createBucketRows } from '../../wire/rows.ts';
+import { csvHeader, csvHeaderWithoutIds } from '../../wire/csv.ts';
+import {
+  type BucketRun,
+  createBucketColumnRows,
+  createBucketRows,
+  createCsvRows,
+  createJsonRows,
+} from '../../wire/rows.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import {
   bucketCsvHeader,
@@ -38,19 +43,39 @@ interface Frame {
   readonly tail: string;
 }
 
-/** How datapoints are written in one format. */
-export interface Format<Item> extends Frame {
-  readonly item: (item: Item) => string | LongText;
+/** A piece of an answer: as bytes where that is quicker. */
+type Piece = string | Buffer | LongText;
+
+/** How a list is written, a step at once. */
+export interface Format<Step> extends Frame {
+  readonly write: (step: Step) => Piece;
 }
 
-/** Writes a step of a long list at once; undefined: it is to be written item by item. */
-type StepWriter<Item> = (step: readonly Item[]) => Uint8Array | undefined;
+const jsonFrame: Frame = { contentType: jsonType, head: '[', between: ',', tail: ']' };
+const csvFrame: Frame = { contentType: csvType, head: '', between: '', tail: '' };
 
-export const jsonFormat: Frame = { contentType: jsonType, head: '[', between: ',', tail: ']' };
+/** How datapoints are written. */
+export function rowsFormat(isCsv: boolean, spelling: Spelling): Format<readonly SensorRows[]> {
+  if (!isCsv) return { ...jsonFrame, write: createJsonRows(spelling) };
+  const head = spelling.hasIdsInCsv ? csvHeader(spelling) : csvHeaderWithoutIds;
+  return { ...csvFrame, head, write: createCsvRows(spelling) };
+}
 
-/** CSV with the ids in each line. */
-export const csvFormat = (spelling: Spelling): Frame => ({
-  ...{ contentType: csvType, head: csvHeader(spelling), between: '', tail: '' },
+/** How items are written one by one; of a step at once where `rows` knows how. */
+const itemsFormat = <Item>(
+  frame: Frame,
+  write: (item: Item) => string | LongText,
+  rows?: (items: readonly Item[]) => Buffer | undefined,
+): Format<readonly Item[]> => ({
+  ...frame,
+  write(items) {
+    const bytes = rows?.(items);
+    if (bytes !== undefined) return bytes;
+    const texts = items.map(write);
+    const areShort = texts.every((text) => typeof text === 'string');
+    if (areShort) return texts.join(frame.between);
+    return joinedText(texts.flatMap((text, at) => (at === 0 ? text : [frame.between, text])));
+  },
 });
 
 /** Whether a read is to be answered as CSV [contract 6]. */
@@ -75,50 +100,41 @@ export const standingHeader = (standsFrom: Instant | undefined): StreamAnswer['h
   standsFrom === undefined ? {} : { 'x-summarised-before': formatTimestamp(standsFrom) };
 
 /** The answer to a read: as a whole when it is short, as a stream when the page is long. */
-export function answerWith<Item>(
-  history: Counted & { readonly steps: AsyncIterable<readonly Item[]> },
+export const answerWith = <Step>(
+  history: Counted & { readonly steps: AsyncIterable<Step> },
   page: Pick<HistoryQuery, 'limit'>,
-  format: Format<Item>,
+  format: Format<Step>,
   more?: Partial<StreamAnswer>,
-  rows?: StepWriter<Item>,
-): StreamAnswer {
+): StreamAnswer => {
   const isWholeIfShort = page.limit <= limits.datapointsPerStep;
-  const chunks = listText(history.steps, format, isWholeIfShort ? undefined : rows);
-  return answerOf(history, format, chunks, { ...more, isWholeIfShort });
-}
+  return {
+    ...{ ...more, kind: 'stream', contentType: format.contentType, isWholeIfShort },
+    chunks: listText(history.steps, format, isWholeIfShort),
+    headers: { ...headersOf(history), ...more?.headers },
+  };
+};
 
-/** The answer whose list is in these chunks. */
-export const answerOf = (
-  counted: Counted,
-  { contentType }: Frame,
-  chunks: StreamAnswer['chunks'],
-  more: Partial<StreamAnswer>,
-): StreamAnswer => ({
-  ...{ ...more, kind: 'stream', contentType, chunks },
-  headers: { ...headersOf(counted), ...more.headers },
-});
-
-/** The text of the list, step by step: as bytes where `rows` knows how. */
-export const listText = <Item>(
-  steps: AsyncIterable<readonly Item[]>,
-  format: Format<Item>,
-  rows?: StepWriter<Item>,
+/** The text of the list, step by step; `isWhole`: as text, which is answered as a whole. */
+export const listText = <Step>(
+  steps: AsyncIterable<Step>,
+  format: Format<Step>,
+  isWhole = false,
 ): StreamAnswer['chunks'] =>
   framed(
-    mapSteps(steps, (step) => rows?.(step) ?? stepText(step, format)),
+    mapSteps(steps, (step) => {
+      const piece = format.write(step);
+      return isWhole && piece instanceof Uint8Array ? piece.toString() : piece;
+    }),
     format,
   );
 
 /** The pieces of a list with what stands before, between and after them. */
-export function framed<Piece extends string | Uint8Array | LongText>(
-  pieces: AsyncIterable<Piece>,
-  frame: Frame,
-): AsyncIterable<string | Piece> {
+function framed(pieces: AsyncIterable<Piece>, frame: Frame): AsyncIterable<Piece> {
   const source = pieces[Symbol.asyncIterator]();
   let separator: string | undefined = frame.head;
   let next: Piece | undefined;
 
-  async function advance(): Promise<string | Piece | undefined> {
+  async function advance(): Promise<Piece | undefined> {
     if (separator === undefined) return undefined;
     const before = separator;
     const { done, value } = await source.next();
@@ -143,25 +159,6 @@ export function framed<Piece extends string | Uint8Array | LongText>(
   );
 }
 
-/** The text of a step: in one piece, but for long items. */
-function stepText<Item>(
-  step: readonly Item[],
-  { item: write, between }: Format<Item>,
-): string | LongText {
-  const parts: (string | LongText)[] = [];
-  let text = '';
-  for (const [at, item] of step.entries()) {
-    if (at > 0) text += between;
-    const written = write(item);
-    if (typeof written === 'string') text += written;
-    else {
-      parts.push(text, written);
-      text = '';
-    }
-  }
-  return parts.length === 0 ? text : joinedText([...parts, text]);
-}
-
 /** A read that is to be summed up. */
 export interface SummaryRequest {
   readonly actor: Actor;
@@ -176,7 +173,7 @@ export interface SummaryRequest {
   readonly summary: Summary;
   readonly isCsv: boolean;
   /** How datapoints are written; buckets have a form of their own. */
-  readonly format: Format<SensorDatapoint>;
+  readonly format: Format<readonly SensorRows[]>;
   readonly spelling: Spelling;
 }
 
@@ -210,20 +207,22 @@ async function answerBuckets(
   const writeOne = createBucketWriter(plan);
   if (request.isTotal === true) {
     const { buckets, ...counts } = await summaries.totals(actor, selection, page, plan);
-    const format: Format<Bucket> = isCsv
-      ? { ...csvFormat(spelling), head: totalCsvHeader(plan), item: totalCsvRow }
-      : { ...jsonFormat, item: writeOne };
-    return listed(buckets, format, counts);
+    const head = totalCsvHeader(plan);
+    const format = isCsv
+      ? itemsFormat({ ...csvFrame, head }, totalCsvRow)
+      : itemsFormat(jsonFrame, writeOne);
+    return listed(inSteps(buckets), buckets.length, format, counts);
   }
   const { buckets, ...counts } = await summaries.aggregate(actor, selection, page, plan);
-  const item: Format<SensorBucket>['item'] = isOfOneSensor
-    ? ({ bucket }) => writeOne(bucket)
+  const writeJson = isOfOneSensor
+    ? ({ bucket }: SensorBucket) => writeOne(bucket)
     : createSensorBucketWriter(plan, spelling);
-  const format: Format<SensorBucket> = isCsv
-    ? { ...csvFormat(spelling), head: bucketCsvHeader(plan, spelling), item: bucketCsvRow }
-    : { ...jsonFormat, item };
-  const rows = isCsv ? undefined : createBucketRows(plan, isOfOneSensor, spelling);
-  return listed(buckets, format, counts, rows);
+  const isLong = buckets.length > limits.datapointsPerStep;
+  const rows = isLong ? createBucketRows(plan, isOfOneSensor, spelling) : undefined;
+  const format = isCsv
+    ? itemsFormat({ ...csvFrame, head: bucketCsvHeader(plan, spelling) }, bucketCsvRow)
+    : itemsFormat(jsonFrame, writeJson, rows);
+  return listed(inSteps(buckets), buckets.length, format, counts);
 }
 
 async function answerColumns(
@@ -231,29 +230,16 @@ async function answerColumns(
   { actor, selection, query }: SummaryRequest,
   plan: AggregationPlan,
 ): Promise<StreamAnswer> {
-  const { columns, keptBytes, skipped, ...counted } = await summaries.aggregateOne(
-    ...([actor, selection, query, plan] as const),
-  );
-  const isWholeIfShort = columns.count <= limits.datapointsPerStep;
-  const rows = createBucketColumnRows(plan);
-  const pieces = mapSteps(runsOf(columns), (run) =>
-    isWholeIfShort ? Buffer.from(rows(run)).toString() : rows(run),
-  );
-  const headers = { 'x-skipped-count': String(skipped) };
-  const more = { keptBytes, isWholeIfShort, headers };
-  return answerOf(counted, jsonFormat, framed(pieces, jsonFormat), more);
+  const { columns, ...counts } = await summaries.aggregateOne(actor, selection, query, plan);
+  const format = { ...jsonFrame, write: createBucketColumnRows(plan) };
+  return listed(runsOf(columns), columns.count, format, counts);
 }
 
 /** So many buckets at a time. */
-function runsOf(columns: BucketColumns): AsyncIterable<BucketRun> {
-  let from = 0;
-  return stepsOf(async () => {
-    if (from === columns.count) return undefined;
-    const to = Math.min(columns.count, from + limits.datapointsPerStep);
-    const run = { columns, from, to };
-    from = to;
-    return run;
-  });
+function* runsOf(columns: BucketColumns): Generator<BucketRun> {
+  for (let from = 0; from < columns.count; from += limits.datapointsPerStep) {
+    yield { columns, from, to: Math.min(columns.count, from + limits.datapointsPerStep) };
+  }
 }
 
 async function answerDownsampled(
@@ -264,24 +250,25 @@ async function answerDownsampled(
   const { actor, selection, query, limit, format } = request;
   const isLimited = query.lastN !== undefined || limit !== undefined;
   const page = isLimited ? query : { ...query, limit: Number.POSITIVE_INFINITY };
-  const { datapoints, ...counts } = await summaries.downsample(actor, selection, page, points);
-  return listed(datapoints, format, counts);
+  const { steps, count, ...counts } = await summaries.downsample(actor, selection, page, points);
+  return listed(steps.values(), count, format, counts);
 }
 
 /** Written as a whole, or as a stream when the list is long. */
-function listed<Item>(
-  items: readonly Item[],
-  format: Format<Item>,
+function listed<Step>(
+  steps: Iterable<Step>,
+  limit: number,
+  format: Format<Step>,
   counts: Counted & { readonly skipped: number; readonly keptBytes: number },
-  rows?: StepWriter<Item>,
 ): StreamAnswer {
   const { skipped, keptBytes, ...counted } = counts;
   const more = { headers: { 'x-skipped-count': String(skipped) }, keptBytes };
-  const history = { ...counted, steps: inSteps(items) };
-  return answerWith(history, { limit: items.length }, format, more, rows);
+  const left = steps[Symbol.iterator]();
+  const history = { ...counted, steps: stepsOf<Step>(async () => left.next().value) };
+  return answerWith(history, { limit }, format, more);
 }
 
-async function* inSteps<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
+function* inSteps<Item>(items: readonly Item[]): Generator<readonly Item[]> {
   for (let at = 0; at < items.length; at += limits.datapointsPerStep) {
     yield items.slice(at, at + limits.datapointsPerStep);
   }

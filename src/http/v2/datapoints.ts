@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import type { BulkIngest } from '../../domain/datapoints/ingest-many.ts';
 import type { RefusedElements } from '../../domain/datapoints/refusal-book.ts';
@@ -7,12 +7,9 @@ import { DomainError, invalid } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type Place, readCursor, writeCursor } from '../../lib/page-cursor.ts';
 import { defined, ifDefined } from '../../lib/record.ts';
-import { mapSteps } from '../../lib/steps.ts';
 import { BulkMessage, BulkReportMessage, bulkReportToWire } from '../../wire/bulk.ts';
-import { csvHeaderWithoutIds, csvRow, csvRowWithoutIds } from '../../wire/csv.ts';
 import { type CsvPushChoices, readCsvPush } from '../../wire/csv-datapoints.ts';
 import {
-  createDatapointWriter,
   DatapointMessage,
   type PushedDatapoints,
   PushMessage,
@@ -20,8 +17,6 @@ import {
   readInstant,
   readTimeZone,
 } from '../../wire/datapoint.ts';
-import { createCsvRows, createJsonRows } from '../../wire/rows.ts';
-import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done, type EmptyAnswer, json } from '../answer.ts';
 import { asSent, type PushBody, pushBody, streamBody } from '../body.ts';
@@ -35,16 +30,7 @@ import { createBulkElementReader, feedBulk, isEmptyLine } from '../bulk-feed.ts'
 import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
 import { messageAnswer, type Route, type RouteRequest, routesOf } from '../route.ts';
-import {
-  answerOf,
-  answerSummary,
-  answerWith,
-  csvFormat,
-  type Format,
-  framed,
-  jsonFormat,
-  wantsCsv,
-} from './datapoint-answer.ts';
+import { answerSummary, answerWith, rowsFormat, wantsCsv } from './datapoint-answer.ts';
 import { sensorOf } from './sensors.ts';
 import type { Services } from './services.ts';
 
@@ -140,15 +126,6 @@ export function datapointRoutes(services: Services): readonly Route[] {
   });
 }
 
-/** How the datapoints of one sensor are written. */
-function formatOf(sensor: SensorRef, isCsv: boolean, spelling: Spelling): Format<Datapoint> {
-  if (!isCsv) return { ...jsonFormat, item: createDatapointWriter(sensor, spelling) };
-  const format = csvFormat(spelling);
-  return spelling.hasIdsInCsv
-    ? { ...format, item: (datapoint) => csvRow({ ...sensor, datapoint }) }
-    : { ...format, head: csvHeaderWithoutIds, item: csvRowWithoutIds };
-}
-
 function pushRoute(path: string, services: Services): Route {
   const { ingest } = services;
   return route.post(path, {
@@ -228,7 +205,7 @@ function readRoute(path: string, { readHistory, readAfter, summaries }: Services
       const sensor = sensorOf(params);
       const isCsv = wantsCsv(query.format, accept);
       const page = historyQuery(query, isCsv);
-      const format = formatOf(sensor, isCsv, spelling);
+      const format = rowsFormat(isCsv, spelling);
       const summary = readSummary(query);
       if (query.after !== undefined) {
         const place = readPlace(query, sensor);
@@ -238,19 +215,13 @@ function readRoute(path: string, { readHistory, readAfter, summaries }: Services
         return answerWith(history, { limit }, format, headers && { headers });
       }
       if (summary === undefined) {
-        const history = await readHistory(actor, sensor, page);
-        // Raw datapoints name their corrections, which columns do not have.
-        const isWhole = page.limit <= limits.datapointsPerStep || page.isRaw === true;
-        if (isWhole) return answerWith(history, page, format);
-        const rows = isCsv ? createCsvRows(sensor, spelling) : createJsonRows(sensor, spelling);
-        const pieces = framed(mapSteps(history.columns, rows), format);
-        return answerOf(history, format, pieces, { isWholeIfShort: false });
+        return answerWith(await readHistory(actor, sensor, page), page, format);
       }
       const { limit } = query;
       return answerSummary(summaries, {
         ...{ actor, query: page, limit, summary, isCsv, isOfOneSensor: true, spelling },
         selection: { deviceIds: [sensor.deviceId], sensorIds: [sensor.sensorId] },
-        format: { ...format, item: ({ datapoint }) => format.item(datapoint) },
+        format,
       });
     },
   });

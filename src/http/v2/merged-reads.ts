@@ -1,14 +1,12 @@
 import Type, { type Static } from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
-import type { HistoryQuery } from '../../domain/datapoints/history.ts';
-import type { MergedHistory, SensorDatapoint } from '../../domain/datapoints/merged-history.ts';
+import type { History, HistoryQuery } from '../../domain/datapoints/history.ts';
 import { partsOf } from '../../domain/datapoints/sensor-selection.ts';
 import { parseFilter } from '../../domain/devices/query-evaluation.ts';
 import { invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseProjectId, parseSensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
-import { csvRow } from '../../wire/csv.ts';
-import { createManySensorsWriter, DatapointMessage } from '../../wire/datapoint.ts';
+import { DatapointMessage } from '../../wire/datapoint.ts';
 import { Word } from '../../wire/fields.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
@@ -19,11 +17,9 @@ import { type ZipEntry, zipped } from '../zip.ts';
 import {
   answerSummary,
   answerWith,
-  csvFormat,
-  type Format,
   headersOf,
-  jsonFormat,
   listText,
+  rowsFormat,
   standingHeader,
   wantsCsv,
 } from './datapoint-answer.ts';
@@ -76,7 +72,7 @@ function lastValuesRoute({ readLastValues }: Services): Route {
     handle: async ({ actor, query, spelling }) => {
       const selection = selectionOf(query);
       const steps = await readLastValues(actor, { ...selection, ...valueOptions(query) });
-      const chunks = listText(steps, formatOf(false, spelling));
+      const chunks = listText(steps, formatOf(false, spelling), true);
       return { kind: 'stream', contentType: jsonType, chunks, headers: {}, isWholeIfShort: true };
     },
   });
@@ -179,14 +175,9 @@ async function foundBy(
   return ids;
 }
 
-/** How datapoints of many sensors are written. */
-export const formatOf = (isCsv: boolean, spelling: Spelling): Format<SensorDatapoint> =>
-  isCsv
-    ? {
-        ...csvFormat(spelling),
-        item: ({ sensor, datapoint }) => csvRow({ ...sensor, datapoint }),
-      }
-    : { ...jsonFormat, item: createManySensorsWriter(spelling) };
+/** How datapoints of many sensors are written: always with their ids. */
+export const formatOf = (isCsv: boolean, spelling: Spelling): ReturnType<typeof rowsFormat> =>
+  rowsFormat(isCsv, { ...spelling, hasIdsInCsv: true });
 
 const ExportQuery = Type.Object({
   ...rangeParameters(),
@@ -240,7 +231,7 @@ export function exportRoutes({ readMany, projects }: Services): readonly Route[]
 const everything = (query: Parameters<typeof historyQuery>[0]): HistoryQuery =>
   historyQuery({ calibrated: false, ...query, limit: Number.MAX_SAFE_INTEGER });
 
-const csvOf = ({ steps }: MergedHistory, spelling: Spelling): Chunks =>
+const csvOf = ({ steps }: History, spelling: Spelling): Chunks =>
   listText(steps, formatOf(true, spelling));
 
 /** Yields CSV after CSV, each asked for when the one before it is through. */
