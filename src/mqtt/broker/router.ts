@@ -225,7 +225,13 @@ function createFanOut(options: {
   async function serve(payer: Payer, queue: PayerQueue): Promise<void> {
     for (const [job, done] of queue.jobs) {
       for (let isOver = false; !isOver; ) {
-        await nextSlice(payer);
+        await slices.next(payer);
+        // Wait for the store while the payer's journal quota is used up, else messages are dropped.
+        const synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
+        if (synced !== undefined) {
+          await synced;
+          continue;
+        }
         const before = job.left;
         isOver = offerSome(job, roomFor(job.delivery));
         queue.waiting -= isOver ? before : before - job.left;
@@ -236,16 +242,6 @@ function createFanOut(options: {
       done();
     }
     queues.delete(payer);
-  }
-
-  /** Waits for the store while the payer's journal quota is used up, else messages are dropped. */
-  async function nextSlice(payer: Payer): Promise<void> {
-    let synced: Promise<void> | undefined;
-    do {
-      await synced;
-      await slices.next(payer);
-      synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
-    } while (synced !== undefined);
   }
 
   return (delivery: Delivery, match: Match): void => {
