@@ -1,9 +1,25 @@
 import { invalid } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import { bareKind, failedProbeReason, isNumeral, withoutPadding } from '../lib/bare-value.ts';
 import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 
 /** A reader of JSON, up to some depth and cost. */
 export type ReadText = (text: string, depthMax: number, costMax?: number) => JsonValue;
+
+/** Reads JSON within the limits. Throws DomainError invalid, which says what it is. */
+export function readJson(
+  text: string,
+  what: string,
+  read: ReadText = parseJson,
+  costMax: number = limits.jsonCostMax,
+): JsonValue {
+  try {
+    return read(text, limits.jsonDepthMax, costMax);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw invalid(`${what} is not valid JSON: ${error.message}`);
+  }
+}
 
 /**
  * Reads a value that stands outside of JSON [contract 15]: a decimal number as JSON writes it, kept

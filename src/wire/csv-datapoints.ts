@@ -49,7 +49,8 @@ function toRow(row: CsvDatapoint): CsvRow {
   }
 }
 
-function refusing<Result>(read: () => Result): Result {
+/** The result of a reader of CSV. Throws DomainError invalid for what is no CSV. */
+export function refusing<Result>(read: () => Result): Result {
   try {
     return read();
   } catch (reason) {

@@ -7,14 +7,8 @@ import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
 import { createBreather, runInSteps } from '../lib/event-loop.ts';
-import { JsonError, type JsonValue } from '../lib/json.ts';
 import { createSemaphore } from '../lib/scheduling/semaphore.ts';
-import {
-  bytesWithoutPadding,
-  type ReadText,
-  readJsonOrText,
-  readPayloadValue,
-} from './bare-value.ts';
+import { bytesWithoutPadding, readJson, readJsonOrText, readPayloadValue } from './bare-value.ts';
 import { type CsvPushChoices, createCsvPush } from './csv-datapoints.ts';
 import { type PushedDatapoints, readDatapoints } from './datapoint.ts';
 import { isArrayOfObjects, readDatapointArray } from './datapoint-array.ts';
@@ -73,22 +67,14 @@ export function createTakeLargePush(options: {
         if (bytes.length > elementBytesMax) throw tooLong('');
         const text = withoutPadding(bytes.toString());
         const read = type === 'json' ? readJsonOrText : readPayloadValue;
-        await ingest(readDatapoints(type === 'text' ? text : parse(text, read, costMax)));
+        const value = type === 'text' ? text : readJson(text, 'the body', read, costMax);
+        await ingest(readDatapoints(value));
       }
     });
 }
 
 /** Of values of 64 KiB: four times that, as escapes have it, and what stands beside. */
 const usualElementBytesMax = 4 * 65_536 + limits.datapointBytesBesideValue;
-
-function parse(text: string, read: ReadText, costMax: number): JsonValue {
-  try {
-    return read(text, limits.jsonDepthMax, costMax);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw invalid(`the body is not valid JSON: ${error.message}`);
-  }
-}
 
 async function readCsv(
   bytes: Buffer,

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 import { defined } from '../lib/record.ts';
 import type { TimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { bytesWithoutPadding, readBareValue } from './bare-value.ts';
+import { bytesWithoutPadding, readBareValue, readJson } from './bare-value.ts';
 import { readLocalInstant, readTimeZone } from './datapoint.ts';
 import { DateText, type Wire } from './fields.ts';
 
@@ -60,7 +60,8 @@ export function readUpdateBody(sent: string | Buffer, isJson: boolean): UpdatePa
 
 /** A JSON object of few levels. Throws DomainError invalid for anything else. */
 function readJsonObject(bytes: Buffer): Readonly<Record<string, JsonValue>> {
-  const body = parsed(withoutPadding(decoded(bytes)));
+  const text = withoutPadding(decoded(bytes));
+  const body = readJson(text, 'the body', (text) => parseJson(text, 4));
   if (isJsonObject(body)) return body;
   throw invalid('the body must be a JSON object such as {"field1": 21.5}');
 }
@@ -182,14 +183,6 @@ export const xmlText = (text: string): string =>
 
 const shortNames: Readonly<Record<string, string>> = { latitude: 'lat', longitude: 'long' };
 const short = (name: string): string => shortNames[name] ?? name;
-
-function parsed(text: string): JsonValue {
-  try {
-    return parseJson(text, 4);
-  } catch (error) {
-    throw invalid(`the body is not valid JSON: ${error instanceof Error ? error.message : ''}`);
-  }
-}
 
 const stamped = (value: JsonValue, timestamp: Instant | undefined): NewDatapoint =>
   timestamp === undefined ? { value } : { value, timestamp };

@@ -4,8 +4,9 @@ import { parseNewUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { requireStrongPassword } from '../domain/users/password-work.ts';
 import { unguarded } from '../lib/csv-cell.ts';
-import { type CsvCell, CsvError, type CsvRecord, createCsvReader } from '../lib/csv-reader.ts';
+import { type CsvCell, type CsvRecord, createCsvReader } from '../lib/csv-reader.ts';
 import { createEncodingFinder } from '../lib/text-encoding.ts';
+import { refusing } from './csv-datapoints.ts';
 import { profileFromWire } from './user.ts';
 
 const columns = [
@@ -39,12 +40,7 @@ function recordsOf(bytes: Uint8Array): readonly CsvRecord[] {
   const text = new TextDecoder(finder.end()).decode(bytes);
   const { csvRecordCharactersMax: recordCharactersMax } = limits;
   const reader = createCsvReader({ recordCharactersMax });
-  try {
-    return [...reader.push(text), ...reader.end()];
-  } catch (reason) {
-    if (reason instanceof CsvError) throw invalid(reason.message);
-    throw reason;
-  }
+  return refusing(() => [...reader.push(text), ...reader.end()]);
 }
 
 /** The columns in their order; their case does not matter, nor an underscore in them. */
