@@ -21,14 +21,13 @@ import type { DeviceInsert, deviceWrites } from './device-writes.ts';
 import { patchOf, resourcePatchOf } from './patch.ts';
 import {
   allOf,
-  between,
   type Condition,
   countingOwned,
   firstPosition,
   lastPosition,
   listing,
   numbered,
-  positionsPerSlice,
+  slicesOf,
   visibleRows,
 } from './resources.ts';
 import type { SqlContext, SqlReader, Value } from './session.ts';
@@ -268,18 +267,18 @@ function createDeviceListing(options: {
       return { devices: rows.map(headOf), total };
     },
     async candidates({ visibleTo, equals, after = firstPosition }) {
-      const end = reader.turns === undefined ? Number.MAX_SAFE_INTEGER : after + positionsPerSlice;
+      const slice = (await slicesOf(reader, 'device', visibleTo))?.(after);
       const { sql, values } = allOf([
-        ...visibleRows('device', visibleTo),
+        ...visibleRows('device', slice?.visibleTo ?? visibleTo),
         ...narrowing(equals),
-        between(after, end),
+        slice?.between ?? { sql: 'position > ?', values: [after] },
       ]);
       const select = `select position, id from devices where ${sql} order by position limit ?`;
-      const slice = await reader.all<Entry>(numbered(select), ...values, sliceMax);
-      const ids = slice.map(({ id }) => id);
-      if (slice.length === sliceMax) return { ids, next: slice.at(-1)?.position };
-      const isLast = reader.turns === undefined || end >= (await lastPosition(reader, 'devices'));
-      return { ids, next: isLast ? undefined : end };
+      const found = await reader.all<Entry>(numbered(select), ...values, sliceMax);
+      const ids = found.map(({ id }) => id);
+      if (found.length === sliceMax) return { ids, next: found.at(-1)?.position };
+      const isLast = slice === undefined || slice.end >= (await lastPosition(reader, 'devices'));
+      return { ids, next: isLast ? undefined : slice.end };
     },
   };
 }

@@ -61,10 +61,97 @@ export const countingOwned =
 export const firstPosition = -1;
 
 /** Positions that one statement goes through where it holds others up: some two milliseconds. */
-export const positionsPerSlice = 20_000;
+const positionsPerSlice = 20_000;
 
-export const between = (after: number, end: number): Condition => ({
-  ...{ sql: 'position > ? and position <= ?', values: [after, end] },
+/** Ids that one statement looks for where it holds others up. */
+const idsPerSlice = 500;
+
+/** Positions that are known together to have ids of a set. */
+const positionsPerPart = 1_000;
+
+/** Fewer positions than usual: each row is looked up among the ids. */
+const partsPerSlice = 5;
+
+/** Where the thread that looks them up is not the service's own. */
+const partsPerSliceElsewhere = 1_000;
+
+/** The ids of a set by their positions: parts of `positionsPerPart`, from position 0 on. */
+type PlacedIds = ReadonlyMap<number, readonly string[]>;
+
+interface PlacedRow {
+  readonly position: number;
+  readonly id: string;
+}
+
+/** Each set is asked for in all slices of its lists; it is as old as what its user was granted. */
+const placedSets = new WeakMap<ReadonlySet<string>, PlacedIds>();
+
+/** Finds the positions of ids, few at a time. */
+async function placeIds(
+  reader: SqlReader,
+  { table, ids, payer }: { table: string; ids: ReadonlySet<string>; payer: string },
+): Promise<PlacedIds> {
+  const known = placedSets.get(ids);
+  if (known !== undefined) return known;
+  const placed = new Map<number, string[]>();
+  const pace = reader.turns?.paceOf(payer);
+  const select = `select position, id from ${table} where id in (select value from each($1))`;
+  const all = listOf(ids);
+  for (let at = 0; at < all.length; at += idsPerSlice) {
+    const some = all.slice(at, at + idsPerSlice);
+    for (const { position, id } of await reader.all<PlacedRow>(select, some)) {
+      const part = Math.floor(position / positionsPerPart);
+      const others = placed.get(part);
+      if (others === undefined) placed.set(part, [id]);
+      else others.push(id);
+    }
+    if (pace?.isOver() === true) await pace.rest();
+  }
+  placedSets.set(ids, placed);
+  return placed;
+}
+
+/** What a list goes through in one statement: positions up to `end`, and whom it shows them to. */
+interface ListSlice {
+  readonly end: number;
+  readonly visibleTo: VisibleTo;
+  readonly between: Condition;
+}
+
+/**
+ * Divides a list by position, so that each statement has few rows to go through and few ids of what
+ * its user was granted; undefined where a statement holds nobody up and there are few ids.
+ */
+export async function slicesOf(
+  reader: SqlReader,
+  kind: ResourceKind,
+  visibleTo: VisibleTo,
+): Promise<((after: number) => ListSlice) | undefined> {
+  const { who } = visibleTo;
+  const reached = typeof who === 'string' ? undefined : who.reached;
+  if (reader.turns === undefined && (reached?.size ?? 0) <= idsPerSlice) return undefined;
+  if (typeof who === 'string' || reached === undefined || reached.size <= idsPerSlice) {
+    const positions = reached?.size ? partsPerSlice * positionsPerPart : positionsPerSlice;
+    return (after) => sliceTo(after, after + positions, visibleTo);
+  }
+  const payer = who.username.toLowerCase();
+  const placed = await placeIds(reader, { table: `${kind}s`, ids: reached, payer });
+  return (after) => {
+    const ids: string[] = [];
+    let part = Math.floor((after + 1) / positionsPerPart);
+    const partsEnd = part + (reader.turns ? partsPerSlice : partsPerSliceElsewhere);
+    do {
+      ids.push(...(placed.get(part) ?? []));
+      part += 1;
+    } while (part < partsEnd && ids.length < idsPerSlice);
+    const end = part * positionsPerPart - 1;
+    return sliceTo(after, end, { ...visibleTo, who: { ...who, reached: new Set(ids) } });
+  };
+}
+
+const sliceTo = (after: number, end: number, visibleTo: VisibleTo): ListSlice => ({
+  ...{ end, visibleTo },
+  between: { sql: 'position > ? and position <= ?', values: [after, end] },
 });
 
 export const lastPosition = async (session: SqlSession, table: string): Promise<number> =>
@@ -78,25 +165,27 @@ export const listing =
   <Row>(reader: SqlReader, kind: ResourceKind, columns: string) =>
   async (page: { visibleTo: VisibleTo; limit: number; offset: number }) => {
     const { who, only } = page.visibleTo;
-    const [table, visible] = [`${kind}s`, visibleRows(kind, page.visibleTo)];
-    const turns = only === undefined && who !== 'everything' ? reader.turns : undefined;
+    const table = `${kind}s`;
+    const isFew = only !== undefined || who === 'everything';
     const payer = typeof who === 'string' ? who : who.username.toLowerCase();
-    await turns?.enter(payer);
-    const pace = turns?.paceOf(payer);
+    const pace = isFew ? undefined : reader.turns?.paceOf(payer);
+    if (!isFew) await reader.turns?.enter(payer);
+    const sliceFrom = isFew ? undefined : await slicesOf(reader, kind, page.visibleTo);
     const rows: Row[] = [];
     let [total, after, last] = [0, firstPosition, firstPosition];
     do {
-      const end = after + positionsPerSlice;
-      const { sql, values } = allOf(pace ? [...visible, between(after, end)] : visible);
+      const slice = sliceFrom?.(after);
+      const visible = visibleRows(kind, slice?.visibleTo ?? page.visibleTo);
+      const { sql, values } = allOf(slice ? [...visible, slice.between] : visible);
       const wanted = { columns, from: numbered(`${table} where ${sql}`) };
       const part = { limit: page.limit - rows.length, offset: Math.max(0, page.offset - total) };
-      const slice = await reader.inSnapshot(async (session) => {
-        if (pace !== undefined) last = await lastPosition(session, table);
+      const read = await reader.inSnapshot(async (session) => {
+        if (slice !== undefined) last = await lastPosition(session, table);
         return readPage<Row>(session, wanted, values, part);
       });
-      rows.push(...slice.rows);
-      total += slice.total;
-      after = end;
+      rows.push(...read.rows);
+      total += read.total;
+      after = slice?.end ?? last;
       if (pace?.isOver() === true) await pace.rest();
     } while (after < last);
     return { rows, total };
