@@ -7,76 +7,58 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
+const entry = (name: string, summary: string, load: CommandEntry['load']): CommandEntry => ({
+  name,
+  summary,
+  load,
+});
+
 /** The command that runs when none is named. */
 export const defaultCommand = 'serve';
 
 /** Every command, in the order the help shows them. */
 export const commands: readonly CommandEntry[] = [
-  {
-    name: 'serve',
-    summary: 'start the service (the default)',
-    load: async () => (await import('./serve.ts')).createServeCommand(),
-  },
-  {
-    name: 'user',
-    summary: 'add, import, list and delete accounts, set passwords',
-    load: async () => (await import('./user.ts')).createUserCommand(),
-  },
-  {
-    name: 'key',
-    summary: 'list, add and remove the access keys of an account',
-    load: async () => (await import('./key.ts')).createKeyCommand(),
-  },
-  {
-    name: 'device',
-    summary: 'list the devices of a running service',
-    load: async () => (await import('./device.ts')).createDeviceCommand(),
-  },
-  {
-    name: 'stats',
-    summary: 'show how much a running service has',
-    load: async () => (await import('./stats.ts')).createStatsCommand(),
-  },
-  {
-    name: 'usage',
-    summary: 'show who uses what of every budget of a service',
-    load: async () => (await import('./usage.ts')).createUsageCommand(),
-  },
-  {
-    name: 'backup',
-    summary: 'copy all data into one file, while the service runs',
-    load: async () => (await import('./backup.ts')).createBackupCommand(),
-  },
-  {
-    name: 'restore',
-    summary: 'put a backup into an empty data directory',
-    load: async () => (await import('./restore.ts')).createRestoreCommand(),
-  },
-  {
-    name: 'doctor',
-    summary: 'check what is stored, measure the disk, and say what to do',
-    load: async () => (await import('./doctor.ts')).createDoctorCommand(),
-  },
-  {
-    name: 'retention',
-    summary: 'say which old datapoints would be deleted, and delete nothing',
-    load: async () => (await import('./retention.ts')).createRetentionCommand(),
-  },
-  {
-    name: 'compact',
-    summary: 'write the database anew, as small as it can be, while the service is stopped',
-    load: async () => (await import('./compact.ts')).createCompactCommand(),
-  },
-  {
-    name: 'move',
-    summary: 'move everything to PostgreSQL, or back to a data directory',
-    load: async () => (await import('./move.ts')).createMoveCommand(),
-  },
-  {
-    name: 'export',
-    summary: 'write all accounts, or one, with everything they have into one file',
-    load: async () => (await import('./export.ts')).createExportCommand(),
-  },
+  entry('serve', 'start the service (the default)', async () =>
+    (await import('./serve.ts')).createServeCommand(),
+  ),
+  entry('user', 'add, import, list and delete accounts, set passwords', async () =>
+    (await import('./user.ts')).createUserCommand(),
+  ),
+  entry('key', 'list, add and remove the access keys of an account', async () =>
+    (await import('./key.ts')).createKeyCommand(),
+  ),
+  entry('device', 'list the devices of a running service', async () =>
+    (await import('./device.ts')).createDeviceCommand(),
+  ),
+  entry('stats', 'show how much a running service has', async () =>
+    (await import('./stats.ts')).createStatsCommand(),
+  ),
+  entry('usage', 'show who uses what of every budget of a service', async () =>
+    (await import('./usage.ts')).createUsageCommand(),
+  ),
+  entry('backup', 'copy all data into one file, while the service runs', async () =>
+    (await import('./backup.ts')).createBackupCommand(),
+  ),
+  entry('restore', 'put a backup into an empty data directory', async () =>
+    (await import('./restore.ts')).createRestoreCommand(),
+  ),
+  entry('doctor', 'check what is stored, measure the disk, and say what to do', async () =>
+    (await import('./doctor.ts')).createDoctorCommand(),
+  ),
+  entry('retention', 'say which old datapoints would be deleted, and delete nothing', async () =>
+    (await import('./retention.ts')).createRetentionCommand(),
+  ),
+  entry(
+    'compact',
+    'write the database anew, as small as it can be, while the service is stopped',
+    async () => (await import('./compact.ts')).createCompactCommand(),
+  ),
+  entry('move', 'move everything to PostgreSQL, or back to a data directory', async () =>
+    (await import('./move.ts')).createMoveCommand(),
+  ),
+  entry('export', 'write all accounts, or one, with everything they have into one file', async () =>
+    (await import('./export.ts')).createExportCommand(),
+  ),
   {
     name: 'import',
     summary: 'take in an export, a CSV, or all that another cloud shows',
@@ -85,16 +67,12 @@ export const commands: readonly CommandEntry[] = [
       return (await import('./import.ts')).createImportCommand(createCloudCommand());
     },
   },
-  {
-    name: 'demo',
-    summary: 'simulate devices that push to a running service',
-    load: async () => (await import('../../tools/demo/demo-command.ts')).createDemoCommand(),
-  },
-  {
-    name: 'bench',
-    summary: 'measure this machine against a server that does nothing',
-    load: async () => (await import('../../tools/bench/bench-command.ts')).createBenchCommand(),
-  },
+  entry('demo', 'simulate devices that push to a running service', async () =>
+    (await import('../../tools/demo/demo-command.ts')).createDemoCommand(),
+  ),
+  entry('bench', 'measure this machine against a server that does nothing', async () =>
+    (await import('../../tools/bench/bench-command.ts')).createBenchCommand(),
+  ),
   {
     name: 'completion',
     summary: 'print what makes bash, zsh or fish complete these commands',

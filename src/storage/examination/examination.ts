@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Finding } from './checks.ts';
+import type { Finding, Findings } from './checks.ts';
 import type { Largest } from './chunk-examination.ts';
 
 /** The results of looking at all that is stored. */
@@ -70,5 +70,14 @@ export async function measureWrites(
   return { count: tookMs.length, medianMs: quantile(0.5), p99Ms: quantile(0.99) };
 }
 
-/** Whether pushes wait for it. */
-export const isSlow = ({ medianMs }: SyncRate): boolean => medianMs > syncMedianMsMax;
+/** Warns where pushes wait for each sync, or each commit. */
+export function warnOfSlow(
+  { medianMs }: SyncRate,
+  what: 'sync' | 'commit',
+  { warn }: Pick<Findings, 'warn'>,
+  remedy: string,
+): void {
+  if (medianMs <= syncMedianMsMax) return;
+  const sentence = `Every other ${what} takes ${medianMs.toFixed(0)} ms or more`;
+  warn('syncs', `${sentence}: pushes wait for it.`, remedy);
+}

@@ -1,7 +1,7 @@
 import { ownEntry } from '../../lib/own-entry.ts';
 import type { MoveSource } from '../move/move-end.ts';
 import type { MovedRow } from '../move/tables.ts';
-import type { Count, SqlSession } from './session.ts';
+import { type Count, countRows, type SqlSession } from './session.ts';
 
 /** A table as an engine has it, where it is not as `movedTables` says. */
 export interface OwnTable {
@@ -31,6 +31,8 @@ const orders: Readonly<Record<string, readonly string[]>> = {
   mqtt_received: ['session', 'packet_id'],
 };
 
+const sumChunks = 'select coalesce(sum(count), 0) as n from chunks';
+
 /** Whether the rows of a table are in the order of `position`, for want of another. */
 export const isByPosition = (name: string, own: OwnTable = {}): boolean =>
   own.order === undefined && ownEntry(orders, name) === undefined;
@@ -39,12 +41,10 @@ export const isByPosition = (name: string, own: OwnTable = {}): boolean =>
 export function createMovedPages(
   session: SqlSession,
   ownTables: ReadonlyMap<string, OwnTable>,
-): Pick<MoveSource, 'count' | 'page'> {
+): Pick<MoveSource, 'count' | 'page' | 'datapoints'> {
   return {
-    async count({ name }) {
-      const { from = name } = ownTables.get(name) ?? {};
-      return (await session.first<Count>(`select count(*) as n from ${from}`))?.n ?? 0;
-    },
+    datapoints: async () => (await session.first<Count>(sumChunks))?.n ?? 0,
+    count: ({ name }) => countRows(session, ownTables.get(name)?.from ?? name),
     async page({ name, columns, pageRows }, after) {
       const { from = name, select = {}, order: own } = ownTables.get(name) ?? {};
       const order = own ?? ownEntry(orders, name) ?? ['position'];

@@ -15,12 +15,11 @@ import {
 import {
   type DiskUse,
   type Examination,
-  isSlow,
   measureWrites,
-  type SyncRate,
+  warnOfSlow,
 } from '../../examination/examination.ts';
 import { checkRows } from '../../examination/row-checks.ts';
-import type { SqlSession } from '../../sql/session.ts';
+import { countRows, type SqlSession } from '../../sql/session.ts';
 import { openForReading } from '../command-opening.ts';
 import { readMigrations } from '../migrate.ts';
 import { isServed } from '../service-lock.ts';
@@ -58,7 +57,7 @@ export async function examine(options: {
   await tellAside(reader, findings);
   onStage('measuring commits');
   const syncs = await measureWrites(() => commitOn(reader), syncsMax);
-  tellSlow(syncs, findings);
+  warnOfSlow(syncs, 'commit', findings, fasterCommits);
   const { chunks, datapoints } = totalOf(sizes);
   return {
     findings: findings.all(),
@@ -95,8 +94,7 @@ async function useOf(session: SqlSession, sizes: ChunkSizes): Promise<DiskUse> {
 }
 
 async function tellAside(session: SqlSession, findings: Findings): Promise<void> {
-  const count = 'select count(*) as n from damaged_points';
-  const rows = (await session.first<{ n: number }>(count))?.n ?? 0;
+  const rows = await countRows(session, 'damaged_points');
   if (rows === 0) return;
   findings.warn(
     'set aside',
@@ -105,11 +103,5 @@ async function tellAside(session: SqlSession, findings: Findings): Promise<void>
   );
 }
 
-function tellSlow(syncs: SyncRate, findings: Findings): void {
-  if (!isSlow(syncs)) return;
-  findings.warn(
-    'syncs',
-    `Every other commit takes ${syncs.medianMs.toFixed(0)} ms or more: pushes wait for it.`,
-    'Give the server a faster disk and a standby nearby, or bring it nearer to the service.',
-  );
-}
+const fasterCommits =
+  'Give the server a faster disk and a standby nearby, or bring it nearer to the service.';

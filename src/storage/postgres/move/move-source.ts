@@ -41,11 +41,9 @@ export async function openMoveSource({ url }: DatabasePlace, log: Log): Promise<
     if (await isOutside(session)) {
       throw new UnusableStorageError('a service wrote to the database just now: begin again');
     }
-    const sum = 'select coalesce(sum(count), 0) as n from chunks';
     return {
       name: await nameOf(session),
       secret: async () => (await session.first<{ value: string }>(selectSecret))?.value ?? '',
-      datapoints: async () => (await session.first<{ n: number }>(sum))?.n ?? 0,
       ...readingPages(session),
       close: () => client.end(),
     };

@@ -14,10 +14,10 @@ import type { Findings } from '../../examination/checks.ts';
 import { growthOf } from '../../examination/chunk-examination.ts';
 import {
   type DiskUse,
-  isSlow,
   measureWrites,
   type OwnDisk,
   type SyncRate,
+  warnOfSlow,
 } from '../../examination/examination.ts';
 import { databasePath } from '../connection.ts';
 import { sqliteLimits } from '../sqlite-limits.ts';
@@ -100,12 +100,10 @@ export function judgeDisk(
       'Look for a backup or another program that hangs with kipimo.db open.',
     );
   }
-  if (syncs !== undefined && isSlow(syncs)) {
-    warn(
-      'syncs',
-      `Every other sync takes ${syncs.medianMs.toFixed(0)} ms or more: pushes wait for it.`,
-      'Move the data directory to a faster disk, or find out what else keeps this one busy.',
-    );
+  if (syncs !== undefined) {
+    const remedy =
+      'Move the data directory to a faster disk, or find out what else keeps this one busy.';
+    warnOfSlow(syncs, 'sync', findings, remedy);
   }
 }
 

@@ -41,11 +41,6 @@ export async function openMoveSource(directory: string, log: Log): Promise<MoveS
   return {
     name: `sqlite ${realpathSync(directory)}`,
     secret: async () => ensureInstallationSecret(directory),
-    datapoints: async () =>
-      createSelection<{ n: number }>(
-        database,
-        'select coalesce(sum(count), 0) as n from chunks',
-      ).first()?.n ?? 0,
     ...readingPages(database),
     close: () => open.disposeAsync(),
   };
