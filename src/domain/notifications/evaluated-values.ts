@@ -7,12 +7,7 @@ import { type Device, sensorOf } from '../devices/device.ts';
 import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
-import type {
-  EvaluatedValue,
-  EvaluationStore,
-  NextPush,
-  WaitingEvaluation,
-} from './notification-store.ts';
+import type { EvaluationStore, NextPush, WaitingEvaluation } from './notification-store.ts';
 import { newestWhere, type PushTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import {
@@ -34,7 +29,7 @@ interface Ahead {
 
 /** Reads last values for queued evaluations: the store is ahead by all that waits behind one. */
 export function createEvaluatedValues(parts: {
-  readonly looks: Pick<EvaluationStore, 'line' | 'valuesOf'>;
+  readonly looks: Pick<EvaluationStore, 'line'>;
   readonly datapoints: ValueReads;
   /** The pushes that evaluations wait for; those that time or a client calls for have none. */
   readonly pushesOf: (some: readonly WaitingEvaluation[]) => readonly StoredPush[];
@@ -66,8 +61,6 @@ export function createEvaluatedValues(parts: {
     const found = await values.fetch(device);
     values.drop(device.id);
     const bySensor = Map.groupBy(ahead, (push) => push.sensorId);
-    if (bySensor.size === 0) return found;
-    const evaluated = await looks.valuesOf(device.id, [...bySensor.keys()]);
     for (const [sensorId, some] of bySensor) {
       const sensor = sensorOf(device, sensorId);
       if (sensor === undefined) continue;
@@ -76,11 +69,7 @@ export function createEvaluatedValues(parts: {
         Math.min(count, limits.catchUpDatapointsMax) + evaluationLimits.lastNumberSearchedMax;
       const page = { order: 'desc', skip: 0, limit } as const;
       const read = await readDatapoints(parts.datapoints, { deviceId: device.id, sensorId }, page);
-      setInOrder(
-        found,
-        sensor,
-        withEvaluated(evaluated.get(sensorId), read.filter(isBefore(some))),
-      );
+      setInOrder(found, sensor, read.filter(isBefore(some)));
     }
     return found;
   }
@@ -109,7 +98,6 @@ export function createEvaluatedValues(parts: {
   function timesBefore(some: readonly NextPush[], rest: readonly WaitingEvaluation[]): PushTimes {
     const known = new Map<SensorId, Instant>();
     return {
-      mayReorder: true,
       peek: ({ sensorId }) => known.get(sensorId),
       async before(push) {
         const own = some.map((one) => one.push);
@@ -148,27 +136,21 @@ function asKnown(found: SeenValues | undefined): SensorValues {
 }
 
 /**
- * Puts the value that was evaluated last before datapoints that were received at about its time:
- * processes receive in another order than they commit. What clients timed is in order anyway.
+ * Whether a datapoint, newest first, is none of these pushes, and was not received after them. Of
+ * equal ones the newest are theirs.
  */
-function withEvaluated(
-  evaluated: EvaluatedValue | undefined,
-  newestFirst: readonly Datapoint[],
-): readonly Datapoint[] {
-  const [newest] = newestFirst;
-  if (evaluated === undefined || newest?.timestamp !== undefined) return newestFirst;
-  const isAfter =
-    newest && newest.receivedAt > evaluated.receivedAt + evaluationLimits.reorderMsMax;
-  return isAfter ? newestFirst : [evaluated, ...newestFirst];
-}
-
-/** Whether a datapoint is none of these pushes, and was not received after them. */
 function isBefore(
   ahead: readonly StoredPush[],
   receivedAt = Number.POSITIVE_INFINITY,
 ): (datapoint: Datapoint) => boolean {
-  const keys = new Set(ahead.flatMap((push) => push.datapoints.map(keyOf)));
-  return (datapoint) => datapoint.receivedAt <= receivedAt && !keys.has(keyOf(datapoint));
+  const counts = new Map<string, number>();
+  const add = (key: string, by: number): number => {
+    const count = (counts.get(key) ?? 0) + by;
+    counts.set(key, count);
+    return count;
+  };
+  for (const { datapoints } of ahead) for (const one of datapoints) add(keyOf(one), 1);
+  return (datapoint) => datapoint.receivedAt <= receivedAt && add(keyOf(datapoint), -1) < 0;
 }
 
 const keyOf = ({ timestamp, receivedAt, value }: Datapoint): string =>

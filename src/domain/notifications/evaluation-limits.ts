@@ -23,8 +23,6 @@ export const evaluationLimits = {
   lateMs: 5_000,
   /** How often last values are read for an evaluation, while others push to the device. */
   valuesTriesMax: 20,
-  /** A value received so much later than the last evaluated one was not evaluated. */
-  reorderMsMax: 10_000,
   /** Datapoints that are gone through for the newest of a sensor before a push. */
   newestSearchedMax: 20_000,
   newestSearchCharactersMax: 524_288,

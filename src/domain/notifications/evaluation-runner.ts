@@ -2,24 +2,19 @@ import type { Log } from '../../lib/log.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
-import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
-import { limits } from '../limits.ts';
+import type { DeviceId, NotificationId } from '../ids.ts';
 import { createEvaluatedValues } from './evaluated-values.ts';
 import type {
   DeviceQueue,
   EndOutcome,
-  EvaluatedValue,
-  EvaluationEnd,
   EvaluationStore,
   NextPush,
   WaitingEvaluation,
 } from './notification-store.ts';
 import { createPushEvaluations, ownerFor, type PushEvaluationParts } from './push-evaluations.ts';
-import { inOrderOfTime, type PushTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import { countHad } from './rule-evaluation.ts';
 import type { ValueReads } from './sensor-values.ts';
-import { compacted } from './sensor-values.ts';
 import type { StateBook } from './state-book.ts';
 
 /** Parts of the evaluations of several processes on the same data. */
@@ -65,12 +60,12 @@ export function createEvaluationRunner(
     if (ids.length > 0) states.refresh(deviceId, (await looks.line(deviceId, ids)).states);
   }
 
-  /** Runs the pushes, one after the other; answers what rules may ask for of them later. */
+  /** Runs the pushes, one after the other. */
   async function makePushes(
     device: Device,
     some: readonly NextPush[],
     { rest, remembered, onMade }: DeviceEvaluations,
-  ): Promise<EvaluationEnd['values']> {
+  ): Promise<void> {
     const deviceId = device.id;
     const pushes = some.map(({ push }) => push);
     const rules = new Set(
@@ -82,14 +77,12 @@ export function createEvaluationRunner(
       deviceId,
       [...rules].filter((rule) => !isKnown(rule)),
     );
-    const known = await values.forPushes(device, rules, some, rest);
-    const times = values.timesBefore(some, rest);
     const evaluations = evaluatePushes(pushes, {
       isAgain: false,
       isLate: () => false,
       isRepeatedByCaller: true,
-      known,
-      times,
+      known: await values.forPushes(device, rules, some, rest),
+      times: values.timesBefore(some, rest),
       had: hadBefore(states, some, rest),
     });
     await evaluations.run();
@@ -98,7 +91,6 @@ export function createEvaluationRunner(
     if (unstored !== undefined) throw unstored.reason;
     // Until it is ended it waits in the database, for any process: pushes need not wait.
     for (const [at, { evaluation }] of some.entries()) onMade(evaluation.id, outcomes[at]);
-    return known.has(deviceId) ? lastOf(pushes, times) : undefined;
   }
 
   /** Runs these evaluations, one after the other, and ends them: what fired is not done twice. */
@@ -111,14 +103,10 @@ export function createEvaluationRunner(
     try {
       const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
       const next = some.flatMap(({ evaluation, push }) => (push ? { evaluation, push } : []));
-      const evaluated =
-        device === undefined || next.length === 0
-          ? undefined
-          : await makePushes(device, next, work);
+      if (device !== undefined && next.length > 0) await makePushes(device, next, work);
       // Those of a device that went are over as well.
       for (const id of ids) work.onMade(id, undefined);
-      const left = { ids, deviceId, states: states.takeUnsaved(deviceId) };
-      return await looks.finish(evaluated === undefined ? left : { ...left, values: evaluated });
+      return await looks.finish({ ids, deviceId, states: states.takeUnsaved(deviceId) });
     } catch (error) {
       if (error instanceof DomainError || some[0]?.isAgain !== true) throw error;
       // An evaluation that cannot be understood must not block the device's queue.
@@ -166,22 +154,6 @@ function hadBefore(
     if (place > lastFired) return 0;
     return place < lastFired ? push.datapoints.length : Math.max(1, countHad(states, rule, push));
   };
-}
-
-/** Finds each sensor's value that was evaluated last; values that came as history do not count. */
-function lastOf(
-  pushes: readonly StoredPush[],
-  times: Pick<PushTimes, 'peek'>,
-): ReadonlyMap<SensorId, EvaluatedValue> {
-  const found = new Map<SensorId, EvaluatedValue>();
-  for (const push of pushes) {
-    const newest = times.peek(push) ?? Number.NEGATIVE_INFINITY;
-    const last = inOrderOfTime(push.datapoints).at(-1);
-    if (last === undefined || (last.timestamp ?? newest) < newest) continue;
-    const value = compacted(last.value, limits.otherValueCharactersMax);
-    found.set(push.sensorId, { value, receivedAt: last.receivedAt });
-  }
-  return found;
 }
 
 /** Whether the firing may be stored later: then the evaluation is not over. */

@@ -1,8 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { JsonValue } from '../../lib/json.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
-import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
+import type { DeviceId, NotificationId } from '../ids.ts';
 import type { FiledDelivery, Firing, FiringOutcome } from './delivery.ts';
 import type {
   DeviceState,
@@ -96,22 +95,14 @@ export interface StoredState {
   readonly lastFiredAt: Instant | undefined;
 }
 
-/** A sensor's value that was evaluated last, as it was pushed, shortened to what rules evaluate. */
-export interface EvaluatedValue {
-  readonly value: JsonValue;
-  readonly receivedAt: Instant;
-}
-
 /** Taken: the first in the queue is another process's now, and nothing was kept of this end. */
 export type EndOutcome = 'ended' | 'taken';
 
-/** States and values that ended evaluations leave. */
+/** States that ended evaluations leave. */
 export interface EvaluationEnd {
   readonly ids: readonly string[];
   readonly states: readonly StateChange[];
   readonly deviceId: DeviceId;
-  /** Where rules ask for other values than the one that is pushed. */
-  readonly values?: ReadonlyMap<SensorId, EvaluatedValue>;
 }
 
 /**
@@ -129,11 +120,6 @@ export interface EvaluationStore {
    * With what these rules remember of it at that moment; rules that went are absent.
    */
   line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<DeviceQueue>;
-  /** Reads the values evaluated last; sensors that never were evaluated are absent. */
-  valuesOf(
-    deviceId: DeviceId,
-    sensorIds: readonly SensorId[],
-  ): Promise<ReadonlyMap<SensorId, EvaluatedValue>>;
   /** Ends evaluations while this process has the first; keeps what they leave: one commit. */
   finish(end: EvaluationEnd): Promise<EndOutcome>;
   /** Makes an evaluation of that process this one's, if it still is that one's. */

@@ -95,8 +95,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
           for (let place = 0; place < order.count; place += 1) {
             const datapoint = order.at(place);
             const time = orderTime(datapoint);
-            const isOrdered = datapoint.timestamp !== undefined || times.mayReorder !== true;
-            const isHistory = isOrdered && time < newest;
+            const isHistory = time < newest;
             newest = Math.max(newest, time);
             times.keep(push, newest);
             // Where there are no rules, what is known of the sensor is its last one.

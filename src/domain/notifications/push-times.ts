@@ -18,8 +18,6 @@ export interface PushTimes {
   /** The newest of those that were received before the push; none: before all times. */
   before(push: StoredPush): Promise<Instant>;
   keep(sensor: SensorRef, time: Instant): void;
-  /** Receipts are not in the order of commits: a datapoint without a timestamp is no history. */
-  readonly mayReorder?: boolean;
 }
 
 /** The newest times of sensors as they are evaluated. */

@@ -189,8 +189,7 @@ export function createSensorValues(datapoints: ValueReads) {
     };
     const isLate = orderTime(last) < last.receivedAt;
     const [newest = last] = isLate || !hasNumber(seen.value) ? [] : await readNewest(1);
-    // Times of receipt are not in the order of commits where several processes take pushes in.
-    const isOlder = newest.timestamp === undefined || orderTime(newest) <= orderTime(last);
+    const isOlder = orderTime(newest) <= orderTime(last);
     const isNewest = !isLate && hasNumber(seen.value) && isOlder;
     if (isNewest) values.set(sensor.id, seen);
     else setInOrder(values, sensor, await readNewest(evaluationLimits.lastNumberSearchedMax));

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { aUser, deviceId, noon } from '../../../test/contract/storage/builders.ts';
+import {
+  aDevice,
+  aSensor,
+  aUser,
+  deviceId,
+  noon,
+  sensorId,
+} from '../../../test/contract/storage/builders.ts';
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
+import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
+import { readDatapoints } from '../../domain/datapoints/datapoint-store.ts';
 import type { FiringOutcome } from '../../domain/notifications/delivery.ts';
 import type { EvaluationStore } from '../../domain/notifications/notification-store.ts';
 import { silentLog } from '../../lib/log.ts';
@@ -14,7 +23,7 @@ const rule = aNotification('n1');
 const raised = { isRaised: true } as const;
 
 /** A process that serves the schema with others. */
-interface Process extends Pick<Storage, 'notifications' | 'close'> {
+interface Process extends Pick<Storage, 'devices' | 'datapoints' | 'notifications' | 'close'> {
   readonly looks: EvaluationStore;
 }
 
@@ -56,6 +65,33 @@ const lineAt = async ({ looks }: Process) => {
     state: states.get(rule.id)?.state,
   };
 };
+
+test('receipts of a sensor are in the order of commits', { skip: noPostgres }, async () => {
+  const [one, other] = await openTwo('looks_receipts');
+  const sensor = { deviceId: device, sensorId: sensorId('t') };
+  await one.devices.insert(aDevice(device, { sensors: [aSensor(sensor.sensorId)] }));
+  const push = async ({ datapoints }: Process, value: number, receivedAt: number) => {
+    const [outcome] = await datapoints.append([
+      { ...sensor, batch: toColumnBatch([{ value, receivedAt }]) },
+    ]);
+    assert.equal(outcome?.kind, 'stored');
+    return outcome.fresh.received[0];
+  };
+  assert.equal(await push(one, 1, noon), noon);
+  assert.equal(await push(other, 2, noon - 5), noon, 'its commit came later');
+  assert.equal(await push(one, 3, noon + 1), noon + 1);
+  const page = { order: 'desc', skip: 0, limit: 3 } as const;
+  const read = await readDatapoints(one.datapoints, sensor, page);
+  assert.deepEqual(
+    read.map(({ value, receivedAt }) => [value, receivedAt - noon]),
+    [
+      [3, 1],
+      [2, 0],
+      [1, 0],
+    ],
+  );
+  await Promise.all([one.close(), other.close()]);
+});
 
 describe('looks of processes that share a database', { skip: noPostgres }, () => {
   test('are made by whoever has the first in line, with those of others behind it', async () => {

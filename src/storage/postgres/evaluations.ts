@@ -1,17 +1,14 @@
 import type { NewEvaluation } from '../../domain/datapoints/datapoint-store.ts';
-import type { DeviceId, NotificationId, SensorId } from '../../domain/ids.ts';
+import type { DeviceId, NotificationId } from '../../domain/ids.ts';
 import { evaluationLimits } from '../../domain/notifications/evaluation-limits.ts';
 import type {
   DeviceQueue,
   EndOutcome,
-  EvaluatedValue,
   EvaluationEnd,
   EvaluationStore,
   StoredState,
   WaitingEvaluation,
 } from '../../domain/notifications/notification-store.ts';
-import { parseJson } from '../../lib/json.ts';
-import { writeJson } from '../../lib/long-json.ts';
 import { stateFromText } from '../sql/notification-row.ts';
 import { createBatchedQueries, createJoinedCalls } from './batched-queries.ts';
 import { saveNotificationStates } from './notification-engine.ts';
@@ -41,18 +38,6 @@ const selectLines = `
 const selectLeft = `
   select ${columns} from looks left join members using (member)
   where looks.member = $1 or coalesce(state <> 'serving', true) order by place limit $2`;
-const selectValues = `
-  select at, sensor_id, received_at, value
-  from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, sensor)
-  join looked_values on device_id = asked.device and sensor_id = asked.sensor`;
-const upsertValues = `
-  insert into looked_values (device_id, sensor_id, received_at, value)
-  select device_id, sensor_id, received_at, value
-  from unnest($1::text[], $2::text[], $3::float8[], $4::text[])
-    as given (device_id, sensor_id, received_at, value)
-  join sensors using (device_id, sensor_id)
-  on conflict (device_id, sensor_id)
-    do update set received_at = excluded.received_at, value = excluded.value`;
 /** The process of the first evaluation on the same device, for those of these that still wait. */
 const selectFirst = `
   select id, (select member from looks as line where line.device_id = looks.device_id
@@ -68,13 +53,6 @@ interface EvaluationRow {
   readonly is_left: boolean;
   readonly entry: string;
   readonly fired: string;
-}
-
-interface ValueRow {
-  readonly at: number;
-  readonly sensor_id: string;
-  readonly received_at: number;
-  readonly value: string;
 }
 
 interface LineRow extends EvaluationRow, StateRow {
@@ -139,18 +117,6 @@ async function endEvaluations(
     tx,
     ended.flatMap(({ states }) => states),
   );
-  const values = ended.flatMap(({ deviceId, values: looked = new Map() }) =>
-    [...looked].map(([sensorId, value]) => ({ deviceId, sensorId, ...value })),
-  );
-  if (values.length > 0) {
-    tx.send(
-      upsertValues,
-      values.map(({ deviceId }) => deviceId),
-      values.map(({ sensorId }) => sensorId),
-      values.map(({ receivedAt }) => receivedAt),
-      values.map(({ value }) => writeJson(value)),
-    );
-  }
   return ends.map((end) => (isOurs(end) ? 'ended' : 'taken'));
 }
 
@@ -192,22 +158,11 @@ export function createEvaluationStore({
       ),
     ),
   });
-  const valuesOf = createBatchedQueries(async (asked: readonly Asked<SensorId>[]) => {
-    const found = new Map(asked.map((one) => [one, new Map<SensorId, EvaluatedValue>()] as const));
-    for (const row of await reader.all<ValueRow>(selectValues, ...asColumns(asked))) {
-      const values = found.get(asked[row.at] as Asked<SensorId>);
-      const { sensor_id: sensorId, value, received_at: receivedAt } = row;
-      values?.set(sensorId as SensorId, { value: parseJson(value), receivedAt });
-    }
-    return found;
-  }, batchedQueryLimits);
-
   return {
     member,
     file: (look) => writer.call(async (tx) => fileEvaluations(tx, [{ look, text: '' }])),
     line: async (deviceId, ids = []) =>
       (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
-    valuesOf: async (deviceId, ids) => (await valuesOf({ deviceId, ids })) ?? new Map(),
     finish: createJoinedCalls<EvaluationEnd, EndOutcome>(
       writer,
       (tx, ends) => endEvaluations(tx, member, ends),

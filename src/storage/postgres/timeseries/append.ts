@@ -5,6 +5,7 @@ import {
   selectRows,
   valueTextAt,
   weightOfBatch,
+  withReceipts,
 } from '../../../domain/datapoints/column-batch.ts';
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
@@ -105,7 +106,7 @@ function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
 }
 
 const selectSensors = `
-  select place::integer as place, bucket, series, arrivals, newest
+  select place::integer as place, bucket, series, arrivals, newest, last_received
   from unnest($1::text[], $2::text[]) with ordinality as given (device, sensor, place)
   join sensors on device_id = device and sensor_id = sensor`;
 const write = `
@@ -137,6 +138,8 @@ interface SeriesState {
   readonly newestStored: number;
   /** No timestamp is later of all. */
   newest: number;
+  /** When its last value was received. */
+  lastReceived: number;
   /** Positions of the sensor's pushes among those of the commit. */
   readonly places: number[];
   added: number;
@@ -204,13 +207,28 @@ const batchesOf = ({ places }: SeriesState, batch: readonly Push[]): readonly Co
 
 async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcome> {
   const { state } = stage;
-  const fresh = await freshFor(stage, batch);
+  const fresh = await freshFor(stage, stage.own === undefined ? batch : inOrder(state, batch));
   if (fresh.count === 0) return { kind: 'stored', fresh };
   const weight = weightOfBatch(fresh);
   state.added += fresh.count;
   state.took += bytesPerWeight * weight;
   state.staged.push(fresh);
   return { kind: 'stored', fresh, weight };
+}
+
+/**
+ * The batch, received no sooner than what processes committed before it: so the receipts of a
+ * sensor are in the order of commits, by which rules are evaluated.
+ */
+function inOrder(state: SeriesState, batch: ColumnBatch): ColumnBatch {
+  const { lastReceived } = state;
+  const { received, count } = batch;
+  state.lastReceived = Math.max(lastReceived, received[count - 1] ?? lastReceived);
+  if ((received[0] ?? lastReceived) >= lastReceived) return batch;
+  return withReceipts(
+    batch,
+    received.map((at) => Math.max(at, lastReceived)),
+  );
 }
 
 /** The datapoints of a sensor in a commit are one row, unless that would be too long. */
@@ -248,17 +266,19 @@ async function statesOf(
     series: number;
     arrivals: number;
     newest: number | null;
+    last_received: number | null;
   }>(
     selectSensors,
     asked.map(({ sensor }) => sensor.deviceId),
     asked.map(({ sensor }) => sensor.sensorId),
   );
-  return found.flatMap(({ place, bucket, series, arrivals, newest }) => {
+  return found.flatMap(({ place, bucket, series, arrivals, newest, ...row }) => {
     const known = asked[place - 1];
     if (known === undefined) return [];
     const newestStored = newest ?? Number.NEGATIVE_INFINITY;
     return {
       ...{ ...known, bucket, series, arrivals, newestStored, newest: newestStored },
+      lastReceived: row.last_received ?? Number.NEGATIVE_INFINITY,
       ...{ added: 0, took: 0, last: undefined, staged: [] },
     };
   });
