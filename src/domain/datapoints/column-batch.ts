@@ -226,13 +226,6 @@ function lengthOf(value: JsonValue): number {
 export const weightIn = (columns: DatapointColumns, row: number): number =>
   Number.isNaN(columns.numbers[row] ?? Number.NaN) ? weigh(columns.at(row)) : 1;
 
-/** Weight of several datapoints. */
-export function weightOf(datapoints: readonly Datapoint[]): number {
-  let weight = 0;
-  for (const datapoint of datapoints) weight += weigh(datapoint);
-  return weight;
-}
-
 /** The JSON texts of values that are no numbers, among so many: see `ColumnBatch`. */
 export interface ValueTexts {
   readonly count: number;

@@ -185,13 +185,15 @@ export function createSummaries(options: ReadParts): Summaries {
       onSources(actor, { selection, query }, async ({ sources, pace, hold }) => {
         refuseTooManyPoints(sources.length, pointsMax);
         const merge = createColumnMerge(query.order);
+        const sign = query.order === 'asc' ? 1 : -1;
         let [count, skipped, total] = [0, 0, 0];
         for (const source of sources) {
           if (pace.isOver()) await pace.rest();
           hold(limits.summaryItemBytes * (count + pointsMax));
           const one = await downsampleOne({ source, query, pointsMax, pace });
-          const columns = toDatapointColumns(inOrder(one.datapoints, query));
-          await merge.add(inOneStep(columns));
+          // They are nearly in order.
+          const sorted = one.datapoints.toSorted((a, b) => sign * (orderTime(a) - orderTime(b)));
+          await merge.add(inOneStep(toDatapointColumns(sorted)));
           count += one.datapoints.length;
           skipped += one.skipped;
           total += one.total;
@@ -214,15 +216,6 @@ interface OpenWork {
   readonly sources: readonly Source[];
   readonly pace: Pace;
   readonly hold: Hold;
-}
-
-/** The datapoints in the order of their times, as they nearly are. */
-function inOrder(
-  datapoints: readonly Datapoint[],
-  { order }: Pick<HistoryQuery, 'order'>,
-): readonly Datapoint[] {
-  const sign = order === 'asc' ? 1 : -1;
-  return datapoints.toSorted((a, b) => sign * (orderTime(a) - orderTime(b)));
 }
 
 function refuseTooManyPoints(sensors: number, pointsMax: number): void {

@@ -176,7 +176,7 @@ async function foundBy(
 }
 
 /** How datapoints of many sensors are written: always with their ids. */
-export const formatOf = (isCsv: boolean, spelling: Spelling): ReturnType<typeof rowsFormat> =>
+const formatOf = (isCsv: boolean, spelling: Spelling): ReturnType<typeof rowsFormat> =>
   rowsFormat(isCsv, { ...spelling, hasIdsInCsv: true });
 
 const ExportQuery = Type.Object({

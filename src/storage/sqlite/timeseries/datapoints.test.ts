@@ -29,7 +29,7 @@ import {
   type NaiveDatapoints,
 } from '../../../../test/contract/storage/naive-datapoints.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
-import { toDatapoints, weightOf } from '../../../domain/datapoints/column-batch.ts';
+import { toDatapoints, weigh } from '../../../domain/datapoints/column-batch.ts';
 import {
   type Page,
   type Push,
@@ -127,7 +127,8 @@ const expectedOf = (oracle: NaiveDatapoints, batch: readonly Push[]): readonly o
   batch.map((one) => {
     if (one.sensorId === 'nope') return { kind: 'missing' };
     const fresh = oracle.append(one, toDatapoints(one.batch));
-    return { kind: 'stored', fresh, ...(fresh.length > 0 && { weight: weightOf(fresh) }) };
+    const weight = fresh.reduce((sum, datapoint) => sum + weigh(datapoint), 0);
+    return { kind: 'stored', fresh, ...(fresh.length > 0 && { weight }) };
   });
 
 async function compare(storage: Storage, oracle: NaiveDatapoints, asked: Page): Promise<void> {
