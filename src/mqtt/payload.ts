@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
-import { isJsonObject, type JsonValue } from '../lib/json.ts';
+import { isJsonObject, JsonError, type JsonValue } from '../lib/json.ts';
 import { readActuatorValue } from '../wire/actuator.ts';
-import { bytesWithoutPadding, readJson, readPayloadValue } from '../wire/bare-value.ts';
+import { bytesWithoutPadding, readPayloadValue } from '../wire/bare-value.ts';
 import { type PushedDatapoints, readDatapoints } from '../wire/datapoint.ts';
 import { isArrayOfObjects, readDatapointArray } from '../wire/datapoint-array.ts';
 import { createPushByteReader } from '../wire/push-bytes.ts';
@@ -77,5 +77,10 @@ function readPayload(payload: Uint8Array): JsonValue {
   if (!isUtf8(payload)) throw invalid('the payload is not valid UTF-8');
   const text = withoutPadding(bufferOf(payload).toString('utf8'));
   if (text === '') throw invalid('the value is missing: the payload is empty');
-  return readJson(text, 'the payload', readPayloadValue);
+  try {
+    return readPayloadValue(text, limits.jsonDepthMax, limits.jsonCostMax);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw invalid(`the payload is not valid JSON: ${error.message}`);
+  }
 }
