@@ -56,6 +56,21 @@ const promises: Promises = {
     assert.deepEqual(await idsVisibleTo(opened, everything), ['c', 'a', 'b', 'e', 'd', '0']);
   },
 
+  'a list shows all of many devices that its viewer was granted': async (opened) => {
+    const granted = Array.from({ length: 700 }, (_, n) => `granted${n}`);
+    for (const id of ['first', ...granted, 'hidden', 'last']) {
+      const isPrivate = id !== 'first' && id !== 'last';
+      await opened.devices.insert(aDevice(id, isPrivate ? { visibility: 'private' } : {}));
+    }
+    const reached = new Set([...granted.toReversed(), 'gone']);
+    const who = { username: username('bob'), reached };
+    const shown = ['first', ...granted, 'last'];
+    assert.deepEqual(await idsVisibleTo(opened, { who }), shown);
+    assert.deepEqual(await idsVisibleTo(opened, { who }, '!name'), shown);
+    const { devices, total } = await list(opened, { visibleTo: { who }, limit: 3, offset: 699 });
+    assert.deepEqual([devices.map(({ id }) => id), total], [shown.slice(699), 702]);
+  },
+
   'a list shows what its viewer may see and nothing else': async (opened) => {
     for (const name of ['alice', 'bob']) await opened.users.insert(aUser(name), 'hash');
     const hidden = { visibility: 'private' as const };
