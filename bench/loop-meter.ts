@@ -1,5 +1,6 @@
 // Loaded into the service by bench/loop-holds.ts: how long its main thread is held.
 import { renameSync, writeFileSync } from 'node:fs';
+import { PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
 /** How long the loop was held at a time, in ms, from one look of the meter to the next. */
@@ -10,6 +11,9 @@ export interface LoopHolds {
   /** What of it this thread worked itself; the rest others had the processor. */
   readonly workedP999: number;
   readonly workedMax: number;
+  /** The longest collection of garbage, and all of them together. */
+  readonly collectedMax: number;
+  readonly collected: number;
 }
 
 const lookMs = 1;
@@ -27,6 +31,11 @@ const highest = (sorted: Float64Array, share: number): number =>
 function watch(file: string): void {
   let held: number[] = [];
   let worked: number[] = [];
+  let collections: number[] = [];
+  const collector = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) collections.push(duration);
+  });
+  collector.observe({ entryTypes: ['gc'] });
   let [before, workedBefore] = [performance.now(), threadMs()];
   setInterval(() => {
     const [now, workedNow] = [performance.now(), threadMs()];
@@ -41,7 +50,10 @@ function watch(file: string): void {
       looks: holds.length,
       ...{ p999: highest(holds, 0.999), max: highest(holds, 1) },
       ...{ workedP999: highest(works, 0.999), workedMax: highest(works, 1) },
+      collectedMax: Math.max(0, ...collections),
+      collected: collections.reduce((sum, ms) => sum + ms, 0),
     };
+    collections = [];
     held = [];
     worked = [];
     // Under another name until it is whole: somebody waits for it.

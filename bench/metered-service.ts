@@ -11,13 +11,21 @@ export interface MeteredService extends ServiceProcess {
   readonly holds: () => Promise<LoopHolds>;
 }
 
-/** Starts a service with its data and its meter's file in a directory. */
-export async function startMetered(directory: string): Promise<MeteredService> {
+/**
+ * Starts a service with its data and its meter's file in a directory; with a folder for them, it
+ * writes CPU profiles of its threads there when it ends.
+ */
+export async function startMetered(directory: string, profiles?: string): Promise<MeteredService> {
   const meterFile = join(directory, 'holds.json');
   const service = await startProcess({
     directory,
     environment: { KIPIMO_LOG_LEVEL: 'info', LOOP_METER_FILE: meterFile },
-    nodeFlags: ['--import', pathToFileURL(resolve(import.meta.dirname, 'loop-meter.ts')).href],
+    nodeFlags: [
+      ...['--import', pathToFileURL(resolve(import.meta.dirname, 'loop-meter.ts')).href],
+      ...(profiles === undefined
+        ? []
+        : ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${profiles}`]),
+    ],
   });
   const holds = async (): Promise<LoopHolds> => {
     rmSync(meterFile, { force: true });

@@ -267,7 +267,8 @@ function lengthOf(payload: unknown): number {
 /**
  * Requests that come before the last answer has left are kept, as many as the gate of a connection
  * lets through [RFC 9112, 9.3.2]: bytes are reserved for each. Reads begin when the answer before
- * them has left, so that a connection has one at a time; other requests begin in slices.
+ * them has left, so that a connection has one at a time. All begin in slices: many connections end
+ * an answer in one pass of the event loop, and one that ends begins the next.
  */
 function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
   const listeners = server.listeners('request');
@@ -284,10 +285,11 @@ function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
     else if (mayWait(request, answer, hold) && !isRead(request)) beginInTurn(request, answer);
     else {
       if (isRead(request) && hasBody(request)) request.resume();
-      last.once('close', () => !request.socket.destroyed && begin(request, answer));
+      last.once('close', () => beginInTurn(request, answer));
     }
   });
   function beginInTurn(request: IncomingMessage, answer: ServerResponse): void {
+    if (request.socket.destroyed) return;
     const turn = turnOf(request);
     if (turn === undefined) begin(request, answer);
     else void turn.then(() => !request.socket.destroyed && begin(request, answer));

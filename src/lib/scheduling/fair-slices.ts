@@ -26,7 +26,7 @@ function threadMs(): number {
   return (user + system) / 1_000;
 }
 
-const turnsPerEntry = 4;
+const turnsPerEntry = 2;
 
 /** Microtasks in which a short piece of work gets on: they are run before the next one begins. */
 const ticksPerPiece = 8;
