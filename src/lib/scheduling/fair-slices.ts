@@ -37,7 +37,8 @@ const ticksPerPiece = 8;
  * short ones.
  */
 export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
-  const waiting = new PayerQueues<() => void>();
+  /** Each answers true when it has nothing left to get on with. */
+  const waiting = new PayerQueues<() => unknown>();
   let isPumping = false;
   let enteredAt: number | undefined;
 
@@ -49,18 +50,26 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
         isPumping = false;
         return;
       }
-      begin();
+      if (begin() === true) continue;
       for (let tick = 0; tick < ticksPerPiece; tick += 1) await undefined;
     }
     setImmediate(() => void pump());
   }
 
-  function next(payer: string): Promise<void> {
-    return new Promise((resolve) => {
-      waiting.push(payer, resolve);
-      if (isPumping) return;
-      isPumping = true;
-      setImmediate(() => void pump());
+  function push(payer: string, begin: () => unknown): void {
+    waiting.push(payer, begin);
+    if (isPumping) return;
+    isPumping = true;
+    setImmediate(() => void pump());
+  }
+
+  const next = (payer: string): Promise<void> => new Promise((resolve) => push(payer, resolve));
+
+  /** Runs a piece of work in the payer's next slice, and again while it answers true. */
+  function run(payer: string, piece: () => boolean): void {
+    push(payer, () => {
+      if (piece()) run(payer, piece);
+      return true;
     });
   }
 
@@ -105,6 +114,7 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
     enter: (payer: string): Promise<void> | undefined => (mayEnter() ? undefined : next(payer)),
     /** Resolves when the next slice of the payer begins. */
     next,
+    run,
     /** Pieces of work that wait for their slice. */
     get waiting() {
       return waiting.size;

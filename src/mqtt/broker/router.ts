@@ -213,7 +213,7 @@ function createFanOut(options: {
     waitingBytes += job.bytes;
     if (queues.has(payer)) return;
     queues.set(payer, queue);
-    void serve(payer, queue);
+    serve(payer, queue);
   }
 
   const isFull = ({ waiting, bytes }: PayerQueue, job: Job): boolean =>
@@ -222,26 +222,29 @@ function createFanOut(options: {
     waitingBytes + job.bytes > mqttLimits.deliveriesWaitingBytesMax;
 
   /** Hands out the jobs of a payer, also those that come meanwhile, in its slices. */
-  async function serve(payer: Payer, queue: PayerQueue): Promise<void> {
-    for (const [job, done] of queue.jobs) {
-      for (let isOver = false; !isOver; ) {
-        await slices.next(payer);
-        // Wait for the store while the payer's journal quota is used up, else messages are dropped.
-        const synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
-        if (synced !== undefined) {
-          await synced;
-          continue;
-        }
-        const before = job.left;
-        isOver = offerSome(job, roomFor(job.delivery));
-        queue.waiting -= isOver ? before : before - job.left;
+  function serve(payer: Payer, queue: PayerQueue): void {
+    slices.run(payer, () => {
+      const [first] = queue.jobs;
+      if (first === undefined) return false;
+      // Wait for the store while the payer's journal quota is used up, else messages are dropped.
+      const synced = journal.hasRoomFor(payer) ? undefined : journal.synced();
+      if (synced !== undefined) {
+        void synced.then(() => serve(payer, queue));
+        return false;
       }
-      queue.jobs.delete(job);
-      queue.bytes -= job.bytes;
-      waitingBytes -= job.bytes;
-      done();
-    }
-    queues.delete(payer);
+      const [job, done] = first;
+      const before = job.left;
+      const isOver = offerSome(job, roomFor(job.delivery));
+      queue.waiting -= isOver ? before : before - job.left;
+      if (isOver) {
+        queue.jobs.delete(job);
+        queue.bytes -= job.bytes;
+        waitingBytes -= job.bytes;
+        done();
+      }
+      if (queue.jobs.size === 0) queues.delete(payer);
+      return queue.jobs.size > 0;
+    });
   }
 
   return (delivery: Delivery, match: Match): void => {
