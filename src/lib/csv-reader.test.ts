@@ -84,3 +84,9 @@ test('an open quote, text after a quote, and an endless record are refused', () 
   assert.throws(() => read(['a,b\n"x"y,z']), /line 2: text follows a closing quote/);
   assert.throws(() => read(['a,b\n"', 'x'.repeat(600), 'x'.repeat(600)]), /line 2: a record may/);
 });
+
+test('a record has as many cells as a spreadsheet has columns', () => {
+  const cells = (count: number) => Array.from({ length: count }, () => '1').join(',');
+  assert.equal(read([`${cells(16_384)}\n`], 100_000)[0]?.cells.length, 16_384);
+  assert.throws(() => read([`${cells(16_385)}\n`], 100_000), /may have 16384 cells/);
+});

@@ -26,6 +26,9 @@ export class CsvError extends Error {
   }
 }
 
+/** Spreadsheets have as many columns. */
+const cellsMax = 16_384;
+
 interface Found {
   readonly cells: readonly CsvCell[];
   /** After the line end. */
@@ -35,7 +38,7 @@ interface Found {
 /**
  * A reader by RFC 4180, as tolerant as spreadsheets: lines may end in CRLF, LF or CR, rows of empty
  * cells are passed over, a byte order mark too. A line `sep=;`, else the first record says what
- * separates cells: commas, semicolons or tabs.
+ * separates cells: commas, semicolons or tabs. A record has up to 16,384 cells.
  */
 export function createCsvReader(options: { readonly recordCharactersMax: number }) {
   const { recordCharactersMax } = options;
@@ -43,6 +46,8 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
   let rest = '';
   let line = 1;
   let isStart = true;
+  /** The record that has begun: what arrives behind it is read once, however long it gets. */
+  let begun: Begun | undefined;
 
   function read(isEnd: boolean): readonly CsvRecord[] {
     const records: CsvRecord[] = [];
@@ -57,8 +62,14 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
         line += lineEnds(rest, 0, at);
         continue;
       }
-      const found = recordAt({ text: rest, delimiter, isEnd, line }, at);
-      if (found === undefined) break;
+      begun ??= { cells: [], at, seen: at };
+      const found = recordAt({ text: rest, delimiter, isEnd, line }, begun);
+      if (found === undefined) {
+        begun.seen -= at;
+        begun.at -= at;
+        break;
+      }
+      begun = undefined;
       if (!found.cells.every(isBlank)) records.push({ line, cells: found.cells });
       line += lineEnds(rest, at, found.end);
       at = found.end;
@@ -128,6 +139,15 @@ function delimiterOf(text: string, isEnd: boolean): CsvDelimiter | undefined {
   return isEnd ? ',' : undefined;
 }
 
+/** A record whose end has not come yet. */
+interface Begun {
+  readonly cells: CsvCell[];
+  /** Where its cell under way begins. */
+  at: number;
+  /** Up to where that cell was read. */
+  seen: number;
+}
+
 interface Source {
   readonly text: string;
   readonly delimiter: CsvDelimiter;
@@ -136,52 +156,62 @@ interface Source {
   readonly line: number;
 }
 
-/** The record that begins there, or undefined when its end may not have come yet. */
-function recordAt(source: Source, start: number): Found | undefined {
+/** The record under way, or undefined when its end may not have come yet. */
+function recordAt(source: Source, begun: Begun): Found | undefined {
   const { text, delimiter, isEnd } = source;
-  const cells: CsvCell[] = [];
-  for (let at = start; ; at += 1) {
-    const cell = text[at] === '"' ? quotedCell(source, at) : bareCell(text, delimiter, at);
-    if (cell === undefined) return undefined;
-    cells.push({ text: cell.text, isQuoted: cell.isQuoted });
-    at = cell.end;
-    if (at === text.length) return isEnd ? { cells, end: at } : undefined;
-    if (text[at] === delimiter) continue;
-    if (text[at] === '\n') return { cells, end: at + 1 };
-    if (text[at] !== '\r') throw new CsvError('text follows a closing quote', source.line);
+  const { cells } = begun;
+  for (;;) {
+    const isQuoted = text[begun.at] === '"';
+    const end = isQuoted ? quotedEnd(source, begun) : bareEnd(text, delimiter, begun);
+    if (end === undefined || (end === text.length && !isEnd)) return undefined;
     // A line feed that belongs to it may be on its way.
-    if (at + 1 === text.length && !isEnd) return undefined;
-    return { cells, end: text[at + 1] === '\n' ? at + 2 : at + 1 };
+    if (text[end] === '\r' && end + 1 === text.length && !isEnd) return undefined;
+    cells.push({ text: cellText(text.slice(begun.at, end), isQuoted), isQuoted });
+    begun.at = end + 1;
+    begun.seen = begun.at;
+    if (end === text.length) return { cells, end };
+    if (text[end] === delimiter) {
+      if (cells.length === cellsMax) {
+        throw new CsvError(`a record may have ${cellsMax} cells`, source.line);
+      }
+      continue;
+    }
+    if (text[end] === '\n') return { cells, end: end + 1 };
+    if (text[end] !== '\r') throw new CsvError('text follows a closing quote', source.line);
+    return { cells, end: text[end + 1] === '\n' ? end + 2 : end + 1 };
   }
 }
 
-interface FoundCell extends CsvCell {
-  readonly end: number;
-}
+const cellText = (text: string, isQuoted: boolean): string =>
+  isQuoted ? text.slice(1, -1).replaceAll('""', '"') : text;
 
 const bareTexts: Readonly<Record<CsvDelimiter, RegExp>> = {
   ...{ ',': /[^,\r\n]*/y, ';': /[^;\r\n]*/y },
   ...{ '\t': /[^\t\r\n]*/y, '|': /[^|\r\n]*/y },
 };
 
-function bareCell(text: string, delimiter: CsvDelimiter, start: number): FoundCell {
+function bareEnd(text: string, delimiter: CsvDelimiter, begun: Begun): number {
   const pattern = bareTexts[delimiter];
-  pattern.lastIndex = start;
-  const [found = ''] = pattern.exec(text) ?? [];
-  return { text: found, isQuoted: false, end: start + found.length };
+  pattern.lastIndex = begun.seen;
+  begun.seen += pattern.exec(text)?.[0].length ?? 0;
+  return begun.seen;
 }
 
-function quotedCell({ text, isEnd, line }: Source, start: number): FoundCell | undefined {
-  for (let at = start + 1; ; at += 2) {
-    at = text.indexOf('"', at);
-    const isClosed = at >= 0 && (at + 1 < text.length || isEnd);
+/** Behind the closing quote; undefined: it has not come yet. */
+function quotedEnd({ text, isEnd, line }: Source, begun: Begun): number | undefined {
+  for (let at = Math.max(begun.seen, begun.at + 1); ; at += 2) {
+    const quote = text.indexOf('"', at);
+    const isClosed = quote >= 0 && (quote + 1 < text.length || isEnd);
     if (!isClosed) {
-      if (!isEnd) return undefined;
-      throw new CsvError('a quote is never closed', line);
+      if (isEnd) throw new CsvError('a quote is never closed', line);
+      begun.seen = quote < 0 ? text.length : quote;
+      return undefined;
     }
-    if (text[at + 1] === '"') continue;
-    const inside = text.slice(start + 1, at);
-    return { text: inside.replaceAll('""', '"'), isQuoted: true, end: at + 1 };
+    at = quote;
+    if (text[at + 1] !== '"') {
+      begun.seen = at;
+      return at + 1;
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../lib/csv-datapoints.ts';
 import { CsvError } from '../lib/csv-reader.ts';
 import { JsonError, parseJson } from '../lib/json.ts';
+import { withoutStackTraces } from '../lib/stackless.ts';
 import { createEncodingFinder } from '../lib/text-encoding.ts';
 
 /** A row of a CSV with datapoints: its datapoint, or why it has none. */
@@ -32,8 +33,10 @@ export function createCsvRowReader(choices: CsvChoices) {
   const { csvRecordCharactersMax: recordCharactersMax } = limits;
   const reader = createCsvDatapointReader({ ...choices, recordCharactersMax });
   return {
-    push: (piece: Uint8Array) => refusing(() => reader.push(piece)).map(toRow),
-    end: () => refusing(() => reader.end()).map(toRow),
+    // Each of thousands of rows may be refused.
+    push: (piece: Uint8Array) =>
+      withoutStackTraces(() => refusing(() => reader.push(piece)).map(toRow)),
+    end: () => withoutStackTraces(() => refusing(() => reader.end()).map(toRow)),
   };
 }
 
