@@ -173,11 +173,18 @@ function metricsOf(context: BrokerContext): BrokerMetrics {
   };
 }
 
-async function closeAll({ members, wills, ownership, claims, journal }: BrokerContext) {
+async function closeAll(context: BrokerContext): Promise<void> {
+  const { members, wills, registry, ownership, claims, journal } = context;
   for (const member of [...members]) member.end(reason.shuttingDown);
   // Wills do not wait any longer for their clients to come back.
   await wills.finish();
   await ownership?.close();
   await claims?.finish();
+  // A value whose packet id is kept as handed on has to reach kept sessions before the broker ends.
+  const underWay = registry
+    .ofIdentities(() => true)
+    .flatMap(({ received }) => [...(received?.values() ?? [])]);
+  // The journal gives up where the store is away, so nothing under way waits for it without end.
+  await Promise.all([Promise.allSettled(underWay), journal.finish()]);
   await journal.finish();
 }

@@ -6,6 +6,7 @@ import {
   connectWith,
   type MemoryPeer,
   openPeer,
+  settled,
 } from '../../../test/mqtt/memory-peer.ts';
 import { quickSessions, testBroker } from '../../../test/mqtt/test-broker.ts';
 import type { Message, Qos } from '../../domain/messaging/message.ts';
@@ -94,6 +95,48 @@ test('a kept session survives the process, with subscriptions, queue and QoS 2 i
   const packets = await second.take();
   assert.deepEqual(topicsOf(packets), ['a/1', 'a/2']);
   assert.ok(packets.some(({ cmd }) => cmd === 'pubrec'));
+});
+
+test('a QoS 2 value stored while the broker closes reaches kept sessions', async () => {
+  const sessions = await quickSessions();
+  const before = await testBroker(sessions);
+  const reader = await connectPeer(before.broker, durable);
+  await subscribe(reader, { topic: 't' });
+  const stored = Promise.withResolvers<void>();
+  let isHeard = true;
+  before.hooks.answerPublish = async () => {
+    await stored.promise;
+    // As the service does: values come in when they are stored, until the broker has closed.
+    if (isHeard) before.broker.deliver([aMessage('t', { qos: 2 })]);
+    return { kind: 'accepted', isPassedOn: false };
+  };
+  const value = { topic: 't', payload: 'x', qos: 2, retain: false } as const;
+  const sent = { ...value, cmd: 'publish', messageId: 5 } as const;
+  const publisher = { clean: false, clientId: 'publisher' };
+  const first = await connectPeer(before.broker, publisher);
+  first.send({ ...sent, dup: false });
+  await first.take();
+  const closed = before.broker.close().then(() => {
+    isHeard = false;
+  });
+  await settled();
+  stored.resolve();
+  await closed;
+  await settled();
+  const after = await testBroker(sessions);
+  after.hooks.answerPublish = () => {
+    after.broker.deliver([aMessage('t', { qos: 2 })]);
+    return { kind: 'accepted', isPassedOn: false };
+  };
+  const second = openPeer(after.broker);
+  second.send(connectWith(publisher), { ...sent, dup: true });
+  assert.deepEqual(
+    (await second.take()).map(({ cmd }) => cmd),
+    ['connack', 'pubrec'],
+  );
+  const again = openPeer(after.broker);
+  again.send(connectWith(durable));
+  assert.deepEqual(topicsOf(await again.take()), ['t']);
 });
 
 test('a clean start and an expiry that has passed leave nothing behind', async () => {
