@@ -254,7 +254,7 @@ function createAccountServices(parts: ServiceParts, longWork: LongWork) {
     accounts: createAccounts({
       ...{ users, logins, work, clock, longWork, signUpNow, smsCreditNew },
       removeMuchOf: (owner) => removeDevicesOf(storage.devices, owner),
-      countDevices: (owner) => storage.devices.countOwnedBy(owner),
+      countDevices: (owners) => storage.devices.countOwnedByEach(owners),
     }),
     firstLogin: createFirstLogin({
       ...{ users, work, failures, clock, pending, reporter },

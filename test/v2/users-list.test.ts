@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { StatementSync } from 'node:sqlite';
 import test, { after, before } from 'node:test';
+import pg from 'pg';
 import { createManualClock } from '../../src/lib/clock.ts';
+import { isRecord } from '../../src/lib/record.ts';
 import { passwordOf, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 
@@ -60,6 +63,45 @@ test('administrators see the last login of an account, and how many devices it o
       shown.every((row) => !('last_login' in row) && !('devices' in row)),
       by,
     );
+  }
+});
+
+/** Counts the statements that read accounts or devices while this runs, on either engine. */
+async function statementsOf(work: () => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const watch = (
+    prototype: object,
+    name: string,
+    sqlOf: (on: object, first: unknown) => unknown,
+  ) => {
+    const method: (...given: unknown[]) => unknown = Reflect.get(prototype, name);
+    function counted(this: object, ...given: unknown[]): unknown {
+      if (/\bfrom (users|devices)\b/.test(String(sqlOf(this, given[0])))) count += 1;
+      return Reflect.apply(method, this, given);
+    }
+    test.mock.method(prototype as Record<string, () => unknown>, name, counted);
+  };
+  const ofStatement = (statement: object) => Reflect.get(statement, 'sourceSQL');
+  watch(StatementSync.prototype, 'all', ofStatement);
+  watch(StatementSync.prototype, 'get', ofStatement);
+  watch(pg.Client.prototype, 'query', (_, query) => (isRecord(query) ? query['text'] : query));
+  try {
+    await work();
+    return count;
+  } finally {
+    test.mock.restoreAll();
+  }
+}
+
+test('a list of many accounts asks no more of the database than a list of one', async () => {
+  for (const query of ['', 'text=jose', 'role=user&inactive_since=2026-02-01']) {
+    await list(query);
+    const ofOne = await statementsOf(() => list(`${query}&limit=1`));
+    const ofAll = await statementsOf(async () => {
+      assert.ok((await list(query)).names.length >= 3);
+    });
+    assert.ok(ofOne > 0, 'statements are counted');
+    assert.equal(ofAll, ofOne, query);
   }
 });
 

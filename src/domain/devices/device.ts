@@ -162,6 +162,8 @@ export interface DeviceStore {
   /** Whether each of these exists. */
   existing(parts: readonly DevicePart[]): Promise<readonly boolean[]>;
   countOwnedBy(owner: Username): Promise<number>;
+  /** The same for each of these accounts. */
+  countOwnedByEach(owners: readonly Username[]): Promise<readonly number[]>;
   /** Bytes that a device, or one of its sensors, counts towards the quota of its owner. */
   storedBytes(id: DeviceId, sensorId?: SensorId): Promise<number>;
   /** The same for all devices of each owner. */

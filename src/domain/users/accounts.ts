@@ -262,7 +262,7 @@ export interface UserFilter {
 
 interface UserSearchOptions {
   readonly users: UserStore;
-  readonly countDevices: (owner: Username) => Promise<number>;
+  readonly countDevices: (owners: readonly Username[]) => Promise<readonly number[]>;
   readonly longWork: Pick<LongWork, 'run'>;
 }
 
@@ -280,17 +280,12 @@ function createUserSearch(options: UserSearchOptions) {
       ids: readonly UserId[],
       { limit, offset }: { readonly limit: number; readonly offset: number },
     ): Promise<UserListing> {
-      const found: User[] = [];
-      for (const id of ids.slice(offset, offset + limit)) {
-        const user = await users.find(id);
-        if (user !== undefined) found.push(user);
-      }
-      return { users: found, total: ids.length };
+      return { users: await users.some(ids.slice(offset, offset + limit)), total: ids.length };
     },
-    /** How many devices a user owns, for administrators; undefined for others. */
-    async devicesOf(actor: Actor, { username }: User): Promise<number | undefined> {
-      if (actor.kind !== 'admin' || actor.key !== undefined) return undefined;
-      return countDevices(username);
+    /** How many devices each user owns, for administrators; nothing for others. */
+    async devicesOf(actor: Actor, owners: readonly User[]): Promise<readonly number[]> {
+      if (actor.kind !== 'admin' || actor.key !== undefined) return [];
+      return countDevices(owners.map(({ username }) => username));
     },
   };
 }

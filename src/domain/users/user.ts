@@ -99,6 +99,8 @@ export interface PasswordOptions {
 export interface UserStore {
   insert(user: NewUser, passwordHash: string): Promise<'inserted' | 'duplicate'>;
   find(id: UserId): Promise<User | undefined>;
+  /** Those of these accounts that exist, in order of creation. */
+  some(ids: readonly UserId[]): Promise<readonly User[]>;
   findByUsername(username: string): Promise<User | undefined>;
   /** By username, in any case of letters. */
   findLogin(username: string): Promise<StoredLogin | undefined>;

@@ -124,7 +124,8 @@ export function userRoutes(services: Services): readonly Route[] {
       errors: ['invalid', 'unauthenticated', 'not_found'],
       handle: async ({ actor, params }) => {
         const user = await accounts.get(parseUserId(params['user_id']));
-        return json(await shownTo(accounts, actor, user));
+        const [devices] = await accounts.devicesOf(actor, [user]);
+        return json(shownTo(accounts, actor, user, devices));
       },
     }),
     ...userChangeRoutes(services),
@@ -133,10 +134,9 @@ export function userRoutes(services: Services): readonly Route[] {
 }
 
 /** An account as the actor may see it. */
-async function shownTo(accounts: Services['accounts'], actor: Actor, user: User) {
-  const devices = await accounts.devicesOf(actor, user);
+function shownTo(accounts: Services['accounts'], actor: Actor, user: User, devices?: number) {
   const shown = userToWire(user, accounts.maySeeContact(actor, user));
-  return { ...shown, ...(devices !== undefined && useToWire(user, devices)) };
+  return { ...shown, ...ifDefined(devices, (devices) => useToWire(user, devices)) };
 }
 
 function listRoute({ accounts }: Services): Route {
@@ -154,8 +154,11 @@ function listRoute({ accounts }: Services): Route {
         const { users, total } = await (found === undefined
           ? accounts.list(defined({ username, ...page }))
           : accounts.some(found, page));
-        const shown = users.map((user) => shownTo(accounts, actor, user));
-        return { users: await Promise.all(shown), total };
+        const devices = await accounts.devicesOf(actor, users);
+        return {
+          users: users.map((user, at) => shownTo(accounts, actor, user, devices[at])),
+          total,
+        };
       };
       return listed({ url, query }, limits.usersPageDefault, 'users', read, (user) => user);
     },

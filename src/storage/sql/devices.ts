@@ -30,7 +30,7 @@ import {
   slicesOf,
   visibleRows,
 } from './resources.ts';
-import type { SqlContext, SqlReader, Value } from './session.ts';
+import type { Count, SqlContext, SqlReader, Value } from './session.ts';
 import { createStoredBytes, type StoredDatapoints } from './stored-bytes.ts';
 
 // A few more, such as those with the word in their meta: they are checked one by one.
@@ -44,6 +44,9 @@ const selectExisting = `
       or exists (select 1 from actuators where device_id = value and actuator_id = value3))
     as found
   from each($1, $2, $3) order by given.key`;
+const countOfEach = `
+  select (select count(*) from devices where nocase(owner) = nocase(value)) as n
+  from each($1) order by given.key`;
 
 /** The parts of the store that differ by engine. */
 export interface DeviceStoreOptions {
@@ -72,6 +75,8 @@ export function createDeviceStore(
       return rows.map((row) => Boolean(row.found));
     },
     countOwnedBy: countingOwned(reader, 'devices'),
+    countOwnedByEach: async (owners) =>
+      (await reader.all<Count>(countOfEach, owners)).map(({ n }) => n),
     addStrangerBytes: (added) => write('addStrangerBytes', [...added.keys()], [...added.values()]),
     update: (id, changes, at) => write('updateDevice', id, resourcePatchOf(changes), at),
     async remove(id) {

@@ -95,6 +95,8 @@ interface PasswordEnds {
 }
 
 const selectById = `select ${userColumns} from users where id = $1`;
+const selectSome = `
+  select ${userColumns} from users where id in (select value from each($1)) order by position`;
 const selectByUsername = `select ${userColumns} from users where nocase(username) = nocase($1)`;
 const selectByEmail = `
   select ${userColumns} from users where email_key = $1
@@ -235,6 +237,7 @@ export function createUserStore(
   return {
     insert: (user, passwordHash) => write('insertUser', userToRow(user, passwordHash)),
     find: async (id) => found(await reader.first<UserRow>(selectById, id), read),
+    some: async (ids) => (await reader.all<UserRow>(selectSome, ids)).map(read),
     findByUsername: async (username) => found(await byUsername(username), read),
     findLogin: async (username) => found(await byUsername(username), loginFromRow),
     findByEmail: async (email) =>

@@ -337,6 +337,11 @@ const promises: Promises = {
     await opened.devices.update(deviceId('a'), { owner: username('guest') }, noon);
     assert.equal(await opened.devices.countOwnedBy(username('alice')), 1);
     assert.equal(await opened.devices.countOwnedBy(username('guest')), 1);
+    await opened.devices.insert(aDevice('c'));
+    const owners = ['zoe', 'guest', 'ALICE', 'zoe'].map(username);
+    const each = await opened.devices.countOwnedByEach(owners);
+    assert.deepEqual(each, [0, 1, 2, 0], 'in the order asked for');
+    assert.deepEqual(await opened.devices.countOwnedByEach([]), []);
   },
 };
 

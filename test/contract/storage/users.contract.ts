@@ -61,6 +61,13 @@ const promises: Promises = {
     assert.equal(await users.find(userId('id-bob')), undefined);
   },
 
+  'some accounts are found at once, in order of creation': async ({ users }) => {
+    const [zoe, ana, bob] = [aUser('zoe'), aUser('ana'), aUser('bob')];
+    for (const user of [zoe, ana, bob]) await users.insert(user, 'hash');
+    assert.deepEqual(await users.some([bob.id, userId('gone'), zoe.id, bob.id]), [zoe, bob]);
+    assert.deepEqual(await users.some([]), []);
+  },
+
   'profile texts come back whole, whatever they hold': async ({ users }) => {
     for (const [index, text] of awkwardTexts.entries()) {
       const user = aUser(`u${index}`, { profile: { firstName: text, address: [text, text] } });
