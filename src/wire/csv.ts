@@ -19,14 +19,16 @@ export const csvIds = ({ deviceId, sensorId }: SensorRef): string =>
   `${textCell(deviceId)},${textCell(sensorId)},`;
 
 /** Writes a line of a CSV answer; an absent timestamp is an empty cell. */
-export function csvRow(row: {
+export const csvRow = (row: {
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
   readonly datapoint: Datapoint;
-}): string | LongText {
-  const { value, timestamp, receivedAt } = row.datapoint;
-  const times = `,${timeCell(timestamp)},${formatTimestamp(receivedAt)}\r\n`;
-  return rowOf(csvIds(row), value, times);
+}): string | LongText => csvRowBehind(csvIds(row), row.datapoint);
+
+/** The same behind ids that were written before. */
+export function csvRowBehind(ids: string, datapoint: Datapoint): string | LongText {
+  const { value, timestamp, receivedAt } = datapoint;
+  return rowOf(ids, value, `,${timeCell(timestamp)},${formatTimestamp(receivedAt)}\r\n`);
 }
 
 /** Writes a line without the ids. */

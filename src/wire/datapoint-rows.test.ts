@@ -68,3 +68,18 @@ test('columns are written as their datapoints are, byte for byte', () => {
     { numRuns: 500 },
   );
 });
+
+test('rows of texts that fill many pieces are written in their order', () => {
+  const values = Array.from({ length: 40 }, (_, at) => (at % 7 === 3 ? at : 'é'.repeat(75 * at)));
+  const datapoints = values.map((value, at) => ({ value, timestamp: at, receivedAt: at }));
+  const columns = {
+    ...toDatapointColumns(datapoints),
+    received: Float64Array.from(values, (_, at) => at),
+    timed: new Uint8Array(values.length).fill(1),
+  };
+  const step = values.map((_, at) => ({ source: { ref: sensor }, columns, from: at, to: at + 1 }));
+  const one = createDatapointWriter(sensor, v2Spelling);
+  assert.equal(asText(createJsonRows()(step)), datapoints.map((each) => one(each)).join(','));
+  const lines = datapoints.map((datapoint) => csvRow({ ...sensor, datapoint }));
+  assert.equal(asText(createCsvRows()(step)), lines.join(''));
+});

@@ -4,7 +4,7 @@ import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
 import type { SensorRows } from '../domain/datapoints/datapoint-columns.ts';
 import { joinedText, type LongText } from '../lib/long-json.ts';
 import { createTextBytes, type TextBytes } from '../lib/text-bytes.ts';
-import { csvIds, csvRow, csvRowWithoutIds } from './csv.ts';
+import { csvIds, csvRowBehind, csvRowWithoutIds } from './csv.ts';
 import { createDatapointWriter, datapointIds } from './datapoint.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 import { keysOf, sensorBucketIds } from './summary.ts';
@@ -44,10 +44,10 @@ export function createCsvRows(spelling: Spelling = v2Spelling): RowsWriter {
     );
   }
   return rowsWriter(
-    (sensor) => ({
-      ids: Buffer.from(csvIds(sensor)),
-      slow: (datapoint) => csvRow({ ...sensor, datapoint }),
-    }),
+    (sensor) => {
+      const ids = csvIds(sensor);
+      return { ids: Buffer.from(ids), slow: (datapoint) => csvRowBehind(ids, datapoint) };
+    },
     (text, number, timestamp, received) => {
       text.putNumber(number);
       text.putBytes(comma);
@@ -107,19 +107,39 @@ function rowsWriter(
     return fresh;
   }
 
+  /** Text of rows that is not among the bytes yet: one call for many rows. */
+  let waiting = '';
+
+  function putWaiting(): void {
+    if (waiting === '') return;
+    text.putText(waiting);
+    waiting = '';
+  }
+
+  function putBetween(): void {
+    if (between === undefined) return;
+    if (waiting === '') text.putBytes(between);
+    else waiting += ',';
+  }
+
+  function putSlow(written: string | LongText, before: Pieces): void {
+    if (typeof written === 'string') waiting += written;
+    if (typeof written !== 'string' || waiting.length > waitingMax) putWaiting();
+    if (typeof written !== 'string') before.push(text.take(), written);
+  }
+
   /** Adds what stands before the last row with a long value, up to its end. */
   function putRows({ source, columns, from, to }: SensorRows, before: Pieces): void {
     const { ids, slow } = knownForm(source.ref);
     const { count, times, numbers, received, timed } = columns;
     const hasAll = received?.length === count && timed?.length === count;
     for (let row = from; row < to; row += 1) {
-      if (between !== undefined && row > from) text.putBytes(between);
+      if (row > from) putBetween();
       const number = numbers[row] ?? Number.NaN;
       if (!hasAll || Number.isNaN(number)) {
-        const written = slow(columns.at(row));
-        if (typeof written === 'string') text.putText(written);
-        else before.push(text.take(), written);
+        putSlow(slow(columns.at(row)), before);
       } else {
+        putWaiting();
         text.putBytes(ids);
         putNumber(text, number, timed[row] === 0 ? undefined : times[row], received[row] ?? 0);
       }
@@ -130,16 +150,21 @@ function rowsWriter(
     try {
       const before: Pieces = [];
       for (let at = 0; at < step.length; at += 1) {
-        if (between !== undefined && at > 0) text.putBytes(between);
+        if (at > 0) putBetween();
         putRows(step[at] as SensorRows, before);
       }
+      putWaiting();
       return before.length === 0 ? text.take() : joinedText([...before, text.take()]);
     } finally {
       // Text that a failure left belongs to no other answer.
+      waiting = '';
       text.clear();
     }
   };
 }
+
+/** Characters of rows that may wait to become bytes. */
+const waitingMax = 8_192;
 
 type Pieces = (Uint8Array | LongText)[];
 

@@ -74,6 +74,17 @@ export function calibratedColumns(
   return { ...columns, numbers, at };
 }
 
+/** The same columns for readers of a row more than once: its object is made the first time. */
+export function keptColumns(columns: DatapointColumns): DatapointColumns {
+  let known: (Datapoint | undefined)[] | undefined;
+  const at = (row: number): Datapoint => {
+    known ??= new Array(columns.count);
+    known[row] ??= columns.at(row);
+    return known[row];
+  };
+  return { ...columns, at };
+}
+
 /** The number that the value in a row counts as, text that is a number included; else NaN. */
 export function numberIn(columns: DatapointColumns, row: number): number {
   const number = columns.numbers[row] ?? Number.NaN;

@@ -8,7 +8,7 @@ import { invalid } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { bytesPerWeight, weightIn } from './column-batch.ts';
-import type { DatapointColumns, SensorRows } from './datapoint-columns.ts';
+import { type DatapointColumns, keptColumns, type SensorRows } from './datapoint-columns.ts';
 import { type DatapointStore, type Page, readColumnSteps } from './datapoint-store.ts';
 import {
   type History,
@@ -174,7 +174,8 @@ async function fetchFirst<From extends Source>(options: MergeOptions<From>): Pro
     const calibration = query.isCalibrated ? sensor.calibration : undefined;
     const read = { datapoints, ref, page: cursorPage, calibration, pace, room };
     await merge.add(
-      mapSteps(readColumnSteps(read), (columns) => {
+      mapSteps(readColumnSteps(read), (step) => {
+        const columns = keptColumns(step);
         held -= bytes;
         bytes = 0;
         for (let row = 0; row < columns.count; row += 1) bytes += bytesIn(columns, row);
