@@ -3,7 +3,7 @@ import { limit, type Plant, patch } from './plant.ts';
 const silent = { file: 'test/neighbours/sockets-silent.test.ts', test: 'said nothing for 10.6 s' };
 const largePushes = 'test/neighbours/sockets-large-pushes.test.ts';
 const connectionRoom = 'src/app/connection-quotas.ts';
-const unread = 'test/neighbours/reads-unread.test.ts';
+const answerBudget = 'src/http/answer-budget.test.ts';
 const appender = 'src/domain/datapoints/appender.ts';
 const died = /the program died|other side closed|ECONN/;
 
@@ -98,13 +98,13 @@ export const plantsOfSockets: readonly Plant[] = [
   },
   {
     name: 'answers that are not read have a budget',
-    ...{ file: unread, test: '1,500 connections', budget: 'answer_bytes' },
-    says: /honest client's|MiB are held/,
+    ...{ file: answerBudget, test: 'answers that nobody reads', budget: 'answer_bytes' },
+    says: /an answer that waits|bytes are held/,
   },
   {
     name: 'answers that are asked for in one breath have a budget',
-    ...{ file: unread, test: '4,000 answers in one breath', budget: 'answer_bytes' },
-    says: /honest client's|MiB are held|the program died|other side closed|ECONN/,
+    ...{ file: 'src/http/request-gate.test.ts', test: 'few requests of a connection begin' },
+    says: /requests began/,
     patches: [limit('pipelinedRequestsMax: 64', 'pipelinedRequestsMax: 1_000_000')],
   },
   {
@@ -123,13 +123,12 @@ export const plantsOfSockets: readonly Plant[] = [
   },
   {
     name: 'bodies in chunks of a byte are cut off',
-    ...{ file: 'test/neighbours/sockets-dripping.test.ts', test: '24 bodies in chunks' },
-    says: /honest client's|MiB are held|the program died|other side closed|ECONN/,
+    ...{ file: answerBudget, test: 'a body in chunks of a byte', says: /read to its end/ },
     patches: [limit('tinyChunksMax: 1_024', 'tinyChunksMax: 1_000_000_000')],
   },
   {
     name: 'large pushes are read in slices',
-    ...{ file: largePushes, test: '45 bodies', says: /honest client's|held for/ },
+    ...{ file: 'src/http/large-push.test.ts', test: 'more than 128 KiB', says: /'large'/ },
     patches: [limit('largePushBytesMin: 131_072', 'largePushBytesMin: 1_000_000_000')],
   },
   {

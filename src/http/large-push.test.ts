@@ -69,6 +69,19 @@ const datapoint = fc.record(
 const withoutSpace = (read: unknown): unknown =>
   JSON.parse(JSON.stringify(read), (key, value) => (key === 'excerpt' ? '' : value));
 
+test('a body of more than 128 KiB is read piece by piece, of whatever kind', () => {
+  const kindOf = (text: string, type = 'application/json') =>
+    readPushBody(Buffer.from(text), type).kind;
+  const objects = (count: number) => `[${'{"value":1},'.repeat(count)}{"value":1}]`;
+  assert.equal(kindOf(objects(5_000)), 'json');
+  assert.equal(kindOf(objects(11_000)), 'large');
+  assert.equal(kindOf(`[${'[1],'.repeat(40_000)}1]`), 'large');
+  assert.equal(kindOf(`{"value":["${'x'.repeat(140_000)}"]}`), 'large');
+  assert.equal(kindOf('1,'.repeat(70_000), 'text/plain'), 'large');
+  const line = '2026-01-01T00:00:00Z,1\n';
+  assert.equal(kindOf(`timestamp,value\n${line.repeat(6_000)}`, 'text/csv'), 'large');
+});
+
 test('an array is read piece by piece as it is read in one go', async () => {
   const arrays = fc.array(fc.oneof({ weight: 9, arbitrary: datapoint }, fc.jsonValue()), {
     minLength: 1,

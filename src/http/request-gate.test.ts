@@ -67,6 +67,30 @@ test('a push under way is answered before its connection ends for want of budget
   assert.equal(begun.length, 1);
 });
 
+test('few requests of a connection begin before the answers to them have left', async (t) => {
+  const begun: ServerResponse[] = [];
+  const server = createServer((request, answer) => {
+    nextAnswer(request.socket, answer);
+    begun.push(answer);
+  });
+  const { node, dial } = await openPort(t, server);
+  const { client, connection } = await dial();
+  const all = 1_000;
+  let answers = 0;
+  client.on('data', (text: string) => {
+    answers += text.split('HTTP/1.1 204').length - 1;
+  });
+  node.takeOver(connection, Buffer.from(get.repeat(all)), false);
+  for (let passes = 0; passes < 2 * all; passes += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(begun.length > 1 && begun.length <= 64, `${begun.length} requests began`);
+  while (answers < all) {
+    for (const answer of begun.splice(0)) answer.writeHead(204).end();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+});
+
 test('requests that come at once on many connections begin in slices', async (t) => {
   let begun = 0;
   const server = createServer((_request, answer) => {
