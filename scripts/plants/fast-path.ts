@@ -36,18 +36,6 @@ export const plantsOfFastPath: readonly Plant[] = [
     ],
   },
   {
-    name: 'requests that waited for the answer before them begin in slices',
-    ...{ file: 'src/http/answer-budget.test.ts', test: 'a read that waited for the answer' },
-    says: /began without a slice/,
-    patches: [
-      patch(
-        'src/http/answer-budget.ts',
-        'turnOf: (request) => turns.enter(payerAt(clients.of(request).address)),',
-        'turnOf: () => undefined,',
-      ),
-    ],
-  },
-  {
     name: 'the fast path reads no body but of one Content-Length',
     ...differential,
     patches: [patch(reader, "  'traceparent',\n", "  'traceparent',\n  'transfer-encoding',\n")],
