@@ -84,9 +84,13 @@ export function createFire(parts: FireParts): Fire {
     log.error({ notificationId: planned.firing.notificationId }, 'a firing is lost');
   }
 
+  /** A service that stops waits also for what its timer began to try again. */
   async function retry(): Promise<void> {
     const again = held.takeAll();
-    if (again.length === 0) return;
+    if (again.length > 0) await track(tryAgain(again));
+  }
+
+  async function tryAgain(again: readonly PlannedFiring[]): Promise<void> {
     const tries = again.map((planned) =>
       attempt(planned).then(
         () => 1,
@@ -121,7 +125,7 @@ export function createFire(parts: FireParts): Fire {
 
   function fire(planned: PlannedFiring, { isRepeatedByCaller } = { isRepeatedByCaller: false }) {
     // In the order in which they came about, as a start after a crash looks for what is missing.
-    if (!held.isEmpty()) void track(retry());
+    if (!held.isEmpty()) void retry();
     return track(fireOne(planned, isRepeatedByCaller));
   }
 
