@@ -6,7 +6,7 @@ const floods = 'test/neighbours/mqtt-floods.test.ts';
 const filters = 'test/neighbours/mqtt-filters.test.ts';
 const limits = 'src/mqtt/limits.ts';
 const guests = { file: queues, test: 'guests who fill sessions and retained' };
-const died = /the program died|other side closed|socket hang up|ECONN|honest client's/;
+const died = /the program died|other side closed|ECONN|honest client's/;
 
 /** Sessions, wills, queues and groups of MQTT. */
 export const plantsOfMqtt: readonly Plant[] = [

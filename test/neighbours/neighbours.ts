@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { adminPassword, type Call, createCall, passwordOf, type Reply } from '../service.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
@@ -38,6 +39,8 @@ export interface NeighbourhoodOptions {
 /** What anybody who waits for an answer accepts at most, on a machine that is under attack. */
 export const servedMsMax = Number(process.env['NEIGHBOURS_MS'] ?? 2_000);
 const roundsAfter = 3;
+/** In which a program that ends without memory has said so. */
+const endMs = 2_000;
 
 export async function startNeighbourhood(
   options: NeighbourhoodOptions = {},
@@ -66,7 +69,12 @@ export async function startNeighbourhood(
   }
 
   async function serveHonest(when: string, longest?: Record<string, number>): Promise<void> {
-    const times = await honest.round();
+    const times = await honest.round().catch(async (error: unknown) => {
+      // A broken connection is how the end of the program shows first.
+      await Promise.race([running.exited, sleep(endMs)]);
+      assertAlive();
+      throw error;
+    });
     for (const [what, ms] of Object.entries(times)) {
       assert.ok(ms <= servedMsMax, `${when}: the honest client's ${what} took ${ms} ms`);
       if (longest !== undefined) longest[what] = Math.max(longest[what] ?? 0, ms);
