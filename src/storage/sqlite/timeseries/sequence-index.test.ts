@@ -69,3 +69,24 @@ test('many values of one timestamp are found in a few looks each', () => {
   for (let n = 0; n < count; n += 1) assert.equal(index.find(1, n), n);
   assert.ok(looks < count * 8, `${looks} looks for ${count}`);
 });
+
+test('tables of one pace do not grow all at once', () => {
+  const [tables, count] = [500, 1_200];
+  const builder = createBatchBuilder(count);
+  for (let n = 0; n < count; n += 1) builder.put(n, n, 7);
+  const columns = noRows();
+  appendRows(columns, builder.finish(), 0, count);
+  let looks = 0;
+  const rowAt = (row: number) => {
+    looks += 1;
+    return { columns, row };
+  };
+  const all = Array.from({ length: tables }, () => new SequenceIndex(0, 0, rowAt));
+  let most = 0;
+  for (let n = 0; n < count; n += 1) {
+    looks = 0;
+    for (const index of all) index.add(n);
+    most = Math.max(most, looks);
+  }
+  assert.ok(most < tables * 64, `${most} looks to add one datapoint to each of ${tables}`);
+});

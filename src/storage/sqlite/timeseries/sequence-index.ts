@@ -9,6 +9,12 @@ export type RowAt = (sequenceNumber: number) => {
 };
 
 const slotsMin = 16;
+/** How full tables get, spread so that a thousand sensors of one pace do not grow in one batch. */
+const fillMin = 0.5;
+const fillSpread = 0.1;
+/** Steps by the golden ratio spread evenly, however many there are. */
+const goldenStep = 0.618_033_988_749_895;
+let spread = 0;
 /** Secret of the process: no client can choose datapoints that fall on one slot. */
 const seed = randomInt(2 ** 32);
 const factor = randomInt(2 ** 31) * 2 + 1;
@@ -17,7 +23,7 @@ const words = new Uint32Array(2);
 const double = new Float64Array(words.buffer);
 
 /**
- * Which datapoint outside chunks has a timestamp and a value: a table of counts of arrival, 8 to 16
+ * Which datapoint outside chunks has a timestamp and a value: a table of counts of arrival, 7 to 16
  * bytes for each, whose timestamps and values stay in their columns.
  */
 export class SequenceIndex {
@@ -26,14 +32,21 @@ export class SequenceIndex {
   /** Each has how far behind the base a count is, from 1; 0: free. */
   #slots: Uint32Array;
   #count = 0;
+  /** How much of its slots the table fills before it grows. */
+  readonly #fill: number;
+  /** The same as a count. */
+  #countMax: number;
 
   /** An empty index of counts from `base`, for so many datapoints at first. */
   constructor(base: number, room: number, rowAt: RowAt) {
     this.#base = base;
     this.#rowAt = rowAt;
+    spread = (spread + goldenStep) % 1;
     let length = slotsMin;
     while (length < room * 2) length *= 2;
     this.#slots = new Uint32Array(length);
+    this.#fill = fillMin + fillSpread * spread;
+    this.#countMax = Math.floor(length * this.#fill);
   }
 
   /** Adds a datapoint that has a timestamp, unless an equal one is there. */
@@ -45,7 +58,7 @@ export class SequenceIndex {
     if (this.#slots[slot] !== 0) return;
     this.#slots[slot] = sequenceNumber - this.#base + 1;
     this.#count += 1;
-    if (this.#count * 2 > this.#slots.length) this.#grow();
+    if (this.#count > this.#countMax) this.#grow();
   }
 
   /** The count of the datapoint with this timestamp, and this number or JSON text; or undefined. */
@@ -70,6 +83,7 @@ export class SequenceIndex {
   #grow(): void {
     const from = this.#slots;
     this.#slots = new Uint32Array(from.length * 2);
+    this.#countMax = Math.floor(this.#slots.length * this.#fill);
     for (const behind of from) {
       if (behind === 0) continue;
       const { columns, row } = this.#rowAt(this.#base + behind - 1);
