@@ -1,7 +1,7 @@
 import { createFairSlices, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import { stepsOf } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
-import { invalid } from '../errors.ts';
+import { DomainError, invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Budgets } from './budgets.ts';
 import { type Payer, payerOf } from './payer.ts';
@@ -80,8 +80,12 @@ export function createLongWork(budgets: Budgets) {
     during<Step>(actor: Actor, begin: (hold: Hold) => AsyncIterable<Step>): AsyncIterable<Step> {
       const payer = payerOf(actor);
       const hold = holdFor(payer);
-      const source = begin(hold)[Symbol.asyncIterator]();
-      let hasBegun = false;
+      let [hasBegun, isOver] = [false, false];
+      // A step under way when its reader leaves goes on: it reserves nothing then, and ends.
+      const source = begin((bytes) => {
+        if (isOver) throw new DomainError('unavailable', 'nobody is there to read');
+        hold(bytes);
+      })[Symbol.asyncIterator]();
       return stepsOf(
         async () => {
           if (!hasBegun) budget.takeOrThrow(payer, 1);
@@ -90,6 +94,7 @@ export function createLongWork(budgets: Budgets) {
           return done === true ? undefined : value;
         },
         async () => {
+          isOver = true;
           hold(0);
           if (hasBegun) budget.release(payer, 1);
           await source.return?.();

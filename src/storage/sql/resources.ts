@@ -168,8 +168,8 @@ export const listing =
     const table = `${kind}s`;
     const isFew = only !== undefined || who === 'everything';
     const payer = typeof who === 'string' ? who : who.username.toLowerCase();
-    const pace = isFew ? undefined : reader.turns?.paceOf(payer);
     if (!isFew) await reader.turns?.enter(payer);
+    const pace = isFew ? undefined : reader.turns?.paceOf(payer);
     const sliceFrom = isFew ? undefined : await slicesOf(reader, kind, page.visibleTo);
     const rows: Row[] = [];
     let [total, after, last] = [0, firstPosition, firstPosition];
@@ -244,7 +244,7 @@ export function visibleRows(
             sql: `id in (select resource from (${reaching}) as reaching)`,
             values: Array<Value>(mentions).fill(username),
           }
-        : { sql: oneOfThese, values: [listOf(reached)] };
+        : { sql: oneOfThese, values: [reachedAmong(reached, only)] };
     conditions.push({
       sql: `(${isPublic} or ${isOwners} or ${isOwners} or ${isReached.sql})`,
       values: [guestUsername, username, ...isReached.values],
@@ -252,6 +252,13 @@ export function visibleRows(
   }
   return conditions;
 }
+
+/** The ids that are reached, of these alone where a list is of these alone. */
+const reachedAmong = (
+  reached: ReadonlySet<string>,
+  only: ReadonlySet<string> | undefined,
+): readonly string[] =>
+  only === undefined ? listOf(reached) : [...only].filter((id) => reached.has(id));
 
 /** Ids as a list; a search asks for the same ones in each of its slices. */
 const lists = new WeakMap<ReadonlySet<string>, readonly string[]>();
