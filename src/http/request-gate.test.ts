@@ -115,3 +115,22 @@ test('requests that come at once on many connections begin in slices', async (t)
   }
   for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
 });
+
+test('requests that wait for their slice begin when the server closes', async (t) => {
+  let begun = 0;
+  const server = createServer((_request, answer) => {
+    begun += 1;
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < sliceMs);
+    setImmediate(() => answer.writeHead(204).end());
+  });
+  const { node, dial } = await openPort(t, server);
+  const pairs = [await dial(), await dial(), await dial()];
+  const answers = pairs.map(({ client }) => once(client, 'data'));
+  for (const { connection } of pairs) node.takeOver(connection, Buffer.from(get), false);
+  assert.equal(begun, 1);
+  node.close();
+  assert.equal(begun, pairs.length);
+  server.closeIdleConnections();
+  for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
+});

@@ -53,8 +53,8 @@ interface GateParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
   readonly room: WaitingBudget;
-  /** Requests that came at once, on many connections, begin in these. */
-  readonly turns: FairSlices;
+  /** Requests that came at once, on many connections, begin in these, until the server closes. */
+  readonly turns: Pick<FairSlices, 'enter'>;
 }
 
 /** The payer of bytes that wait on a connection: an account as soon as it has logged in. */
@@ -74,7 +74,7 @@ export const gateOf = (socket: Socket): RequestGate | undefined => (socket as Ga
 
 /** Which requests of one connection may begin: few unanswered ones, in slices of the event loop. */
 class Pipeline {
-  readonly #turns: FairSlices;
+  readonly #turns: GateParts['turns'];
   readonly #socket: Socket;
   readonly #onTurn: () => void;
   #unanswered = 0;
@@ -83,7 +83,7 @@ class Pipeline {
   #isInTurn = false;
 
   /** `onTurn` is called in the slice of a request that had to wait for it. */
-  constructor(turns: FairSlices, socket: Socket, onTurn: () => void) {
+  constructor(turns: GateParts['turns'], socket: Socket, onTurn: () => void) {
     this.#turns = turns;
     this.#socket = socket;
     this.#onTurn = onTurn;
@@ -106,13 +106,17 @@ class Pipeline {
     const turn = this.#turns.enter(payerOfSocket(this.#socket));
     if (turn === undefined) return true;
     this.#isWaiting = true;
-    void turn.then(() => {
-      this.#isWaiting = false;
-      this.#isInTurn = true;
-      this.#onTurn();
-      this.#isInTurn = false;
-    });
+    void turn.then(() => this.beginWaiting());
     return false;
+  }
+
+  /** Lets the request begin that waits for its slice, if there is one. */
+  beginWaiting(): void {
+    if (!this.#isWaiting) return;
+    this.#isWaiting = false;
+    this.#isInTurn = true;
+    this.#onTurn();
+    this.#isInTurn = false;
   }
 
   /** Lets requests through one by one, until no answer is due. */
@@ -254,11 +258,16 @@ class RequestGate {
 
   /** An answer has left, or the slice of a request has come. */
   readonly #goOn = (): void => {
-    if (!this.#isHeld || this.#pipeline.isFull) return;
+    if (!this.#isHeld || this.#pipeline.isFull || this.#socket.destroyed) return;
     this.#isHeld = false;
     if (this.#socket._paused !== true) this.#socket.resume();
     this.#advance();
   };
+
+  /** The server closes: node takes a connection whose request has not begun for an idle one. */
+  beginWaiting(): void {
+    this.#pipeline.beginWaiting();
+  }
 
   /** The budget of answers that wait is used up: the next requests come one by one for a while. */
   readonly narrow = (): void => this.#pipeline.narrow();
@@ -352,7 +361,9 @@ export function createNodeHttp(
   },
 ): NodeHttp {
   const { listeners, headersMs, checkMs, room } = options;
-  const turns = createFairSlices({ turnMs: requestLimits.beginMs });
+  const slices = createFairSlices({ turnMs: requestLimits.beginMs });
+  let isClosing = false;
+  const turns = { enter: (payer: string) => (isClosing ? undefined : slices.enter(payer)) };
   const parts = { server, open: new Set<RequestGate>(), room, turns };
   server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) =>
     gateOf(request.socket)?.begun(request, answer),
@@ -373,6 +384,10 @@ export function createNodeHttp(
       if (hasEnded) gate.end();
     },
     refuse: (socket, why) => refuseRequest(server, socket, why),
-    close: () => clearInterval(sweep),
+    close() {
+      clearInterval(sweep);
+      isClosing = true;
+      for (const gate of parts.open) gate.beginWaiting();
+    },
   };
 }
