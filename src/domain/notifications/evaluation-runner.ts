@@ -106,7 +106,8 @@ export function createEvaluationRunner(
       if (device !== undefined && next.length > 0) await makePushes(device, next, work);
       // Those of a device that went are over as well.
       for (const id of ids) work.onMade(id, undefined);
-      return await looks.finish({ ids, deviceId, states: states.takeUnsaved(deviceId) });
+      const saved = next.length > 0 ? states.takeUnsaved(deviceId) : [];
+      return await looks.finish({ ids, deviceId, states: saved });
     } catch (error) {
       if (error instanceof DomainError || some[0]?.isAgain !== true) throw error;
       // An evaluation that cannot be understood must not block the device's queue.

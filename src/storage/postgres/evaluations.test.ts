@@ -90,6 +90,9 @@ test('receipts of a sensor are in the order of commits', { skip: noPostgres }, a
       [1, 0],
     ],
   );
+  const wrongClock = noon + 365 * 86_400_000;
+  assert.equal(await push(one, 4, wrongClock), wrongClock);
+  assert.equal(await push(other, 5, noon + 2), noon + 2, 'a wrong clock dates nothing else');
   await Promise.all([one.close(), other.close()]);
 });
 

@@ -216,6 +216,9 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
   return { kind: 'stored', fresh, weight };
 }
 
+/** A last receipt so far ahead was made by a wrong clock, which pushes after it do not keep. */
+const raisedMsMax = 60_000;
+
 /**
  * The batch, received no sooner than what processes committed before it: so the receipts of a
  * sensor are in the order of commits, by which rules are evaluated.
@@ -223,8 +226,11 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
 function inOrder(state: SeriesState, batch: ColumnBatch): ColumnBatch {
   const { lastReceived } = state;
   const { received, count } = batch;
-  state.lastReceived = Math.max(lastReceived, received[count - 1] ?? lastReceived);
-  if ((received[0] ?? lastReceived) >= lastReceived) return batch;
+  const behindMs = lastReceived - (received[0] ?? lastReceived);
+  const isRaised = behindMs > 0 && behindMs <= raisedMsMax;
+  const last = received[count - 1] ?? lastReceived;
+  state.lastReceived = isRaised ? Math.max(lastReceived, last) : last;
+  if (!isRaised) return batch;
   return withReceipts(
     batch,
     received.map((at) => Math.max(at, lastReceived)),
