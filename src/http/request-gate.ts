@@ -188,7 +188,7 @@ class RequestGate {
   readonly #socket: GatedSocket;
   readonly #node: NodeListeners;
   readonly #cutter = new RequestCutter();
-  readonly #pipeline: Pipeline;
+  readonly pipeline: Pipeline;
   readonly #waiting: Waiting;
   #isHeld = false;
   #isOver = false;
@@ -207,7 +207,7 @@ class RequestGate {
     this.#waiting = new Waiting(parts.room, socket, () =>
       this.#isHeld && socket.writableLength > 0 ? socket.destroy() : this.#stop('no room'),
     );
-    this.#pipeline = new Pipeline(parts.turns, socket, this.#goOn);
+    this.pipeline = new Pipeline(parts.turns, socket, this.#goOn);
     this.#node = takeListeners(socket, listen);
     this.#socket[ownGate] = this;
     socket.on('data', this.receive).on('end', this.end);
@@ -253,24 +253,19 @@ class RequestGate {
   /** A request reached node:http. */
   begun(request: IncomingMessage, answer: ServerResponse): void {
     adapt(answer, request, this.#head);
-    this.#pipeline.add(answer, this.#goOn);
+    this.pipeline.add(answer, this.#goOn);
   }
 
   /** An answer has left, or the slice of a request has come. */
   readonly #goOn = (): void => {
-    if (!this.#isHeld || this.#pipeline.isFull || this.#socket.destroyed) return;
+    if (!this.#isHeld || this.pipeline.isFull || this.#socket.destroyed) return;
     this.#isHeld = false;
     if (this.#socket._paused !== true) this.#socket.resume();
     this.#advance();
   };
 
-  /** The server closes: node takes a connection whose request has not begun for an idle one. */
-  beginWaiting(): void {
-    this.#pipeline.beginWaiting();
-  }
-
   /** The budget of answers that wait is used up: the next requests come one by one for a while. */
-  readonly narrow = (): void => this.#pipeline.narrow();
+  readonly narrow = (): void => this.pipeline.narrow();
 
   /** Hands over what may be, request by request. */
   #advance(): void {
@@ -294,10 +289,10 @@ class RequestGate {
     }
     const isPaused = socket._paused === true || (socket.isPaused() && !this.#hasEnded);
     if (this.#isHeld || isPaused) return false;
-    const piece = this.#cutter.next(this.#pipeline.mayBegin);
+    const piece = this.#cutter.next(this.pipeline.mayBegin);
     if (typeof piece === 'string') return this.#stop(piece);
     this.#head = piece.head ?? this.#head;
-    if (piece.head?.isAlone === true) this.#pipeline.narrow();
+    if (piece.head?.isAlone === true) this.pipeline.narrow();
     // Bytes behind the last request of a connection are never read.
     this.#isOver = !socket.writable || (this.#head?.isLast === true && this.#cutter.isBetween);
     if (socket.writable) this.#node.data(piece.bytes);
@@ -387,7 +382,8 @@ export function createNodeHttp(
     close() {
       clearInterval(sweep);
       isClosing = true;
-      for (const gate of parts.open) gate.beginWaiting();
+      // Node takes a connection whose request has not begun for an idle one.
+      for (const { pipeline } of parts.open) pipeline.beginWaiting();
     },
   };
 }
