@@ -191,7 +191,7 @@ export function createSummaries(options: ReadParts): Summaries {
           if (pace.isOver()) await pace.rest();
           hold(limits.summaryItemBytes * (count + pointsMax));
           const one = await downsampleOne({ source, query, pointsMax, pace });
-          // They are nearly in order.
+          // Points of one sensor are nearly in order.
           const sorted = one.datapoints.toSorted((a, b) => sign * (orderTime(a) - orderTime(b)));
           await merge.add(inOneStep(toDatapointColumns(sorted)));
           count += one.datapoints.length;

@@ -20,7 +20,8 @@ export function createEvaluationQueue(store: EvaluationStore, runner: Evaluation
   const due = new Set<DeviceId>();
   const running = new Map<DeviceId, Promise<void>>();
   const workOff = createWorkOff({ store, runner, own, due });
-  let isSweepNear = false;
+  /** The next sweep after a refusal. */
+  let nextSweep: ReturnType<typeof setTimeout> | undefined;
 
   /** Works off a device's queue, once at a time. */
   function start(deviceId: DeviceId): Promise<void> {
@@ -65,10 +66,8 @@ export function createEvaluationQueue(store: EvaluationStore, runner: Evaluation
 
   /** Evaluations that the database refused are run again, until it takes them. */
   function sweepSoon(): void {
-    if (isSweepNear) return;
-    isSweepNear = true;
-    setTimeout(() => {
-      isSweepNear = false;
+    nextSweep ??= setTimeout(() => {
+      nextSweep = undefined;
       sweep().catch(sweepSoon);
     }, evaluationLimits.againMs).unref();
   }
@@ -85,9 +84,11 @@ export function createEvaluationQueue(store: EvaluationStore, runner: Evaluation
       await store.file(filed);
       await add(deviceId, filed.id, { task: make(filed.id) });
     },
-    /** Resolves when nothing is under way. */
+    /** Resolves when nothing is under way; what was refused waits for the next sweep or start. */
     async drain(): Promise<void> {
       while (running.size > 0) await Promise.all(running.values());
+      clearTimeout(nextSweep);
+      nextSweep = undefined;
     },
   };
 }

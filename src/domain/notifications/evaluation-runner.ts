@@ -104,7 +104,7 @@ export function createEvaluationRunner(
       const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
       const next = some.flatMap(({ evaluation, push }) => (push ? { evaluation, push } : []));
       if (device !== undefined && next.length > 0) await makePushes(device, next, work);
-      // Those of a device that went are over as well.
+      // Evaluations of a device that went are over as well.
       for (const id of ids) work.onMade(id, undefined);
       const saved = next.length > 0 ? states.takeUnsaved(deviceId) : [];
       return await looks.finish({ ids, deviceId, states: saved });

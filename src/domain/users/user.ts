@@ -99,7 +99,7 @@ export interface PasswordOptions {
 export interface UserStore {
   insert(user: NewUser, passwordHash: string): Promise<'inserted' | 'duplicate'>;
   find(id: UserId): Promise<User | undefined>;
-  /** Those of these accounts that exist, in order of creation. */
+  /** Reads these accounts, as far as they exist, in order of creation. */
   some(ids: readonly UserId[]): Promise<readonly User[]>;
   findByUsername(username: string): Promise<User | undefined>;
   /** By username, in any case of letters. */

@@ -111,7 +111,7 @@ async function placeIds(
   return placed;
 }
 
-/** What a list goes through in one statement: positions up to `end`, and whom it shows them to. */
+/** The part of a list that one statement reads: positions up to `end`, and whom it shows them to. */
 interface ListSlice {
   readonly end: number;
   readonly visibleTo: VisibleTo;
