@@ -111,7 +111,7 @@ async function placeIds(
   return placed;
 }
 
-/** The part of a list that one statement reads: positions up to `end`, and whom it shows them to. */
+/** The part of a list that one statement reads: positions up to `end`, and who is shown them. */
 interface ListSlice {
   readonly end: number;
   readonly visibleTo: VisibleTo;
