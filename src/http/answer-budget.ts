@@ -11,11 +11,9 @@ import { countFor, payerOfConnection } from '../lib/connection-guard.ts';
 import { createBreather } from '../lib/event-loop.ts';
 import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { stepsPaidBy } from '../lib/paid-work.ts';
-import type { FairSlices } from '../lib/scheduling/fair-slices.ts';
 import { stepsOf } from '../lib/steps.ts';
 import type { Clients, RequestSource } from './clients.ts';
 import { nextAnswer } from './latest-answer.ts';
-import { gateOf } from './request-gate.ts';
 
 /**
  * The budget of answers that wait to be read. A reader may be slow or read nothing at all: bytes
@@ -71,12 +69,10 @@ export function createAnswerBudget(
   {
     budget,
     clients,
-    turns,
     unreadMs,
   }: {
     readonly budget: Budget;
     readonly clients: Clients;
-    readonly turns: FairSlices;
     readonly unreadMs: number;
   },
 ): AnswerBudget {
@@ -141,10 +137,7 @@ export function createAnswerBudget(
       done(error as Error);
     }
   });
-  guardPipelines(fastify.server, {
-    hold: (answer) => holdInAll(answer, limits.pipelinedAnswerBytes),
-    turnOf: (request) => turns.enter(payerAt(clients.of(request).address)),
-  });
+  guardBodies(fastify.server);
 
   return {
     askedBy(request: AskedRequest, actor) {
@@ -264,65 +257,20 @@ function lengthOf(payload: unknown): number {
   return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
 }
 
-/**
- * Requests that come before the last answer has left are kept, as many as the gate of a connection
- * lets through [RFC 9112, 9.3.2]: bytes are reserved for each. Reads begin when the answer before
- * them has left, so that a connection has one at a time. All begin in slices: many connections end
- * an answer in one pass of the event loop, and one that ends begins the next.
- */
-function guardPipelines(server: Server, { hold, turnOf }: PipelineRules): void {
-  const listeners = server.listeners('request');
-  server.removeAllListeners('request');
-  const begin = (request: IncomingMessage, answer: ServerResponse): void => {
+/** Keeps requests from costing memory that nobody counts: by bodies that come in pieces. */
+function guardBodies(server: Server): void {
+  server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) => {
+    nextAnswer(request.socket, answer);
+    if (request.headers['transfer-encoding'] !== undefined) refuseTinyChunks(request);
     // Discards a body that came with a read: unused, it would wait in pieces of any size.
     if (isRead(request) && hasBody(request)) request.resume();
-    for (const listener of listeners) listener.call(server, request, answer);
-  };
-  server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
-    if (request.headers['transfer-encoding'] !== undefined) refuseTinyChunks(request);
-    const last = nextAnswer(request.socket, answer);
-    if (last === undefined || last.writableFinished) begin(request, answer);
-    else if (mayWait(request, answer, hold) && !isRead(request)) beginInTurn(request, answer);
-    else {
-      if (isRead(request) && hasBody(request)) request.resume();
-      last.once('close', () => beginInTurn(request, answer));
-    }
   });
-  function beginInTurn(request: IncomingMessage, answer: ServerResponse): void {
-    if (request.socket.destroyed) return;
-    const turn = turnOf(request);
-    if (turn === undefined) begin(request, answer);
-    else void turn.then(() => !request.socket.destroyed && begin(request, answer));
-  }
-}
-
-interface PipelineRules {
-  /** Reserves bytes for the answer to a request that waits. Throws rate_limited. */
-  readonly hold: (answer: ServerResponse) => void;
-  /** When a request that came with others on its connection may begin; undefined: now. */
-  readonly turnOf: (request: IncomingMessage) => Promise<void> | undefined;
 }
 
 const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
-
-/** Without bytes for its answer a request waits for the one before it, and others in the socket. */
-function mayWait(
-  { socket }: IncomingMessage,
-  answer: ServerResponse,
-  hold: (answer: ServerResponse) => void,
-): boolean {
-  if (socket.destroyed) return false;
-  try {
-    hold(answer);
-    return true;
-  } catch {
-    gateOf(socket)?.narrow();
-    return false;
-  }
-}
 
 /**
  * Ends the connection of a request whose body comes in chunks of a byte or so [RFC 9112, 7.1]: a

@@ -64,14 +64,14 @@ export class RequestCutter {
     return true;
   }
 
-  /** The next piece. `mayBegin` says whether a request with this head may begin now. */
-  next(mayBegin: (head: RequestHead) => boolean): Piece | NoPiece {
+  /** The next piece. `mayBegin` says whether the next request may begin now. */
+  next(mayBegin: () => boolean): Piece | NoPiece {
     return this.#body === undefined
       ? this.#nextHead(mayBegin)
       : this.#cut(this.#body, undefined, 0);
   }
 
-  #nextHead(mayBegin: (head: RequestHead) => boolean): Piece | NoPiece {
+  #nextHead(mayBegin: () => boolean): Piece | NoPiece {
     const start = headStart(this.#rest);
     if (start > 0) this.#rest = this.#rest.subarray(start);
     this.#skipped += start;
@@ -87,7 +87,7 @@ export class RequestCutter {
     }
     const head = end < 0 ? readBareRequest(bytes.toString('latin1')) : this.#heads.read(bytes, end);
     if (head === undefined) return 'broken';
-    if (!mayBegin(head)) return 'wait';
+    if (!mayBegin()) return 'wait';
     this.#searched = 0;
     this.#skipped = 0;
     const { body, instead } = head;

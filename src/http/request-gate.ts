@@ -2,7 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WaitingBudget, WaitingPlace } from '../domain/budgets/budget.ts';
 import { isPayer, type Payer, payerAt } from '../domain/budgets/payer.ts';
-import { limits } from '../domain/limits.ts';
 import { payerOfConnection } from '../lib/connection-guard.ts';
 import { createFairSlices, type FairSlices } from '../lib/scheduling/fair-slices.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';
@@ -72,13 +71,15 @@ interface GatedSocket extends Socket {
 
 export const gateOf = (socket: Socket): RequestGate | undefined => (socket as GatedSocket)[ownGate];
 
-/** Which requests of one connection may begin: few unanswered ones, in slices of the event loop. */
+/**
+ * When the next request of a connection may begin: after the answer to the one before it, in a
+ * slice of the event loop. Node would keep objects of each, all to be ended with their connection.
+ */
 class Pipeline {
   readonly #turns: GateParts['turns'];
   readonly #socket: Socket;
   readonly #onTurn: () => void;
-  #unanswered = 0;
-  #max: number = limits.pipelinedRequestsMax;
+  #isAnswering = false;
   #isWaiting = false;
   #isInTurn = false;
 
@@ -89,13 +90,11 @@ class Pipeline {
     this.#onTurn = onTurn;
   }
 
-  get isFull(): boolean {
-    return this.#isWaiting || this.#unanswered >= this.#max;
+  get isBusy(): boolean {
+    return this.#isWaiting || this.#isAnswering;
   }
 
-  /** A request that is alone on its connection waits for all before it. */
-  readonly mayBegin = ({ isAlone }: RequestHead): boolean =>
-    !this.isFull && !(isAlone && this.#unanswered > 0) && this.#hasTurn();
+  readonly mayBegin = (): boolean => !this.isBusy && this.#hasTurn();
 
   /** Answers whether a request may begin at once; else it waits for its slice. */
   #hasTurn(): boolean {
@@ -119,16 +118,10 @@ class Pipeline {
     this.#isInTurn = false;
   }
 
-  /** Lets requests through one by one, until no answer is due. */
-  narrow(): void {
-    this.#max = 1;
-  }
-
   add(answer: ServerResponse, onLeft: () => void): void {
-    this.#unanswered += 1;
+    this.#isAnswering = true;
     answer.once('close', () => {
-      this.#unanswered -= 1;
-      if (this.#unanswered === 0) this.#max = limits.pipelinedRequestsMax;
+      this.#isAnswering = false;
       onLeft();
     });
   }
@@ -180,8 +173,8 @@ const leaveHeadOut = (answer: ServerResponse): void =>
 
 /**
  * The gate before node:http on one connection: reads the head of each request by the grammar, lone
- * line feeds included, and hands over one whole request after the other. Requests beyond the limit
- * stay in the socket.
+ * line feeds included, and hands over one request after the other. Those behind it stay in the
+ * socket.
  */
 class RequestGate {
   readonly #parts: GateParts;
@@ -258,14 +251,11 @@ class RequestGate {
 
   /** An answer has left, or the slice of a request has come. */
   readonly #goOn = (): void => {
-    if (!this.#isHeld || this.pipeline.isFull || this.#socket.destroyed) return;
+    if (!this.#isHeld || this.pipeline.isBusy || this.#socket.destroyed) return;
     this.#isHeld = false;
     if (this.#socket._paused !== true) this.#socket.resume();
     this.#advance();
   };
-
-  /** The budget of answers that wait is used up: the next requests come one by one for a while. */
-  readonly narrow = (): void => this.pipeline.narrow();
 
   /** Hands over what may be, request by request. */
   #advance(): void {
@@ -292,7 +282,6 @@ class RequestGate {
     const piece = this.#cutter.next(this.pipeline.mayBegin);
     if (typeof piece === 'string') return this.#stop(piece);
     this.#head = piece.head ?? this.#head;
-    if (piece.head?.isAlone === true) this.pipeline.narrow();
     // Bytes behind the last request of a connection are never read.
     this.#isOver = !socket.writable || (this.#head?.isLast === true && this.#cutter.isBetween);
     if (socket.writable) this.#node.data(piece.bytes);

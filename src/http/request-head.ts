@@ -6,8 +6,6 @@ export interface RequestHead {
   readonly body: number | 'chunked';
   /** No further request is read from the connection [RFC 9112 9.6]. */
   readonly isLast: boolean;
-  /** Begins when all before it are answered, and is answered before the next begins. */
-  readonly isAlone: boolean;
   /** The answer is the body alone, as before HTTP had versions. */
   readonly isBare: boolean;
 }
@@ -53,7 +51,6 @@ interface Framing {
   readonly codings: string[];
   connection: string;
   hosts: number;
-  hasUpgrade: boolean;
   hasLoneLf: boolean;
   /** Of HTTP/1.0. */
   isOld: boolean;
@@ -65,9 +62,7 @@ interface Framing {
  */
 export class HeadReader {
   /** Most requests of a connection differ in their first line alone. */
-  #known:
-    | { readonly isSafe: boolean; readonly fields: string; readonly head: RequestHead }
-    | undefined;
+  #known: { readonly fields: string; readonly head: RequestHead } | undefined;
 
   /** Reads a whole head, up to its `end`; undefined: it is none. */
   read(bytes: Buffer, end: number): RequestHead | undefined {
@@ -77,13 +72,11 @@ export class HeadReader {
     // From the version on: what the first line ends with belongs to what is known.
     const at = requestLine.lastIndex - 3;
     const known = this.#known;
-    const isSafe = safeMethod.test(text);
-    const isKnown = known?.isSafe === isSafe && known.fields.length === end - at;
-    if (isKnown && text.endsWith(known.fields)) return known.head;
+    if (known?.fields.length === end - at && text.endsWith(known.fields)) return known.head;
     fieldLines.lastIndex = at + 3;
-    const head = fieldLines.test(text) ? headOf(text, isSafe) : undefined;
+    const head = fieldLines.test(text) ? headOf(text) : undefined;
     const isPlain = head !== undefined && head.instead === undefined;
-    this.#known = isPlain ? { isSafe, fields: text.slice(at), head } : undefined;
+    this.#known = isPlain ? { fields: text.slice(at), head } : undefined;
     return head;
   }
 
@@ -101,21 +94,16 @@ export class HeadReader {
 const asUri = (text: string): string =>
   text.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Methods of requests that change nothing [RFC 9110 9.2.1]. */
-const safeMethod = /^(?:GET|HEAD|OPTIONS) /;
-
 /** Reads a head whose grammar is right. */
-function headOf(text: string, isSafe: boolean): RequestHead | undefined {
+function headOf(text: string): RequestHead | undefined {
   const framing = readFields(text);
   const body = framing.hosts > 1 ? undefined : bodyOf(framing);
   if (body === undefined) return undefined;
-  const { connection, hasLoneLf, hasUpgrade, isOld, lengths } = framing;
+  const { connection, hasLoneLf, isOld, lengths } = framing;
   return {
     instead: hasLoneLf || lengths.length > 1 ? plainHead(text, framing) : undefined,
     body,
     isLast: connection === '' ? isOld : isLast(connection, isOld),
-    // Only safe requests may be carried out side by side [RFC 9112 9.3.2].
-    isAlone: isOld || hasUpgrade || !isSafe,
     isBare: false,
   };
 }
@@ -129,7 +117,7 @@ function isLast(connection: string, isOld: boolean): boolean {
 function readFields(text: string): Framing {
   const found: Framing = {
     ...{ lengths: [], codings: [], connection: '' },
-    ...{ hosts: 0, hasUpgrade: false, hasLoneLf: false, isOld: false },
+    ...{ hosts: 0, hasLoneLf: false, isOld: false },
   };
   for (let at = 0, end = 0; at < text.length; at = end + 1) {
     end = text.indexOf('\n', at);
@@ -150,9 +138,6 @@ function note(text: string, at: number, end: number, found: Framing): void {
   switch (nameEnd - at) {
     case 4:
       if (isCalled('host')) found.hosts += 1;
-      break;
-    case 7:
-      if (isCalled('upgrade')) found.hasUpgrade = true;
       break;
     case 10:
       if (isCalled('connection')) found.connection += `,${value()}`;
@@ -200,7 +185,7 @@ export function isBareLine(bytes: Buffer): boolean {
 export function readBareRequest(text: string): RequestHead | undefined {
   const [, target = ''] = bareLine.exec(text) ?? [];
   if (!sketchTarget.test(target)) return undefined;
-  return { instead: lonelyRequest(target), body: 0, isLast: true, isAlone: true, isBare: true };
+  return { instead: lonelyRequest(target), body: 0, isLast: true, isBare: true };
 }
 
 /** A request line of a sketch, with its key, whose empty line is missing: the request it means. */

@@ -108,7 +108,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const turns = createFairSlices({ turnMs: limits.turnMs });
   const room = createAnswerBudget(fastify, {
     budget: options.budgets.of('answer_bytes'),
-    ...{ clients, turns, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
+    ...{ clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
   wantHost(fastify);
   passEmptyContentTypes(fastify);
