@@ -61,18 +61,6 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [patch(connectionRoom, 'if (!mayTakeOver(account)) return;', 'return;')],
   },
   {
-    name: 'a read that waited for the answer before it begins in a slice',
-    ...{ file: 'src/http/answer-budget.test.ts', test: 'a read that waited' },
-    says: /reads began without a slice/,
-    patches: [
-      patch(
-        'src/http/answer-budget.ts',
-        "last.once('close', () => beginInTurn(request, answer));",
-        "last.once('close', () => begin(request, answer));",
-      ),
-    ],
-  },
-  {
     name: 'a body that would take long to read is refused before',
     ...{ file: 'test/neighbours/changes-many-keys.test.ts', test: 'bodies of 60,000 keys' },
     ...{ says: /honest client's|on a new connection took/, servedMs: 2_000 },
