@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { Budget, createWaitingBudget } from '../domain/budgets/budget.ts';
 import { payerAt } from '../domain/budgets/payer.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
+import { nextAnswer } from './latest-answer.ts';
 import { createNodeHttp } from './request-gate.ts';
 
 const push = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1';
@@ -44,7 +45,8 @@ async function openPort(t: TestContext, server: Server) {
 
 test('a push under way is answered before its connection ends for want of budget', async (t) => {
   const begun: ServerResponse[] = [];
-  const server = createServer((_request, answer) => {
+  const server = createServer((request, answer) => {
+    nextAnswer(request.socket, answer);
     begun.push(answer);
   });
   const { budget, room, node, dial } = await openPort(t, server);
