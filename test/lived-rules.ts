@@ -185,15 +185,15 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
     preview,
     save: states.save,
     tick: () => watch.tick(),
-    /** What of a push is new, and the look that was filed with it. */
-    async append(push: StoredPush): Promise<StoredPush> {
+    /** Answers what of a push is new, and the evaluation that was filed with it. */
+    async append(push: StoredPush, isEvaluated = true): Promise<StoredPush> {
       let evaluationId: string | undefined;
       const batch = toColumnBatch(push.datapoints);
       const [outcome] = await datapoints.append(
         [{ ...push, batch }],
         async ([one]): Promise<readonly Note[]> => {
           if (looks === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
-          const look = notifier.newEvaluation(push);
+          const look = isEvaluated ? notifier.newEvaluation(push) : undefined;
           const text = eventText.ofLast({ ...push, batch: one.fresh });
           evaluationId = look?.id;
           return [look === undefined ? { text } : { text, look }];
@@ -239,11 +239,18 @@ export interface Crash {
   readonly isOrderly?: boolean;
 }
 
+interface Life {
+  readonly ground: Ground;
+  readonly crash?: Crash;
+  /** false: no rule is evaluated; datapoints alone are kept. */
+  readonly isEvaluated?: boolean;
+}
+
 /** Lives through the moments; where there are several processes, each takes in some of them. */
 export async function live(
   draft: NotificationDraft,
   moments: readonly Moment[],
-  { crash, ground }: { readonly crash?: Crash; readonly ground: Ground },
+  { crash, ground, isEvaluated = true }: Life,
 ) {
   const storages = await store(draft, ground);
   const clock = createManualClock(noon);
@@ -262,10 +269,12 @@ export async function live(
       if (pushed.values.length === 0) continue;
       const at = (index + place) % services.length;
       const [service, others] = [services[at], services.toSpliced(at, 1)];
-      const fresh = await service?.append(receivedOf(pushed, clock.now() + place));
+      const push = receivedOf(pushed, clock.now() + place);
+      const fresh = await service?.append(push, isEvaluated);
       if (fresh === undefined || fresh.datapoints.length === 0) continue;
       for (const other of others) other.hear(fresh);
-      if (!isCrash || place < crash.looked) await service?.look(fresh);
+      const isSeen = !isCrash || place < crash.looked;
+      if (isEvaluated && isSeen) await service?.look(fresh);
     }
     if (isSaved || (isCrash && crash.isOrderly === true)) {
       for (const service of services) await service.save();

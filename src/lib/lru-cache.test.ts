@@ -40,3 +40,18 @@ test('an entry that is asked for again and again is the one of the last change',
   cache.clear();
   assert.deepEqual(askTwice('c'), [undefined, undefined]);
 });
+
+test('a cache that grows beyond its first entries keeps them, their order and their weight', () => {
+  const weigh = (value: number) => value;
+  const cache = createLruCache<number, number>(100, { max: 1_000, weigh });
+  for (let key = 0; key < 32; key += 1) cache.set(key, 10);
+  cache.get(0);
+  for (let key = 32; key < 100; key += 1) cache.set(key, 10);
+  assert.equal(cache.size, 100);
+  // Full by number: 1 is the one used longest ago, as 0 was asked for.
+  cache.set(100, 10);
+  assert.deepEqual([cache.get(1), cache.get(0), cache.size], [undefined, 10, 100]);
+  // Full by weight: five go for one that weighs as much as they.
+  cache.set(101, 50);
+  assert.equal(cache.size, 96);
+});

@@ -6,25 +6,39 @@ export interface CacheWeight<Value> {
   readonly weigh: (value: Value) => number;
 }
 
+/** Most caches of a small service have fewer. */
+const entriesAtFirst = 32;
+
 /**
  * A map that holds at most `entriesMax` entries, of at most `weight.max` together, and forgets the
  * one used longest ago. A value that weighs more than half of that is not kept. The package
- * allocates the memory of all entries at once, so it is made for the first of them.
+ * allocates the memory of all entries at once, so a cache begins without any, then has that of
+ * some, and of all as soon as there are more.
  */
 export function createLruCache<Key extends {}, Value>(
   entriesMax: number,
   weight?: CacheWeight<Value>,
 ) {
   let cache: LRUCache<Key, Value & {}> | undefined;
-  const open = () =>
+  const open = (entries: number) =>
     new LRUCache<Key, Value & {}>({
-      max: entriesMax,
+      max: entries,
       ...(weight && {
         maxSize: weight.max,
         maxEntrySize: Math.floor(weight.max / 2),
         sizeCalculation: (value) => Math.max(1, Math.ceil(weight.weigh(value))),
       }),
     });
+  /** The cache with a place for this key. */
+  function withPlaceFor(key: Key) {
+    cache ??= open(Math.min(entriesMax, entriesAtFirst));
+    if (cache.size < cache.max || cache.max === entriesMax || cache.has(key)) return cache;
+    const larger = open(entriesMax);
+    // Each of its keys has a value.
+    for (const kept of cache.rkeys()) larger.set(kept, cache.peek(kept) as Value & {});
+    cache = larger;
+    return cache;
+  }
 
   // Many ask for the same entry one after the other: it is the one used last already.
   let latestKey: Key | undefined;
@@ -44,9 +58,8 @@ export function createLruCache<Key extends {}, Value>(
     set(key: Key, value: Value): void {
       // Also where it pushes that entry out.
       forgetLatest();
-      cache ??= open();
       // An undefined value is not kept: `get` answers undefined for absent keys.
-      cache.set(key, value as Value & {});
+      withPlaceFor(key).set(key, value as Value & {});
     },
     delete(key: Key): void {
       forgetLatest();
