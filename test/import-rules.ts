@@ -53,11 +53,11 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
   [
     { under: 'src/lib/pattern.ts', packages: ['re2js', 'node:module'] },
     { under: 'src/telemetry/memory-metrics.ts', packages: ['node:fs', 'node:v8'] },
-    { under: 'src/lib/lru-cache.ts', packages: ['lru-cache'] },
+    { under: 'src/lib/cache.ts', packages: ['lru-cache'] },
     { under: 'src/lib/idle-memory.ts', packages: ['node:v8', 'node:vm'] },
     { under: 'src/lib/paid-work.ts', packages: ['node:async_hooks'] },
     { under: 'src/lib/connection-guard.ts', packages: ['node:net'] },
-    { under: 'src/lib/first-bytes.ts', packages: ['node:net'] },
+    { under: 'src/lib/connection-guard.ts', packages: ['node:net'] },
     { under: 'src/storage/postgres/', packages: ['pg'] },
     { under: 'tools/bench/no-op-server.ts', packages: ['fastify'] },
     { under: 'src/channels/email/', packages: ['nodemailer', 'nodemailer/lib/smtp-transport'] },

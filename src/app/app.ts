@@ -14,10 +14,9 @@ import { createHeartbeat, type HeartbeatListener } from '../domain/members/heart
 import { ensureAdmin } from '../domain/users/first-login.ts';
 import { createInProcessFeed } from '../feed/in-process-feed.ts';
 import { createSharedFeed, type SharedFeed } from '../feed/shared-feed.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import { type Clock, type SteadyClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { PasswordCost } from '../lib/password-hash.ts';
-import type { SteadyClock } from '../lib/steady-clock.ts';
 import { createPublishContextForm } from '../mqtt/deliveries.ts';
 import { openStorage } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -11,10 +11,10 @@ import {
   type HttpServerOptions,
   type HttpTimeouts,
 } from '../http/server.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { type ConnectionGuard, createConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
 import { PortError } from '../lib/port-error.ts';
-import type { SteadyClock } from '../lib/steady-clock.ts';
 import { createMqttServer, type MqttServer } from '../mqtt/mqtt-server.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Metrics, metricsContentType } from '../telemetry/metrics.ts';

@@ -1,6 +1,11 @@
-import { type Clock, latestInstant } from '../lib/clock.ts';
+import {
+  type Clock,
+  createSteadyClock,
+  latestBelieved,
+  latestInstant,
+  type SteadyClock,
+} from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { createSteadyClock, latestBelieved, type SteadyClock } from '../lib/steady-clock.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** How often processes on one database ask for its time. */

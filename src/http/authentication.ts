@@ -3,7 +3,7 @@ import { type Actor, guest } from '../domain/actor.ts';
 import { unauthenticated } from '../domain/errors.ts';
 import { accessKeyPrefix } from '../domain/users/credential-directory.ts';
 import type { Sessions } from '../domain/users/sessions.ts';
-import { createLruCache } from '../lib/lru-cache.ts';
+import { createLruCache } from '../lib/cache.ts';
 
 /** Finds the actor of a request by its Authorization header. Throws unauthenticated. */
 export interface Authenticate {

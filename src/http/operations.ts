@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { DomainError, forbidden } from '../domain/errors.ts';
-import type { SteadyClock } from '../lib/steady-clock.ts';
+import type { SteadyClock } from '../lib/clock.ts';
 import { jsonType } from './answer.ts';
 import type { Authenticate } from './authentication.ts';
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
 import type { WaitingBudget } from '../domain/budgets/budget.ts';
-import { onFirstBytes } from '../lib/first-bytes.ts';
+import { onFirstBytes } from '../lib/connection-guard.ts';
 import type { Clients } from './clients.ts';
 import type { FastPath } from './fast-path/fast-path.ts';
 import { createNodeHttp, gateOf, type NodeHttp } from './request-gate.ts';

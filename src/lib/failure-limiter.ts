@@ -1,5 +1,5 @@
+import { createLruCache } from './cache.ts';
 import type { Clock, Instant } from './clock.ts';
-import { createLruCache } from './lru-cache.ts';
 
 /** The failures that were counted for a key, and until when they count. */
 export interface FailureWindow {

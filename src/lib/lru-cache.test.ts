@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLruCache } from './lru-cache.ts';
+import { createLruCache } from './cache.ts';
 
 test('the entry used longest ago goes first, one at a time', () => {
   const cache = createLruCache<number, string>(3);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLruCache } from './lru-cache.ts';
-import { createReadThroughCache } from './read-through-cache.ts';
+import { createLruCache, createReadThroughCache } from './cache.ts';
 
 /** A source whose reads the test ends one by one. */
 function aSource() {

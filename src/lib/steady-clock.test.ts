@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createManualClock } from './clock.ts';
+import { createManualClock, createSteadyClock, latestBelieved } from './clock.ts';
 import { type Log, silentLog } from './log.ts';
-import { createSteadyClock, latestBelieved } from './steady-clock.ts';
 
 const noon = Date.UTC(2027, 0, 15, 12);
 const day = 86_400_000;

@@ -1,5 +1,5 @@
+import { createLruCache } from './cache.ts';
 import type { Clock, Instant } from './clock.ts';
-import { createLruCache } from './lru-cache.ts';
 
 /** Gives each key `capacity` at once, and one more every `refillMs` after that. */
 export function createTokenBucket(options: {

@@ -9,9 +9,9 @@ import type {
   SessionStore,
   StoredSessions,
 } from '../domain/messaging/session-store.ts';
+import { createLruCache } from '../lib/cache.ts';
 import type { Log } from '../lib/log.ts';
 import { sameJson } from '../lib/long-json.ts';
-import { createLruCache } from '../lib/lru-cache.ts';
 import { pushedText } from '../wire/datapoint.ts';
 import type { Broker } from './broker.ts';
 import { mqttLimits } from './limits.ts';

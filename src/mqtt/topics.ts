@@ -8,7 +8,7 @@ import {
   parseSensorId,
 } from '../domain/ids.ts';
 import { ownerOfTopic, type TopicOwner } from '../domain/messaging/device-topics.ts';
-import { createLruCache } from '../lib/lru-cache.ts';
+import { createLruCache } from '../lib/cache.ts';
 import { mqttLimits } from './limits.ts';
 
 /** The meaning of a topic to the service [contract 8]. */

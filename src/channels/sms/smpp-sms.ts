@@ -3,7 +3,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Pdu, Session } from 'smpp';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
+import { createLruCache } from '../../lib/cache.ts';
 import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import { channelLimits } from '../limits.ts';
 import { refused, retry } from '../outcome.ts';

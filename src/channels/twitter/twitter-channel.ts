@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
+import { createLruCache } from '../../lib/cache.ts';
 import { isRecord } from '../../lib/record.ts';
 import { type HttpAnswer, jsonObjectOf } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';

@@ -1,4 +1,4 @@
-import { createLruCache } from '../../lib/lru-cache.ts';
+import { createLruCache } from '../../lib/cache.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';

@@ -1,5 +1,5 @@
+import { createReadThroughCache } from '../../lib/cache.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createReadThroughCache } from '../../lib/read-through-cache.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';

@@ -1,6 +1,6 @@
+import { createLruCache } from '../../lib/cache.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { createBreather } from '../../lib/event-loop.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { type ColumnBatch, datapointAt } from '../datapoints/column-batch.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoints/datapoint.ts';

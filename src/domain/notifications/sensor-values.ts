@@ -1,8 +1,8 @@
+import { createLruCache } from '../../lib/cache.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { createBreather } from '../../lib/event-loop.ts';
 import { isBigNumber, type JsonValue } from '../../lib/json.ts';
 import { LongJson } from '../../lib/long-json.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoints/datapoint.ts';
 import { datapointsOf } from '../datapoints/datapoint-columns.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';

@@ -1,5 +1,5 @@
+import { createLruCache } from '../../lib/cache.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
 import { createCode, createId, createSigningKey } from '../../lib/secret-token.ts';

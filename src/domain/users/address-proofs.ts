@@ -1,6 +1,6 @@
+import { createLruCache } from '../../lib/cache.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { FailureLimiter } from '../../lib/failure-limiter.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
 import { networkOf, wideNetworkOf } from '../budgets/payer.ts';

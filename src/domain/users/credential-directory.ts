@@ -1,5 +1,5 @@
+import { createReadThroughCache } from '../../lib/cache.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createReadThroughCache } from '../../lib/read-through-cache.ts';
 import { hashSecret } from '../../lib/secret-token.ts';
 import type { Actor, KeyLimits } from '../actor.ts';
 import type { ChangeSource } from '../changes.ts';

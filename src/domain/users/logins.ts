@@ -1,5 +1,5 @@
+import { createLruCache } from '../../lib/cache.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import { createSecret, equalSecrets, signText } from '../../lib/secret-token.ts';
 import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
 import { forbidden, unauthenticated } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { createLruCache } from '../../lib/lru-cache.ts';
+import { createLruCache } from '../../lib/cache.ts';
 import { hashPassword, type PasswordCost, verifyPassword } from '../../lib/password-hash.ts';
 import {
   createFairQueue,

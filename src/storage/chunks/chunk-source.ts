@@ -1,7 +1,7 @@
 import type { Range } from '../../domain/datapoints/datapoint-store.ts';
+import { createLruCache } from '../../lib/cache.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { createLruCache } from '../../lib/lru-cache.ts';
 import { DamagedBytesError } from './bytes.ts';
 import { type Block, type BlockHead, blocksOf, type ChunkHead, columnsOf } from './chunk.ts';
 import { type ChunkLookup, createChunkLookup } from './chunk-lookup.ts';

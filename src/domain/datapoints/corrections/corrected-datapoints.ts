@@ -1,6 +1,6 @@
+import { createLruCache } from '../../../lib/cache.ts';
 import { isJsonWithin } from '../../../lib/json-size.ts';
 import { sameJson, writeJson } from '../../../lib/long-json.ts';
-import { createLruCache } from '../../../lib/lru-cache.ts';
 import { createFairSlices, type Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';

@@ -1,5 +1,5 @@
+import { createLruCache } from '../../../lib/cache.ts';
 import type { Instant } from '../../../lib/clock.ts';
-import { createLruCache } from '../../../lib/lru-cache.ts';
 import { createFairSlices } from '../../../lib/scheduling/fair-slices.ts';
 import type { CorrectionId, DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';

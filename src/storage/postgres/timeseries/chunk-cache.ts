@@ -1,5 +1,5 @@
+import { createLruCache } from '../../../lib/cache.ts';
 import type { Log } from '../../../lib/log.ts';
-import { createLruCache } from '../../../lib/lru-cache.ts';
 import type { ChunkHead } from '../../chunks/chunk.ts';
 import {
   type ChunkSource,

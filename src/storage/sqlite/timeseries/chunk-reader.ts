@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Range } from '../../../domain/datapoints/datapoint-store.ts';
+import { createLruCache } from '../../../lib/cache.ts';
 import type { Log } from '../../../lib/log.ts';
-import { createLruCache } from '../../../lib/lru-cache.ts';
 import type { ChunkHead } from '../../chunks/chunk.ts';
 import {
   createBlockCache,
