@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createAccess } from '../src/domain/access/access.ts';
+import { createAccess } from '../src/domain/access/policy.ts';
 import { createBudgets } from '../src/domain/budgets/budgets.ts';
 import { toColumnBatch, toDatapoints } from '../src/domain/datapoints/column-batch.ts';
 import type { Note } from '../src/domain/datapoints/datapoint-store.ts';

@@ -82,7 +82,7 @@ test('a missing await is found, and one that is there is not', () => {
   const folder = mkdtempSync(join(root, '.scratch', 'promises-'));
   try {
     const imports = [
-      "import type { Access } from '../../src/domain/access/access.ts';",
+      "import type { Access } from '../../src/domain/access/policy.ts';",
       "import type { Resource } from '../../src/domain/access/policy.ts';",
       "import type { Scope } from '../../src/domain/access/scopes.ts';",
       "import type { Actor } from '../../src/domain/actor.ts';",

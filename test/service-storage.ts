@@ -1,7 +1,6 @@
 import { createServiceStorage, type ServiceStorage } from '../src/app/service-parts.ts';
-import { type Access, createAccess } from '../src/domain/access/access.ts';
 import { createGrantDirectory } from '../src/domain/access/grant-directory.ts';
-import type { PolicySettings } from '../src/domain/access/policy.ts';
+import { type Access, createAccess, type PolicySettings } from '../src/domain/access/policy.ts';
 import type { Feed } from '../src/domain/datapoints/feed.ts';
 import { createInProcessFeed } from '../src/feed/in-process-feed.ts';
 import { silentLog } from '../src/lib/log.ts';

@@ -64,7 +64,7 @@ export const plantsOfAccounts: readonly Plant[] = [
     ...{ file: logins, test: 'behind a proxy', says: /she was locked out/ },
     patches: [
       patch(
-        'src/http/clients.ts',
+        'src/http/authentication.ts',
         'if (forwarded === undefined || !isTrustedProxy(address)) return address;',
         'if (forwarded !== address) return address;',
       ),
@@ -75,7 +75,7 @@ export const plantsOfAccounts: readonly Plant[] = [
     ...{ file: logins, test: 'invented names', says: /the guesser is slowed down/ },
     patches: [
       patch(
-        'src/http/clients.ts',
+        'src/http/authentication.ts',
         'if (forwarded === undefined || !isTrustedProxy(address)) return address;',
         'if (forwarded === undefined) return address;',
       ),

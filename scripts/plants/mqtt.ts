@@ -318,7 +318,7 @@ export const plantsOfMqtt: readonly Plant[] = [
     says: /truthy|equal/,
     patches: [
       patch(
-        'src/domain/budgets/payer.ts',
+        'src/domain/budgets/budget.ts',
         "isGuestPayer(payer) ? 'guests' : 'accounts'",
         "'guests'",
       ),

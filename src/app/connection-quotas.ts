@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import type { Budget } from '../domain/budgets/budget.ts';
 import {
+  type Budget,
   isGuestPayer,
   isPayer,
   type Payer,
   payerAt,
   payerOfAccount,
-} from '../domain/budgets/payer.ts';
+} from '../domain/budgets/budget.ts';
 import type {
   ConnectionQuotas,
   ConnectionSlot,

@@ -1,6 +1,6 @@
-import type { Access } from '../domain/access/access.ts';
+import type { Access } from '../domain/access/policy.ts';
+import { payerOfAccount } from '../domain/budgets/budget.ts';
 import type { LongWork } from '../domain/budgets/long-work.ts';
-import { payerOfAccount } from '../domain/budgets/payer.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import { limits } from '../domain/limits.ts';
 import { catchUp } from '../domain/notifications/catch-up.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { type Access, createAccess } from '../domain/access/access.ts';
 import { createGrantDirectory } from '../domain/access/grant-directory.ts';
+import { type Access, createAccess } from '../domain/access/policy.ts';
 import { countFailedMessages, createServiceState } from '../domain/administration/service-state.ts';
 import { createUsage } from '../domain/budgets/budgets.ts';
 import { createLongWork, type LongWork } from '../domain/budgets/long-work.ts';

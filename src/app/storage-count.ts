@@ -1,17 +1,21 @@
+import { statfsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { createStorageQuotas, type StorageQuotas } from '../domain/budgets/storage-quotas.ts';
+import {
+  createStorageQuotas,
+  type Disk,
+  type StorageQuotas,
+} from '../domain/budgets/storage-quotas.ts';
 import type { ChangeFeed } from '../domain/changes.ts';
-import { bytesPerWeight } from '../domain/datapoints/column-batch.ts';
+import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../domain/datapoints/datapoint-store.ts';
-import { actuatorOf, type Device, sensorOf } from '../domain/devices/device.ts';
+import { actuatorOf, type Device, type DeviceStore, sensorOf } from '../domain/devices/device.ts';
 import type { DeviceDirectory } from '../domain/devices/devices.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../domain/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { createKeyedSequence } from '../lib/scheduling/keyed-sequence.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-bytes.ts';
-import { noDisk, watchDisk } from './disk-space.ts';
 import type { ServiceStorage } from './service-parts.ts';
-import { createStrangerCount, type StrangerCount } from './stranger-count.ts';
 
 /** The storage with its quotas, and with what is there already counted. */
 export async function openStorageQuotas(options: {
@@ -242,3 +246,117 @@ const bytesOfFields = (device: Device): number =>
 
 const sizeOf = (part: Parameters<typeof partBytes>[0] | undefined): number =>
   part === undefined ? 0 : partBytes(part);
+
+/** How often what other processes counted is read, while strangers push. */
+const readAgainMs = 10_000;
+
+/** Bytes that strangers store: kept beside each device, so as to be known after a restart. */
+type StrangerCount = ReturnType<typeof createStrangerCount>;
+
+function createStrangerCount(
+  devices: Pick<
+    DeviceStore,
+    'strangerBytes' | 'strangersByOwner' | 'addStrangerBytes' | 'storedBytes'
+  >,
+  room: Pick<StorageQuotas, 'strangers'>,
+) {
+  /** Bytes to give back with the next batch. */
+  let surplus = new Map<DeviceId, number>();
+  let readAt = performance.now();
+
+  const bytesOf = ({ batch }: Push): number => bytesPerWeight * weightOfBatch(batch);
+
+  /** Reads what is kept. */
+  async function load(): Promise<void> {
+    readAt = performance.now();
+    room.strangers.recount(await devices.strangersByOwner());
+  }
+
+  return {
+    load,
+    /**
+     * Keeps what the batch brings of strangers, beside its own commit; undefined: nothing. What is
+     * there already, or is not stored, is given back with `settle`.
+     */
+    keep(batch: readonly Push[]): Promise<void> | undefined {
+      if (!batch.some(({ isByStranger }) => isByStranger === true)) return undefined;
+      const added = surplus;
+      surplus = new Map();
+      for (const push of batch) {
+        if (push.isByStranger !== true) continue;
+        added.set(push.deviceId, (added.get(push.deviceId) ?? 0) + bytesOf(push));
+      }
+      // Of other processes; what fails is read the next time.
+      if (performance.now() - readAt > readAgainMs) void load().catch(() => undefined);
+      return devices.addStrangerBytes(added);
+    },
+    /** Counts what became of one push of a stranger, of so many bytes. */
+    settle(push: Push, owner: Username, bytes: number): void {
+      room.strangers.add(owner, bytes);
+      const less = bytesOf(push) - bytes;
+      if (less > 0) surplus.set(push.deviceId, (surplus.get(push.deviceId) ?? 0) - less);
+    },
+    /** Gives back the strangers' part of what was freed of a device. */
+    async giveBack(deviceId: DeviceId, owner: Username, freed: number): Promise<void> {
+      if (freed <= 0 || room.strangers.of(owner) === 0) return;
+      const [ofStrangers, left] = await Promise.all([
+        devices.strangerBytes(deviceId),
+        devices.storedBytes(deviceId),
+      ]);
+      // Unknown whose datapoints went: as many of strangers as there are among all.
+      const bytes = Math.min(ofStrangers, Math.ceil((ofStrangers * freed) / (left + freed)));
+      if (bytes === 0) return;
+      await devices.addStrangerBytes(new Map([[deviceId, -bytes]]));
+      room.strangers.add(owner, -bytes);
+    },
+  };
+}
+
+const lookMs = 1_000;
+
+/** For engines whose data is not on a disk of this machine. */
+const noDisk: Disk = { freeBytes: () => undefined, sizeBytes: undefined };
+
+/** The disk that a directory is on; checked once a second at most, and only when asked. */
+function watchDisk(directory: string, log: Log): Disk {
+  let free: number | undefined;
+  let sizeBytes: number | undefined;
+  let lookedAt = performance.now();
+  let isFailing = false;
+  let isLooking = false;
+
+  function tell(error: unknown): void {
+    free = undefined;
+    if (!isFailing) log.warn({ err: error, directory }, 'the free space of the disk is unknown');
+    isFailing = true;
+  }
+
+  async function look(): Promise<void> {
+    isLooking = true;
+    try {
+      const { bavail, bsize } = await statfs(directory);
+      free = bavail * bsize;
+      isFailing = false;
+    } catch (error) {
+      tell(error);
+    } finally {
+      isLooking = false;
+      lookedAt = performance.now();
+    }
+  }
+
+  try {
+    const { bavail, blocks, bsize } = statfsSync(directory);
+    free = bavail * bsize;
+    sizeBytes = blocks * bsize;
+  } catch (error) {
+    tell(error);
+  }
+  return {
+    sizeBytes,
+    freeBytes() {
+      if (!isLooking && performance.now() - lookedAt > lookMs) void look();
+      return free;
+    },
+  };
+}

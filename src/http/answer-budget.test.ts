@@ -6,7 +6,7 @@ import Fastify from 'fastify';
 import { createBudgets } from '../domain/budgets/budgets.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { createAnswerBudget } from './answer-budget.ts';
-import { createClients } from './clients.ts';
+import { createClients } from './authentication.ts';
 
 /** A service with a budget of so many bytes of answers; `dial` opens a connection to it. */
 async function startServer(context: TestContext, total: number) {

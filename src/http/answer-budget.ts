@@ -3,8 +3,13 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../domain/actor.ts';
-import { type Budget, budgetError } from '../domain/budgets/budget.ts';
-import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
+import {
+  type Budget,
+  budgetError,
+  type Payer,
+  payerAt,
+  payerOf,
+} from '../domain/budgets/budget.ts';
 import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { countFor, payerOfConnection } from '../lib/connection-guard.ts';
@@ -12,7 +17,7 @@ import { createBreather } from '../lib/event-loop.ts';
 import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { stepsPaidBy } from '../lib/paid-work.ts';
 import { stepsOf } from '../lib/steps.ts';
-import type { Clients, RequestSource } from './clients.ts';
+import type { Clients, RequestSource } from './authentication.ts';
 import { nextAnswer } from './latest-answer.ts';
 
 /**

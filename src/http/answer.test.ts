@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import Fastify from 'fastify';
-import { payerAt } from '../domain/budgets/payer.ts';
+import { payerAt } from '../domain/budgets/budget.ts';
 import { DomainError } from '../domain/errors.ts';
 import { currentPayer, keepPayers } from '../lib/paid-work.ts';
 import { type Answer, jsonType, send, written } from './answer.ts';

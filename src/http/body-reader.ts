@@ -2,14 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Budget } from '../domain/budgets/budget.ts';
-import { type Payer, payerAt, payerOf } from '../domain/budgets/payer.ts';
+import { type Budget, type Payer, payerAt, payerOf } from '../domain/budgets/budget.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
 import { gatherBytes } from '../lib/gathered-bytes.ts';
-import type { Authenticate } from './authentication.ts';
-import type { Clients } from './clients.ts';
+import type { Authenticate, Clients } from './authentication.ts';
 import { bounded, inflated, inflaterBytes, isCompressed } from './content-encoding.ts';
 import { answerUnderWay } from './latest-answer.ts';
 

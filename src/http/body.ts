@@ -12,9 +12,9 @@ import {
   readJsonOrText,
   readPayloadValue,
 } from '../wire/bare-value.ts';
+import { createPushByteReader } from '../wire/byte-cursor.ts';
 import { isArrayOfObjects } from '../wire/datapoint-array.ts';
 import type { LargeBody } from '../wire/large-push.ts';
-import { createPushByteReader } from '../wire/push-bytes.ts';
 import type { Reader } from '../wire/validation.ts';
 import { readStreamBody } from './body-reader.ts';
 import { EdgeError } from './errors.ts';

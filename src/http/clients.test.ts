@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import { addressList } from '../config/config-kinds.ts';
-import { createClients } from './clients.ts';
+import { createClients } from './authentication.ts';
 
 const trusted = addressList.parse('127.0.0.1, 10.0.0.0/8, fd00::/8') ?? (() => false);
 const clients = createClients(trusted);

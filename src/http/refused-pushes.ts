@@ -1,8 +1,7 @@
 import type { Actor } from '../domain/actor.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
-import type { Authenticate } from './authentication.ts';
-import type { Clients } from './clients.ts';
+import type { Authenticate, Clients } from './authentication.ts';
 import type { OnRefused, RefusedRequest } from './error-handler.ts';
 
 /** Reports pushes that were refused, whatever part of the server refused them. */

@@ -1,7 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { WaitingBudget, WaitingPlace } from '../domain/budgets/budget.ts';
-import { isPayer, type Payer, payerAt } from '../domain/budgets/payer.ts';
+import {
+  isPayer,
+  type Payer,
+  payerAt,
+  type WaitingBudget,
+  type WaitingPlace,
+} from '../domain/budgets/budget.ts';
 import { payerOfConnection } from '../lib/connection-guard.ts';
 import { createFairSlices, type FairSlices } from '../lib/scheduling/fair-slices.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Actor } from '../domain/actor.ts';
 import type { Budget } from '../domain/budgets/budget.ts';
-import { payerOf } from '../domain/budgets/payer.ts';
+import { payerOf } from '../domain/budgets/budget.ts';
 import { type ErrorCode, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
@@ -25,10 +25,10 @@ import {
 } from './answer.ts';
 import type { AnswerBudget } from './answer-budget.ts';
 import { readOptionsOf } from './answer-headers.ts';
+import type { Client, Clients, RequestSource } from './authentication.ts';
 import { type Authenticate, importing } from './authentication.ts';
 import type { ReadBody, RouteBody } from './body.ts';
 import { inStreamScope } from './body-reader.ts';
-import type { Client, Clients, RequestSource } from './clients.ts';
 import type { Compressor } from './compression.ts';
 import { EdgeError, type EdgeErrorCode, usualErrorsOf } from './errors.ts';
 import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';

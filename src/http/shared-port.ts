@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Server as TlsServer } from 'node:tls';
 import type { WaitingBudget } from '../domain/budgets/budget.ts';
 import { onFirstBytes } from '../lib/connection-guard.ts';
-import type { Clients } from './clients.ts';
+import type { Clients } from './authentication.ts';
 import type { FastPath } from './fast-path/fast-path.ts';
 import { createNodeHttp, gateOf, type NodeHttp } from './request-gate.ts';
 import { requestLimits } from './request-limits.ts';

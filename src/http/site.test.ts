@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { createClients } from './clients.ts';
+import { createClients } from './authentication.ts';
 import { createSite } from './site.ts';
 
 const clients = createClients(() => false);

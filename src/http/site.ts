@@ -1,5 +1,5 @@
 import { limits } from '../domain/limits.ts';
-import type { Clients, RequestSource } from './clients.ts';
+import type { Clients, RequestSource } from './authentication.ts';
 
 /** Whether a browser's page is of this service: cookies are not for other pages. */
 export interface Site {

@@ -1,5 +1,5 @@
-import type { Verdict } from '../domain/access/access.ts';
-import type { Payer } from '../domain/budgets/payer.ts';
+import type { Verdict } from '../domain/access/policy.ts';
+import type { Payer } from '../domain/budgets/budget.ts';
 import type { Message } from '../domain/messaging/message.ts';
 import type { MqttMetrics } from '../domain/metrics.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Payer } from '../domain/budgets/payer.ts';
+import type { Payer } from '../domain/budgets/budget.ts';
 import {
   type ColumnBatch,
   toColumnBatch,

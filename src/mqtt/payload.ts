@@ -5,9 +5,9 @@ import { withoutPadding } from '../lib/bare-value.ts';
 import { isJsonObject, JsonError, type JsonValue } from '../lib/json.ts';
 import { readActuatorValue } from '../wire/actuator.ts';
 import { bytesWithoutPadding, readPayloadValue } from '../wire/bare-value.ts';
+import { createPushByteReader } from '../wire/byte-cursor.ts';
 import { type PushedDatapoints, readDatapoints } from '../wire/datapoint.ts';
 import { isArrayOfObjects, readDatapointArray } from '../wire/datapoint-array.ts';
-import { createPushByteReader } from '../wire/push-bytes.ts';
 import { bufferOf } from './packets/packet-encoder.ts';
 
 /** Datapoints of a publish on …/value or …/values. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import type { Verdict } from '../domain/access/access.ts';
+import type { Verdict } from '../domain/access/policy.ts';
 import { type Actor, asSeerOfActuators, guest } from '../domain/actor.ts';
-import { type Payer, payerOf } from '../domain/budgets/payer.ts';
+import { type Payer, payerOf } from '../domain/budgets/budget.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import { DomainError, isFailureToStore } from '../domain/errors.ts';

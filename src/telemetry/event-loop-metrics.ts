@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Meters } from './meters.ts';
+import type { Meters } from './reporter.ts';
 
 const resolutionMs = 20;
 const nanosecondsPerSecond = 1e9;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { getHeapSpaceStatistics } from 'node:v8';
 import type { ThreadMemory } from '../domain/metrics.ts';
-import type { Meters } from './meters.ts';
+import type { Meters } from './reporter.ts';
 
 type Parts = Readonly<Record<string, number>>;
 

@@ -3,8 +3,7 @@ import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { Metric, MqttMetrics, ThreadMemory } from '../domain/metrics.ts';
 import { addEventLoopMetrics } from './event-loop-metrics.ts';
 import { addMemoryMetrics } from './memory-metrics.ts';
-import { createMeters } from './meters.ts';
-import { createMetricsReporter } from './reporter.ts';
+import { createMeters, createMetricsReporter } from './reporter.ts';
 import {
   addBudgetMetrics,
   addMqttMetrics,

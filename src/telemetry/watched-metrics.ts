@@ -1,7 +1,7 @@
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
 import type { MqttMetrics } from '../domain/metrics.ts';
-import type { Meters } from './meters.ts';
+import type { Meters } from './reporter.ts';
 
 const mqttGauges = {
   connections: ['kipimo_mqtt_connections', 'MQTT connections now.'],

@@ -1,5 +1,5 @@
 import { type Actor, isImport } from '../domain/actor.ts';
-import { payerOf } from '../domain/budgets/payer.ts';
+import { payerOf } from '../domain/budgets/budget.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import { NewColumns, type NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { valueTooLarge } from '../domain/devices/value-size.ts';

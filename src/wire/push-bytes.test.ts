@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { date, gap, numberText, timestampText } from '../../test/hostile-json.ts';
 import { limits } from '../domain/limits.ts';
 import { parseJson } from '../lib/json.ts';
+import { createPushByteReader } from './byte-cursor.ts';
 import { readDatapoints } from './datapoint.ts';
-import { createPushByteReader } from './push-bytes.ts';
 
 const readPlain = createPushByteReader();
 

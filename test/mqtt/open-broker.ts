@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
+import { payerAt } from '../../src/domain/budgets/budget.ts';
 import { createBudgets } from '../../src/domain/budgets/budgets.ts';
-import { payerAt } from '../../src/domain/budgets/payer.ts';
 import type { SessionStore } from '../../src/domain/messaging/session-store.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';

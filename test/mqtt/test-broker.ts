@@ -1,9 +1,9 @@
+import { payerAt, payerOfAccount } from '../../src/domain/budgets/budget.ts';
 import {
   type Budgets,
   type BudgetTotals,
   createBudgets,
 } from '../../src/domain/budgets/budgets.ts';
-import { payerAt, payerOfAccount } from '../../src/domain/budgets/payer.ts';
 import type { SessionStore } from '../../src/domain/messaging/session-store.ts';
 import { createManualClock, type ManualClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { networkOf } from '../../domain/budgets/payer.ts';
+import { networkOf } from '../../domain/budgets/budget.ts';
 import type { Channel, ChannelMessage, Outcome } from '../../domain/notifications/channel.ts';
 import { createHttpClient, type HttpAnswer } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';

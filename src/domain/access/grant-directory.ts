@@ -2,8 +2,7 @@ import type { Change, ChangeSource } from '../changes.ts';
 import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { GrantStore } from './grant.ts';
-import type { Resource } from './policy.ts';
-import { type ResourceKind, type Scope, scopesReaching } from './scopes.ts';
+import { type Resource, type ResourceKind, type Scope, scopesReaching } from './scopes.ts';
 
 /** Projects reach what their owner owns: under another owner other scopes may reach the user. */
 interface Reaching {

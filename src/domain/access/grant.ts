@@ -1,6 +1,5 @@
 import type { GroupId, Username } from '../ids.ts';
-import type { Resource } from './policy.ts';
-import type { ResourceKind, Scope } from './scopes.ts';
+import type { Resource, ResourceKind, Scope } from './scopes.ts';
 
 /** The record that an owner gave rights on one resource to a user. */
 export interface Grant {

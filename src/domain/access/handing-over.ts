@@ -1,10 +1,9 @@
 import type { Actor } from '../actor.ts';
 import { forbidden, notFound } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
-import type { Access } from './access.ts';
 import type { GrantStore } from './grant.ts';
-import type { Resource } from './policy.ts';
-import { viewScopeOf } from './scopes.ts';
+import type { Access } from './policy.ts';
+import { type Resource, viewScopeOf } from './scopes.ts';
 
 /** A thing that may be offered to an account, which owns it once it accepts. */
 interface Offerable {

@@ -9,8 +9,8 @@ import {
   parseUserId,
   parseUsername,
 } from '../ids.ts';
-import { effectiveScopes, may, type PolicySettings, type Resource } from './policy.ts';
-import { type ResourceKind, type Scope, scopesOf } from './scopes.ts';
+import { effectiveScopes, may, type PolicySettings } from './policy.ts';
+import { type Resource, type ResourceKind, type Scope, scopesOf } from './scopes.ts';
 import { createViewer, reaches } from './viewer.ts';
 
 const open: PolicySettings = { publicPush: 'open' };

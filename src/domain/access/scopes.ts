@@ -1,7 +1,20 @@
+import type { Instant } from '../../lib/clock.ts';
 import { invalid } from '../errors.ts';
+import type { Username } from '../ids.ts';
 
 /** Kind of a thing that can be owned and shared. */
 export type ResourceKind = 'device' | 'gateway' | 'project';
+
+/** Facts of a device, gateway or project that the policy needs. */
+export interface Resource {
+  readonly kind: ResourceKind;
+  readonly id: string;
+  readonly owner: Username;
+  /** Absent counts as public; a project has none and is private to owner and grantees. */
+  readonly visibility?: 'public' | 'private';
+  /** Of a device. */
+  readonly createdAt?: Instant;
+}
 
 /** The scopes of each kind, in the order the API reports them [contract 4]. */
 export const scopesOf = {

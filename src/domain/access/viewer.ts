@@ -2,8 +2,14 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Actor } from '../actor.ts';
 import { guestUsername, type Username } from '../ids.ts';
 import type { GrantStore } from './grant.ts';
-import { effectiveScopes, isOldEnough, may, type PolicySettings, type Resource } from './policy.ts';
-import { type ResourceKind, type Scope, scopesReaching, viewScopeOf } from './scopes.ts';
+import { effectiveScopes, isOldEnough, may, type PolicySettings } from './policy.ts';
+import {
+  type Resource,
+  type ResourceKind,
+  type Scope,
+  scopesReaching,
+  viewScopeOf,
+} from './scopes.ts';
 
 /** Which resources a list may show; the domain decides it, the stores obey. */
 export interface VisibleTo {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DomainError } from '../errors.ts';
-import { Budget, type BudgetRule } from './budget.ts';
+import { Budget, type BudgetRule, networkOf, payerAt, payerOfAccount } from './budget.ts';
 import { budgetTable } from './budget-table.ts';
 import { createBudgets, isBudgetName } from './budgets.ts';
-import { networkOf, payerAt, payerOfAccount } from './payer.ts';
 
 const rule: BudgetRule = {
   what: 'things',

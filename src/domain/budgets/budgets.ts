@@ -1,9 +1,14 @@
 import type { Actor } from '../actor.ts';
 import { forbidden } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
-import { Budget, type BudgetRule, createWaitingBudget, type PayerUsage } from './budget.ts';
+import {
+  Budget,
+  type BudgetRule,
+  createWaitingBudget,
+  isGuestPayer,
+  type PayerUsage,
+} from './budget.ts';
 import { type BudgetName, budgetTable } from './budget-table.ts';
-import { isGuestPayer } from './payer.ts';
 
 /** Usage of one budget, and its largest payers. */
 export interface BudgetUsage {

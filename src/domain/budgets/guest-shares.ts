@@ -2,7 +2,7 @@ import { createLruCache } from '../../lib/cache.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type Payer, payerOf } from './payer.ts';
+import { type Payer, payerOf } from './budget.ts';
 
 /** Amount of one kind that all guests use, and its limit. */
 export interface GuestsQuota {

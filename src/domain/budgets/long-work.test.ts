@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stepsOf } from '../../lib/steps.ts';
 import { guest } from '../actor.ts';
+import { payerOf } from './budget.ts';
 import { createBudgets } from './budgets.ts';
 import { createLongWork } from './long-work.ts';
-import { payerOf } from './payer.ts';
 
 test('a step under way when its reader leaves reserves nothing, and ends', async () => {
   const budgets = createBudgets();

@@ -3,8 +3,8 @@ import { stepsOf } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError, invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { type Payer, payerOf } from './budget.ts';
 import type { Budgets } from './budgets.ts';
-import { type Payer, payerOf } from './payer.ts';
 
 /** Work that waits for its next piece now and then. */
 export interface ArrivingWork {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Budget, createWaitingBudget } from './budget.ts';
-import { type Payer, payerAt, payerOfAccount } from './payer.ts';
+import { Budget, createWaitingBudget, type Payer, payerAt, payerOfAccount } from './budget.ts';
 
 /** A budget of 100 bytes: 20 at an address, 40 of all guests, 50 of an account. */
 function open() {

@@ -1,4 +1,4 @@
-import type { Payer } from '../budgets/payer.ts';
+import type { Payer } from '../budgets/budget.ts';
 import type { ChangeFeed } from '../changes.ts';
 import type { ActuatorChange } from '../devices/actuators.ts';
 import type { MessageOrigin } from '../messaging/message.ts';

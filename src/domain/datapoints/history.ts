@@ -3,7 +3,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import type { Place } from '../../lib/page-cursor.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { inOneStep, mapSteps, type Steps } from '../../lib/steps.ts';
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import { calibrate } from '../devices/calibration.ts';

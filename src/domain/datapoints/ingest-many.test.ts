@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { endlessRoom } from '../../../test/endless-room.ts';
 import { createManualClock } from '../../lib/clock.ts';
-import { createAccess } from '../access/access.ts';
+import { createAccess } from '../access/policy.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork, type LongWork } from '../budgets/long-work.ts';
 import type { Device } from '../devices/device.ts';

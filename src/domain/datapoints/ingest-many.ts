@@ -1,7 +1,7 @@
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Actor } from '../actor.ts';
+import { payerOf } from '../budgets/budget.ts';
 import type { ArrivingWork, LongWork } from '../budgets/long-work.ts';
-import { payerOf } from '../budgets/payer.ts';
 import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { deviceResource, noSensor } from '../devices/devices.ts';
 import { DomainError } from '../errors.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aDevice, aSensor, deviceId, sensorId } from '../../../test/contract/storage/builders.ts';
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/policy.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { payerOfAccount } from '../budgets/payer.ts';
+import { payerOfAccount } from '../budgets/budget.ts';
 import type { DeviceId } from '../ids.ts';
 import { createPushQueue } from './ingest.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Payer, payerAt, payerOfAccount } from '../budgets/payer.ts';
+import { type Payer, payerAt, payerOfAccount } from '../budgets/budget.ts';
 import { createRefusalBook, type NewRefusal, type RefusedPush } from './refusal-book.ts';
 
 const limits = {

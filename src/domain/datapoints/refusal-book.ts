@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Payer } from '../budgets/payer.ts';
+import type { Payer } from '../budgets/budget.ts';
 import type { DomainError } from '../errors.ts';
 import { limits } from '../limits.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
-import { type Payer, payerAt, payerOf } from '../budgets/payer.ts';
+import { type Payer, payerAt, payerOf } from '../budgets/budget.ts';
 import type { Device } from '../devices/device.ts';
 import { type DeviceDirectory, deviceResource, noDevice } from '../devices/devices.ts';
 import { DomainError } from '../errors.ts';

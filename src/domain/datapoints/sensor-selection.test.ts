@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aDevice, aSensor, deviceId } from '../../../test/contract/storage/builders.ts';
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/policy.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import { createSourceOpening } from './sensor-selection.ts';
 

@@ -1,5 +1,5 @@
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { type Device, type DeviceStore, type Sensor, sensorOf } from '../devices/device.ts';

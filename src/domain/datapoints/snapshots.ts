@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../lib/json.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
-import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';
 import { knowsOffer } from '../access/handing-over.ts';
+import type { Access } from '../access/policy.ts';
 import {
   createViewer,
   type DataReach,

@@ -1,4 +1,4 @@
-import type { Access, Verdict } from '../access/access.ts';
+import type { Access, Verdict } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import { type DeviceDirectory, deviceResource } from '../devices/devices.ts';
 import type { DeviceId } from '../ids.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/policy.ts';
 import type { Scope } from '../access/scopes.ts';
 import { type Actor, asSeerOfActuators } from '../actor.ts';
-import { type Payer, payerOf } from '../budgets/payer.ts';
+import { type Payer, payerOf } from '../budgets/budget.ts';
 import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { invalid, notFound } from '../errors.ts';
 import { type ActuatorId, type DeviceId, guestUsername, type Username } from '../ids.ts';

@@ -1,10 +1,10 @@
 import { createReadThroughCache } from '../../lib/cache.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
-import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';
 import { acceptorOf, handingOver } from '../access/handing-over.ts';
-import type { Resource } from '../access/policy.ts';
+import type { Access } from '../access/policy.ts';
+import type { Resource } from '../access/scopes.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';

@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError, invalid, notFound } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';

@@ -10,8 +10,8 @@ import {
 } from '../../../test/contract/storage/builders.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { silentLog } from '../../lib/log.ts';
+import { payerOf } from '../budgets/budget.ts';
 import { createBudgets } from '../budgets/budgets.ts';
-import { payerOf } from '../budgets/payer.ts';
 import { DomainError } from '../errors.ts';
 import { parseUserId } from '../ids.ts';
 import { limits } from '../limits.ts';

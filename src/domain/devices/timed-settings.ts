@@ -1,8 +1,7 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Budget } from '../budgets/budget.ts';
-import type { Payer } from '../budgets/payer.ts';
+import type { Budget, Payer } from '../budgets/budget.ts';
 import type { ActuatorId, DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TimedSetting } from './actuator.ts';

@@ -1,10 +1,10 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
-import { type Access, requireCreation } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';
 import { acceptorOf, handingOver, knowsOffer } from '../access/handing-over.ts';
-import type { Resource } from '../access/policy.ts';
+import { type Access, requireCreation } from '../access/policy.ts';
+import type { Resource } from '../access/scopes.ts';
 import { createViewer, type Viewer, type VisibleTo, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';

@@ -1,4 +1,4 @@
-import type { Access, Verdict } from '../access/access.ts';
+import type { Access, Verdict } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import type { DevicePart } from '../devices/device.ts';
 import { type DeviceDirectory, deviceResource, noDevice } from '../devices/devices.ts';

@@ -1,5 +1,5 @@
 import type { Actor } from '../actor.ts';
-import { type Payer, payerAt, payerOfAccount } from '../budgets/payer.ts';
+import { type Payer, payerAt, payerOfAccount } from '../budgets/budget.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 
 /** Guests have one identity: a client without an account has nothing to keep from others. */

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Payer } from '../budgets/payer.ts';
+import type { Payer } from '../budgets/budget.ts';
 
 /** How often a message arrives: at most once, at least once, exactly once. */
 export type Qos = 0 | 1 | 2;

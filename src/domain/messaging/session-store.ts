@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { Payer } from '../budgets/payer.ts';
+import type { Payer } from '../budgets/budget.ts';
 import type { LogEntry } from '../members/member-store.ts';
 import type { Message, Qos, SessionKey } from './message.ts';
 

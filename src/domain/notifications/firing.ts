@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
-import type { Access } from '../access/access.ts';
+import type { Access } from '../access/policy.ts';
 import type { Device, DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
 import type { ActuatorId, DeviceId, Username } from '../ids.ts';

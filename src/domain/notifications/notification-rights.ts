@@ -1,8 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
-import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';
+import type { Access } from '../access/policy.ts';
 import { createViewer, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';

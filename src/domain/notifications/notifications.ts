@@ -2,13 +2,12 @@ import type { Clock } from '../../lib/clock.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
-import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';
+import type { Access } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
-import { budgetError } from '../budgets/budget.ts';
+import { budgetError, type Payer, payerOf } from '../budgets/budget.ts';
 import type { Budgets } from '../budgets/budgets.ts';
 import type { LongWork } from '../budgets/long-work.ts';
-import { type Payer, payerOf } from '../budgets/payer.ts';
 import { type DeviceStore, sensorOf } from '../devices/device.ts';
 import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import {

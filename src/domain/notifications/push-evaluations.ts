@@ -1,5 +1,5 @@
 import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
-import type { Payer } from '../budgets/payer.ts';
+import type { Payer } from '../budgets/budget.ts';
 import { orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';

@@ -10,8 +10,8 @@ import {
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { silentLog } from '../../lib/log.ts';
+import { payerOfAccount } from '../budgets/budget.ts';
 import { createBudgets } from '../budgets/budgets.ts';
-import { payerOfAccount } from '../budgets/payer.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import { guestUsername, type SensorId } from '../ids.ts';

@@ -1,8 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
+import { type Payer, payerOfAccount } from '../budgets/budget.ts';
 import type { Budgets } from '../budgets/budgets.ts';
-import { type Payer, payerOfAccount } from '../budgets/payer.ts';
 import type { ChangeFeed } from '../changes.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import { type Device, type DeviceStore, sensorOf } from '../devices/device.ts';

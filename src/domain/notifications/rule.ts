@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { parseEnd } from '../../lib/timestamp.ts';
-import { type Payer, payerOfAccount } from '../budgets/payer.ts';
+import { type Payer, payerOfAccount } from '../budgets/budget.ts';
 import type { SensorId } from '../ids.ts';
 import { type Expression, parseExpression } from './expression.ts';
 import { variablesIn } from './message.ts';

@@ -1,5 +1,4 @@
-import type { Resource } from '../access/policy.ts';
-import type { ResourceKind } from '../access/scopes.ts';
+import type { Resource, ResourceKind } from '../access/scopes.ts';
 import { type VisibleTo, within } from '../access/viewer.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import { deviceResource, requireDevice } from '../devices/devices.ts';

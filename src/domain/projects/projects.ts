@@ -1,7 +1,7 @@
 import { createId } from '../../lib/secret-token.ts';
-import { type Access, requireCreation } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';
-import type { Resource } from '../access/policy.ts';
+import { type Access, requireCreation } from '../access/policy.ts';
+import type { Resource } from '../access/scopes.ts';
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';

@@ -1,9 +1,8 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createId, createSecret, hashSecret } from '../../lib/secret-token.ts';
-import type { Access } from '../access/access.ts';
 import type { GrantStore } from '../access/grant.ts';
-import type { Resource } from '../access/policy.ts';
-import type { ResourceKind, Scope } from '../access/scopes.ts';
+import type { Access } from '../access/policy.ts';
+import type { Resource, ResourceKind, Scope } from '../access/scopes.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError, gone, invalid, notFound, unauthenticated } from '../errors.ts';
 import { type GroupStore, requireGroup } from '../groups/groups.ts';

@@ -1,8 +1,7 @@
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { type Access, requireAccount } from '../access/access.ts';
 import type { Grant, GrantStore, OwnedGrant, OwnedGroupGrant } from '../access/grant.ts';
-import type { Resource } from '../access/policy.ts';
-import { grantableOn, type ResourceKind, type Scope } from '../access/scopes.ts';
+import { type Access, requireAccount } from '../access/policy.ts';
+import { grantableOn, type Resource, type ResourceKind, type Scope } from '../access/scopes.ts';
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, invalid, notFound } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { requireAccount } from '../access/access.ts';
+import { requireAccount } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, notFound } from '../errors.ts';
 import type { UserId } from '../ids.ts';

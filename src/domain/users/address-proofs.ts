@@ -3,7 +3,7 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import type { FailureLimiter } from '../../lib/failure-limiter.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
-import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
+import { networkOf, wideNetworkOf } from '../budgets/budget.ts';
 import { DomainError, forbidden, invalid, tooMany } from '../errors.ts';
 import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { hashPassword, type PasswordCost } from '../../lib/password-hash.ts';
 import { createId, createSecret, createSigningKey, hashSecret } from '../../lib/secret-token.ts';
-import { networkOf } from '../budgets/payer.ts';
+import { networkOf } from '../budgets/budget.ts';
 import { tooMany, unauthenticated } from '../errors.ts';
 import { parseUserId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';

@@ -1,7 +1,7 @@
 import { createLruCache } from '../../lib/cache.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createSecret, equalSecrets, signText } from '../../lib/secret-token.ts';
-import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
+import { networkOf, wideNetworkOf } from '../budgets/budget.ts';
 import { forbidden, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';

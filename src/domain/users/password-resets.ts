@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
-import { networkOf, wideNetworkOf } from '../budgets/payer.ts';
+import { networkOf, wideNetworkOf } from '../budgets/budget.ts';
 import { DomainError, tooMany, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { payerOf } from '../../domain/budgets/payer.ts';
+import { payerOf } from '../../domain/budgets/budget.ts';
 import { invalid } from '../../domain/errors.ts';
 import { countFor } from '../../lib/connection-guard.ts';
 import { OneOf, Text } from '../../wire/fields.ts';

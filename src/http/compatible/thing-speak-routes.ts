@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type Actor, onlyDeviceOf } from '../../domain/actor.ts';
-import { payerOf } from '../../domain/budgets/payer.ts';
+import { payerOf } from '../../domain/budgets/budget.ts';
 import { bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
 import type { IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { NewDatapoint } from '../../domain/datapoints/new-columns.ts';

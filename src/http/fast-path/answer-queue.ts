@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { payerAt } from '../../domain/budgets/payer.ts';
+import { payerAt } from '../../domain/budgets/budget.ts';
 import { limits } from '../../domain/limits.ts';
 import type { AnswerBudget } from '../answer-budget.ts';
-import type { Clients, RequestSource } from '../clients.ts';
+import type { Clients, RequestSource } from '../authentication.ts';
 
 /** A request that was begun. */
 export interface Begun {

@@ -1,9 +1,13 @@
 import type { Socket } from 'node:net';
-import type { WaitingBudget, WaitingPlace } from '../../domain/budgets/budget.ts';
-import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import {
+  type Payer,
+  payerAt,
+  type WaitingBudget,
+  type WaitingPlace,
+} from '../../domain/budgets/budget.ts';
 import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { type AnswerBudget, asker } from '../answer-budget.ts';
-import type { Clients, RequestSource } from '../clients.ts';
+import type { Clients, RequestSource } from '../authentication.ts';
 import { type NodeHttp, type NotComing, payerOfSocket } from '../request-gate.ts';
 import type { ReceivedRequest } from '../route.ts';
 import { AnswerQueue } from './answer-queue.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
-import { payerOfAccount } from '../../domain/budgets/payer.ts';
+import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { unauthenticated } from '../../domain/errors.ts';
 import { parseAccessKeyId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';

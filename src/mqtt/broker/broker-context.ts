@@ -1,5 +1,5 @@
+import type { Payer } from '../../domain/budgets/budget.ts';
 import type { Budgets } from '../../domain/budgets/budgets.ts';
-import type { Payer } from '../../domain/budgets/payer.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import { limits } from '../../domain/limits.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';

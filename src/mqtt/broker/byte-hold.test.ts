@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Budget } from '../../domain/budgets/budget.ts';
-import { payerAt } from '../../domain/budgets/payer.ts';
+import { type Budget, payerAt } from '../../domain/budgets/budget.ts';
 import { ByteHold } from './packet-input.ts';
 
 const room = { freeBytes: 16_384, stepBytes: 16_384 };

@@ -1,4 +1,4 @@
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Payer } from '../../domain/budgets/budget.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import type { QueueEntry } from '../../domain/messaging/session-store.ts';
 import type { Instant } from '../../lib/clock.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Verdict } from '../../domain/access/access.ts';
+import type { Verdict } from '../../domain/access/policy.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type {
   Share,

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../../../test/mqtt/memory-peer.ts';
-import type { Budget } from '../../domain/budgets/budget.ts';
+import { type Budget, payerOfAccount } from '../../domain/budgets/budget.ts';
 import { createBudgets } from '../../domain/budgets/budgets.ts';
-import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { SessionChange } from '../../domain/messaging/session-store.ts';
 import { silentLog } from '../../lib/log.ts';

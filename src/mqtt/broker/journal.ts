@@ -1,5 +1,4 @@
-import type { Budget } from '../../domain/budgets/budget.ts';
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Budget, Payer } from '../../domain/budgets/budget.ts';
 import type { SessionChange, SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { mqttLimits } from '../limits.ts';

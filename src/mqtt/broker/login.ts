@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Payer } from '../../domain/budgets/budget.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { Client, ConnectRefusal, ConnectRequest, Transport } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';

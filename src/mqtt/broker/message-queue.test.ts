@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { IConnectPacket, Packet } from 'mqtt-packet';
 import { connectPeer, type MemoryPeer, settled } from '../../../test/mqtt/memory-peer.ts';
 import { quickSessions, type TestBroker, testBroker } from '../../../test/mqtt/test-broker.ts';
-import { payerOfAccount } from '../../domain/budgets/payer.ts';
+import { payerOfAccount } from '../../domain/budgets/budget.ts';
 
 const mebibyte = 1_048_576;
 

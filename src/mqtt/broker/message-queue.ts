@@ -1,5 +1,4 @@
-import type { Budget } from '../../domain/budgets/budget.ts';
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Budget, Payer } from '../../domain/budgets/budget.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type { Share, StoredEntry } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { payerOfAccount } from '../../domain/budgets/payer.ts';
+import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { type MessageOrigin, sessionKey } from '../../domain/messaging/message.ts';
 import type { Share } from '../../domain/messaging/session-store.ts';
 import { createCounters } from './counters.ts';

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../domain/access/access.ts';
+import type { Verdict } from '../../domain/access/policy.ts';
 import type { Share } from '../../domain/messaging/session-store.ts';
 import type { BrokerHooks, DropReason } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';

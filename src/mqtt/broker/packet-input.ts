@@ -1,5 +1,4 @@
-import type { Budget } from '../../domain/budgets/budget.ts';
-import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
+import { type Budget, type Payer, payerAt } from '../../domain/budgets/budget.ts';
 import type { Transport } from '../broker.ts';
 import { FrameReader, type PartialBudget } from '../packets/frame-reader.ts';
 import { requireConnect } from '../packets/packet-decoder.ts';

@@ -1,5 +1,5 @@
+import { type Payer, payerAt } from '../../domain/budgets/budget.ts';
 import type { Budgets } from '../../domain/budgets/budgets.ts';
-import { type Payer, payerAt } from '../../domain/budgets/payer.ts';
 import { limits } from '../../domain/limits.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectPeer, type MemoryPeer } from '../../../test/mqtt/memory-peer.ts';
 import { type TestBroker, testBroker } from '../../../test/mqtt/test-broker.ts';
-import { payerOfAccount } from '../../domain/budgets/payer.ts';
+import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import { mqttLimits } from '../limits.ts';
 import { createCounters } from './counters.ts';

@@ -1,4 +1,4 @@
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Payer } from '../../domain/budgets/budget.ts';
 import { limits } from '../../domain/limits.ts';
 import { bytesOfMessage, type Message, type Qos } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';

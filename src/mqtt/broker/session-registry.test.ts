@@ -8,7 +8,7 @@ import {
   openPeer,
 } from '../../../test/mqtt/memory-peer.ts';
 import { quickSessions, testBroker } from '../../../test/mqtt/test-broker.ts';
-import { payerAt, payerOfAccount } from '../../domain/budgets/payer.ts';
+import { payerAt, payerOfAccount } from '../../domain/budgets/budget.ts';
 
 const as = (username: string, clientId: string): Partial<IConnectPacket> => ({
   ...{ username, clientId, clean: false, protocolVersion: 5 },

@@ -1,6 +1,10 @@
-import type { BudgetRefusal } from '../../domain/budgets/budget.ts';
+import {
+  type BudgetRefusal,
+  isGuestPayer,
+  kindOf,
+  type Payer,
+} from '../../domain/budgets/budget.ts';
 import type { Budgets } from '../../domain/budgets/budgets.ts';
-import { isGuestPayer, kindOf, type Payer } from '../../domain/budgets/payer.ts';
 import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Payer } from '../../domain/budgets/budget.ts';
 import {
   bytesOfMessage,
   type Message,

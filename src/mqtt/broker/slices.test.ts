@@ -1,7 +1,7 @@
 // In a process of its own: it changes the clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Payer } from '../../domain/budgets/budget.ts';
 import { createHandOnShares, createTurnShares, placesOfRecipient } from './slices.ts';
 
 const guest = (at: number): Payer => `address/10.0.0.${at}`;

@@ -1,4 +1,4 @@
-import { kindOf, type Payer } from '../../domain/budgets/payer.ts';
+import { kindOf, type Payer } from '../../domain/budgets/budget.ts';
 import { limits } from '../../domain/limits.ts';
 import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 

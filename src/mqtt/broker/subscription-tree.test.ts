@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { matchesFilter } from '../../../test/matches-filter.ts';
-import { payerOfAccount } from '../../domain/budgets/payer.ts';
+import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { isTopicFilter } from '../../lib/topic-filter.ts';

@@ -1,4 +1,4 @@
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Payer } from '../../domain/budgets/budget.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { readSharedFilter } from '../../lib/topic-filter.ts';
 import type { Reach } from '../broker.ts';

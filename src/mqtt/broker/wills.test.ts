@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { createBudgets } from '../../domain/budgets/budgets.ts';
-import { payerOfAccount } from '../../domain/budgets/payer.ts';
 import { silentLog } from '../../lib/log.ts';
 import { createWills } from './wills.ts';
 

@@ -1,5 +1,4 @@
-import type { Budget } from '../../domain/budgets/budget.ts';
-import type { Payer } from '../../domain/budgets/payer.ts';
+import type { Budget, Payer } from '../../domain/budgets/budget.ts';
 import { bytesOfMessage, type Message, type SessionKey } from '../../domain/messaging/message.ts';
 import type { SharedSessions, StoredWill } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';

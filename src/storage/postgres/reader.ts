@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isGuestPayer, isPayer } from '../../domain/budgets/payer.ts';
+import { isGuestPayer, isPayer } from '../../domain/budgets/budget.ts';
 import type { Log } from '../../lib/log.ts';
 import { currentPayer, keepPayers } from '../../lib/paid-work.ts';
 import { createFairQueue, type QueuePlace } from '../../lib/scheduling/fair-queue.ts';

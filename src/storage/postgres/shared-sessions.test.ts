@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
-import { payerOfAccount } from '../../domain/budgets/payer.ts';
+import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type {
   ClaimRequest,

@@ -1,4 +1,4 @@
-import { isPayer, type Payer } from '../../domain/budgets/payer.ts';
+import { isPayer, type Payer } from '../../domain/budgets/budget.ts';
 import {
   type Message,
   type Qos,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { payerAt, payerOfAccount } from '../../../src/domain/budgets/payer.ts';
+import { payerAt, payerOfAccount } from '../../../src/domain/budgets/budget.ts';
 import { singleBatch } from '../../../src/domain/datapoints/column-batch.ts';
 import { type Message, sessionKey } from '../../../src/domain/messaging/message.ts';
 import {

@@ -1,7 +1,7 @@
 import { createLruCache } from '../../../lib/cache.ts';
-import { isJsonWithin } from '../../../lib/json-size.ts';
 import { sameJson, writeJson } from '../../../lib/long-json.ts';
 import { createFairSlices, type Pace } from '../../../lib/scheduling/fair-slices.ts';
+import { isJsonWithin } from '../../devices/value-size.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
 import type { Datapoint, SensorRef } from '../datapoint.ts';

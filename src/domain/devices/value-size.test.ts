@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { type JsonValue, parseJson } from './json.ts';
-import { isJsonWithin } from './json-size.ts';
+import { type JsonValue, parseJson } from '../../lib/json.ts';
+import { isJsonWithin } from './value-size.ts';
 
 test('a value fits exactly when its JSON text does', () => {
   fc.assert(
