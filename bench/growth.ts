@@ -1,0 +1,167 @@
+// How the work of each request grows with what others have: the same requests to an installation of
+// 300 devices and to one of 10,000, in which those who ask have the same.
+//
+// Work is what statements on SQLite do: the pages of 512 bytes that they read, none of which is
+// kept in memory, the rows that they answer or change, and the statements themselves. It is
+// counted, not timed, so a busy machine answers the same. It leaves out what JavaScript does in
+// memory, and, so far, PostgreSQL.
+//
+// node bench/growth.ts [a part of a name] [--sizes 300,10000] [--why]
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { quickFolder } from '../test/quick-folder.ts';
+import { startProcess } from '../test/service-process.ts';
+import { askers, growthPassword, makeInstallation } from './growth-installation.ts';
+import { type GrowthRoute, growthRoutes, nameOf } from './growth-routes.ts';
+import type { StatementWork } from './statement-meter.ts';
+
+const adminPassword = 'admin-password-1';
+
+/** The work of a request: the least of its runs, since others may read in the background. */
+interface Measured {
+  readonly status: number;
+  readonly work: number;
+  readonly ms: number;
+  readonly worst: StatementWork['worst'];
+}
+
+const runs = 3;
+
+/** Counts the work of each route on an installation of so many devices. */
+async function measure(
+  directory: string,
+  size: number,
+  routes: readonly GrowthRoute[],
+): Promise<readonly Measured[]> {
+  mkdirSync(directory, { recursive: true });
+  await makeInstallation(directory, size);
+  const meterFile = join(directory, 'work.json');
+  await using service = await startProcess({
+    directory,
+    environment: { STATEMENT_METER_FILE: meterFile, KIPIMO_ADMIN_PASSWORD: adminPassword },
+    nodeFlags: ['--import', pathToFileURL(resolve(import.meta.dirname, 'statement-meter.ts')).href],
+  });
+
+  async function workSoFar(): Promise<StatementWork> {
+    rmSync(meterFile, { force: true });
+    process.kill(service.pid, 'SIGUSR2');
+    for (;;) {
+      await wait(2);
+      try {
+        return JSON.parse(readFileSync(meterFile, 'utf8')) as StatementWork;
+      } catch {
+        // It is not written yet.
+      }
+    }
+  }
+
+  const sumOf = ({ statements, rows, pages }: StatementWork): number => statements + rows + pages;
+
+  async function ask({ who, method, path, body }: GrowthRoute, run: number) {
+    const token = tokens.get(who);
+    const url = `${service.url}${path.startsWith('/write') ? '' : '/api/v2'}`;
+    const isJson = body !== undefined && /^[[{]/.test(body);
+    return fetch(url + path.replaceAll('#', `${run}`), {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': isJson ? 'application/json' : 'text/plain' }),
+      },
+      ...(body !== undefined && { body: body.replaceAll('#', `${run}`) }),
+    });
+  }
+
+  const tokens = new Map<string, string>();
+  for (const username of [...askers, 'admin']) {
+    const password = username === 'admin' ? adminPassword : growthPassword;
+    const body = JSON.stringify({ username, password });
+    const login = await ask({ who: 'guest', method: 'POST', path: '/auth/token', body }, 0);
+    tokens.set(username, await login.text());
+  }
+
+  const measured: Measured[] = [];
+  for (const route of routes) {
+    let least: Measured | undefined;
+    for (let run = 1; run <= runs; run += 1) {
+      const before = sumOf(await workSoFar());
+      const startedAt = performance.now();
+      const answer = await ask(route, run);
+      const text = await answer.text();
+      const ms = performance.now() - startedAt;
+      if (answer.status >= 400) console.error(`${nameOf(route)}: ${answer.status} ${text}`);
+      const after = await workSoFar();
+      const work = sumOf(after) - before;
+      if (least === undefined || work < least.work) {
+        least = { status: answer.status, work, ms, worst: after.worst };
+      }
+    }
+    if (least !== undefined) measured.push(least);
+  }
+  return measured;
+}
+
+/** A route with its work on the smallest and on the largest installation. */
+export interface Grown {
+  readonly route: GrowthRoute;
+  readonly status: number;
+  readonly small: number;
+  readonly large: number;
+  readonly ratio: number;
+  readonly ms: readonly [number, number];
+  readonly worst: StatementWork['worst'];
+}
+
+/** A few pages more are a deeper tree, and no growth. */
+const leastWork = 20;
+
+export const ratioMax = 2;
+
+/** Counts the work of all routes whose name has this part, on two installations. */
+export async function grow(
+  [small, large]: readonly [number, number],
+  part = '',
+): Promise<readonly Grown[]> {
+  const routes = growthRoutes().filter((route) => nameOf(route).includes(part));
+  const directory = mkdtempSync(join(quickFolder() ?? tmpdir(), 'kipimo-growth-'));
+  try {
+    const ofSmall = await measure(join(directory, 'small'), small, routes);
+    const ofLarge = await measure(join(directory, 'large'), large, routes);
+    return routes.flatMap((route, at): readonly Grown[] => {
+      const [one, other] = [ofSmall[at], ofLarge[at]];
+      if (one === undefined || other === undefined) return [];
+      const ratio = Math.max(other.work, leastWork) / Math.max(one.work, leastWork);
+      const { status, worst } = other;
+      const ms = [one.ms, other.ms] as const;
+      return [{ ...{ route, status, worst, ratio, ms }, small: one.work, large: other.work }];
+    });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: { sizes: { type: 'string', default: '300,10000' }, why: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  const [small = 300, large = 10_000] = values.sizes.split(',').map(Number);
+  const all = await grow([small, large], positionals[0]);
+  console.log(`ratio  at ${small}  at ${large}   ms (one request each)`);
+  for (const { route, status, small: one, large: other, ratio, ms, worst } of all) {
+    const numbers = [ratio.toFixed(1).padStart(5), `${one}`.padStart(8), `${other}`.padStart(8)];
+    const times = ms.map((one) => one.toFixed(1).padStart(6)).join(' ');
+    console.log(`${numbers.join(' ')} ${times}  ${nameOf(route)}  ${status}`);
+    if (values.why !== true || ratio <= ratioMax) continue;
+    for (const { sql, pages, rows } of worst.slice(0, 3)) {
+      console.log(
+        `      ${pages} pages, ${rows} rows: ${sql.replaceAll(/\s+/g, ' ').slice(0, 300)}`,
+      );
+    }
+  }
+}
+
+if (import.meta.main) await main();
