@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { boundThreadMemory, saveThreadMemoryWhileIdle } from '../../lib/idle-memory.ts';
 import { createBackgroundRenewal } from './background-renewal.ts';
 import { openConnection } from './connection.ts';
-import { hasRoom, refusalOfWrite } from './failures.ts';
+import { hasRoom } from './failures.ts';
 import { createSpaceKeeper } from './space-keeper.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
-import type { WriterAnswer, WriterReport, WriterRequest, WriterSetup } from './writer.ts';
+import { createRunBatch } from './write-batch.ts';
+import type { WriterReport, WriterRequest, WriterSetup } from './writer.ts';
 import { createWrites, type Writes } from './writes.ts';
 
 // The entry of the writer thread, so this file works at import. It takes every call that waits,
@@ -83,96 +83,4 @@ function freeDatapoints({ name, args }: NonNullable<WriterRequest>): void {
     order.pushes.buffer.transfer(0);
     order.lasts.buffer.transfer(0);
   }
-}
-
-type Call = NonNullable<WriterRequest>;
-
-/**
- * Runs calls in one transaction and answers each; the answers hold once this resolves. What it
- * awaits waits for no event: no message comes before it is done.
- */
-type RunBatch = (calls: readonly Call[]) => Promise<WriterAnswer[]>;
-
-/** Whether the disk has space for a commit; asked after one has failed. */
-type HasCapacity = () => boolean;
-
-/** Runs many calls in one commit, in which a failing call undoes only itself. */
-export function createRunBatch(
-  database: DatabaseSync,
-  writes: Writes,
-  hasRoom: HasCapacity,
-): RunBatch {
-  const statements = prepare(database);
-  const context: BatchContext = { database, writes, statements, hasRoom };
-
-  return async (calls) => {
-    try {
-      statements.begin.run();
-      const answers: WriterAnswer[] = [];
-      for (const call of calls) answers.push(await runCall(context, call, calls.length));
-      if (database.isTransaction) statements.commit.run();
-      return answers;
-    } catch (error) {
-      // Nothing of this commit was kept, so no call of it may be answered otherwise.
-      if (database.isTransaction) statements.rollback.run();
-      return calls.map((call) => failed(call, error, hasRoom));
-    }
-  };
-}
-
-interface BatchContext {
-  readonly database: DatabaseSync;
-  readonly writes: Writes;
-  readonly statements: Statements;
-  readonly hasRoom: HasCapacity;
-}
-
-async function runCall(
-  context: BatchContext,
-  call: Call,
-  callCount: number,
-): Promise<WriterAnswer> {
-  const { database, writes, statements, hasRoom } = context;
-  // A call that is alone needs no savepoint: undoing it is undoing the transaction.
-  const isAlone = callCount === 1;
-  if (!isAlone) statements.savepoint.run();
-  try {
-    const value: unknown = await Reflect.apply(writes[call.name], undefined, call.args);
-    if (!isAlone) statements.release.run();
-    return { id: call.id, kind: 'done', value };
-  } catch (error) {
-    // A full or failing disk may have undone the whole transaction already.
-    if (isAlone || !database.isTransaction) throw error;
-    statements.undo.run();
-    statements.release.run();
-    return failed(call, error, hasRoom);
-  }
-}
-
-function failed(call: Call, error: unknown, hasRoom: HasCapacity): WriterAnswer {
-  const refusal = refusalOfWrite(error, hasRoom);
-  if (refusal !== undefined) return { id: call.id, kind: 'refused', refusal };
-  return error instanceof Error
-    ? { id: call.id, kind: 'bug', message: `${call.name}: ${error.message}`, stack: error.stack }
-    : { id: call.id, kind: 'bug', message: `${call.name}: ${String(error)}`, stack: undefined };
-}
-
-interface Statements {
-  readonly begin: StatementSync;
-  readonly commit: StatementSync;
-  readonly rollback: StatementSync;
-  readonly savepoint: StatementSync;
-  readonly release: StatementSync;
-  readonly undo: StatementSync;
-}
-
-function prepare(database: DatabaseSync): Statements {
-  return {
-    begin: database.prepare('begin immediate'),
-    commit: database.prepare('commit'),
-    rollback: database.prepare('rollback'),
-    savepoint: database.prepare('savepoint one_call'),
-    release: database.prepare('release one_call'),
-    undo: database.prepare('rollback to one_call'),
-  };
 }
