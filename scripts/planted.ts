@@ -10,7 +10,16 @@ import { plants } from './plants/index.ts';
 import { complaintsAbout, type Plant, plantedFiles } from './plants/plant.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const copied = ['src', 'tools', 'test', 'scripts', 'bin', 'package.json', 'tsconfig.json'];
+const copied = [
+  'src',
+  'dashboard',
+  'tools',
+  'test',
+  'scripts',
+  'bin',
+  'package.json',
+  'tsconfig.json',
+];
 const linked = ['node_modules', 'dist'];
 /** Without its mend an attack is worse than a busy machine: four times what the tests accept. */
 const honestMs = 8_000;

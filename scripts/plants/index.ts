@@ -10,6 +10,7 @@ import type { Plant } from './plant.ts';
 import { plantsOfPossessions } from './possessions.ts';
 import { plantsOfReads } from './reads.ts';
 import { plantsOfSockets } from './sockets.ts';
+import { plantsOfStrangers } from './strangers.ts';
 import { plantsOfValues } from './values.ts';
 
 /** One for each mend that is known to be noticed when it is missing. */
@@ -23,6 +24,7 @@ export const plants: readonly Plant[] = [
   ...plantsOfReads,
   ...plantsOfAccounts,
   ...plantsOfPossessions,
+  ...plantsOfStrangers,
   ...plantsOfEngines,
   ...plantsOfHistories,
   ...plantsOfValues,

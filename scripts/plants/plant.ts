@@ -69,6 +69,6 @@ export function complaintsAbout(root: string, plant: Plant): readonly string[] {
 }
 
 const namesOfTests = (text: string): readonly string[] =>
-  [...text.matchAll(/^\s*(?:test|durable|embedded)\(\s*(['"`])(.*?)\1,/gm)].map(
+  [...text.matchAll(/^\s*(?:test|durable|embedded|browserTest)\(\s*(['"`])(.*?)\1,/gm)].map(
     (match) => match[2] ?? '',
   );

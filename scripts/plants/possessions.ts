@@ -59,8 +59,8 @@ export const plantsOfPossessions: readonly Plant[] = [
     patches: [patch('src/domain/users/address-proofs.ts', '      await pay(user, by);\n', '')],
   },
   {
-    name: 'a device handed over spends no credit before it is accepted',
-    ...{ file: credit, test: 'a device handed over spends no credit', says: /channel: 'sms'/ },
+    name: 'what is handed over is its giver’s until it is accepted',
+    ...{ file: 'test/v2/hand-over.test.ts', test: 'until the receiver accepts it', says: /'eve'/ },
     patches: [
       patch(
         'src/domain/access/handing-over.ts',

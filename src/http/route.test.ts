@@ -74,15 +74,23 @@ test('a body carries its reader, whose value and refusals are the handler’s', 
   await assert.rejects(send([]), DomainError);
 });
 
-test('a read is paid for by who asks, and what others set off is the service’s', async () => {
-  const guest = { kind: 'guest', address: '10.0.0.1' } as const;
-  // What a responder asks of them.
-  const edge = {
+const sliceMs = 1;
+const guest = { kind: 'guest', address: '10.0.0.1' } as const;
+/** What a responder asks of its edge. */
+const edgeFor = (turnMs: number) =>
+  ({
     authenticate: async () => guest,
     clients: { of: () => ({ guest, address: guest.address }) },
     room: { askedBy: () => undefined },
-    turns: createFairSlices({ turnMs: 5 }),
-  } as unknown as Edge;
+    turns: createFairSlices({ turnMs }),
+  }) as unknown as Edge;
+/** A request without a query and a body. */
+const received = {
+  ...{ headers: {}, params: {}, url: '/x' },
+  raw: { socket: {} },
+} as unknown as ReceivedRequest;
+
+test('a read is paid for by who asks, and what others set off is the service’s', async () => {
   const payerOf = async (method: 'GET' | 'PUT') => {
     const route = defineRoute({
       ...{ ...about, method, answer: bareTextAnswer('Who pays.') },
@@ -91,15 +99,27 @@ test('a read is paid for by who asks, and what others set off is the service’s
         return bare(currentPayer() ?? 'the service');
       },
     });
-    const request = {
-      headers: {},
-      params: {},
-      url: '/x',
-      raw: { socket: {} },
-    } as unknown as ReceivedRequest;
-    const answer = await createResponder(route, edge)(request);
+    const answer = await createResponder(route, edgeFor(5))(received);
     return 'text' in answer ? answer.text : undefined;
   };
   assert.equal(await payerOf('GET'), 'address/10.0.0.1');
   assert.equal(await payerOf('PUT'), 'the service');
+});
+
+test('changes that come at once are handled in slices of the event loop', async () => {
+  let handled = 0;
+  const route = defineRoute({
+    ...{ ...about, method: 'PUT', answer: nothing },
+    handle: async () => {
+      handled += 1;
+      const startedAt = performance.now();
+      while (performance.now() - startedAt < sliceMs);
+      return done;
+    },
+  });
+  const respond = createResponder(route, edgeFor(sliceMs));
+  const answers = Promise.all([1, 2, 3].map(() => respond(received)));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(handled < 3, `${handled} were handled in one slice`);
+  assert.deepEqual(await answers, [done, done, done]);
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { crc32, createDeflateRaw } from 'node:zlib';
 
-/** A file of an archive; its name has no folder. */
+/** A file of an archive. A slash in its name is written as `_`: it leads into no folder. */
 export interface ZipEntry {
   readonly name: string;
   readonly chunks: AsyncIterable<string | Uint8Array>;
@@ -41,7 +41,7 @@ export async function* zipped(entries: AsyncIterable<ZipEntry>): AsyncGenerator<
   let offset = 0;
   for await (const { name, chunks } of entries) {
     const start = offset;
-    const nameBytes = Buffer.from(name);
+    const nameBytes = Buffer.from(name.replace(/[/\\]/g, '_'));
     const head = localHeader(nameBytes);
     offset += head.length;
     yield head;

@@ -249,6 +249,23 @@ test('an export without its end, of another kind, or of what is there is refused
     await assert.rejects(importLines(other, some([newer])), /needs a newer kipimo/);
   }));
 
+test('a line that the API refuses is not taken in, nor one without an end', () =>
+  withStorages(1, async ([storage], directory) => {
+    assert.ok(storage !== undefined);
+    const first = { kind: 'kipimo-export', version: exportVersion, account: null } as const;
+    const user = { ...aUser('ana'), username: '..' as Username };
+    const bad = { kind: 'user', user, passwordHash: '' } as const;
+    await assert.rejects(
+      importLines(storage, some([first, bad])),
+      /^DomainError: line 2, username/,
+    );
+    const odd = { ...first, version: 'x' as unknown as number };
+    await assert.rejects(importLines(storage, some([odd])), /line 1, version: "x"/);
+    const file = join(directory, 'endless');
+    writeFileSync(file, gzipSync(Buffer.alloc(65 * 1_048_576, ' ')));
+    await assert.rejects(importLines(storage, readExport(file)), /line 1 has more than \d+ bytes/);
+  }));
+
 async function* some(lines: readonly ExportRecord[]): AsyncGenerator<ExportRecord> {
   yield* lines;
 }
