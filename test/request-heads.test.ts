@@ -333,6 +333,9 @@ for (const name of ['short', 'ordinary']) {
       const kept = old.replace('Host: x', 'Host: x\r\nConnection: keep-alive');
       const answer = await exchange(one, [kept + withLf(kept) + old + old]);
       assert.deepEqual(statuses(answer), ['204', '204', '204']);
+      const read = 'GET /api/v2/devices HTTP/1.0\r\nConnection: keep-alive\r\n\r\n';
+      const answers = await exchange(one, [read + read + kept + read + old]);
+      assert.deepEqual(statuses(answers), ['200', '200', '204', '200', '204']);
     });
 
     test('a head of many pieces and one of 16 KiB byte by byte are taken', async () => {

@@ -1,6 +1,7 @@
 import { type Plant, patch } from './plant.ts';
 
 const heads = 'test/request-heads.test.ts';
+const headTest = 'src/http/request-head.test.ts';
 const head = 'src/http/request-head.ts';
 const reports = 'test/mqtt/field-reports.test.ts';
 const cookies = 'test/v2/https-cookies.test.ts';
@@ -41,16 +42,22 @@ export const plantsOfStrangers: readonly Plant[] = [
   {
     name: 'requests of HTTP/1.0 on one connection are answered one after the other',
     ...{ file: heads, test: 'HTTP/1.0 that stays', says: /'204'/ },
-    patches: [patch(head, 'isAlone: isOld || hasUpgrade || !isSafe', 'isAlone: false')],
+    patches: [
+      patch(
+        'src/http/request-gate.ts',
+        "if (httpVersion === '1.0' && head?.isLast === false) {",
+        "if (httpVersion === '0.9' && head?.isLast === false) {",
+      ),
+    ],
   },
   {
     name: 'a request has one host',
-    ...{ file: heads, test: 'two readers could take otherwise', says: /204/ },
+    ...{ file: headTest, test: 'with one host at most', says: /Host/ },
     patches: [patch(head, 'framing.hosts > 1 ? undefined : bodyOf(framing)', 'bodyOf(framing)')],
   },
   {
     name: 'a request line has the grammar of its version',
-    ...{ file: heads, test: 'two readers could take otherwise', says: /204/ },
+    ...{ file: headTest, test: 'with one host at most', says: /HTTP/ },
     patches: [
       patch(
         head,
@@ -111,8 +118,8 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [
       patch(
         'dashboard/state/session.ts',
-        'if (next === undefined || (before !== undefined && next.username !== before)) forgetKept();',
-        "if (next === undefined && cause === 'changed') forgetKept();",
+        'if (next === undefined || (before',
+        "if (next !== undefined && cause === 'ended' && (before",
       ),
     ],
   },
@@ -203,8 +210,8 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [
       patch(
         site,
-        "    if (clients.isSecure(request) && new URL(origin).protocol !== 'https:') return false;\n",
-        '',
+        "if (clients.isSecure(request) && new URL(origin).protocol !== 'https:') return",
+        "if (clients.isSecure(request) && new URL(origin).protocol === 'ws:') return",
       ),
     ],
   },
@@ -243,8 +250,8 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [
       patch(
         'src/storage/sqlite/durable-file.ts',
-        "  rmSync(path, { force: true });\n  writeFileSync(path, content, { mode: 0o600, flag: 'wx' });",
-        '  writeFileSync(path, content, { mode: 0o600 });',
+        '  rmSync(path, { force: true });\n  writeFileSync(path, content, { mode: 0o600, flag',
+        "  writeFileSync(path, content, { mode: 0o600, flag: 'w', another",
       ),
     ],
   },

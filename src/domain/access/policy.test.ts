@@ -264,3 +264,20 @@ test('the reach of an actor as data says what the policy says', async () => {
     }),
   );
 });
+
+test('lists are given the ids that a user was granted, which are searched once', async () => {
+  let searches = 0;
+  const { visibleTo, concernedWith, dataReach } = await createViewer({
+    ...{ actor: ama, kind: 'device', settings: open },
+    grants: {
+      listReaching: async () => {
+        searches += 1;
+        return [{ resource: 'a', scopes: ['devices:view'] }];
+      },
+    },
+  });
+  for (const { who } of [visibleTo, concernedWith, dataReach]) {
+    assert.deepEqual(who, { username: ama.username, reached: new Set(['a']) });
+  }
+  assert.equal(searches, 1);
+});
