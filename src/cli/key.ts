@@ -22,7 +22,9 @@ export function createKeyCommand(): Command {
     .option(...dataDirOption)
     .action((user: string, options: DirectoryOption) =>
       withKeys(user, options, async (keys, actor) => {
-        for (const record of await keys.list(actor)) print(accessKeyToWire(record));
+        for await (const step of keys.list(actor)) {
+          for (const record of step) print(accessKeyToWire(record));
+        }
       }),
     );
   key

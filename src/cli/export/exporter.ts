@@ -75,7 +75,9 @@ async function* userLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<
     if (login === undefined) continue;
     yield { kind: 'user', ...login };
     yield* retentionLines(storage, { kind: 'user', username });
-    for (const key of await credentials.listKeys(id)) yield { kind: 'key', key };
+    for await (const keys of credentials.listKeys(id)) {
+      for (const key of keys) yield { kind: 'key', key };
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import type { GatewayStore } from '../gateways/gateways.ts';
-import type { GatewayId, UserId } from '../ids.ts';
+import type { GatewayId } from '../ids.ts';
 import type { CredentialStore } from '../users/credential-store.ts';
 import type { UserStore } from '../users/user.ts';
 import { ownerOfTopic, partOf } from './device-topics.ts';
@@ -26,29 +26,27 @@ const thingsPerTurn = 1_000;
 
 export function createFindOrphans(options: {
   readonly users: Pick<UserStore, 'find'>;
-  readonly credentials: Pick<CredentialStore, 'listKeys'>;
+  readonly credentials: Pick<CredentialStore, 'findKeyOf'>;
   readonly devices: Pick<DeviceStore, 'existing'>;
   readonly gateways: Pick<GatewayStore, 'find'>;
 }): FindOrphans {
   const { users, credentials, devices, gateways } = options;
 
-  /** The identities an account has now, its keys included. */
-  async function identitiesOf(userId: UserId): Promise<ReadonlySet<string | undefined>> {
+  /** Whether it is a guest's, or its account, and its key if it has one, exist and may log in. */
+  async function isThere(identity: string): Promise<boolean> {
+    const { userId, keyId } = accountOf(identity) ?? {};
+    if (userId === undefined) return true;
     const user = await users.find(userId);
-    if (user === undefined || user.isDisabled) return new Set();
-    return new Set([undefined, ...(await credentials.listKeys(userId)).map(({ id }) => id)]);
+    if (user === undefined || user.isDisabled) return false;
+    return keyId === undefined || (await credentials.findKeyOf(userId, keyId)) !== undefined;
   }
 
   async function sessionsOfNobody(
     sessions: readonly SessionRecord[],
   ): Promise<ReadonlySet<SessionKey>> {
-    const identities = askedOnce(identitiesOf);
+    const isKnown = askedOnce(isThere);
     const found = new Set<SessionKey>();
-    for (const { key, identity } of sessions) {
-      const account = accountOf(identity);
-      if (account === undefined) continue;
-      if (!(await identities(account.userId)).has(account.keyId)) found.add(key);
-    }
+    for (const { key, identity } of sessions) if (!(await isKnown(identity))) found.add(key);
     return found;
   }
 
@@ -65,11 +63,11 @@ export function createFindOrphans(options: {
       }
       await yieldToEventLoop();
     }
-    const isThere = askedOnce(async (id: GatewayId) => (await gateways.find(id)) !== undefined);
+    const hasGateway = askedOnce(async (id: GatewayId) => (await gateways.find(id)) !== undefined);
     for (const { topic } of retained) {
       const place = ownerOfTopic(topic);
       if (place?.kind !== 'gateway') continue;
-      if (!(await isThere(place.id as GatewayId))) found.add(topic);
+      if (!(await hasGateway(place.id as GatewayId))) found.add(topic);
     }
     return found;
   }

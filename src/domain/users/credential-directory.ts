@@ -134,7 +134,7 @@ export function createOfflineActors(options: {
     if (user === undefined || user.isDisabled) return undefined;
     const person = personOf(user);
     if (keyId === undefined) return person;
-    const key = (await credentials.listKeys(userId)).find(({ id }) => id === keyId);
+    const key = await credentials.findKeyOf(userId, keyId);
     if (key === undefined) return undefined;
     if (key.expiresAt !== undefined && key.expiresAt <= clock.now()) return undefined;
     return actorOfKey(person, key);

@@ -96,7 +96,9 @@ export interface CredentialStore {
   /** Answers gone when the account is gone or disabled. */
   insertKey(key: AccessKeyRecord): Promise<'inserted' | 'too_many' | 'gone'>;
   findKey(hash: string): Promise<(AccessKeyRecord & { readonly bearer: Bearer }) | undefined>;
-  /** In order of creation. */
-  listKeys(userId: UserId): Promise<readonly AccessKeyRecord[]>;
+  /** A key of the account, by its id. */
+  findKeyOf(userId: UserId, id: AccessKeyId): Promise<AccessKeyRecord | undefined>;
+  /** In order of creation, few at a time: each may name a thousand devices. */
+  listKeys(userId: UserId): AsyncIterable<readonly AccessKeyRecord[]>;
   removeKey(userId: UserId, id: AccessKeyId): Promise<'removed' | 'missing'>;
 }

@@ -201,7 +201,8 @@ export function createAccessKeys(options: {
       if (outcome === 'gone') throw unauthenticated('this account is gone or disabled');
       return { record, secret };
     },
-    list: async (actor: Actor) => credentials.listKeys(requirePerson(actor).userId),
+    /** In order of creation, few at a time. */
+    list: (actor: Actor) => credentials.listKeys(requirePerson(actor).userId),
     async remove(actor: Actor, id: AccessKeyId): Promise<void> {
       const { userId } = requirePerson(actor);
       if ((await credentials.removeKey(userId, id)) === 'missing') {

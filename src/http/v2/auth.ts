@@ -7,6 +7,7 @@ import { limits } from '../../domain/limits.ts';
 import type { LoggedIn } from '../../domain/users/logins.ts';
 import { countFor, goneSignal } from '../../lib/connection-guard.ts';
 import { defined } from '../../lib/record.ts';
+import { mapSteps } from '../../lib/steps.ts';
 import {
   AccessKeyMessage,
   accessKeyToWire,
@@ -260,7 +261,8 @@ function accessKeyRoutes({ accessKeys }: Services): readonly Route[] {
     route.get('/auth/keys', {
       summary: 'List your access keys, without their secrets',
       answer: messageAnswer('In order of creation.', Type.Array(AccessKeyMessage)),
-      handle: async ({ actor }) => json((await accessKeys.list(actor)).map(accessKeyToWire)),
+      handle: async ({ actor }) =>
+        list(mapSteps(accessKeys.list(actor), (keys) => keys.map(accessKeyToWire))),
     }),
     route.delete('/auth/keys/:key_id', {
       summary: 'Revoke an access key',

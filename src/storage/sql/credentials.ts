@@ -10,6 +10,7 @@ import type {
   TokenRecord,
 } from '../../domain/users/credential-store.ts';
 import { parseJson } from '../../lib/json.ts';
+import { firstPosition } from './resources.ts';
 import {
   countRows,
   deletion,
@@ -45,6 +46,10 @@ export const accessKeyTable = createTable<AccessKeyRecord>('access_keys', {
 });
 
 /** The columns of users that come with a credential. */
+interface KeyRow extends Row {
+  readonly position: number;
+}
+
 interface BearerRow extends Row {
   readonly username: string;
   readonly is_admin: number;
@@ -64,8 +69,13 @@ const selectSessionsOf = `
   select ${sessionTable.columns} from login_sessions where user_id = $1
   order by last_used_at desc`;
 const selectKey = selectBearing('access_keys', accessKeyTable.qualified);
+const selectKeyOf = `
+  select ${accessKeyTable.columns} from access_keys where user_id = $1 and id = $2`;
 const selectKeysOf = `
-  select ${accessKeyTable.columns} from access_keys where user_id = $1 order by position`;
+  select position, ${accessKeyTable.columns} from access_keys
+  where user_id = $1 and position > $2 order by position limit $3`;
+/** Keys that are read at once: about a millisecond, where each names a thousand devices. */
+const keysPerStep = 10;
 const insertToken = `
   insert into tokens (hash, user_id, expires_at, logged_in_at, session_id)
   select $1, id, $2, $3, $4 from users where id = $5 and ${isActive}`;
@@ -208,8 +218,18 @@ export function createCredentialStore({
       const key = found(row, readKey);
       return row && key && { ...key, bearer: bearerFromRow(row) };
     },
-    listKeys: async (userId) =>
-      (await reader.all<Row>(selectKeysOf, userId)).flatMap((row) => readKey(row) ?? []),
+    findKeyOf: async (userId, id) =>
+      found(await reader.first<Row>(selectKeyOf, userId, id), readKey),
+    async *listKeys(userId) {
+      const pace = reader.turns?.paceOf(userId);
+      for (let after = firstPosition; ; ) {
+        const rows = await reader.all<KeyRow>(selectKeysOf, userId, after, keysPerStep);
+        yield rows.flatMap((row) => readKey(row) ?? []);
+        if (rows.length < keysPerStep) return;
+        after = rows.at(-1)?.position ?? after;
+        if (pace?.isOver() === true) await pace.rest();
+      }
+    },
     removeKey: (userId, id) => write('removeCredential', 'key', userId, id),
   };
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { Username } from '../../domain/ids.ts';
+import { countOfOwners } from '../sql/devices.ts';
 import { firstPosition, listing, slicesOf } from '../sql/resources.ts';
 import type { SqlReader, SqlSession } from '../sql/session.ts';
 import { createReader } from './session.ts';
@@ -94,6 +95,17 @@ test('a list of devices goes through few positions at a time', async () => {
   assert.deepEqual(await listed(ana, 20, 0), ['d1,d2,d3,d5,d7,d8,d9', 7]);
   assert.deepEqual(await listed(ana, 3, 4), ['d7,d8,d9', 7]);
   assert.ok(Math.max(...spans) <= positionsMax, `${Math.max(...spans)} positions at a time`);
+});
+
+test('the devices of many owners are counted few positions at a time', async () => {
+  using database = openDevices();
+  const spans: number[] = [];
+  const owners = ['ben', 'zoe', 'ANA'] as Username[];
+  assert.deepEqual(await countOfOwners(spiedReader(database, spans), owners), [9, 0, 1]);
+  assert.ok(
+    spans.length > 1 && Math.max(...spans) <= 50_000,
+    `${spans.join()} positions at a time`,
+  );
 });
 
 test('a list is given few of the ids that its user was granted at a time', async () => {

@@ -20,6 +20,9 @@ async function withAccounts({ users }: Storage): Promise<void> {
   await users.insert(aUser('bob'), 'hash');
 }
 
+const keysOf = async ({ listKeys }: Storage['credentials'], id: string) =>
+  (await Array.fromAsync(listKeys(userId(id)))).flat();
+
 const promises: Promises = {
   'a token is found by its hash with the account as it is now': async ({ users, credentials }) => {
     const token = aToken('t', 'ana');
@@ -71,8 +74,26 @@ const promises: Promises = {
     assert.deepEqual(await credentials.findKey('hash-wide'), { ...wide, bearer });
     assert.deepEqual(await credentials.findKey('hash-narrow'), { ...narrow, bearer });
     assert.equal(await credentials.findKey('hash-other'), undefined);
-    assert.deepEqual(await credentials.listKeys(userId('id-bob')), [wide, narrow]);
-    assert.deepEqual(await credentials.listKeys(userId('id-ana')), []);
+    assert.deepEqual(await credentials.findKeyOf(userId('id-bob'), keyId('narrow')), narrow);
+    assert.equal(await credentials.findKeyOf(userId('id-ana'), keyId('narrow')), undefined);
+    assert.deepEqual(await keysOf(credentials, 'id-bob'), [wide, narrow]);
+    assert.deepEqual(await keysOf(credentials, 'id-ana'), []);
+  },
+
+  'keys are listed few at a time, whichever are removed meanwhile': async ({ credentials }) => {
+    const keys = Array.from({ length: 25 }, (_, n) => aKey(`k${n}`, 'bob'));
+    for (const key of keys) assert.equal(await credentials.insertKey(key), 'inserted');
+    const listed: string[] = [];
+    for await (const step of credentials.listKeys(userId('id-bob'))) {
+      assert.ok(step.length <= 10, `${step.length} keys at once`);
+      listed.push(...step.map(({ id }) => id));
+      const last = step.at(-1);
+      if (last !== undefined) await credentials.removeKey(userId('id-bob'), last.id);
+    }
+    assert.deepEqual(
+      listed,
+      keys.map(({ id }) => id),
+    );
   },
 
   'a key is removed by its own account only': async ({ credentials }) => {
@@ -202,7 +223,7 @@ const promises: Promises = {
     for (const key of ['k', 'k2'])
       assert.equal(await credentials.findKey(`hash-${key}`), undefined);
     for (const token of ['t', 't2']) assert.equal(await credentials.findToken(token), undefined);
-    assert.deepEqual(await credentials.listKeys(userId('id-bob')), []);
+    assert.deepEqual(await keysOf(credentials, 'id-bob'), []);
     assert.equal((await credentials.findKey('hash-of ana'))?.id, 'of ana');
   },
 
