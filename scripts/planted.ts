@@ -17,6 +17,7 @@ const copied = [
   'test',
   'scripts',
   'bin',
+  'deploy',
   'package.json',
   'tsconfig.json',
 ];

@@ -86,6 +86,22 @@ test('pods of Kubernetes are asked what is answered, and have time to end', () =
   assert.ok((pod?.terminationGracePeriodSeconds ?? 0) > 2 * endSeconds);
 });
 
+test('containers write to their volumes alone, and no image changes under its name', () => {
+  for (const name of ['kubernetes/kipimo.yaml', 'kubernetes/haproxy.yaml']) {
+    const pods = manifestsOf(name).flatMap(({ spec }) => spec.template?.spec ?? []);
+    for (const container of pods.flatMap(({ containers }) => containers)) {
+      const context = container['securityContext'] as Readonly<Record<string, unknown>>;
+      assert.equal(context['readOnlyRootFilesystem'], true, name);
+      assert.equal(context['allowPrivilegeEscalation'], false, name);
+    }
+  }
+  for (const name of ['compose.yaml', 'kubernetes/kipimo.yaml', 'kubernetes/haproxy.yaml']) {
+    const images = [...textOf(name).matchAll(/image: *(\S+)/g)].map(([, image = '']) => image);
+    assert.ok(images.length > 0, name);
+    for (const image of images) assert.match(image, /:\d+\.\d+(\.\d+)?$/, name);
+  }
+});
+
 test('the Compose file starts a database, the service and its balancer', () => {
   const { services } = parse(textOf('compose.yaml')) as {
     readonly services: Readonly<Record<string, { readonly stop_grace_period?: string }>>;

@@ -244,6 +244,28 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [patch('src/lib/csv-cell.ts', "/^[=+\\-@\\t\\r\\n'＝＋－＠]/", "/^[=+\\-@\\t\\r']/")],
   },
   {
+    name: 'a compressed push is read as what it was',
+    ...{ file: 'test/v2/compressed-bodies.test.ts', test: 'takes them compressed', says: /gzip/ },
+    patches: [
+      patch(
+        'src/http/content-encoding.ts',
+        "  ['gzip', ['gzip', createGunzip]],",
+        "  ['gzip', undefined],",
+      ),
+    ],
+  },
+  {
+    name: 'containers of Kubernetes write to their volumes alone',
+    ...{ file: 'test/deploy.test.ts', test: 'write to their volumes alone', says: /kipimo\.yaml/ },
+    patches: [
+      patch(
+        'deploy/kubernetes/kipimo.yaml',
+        'readOnlyRootFilesystem: true',
+        'readOnlyRootFilesystem: false',
+      ),
+    ],
+  },
+  {
     name: 'what is written in the data directory follows no link',
     ...{ file: 'src/storage/sqlite/data-files.test.ts', test: 'replaces a link there' },
     says: /of somebody else|ours/,
