@@ -105,6 +105,20 @@ export const plantsOfSockets: readonly Plant[] = [
     ...{ budget: 'request_bytes', says: /bytes of heads are held/ },
   },
   {
+    name: 'blanks inside of a field of a head are gone through once',
+    ...{ file: 'test/neighbours/sockets-blank-heads.test.ts', test: 'thousands of blanks' },
+    says: /healthz waited|honest client's/,
+    servedMs: 2_000,
+    patches: [
+      patch(
+        'src/http/request-head.ts',
+        '  let [from, end] = [0, value.length];\n',
+        "  if (value !== '') return value.replace(/^[\\t ]+|[\\t ]+$/g, '');\n" +
+          '  let [from, end] = [0, value.length];\n',
+      ),
+    ],
+  },
+  {
     name: 'TLS handshakes under way have a budget',
     ...{ file: 'test/v2/tls-handshakes.test.ts', test: 'has its share of handshakes' },
     ...{ budget: 'tls_handshakes', says: /!== 10|true !== false/ },

@@ -109,7 +109,7 @@ function headOf(text: string): RequestHead | undefined {
 }
 
 function isLast(connection: string, isOld: boolean): boolean {
-  const said = connection.toLowerCase().split(/[\t ]*,[\t ]*/);
+  const said = connection.toLowerCase().split(',').map(trim);
   return isOld ? !said.includes('keep-alive') : said.includes('close');
 }
 
@@ -151,7 +151,15 @@ function note(text: string, at: number, end: number, found: Framing): void {
   }
 }
 
-const trim = (value: string): string => value.replace(/^[\t ]+|[\t ]+$/g, '');
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
+
+/** Drops blanks around a value; a pattern would go through those inside of it again and again. */
+function trim(value: string): string {
+  let [from, end] = [0, value.length];
+  while (isBlank(value.charCodeAt(from))) from += 1;
+  while (end > from && isBlank(value.charCodeAt(end - 1))) end -= 1;
+  return value.slice(from, end);
+}
 
 /** undefined: the request does not say for sure where it ends [RFC 9112 6.3]. */
 function bodyOf({ lengths, codings, hasLoneLf }: Framing): RequestHead['body'] | undefined {
