@@ -33,8 +33,8 @@ export interface Broker {
   /** Asks at once whether the logins of these identities are valid. */
   recheck(isConcerned: (identity: string) => boolean): void;
   /**
-   * Takes over sessions of processes that ended. From then on the broker must receive all that
-   * other processes log: earlier entries are read from the log.
+   * Takes over sessions and wills of processes that ended, or the wills of the one before. From
+   * then on the broker must receive all that other processes log: earlier entries are read there.
    */
   adoptSessions(): Promise<void>;
   /** Reads the log for messages of groups whose claiming process ended. */
@@ -77,8 +77,8 @@ export interface BrokerHooks {
   /** The same at once, from what is at hand. */
   tryQueue(identity: string, topic: string): Verdict;
   /**
-   * Takes the last will of a client that another process had, with what its account may do now.
-   * Must not reject. Absent: there are no other processes.
+   * Takes the last will of a client whose process ended, with what its account may do now. Must not
+   * reject. Absent: there are none.
    */
   publishFor?(identity: string, message: Message): Promise<PublishOutcome>;
 }

@@ -73,13 +73,15 @@ export function withoutOrphans(
     }
   }
 
-  async function without({ sessions, retained }: StoredSessions): Promise<StoredSessions> {
+  async function without(stored: StoredSessions): Promise<StoredSessions> {
+    const { sessions, retained } = stored;
     const orphans = await findOrphans({ sessions, retained });
     await drop([
       ...[...orphans.sessions].map((key) => ({ kind: 'ended', key }) as const),
       ...[...orphans.topics].map((topic) => ({ kind: 'unretained', topic }) as const),
     ]);
     return {
+      ...stored,
       sessions: sessions.filter(({ key }) => !orphans.sessions.has(key)),
       retained: retained.filter(({ topic }) => !orphans.topics.has(topic)),
     };

@@ -48,7 +48,9 @@ export type SessionChange =
   | { readonly kind: 'received'; readonly key: SessionKey; readonly packetId: number }
   /** The publisher released that id: it may be used for another message. */
   | { readonly kind: 'completed'; readonly key: SessionKey; readonly packetId: number }
-  /** The last will of this term was published, or is not to be; of shared sessions alone. */
+  /** A client connects with a last will; where several processes serve, its claim keeps it. */
+  | ({ readonly kind: 'will_kept' } & StoredWill)
+  /** The last will of this term was published, or is not to be. */
   | { readonly kind: 'will_settled'; readonly key: SessionKey; readonly turn: number }
   /** Replaces the retained message of its topic. */
   | { readonly kind: 'retained'; readonly message: Message }
@@ -105,6 +107,8 @@ export interface QueueEntry {
 export interface StoredSessions {
   readonly sessions: readonly StoredSession[];
   readonly retained: readonly Message[];
+  /** Those that were not settled, in the order of their terms. Absent: none. */
+  readonly wills?: readonly StoredWill[];
 }
 
 export interface StoredSession extends SessionRecord {
@@ -151,6 +155,8 @@ export interface StoredWill {
   readonly expirySeconds?: number;
   /** The term in which the client connected. */
   readonly turn: number;
+  /** When its connection ended, as far as load() knows. */
+  readonly leftAt?: Instant;
 }
 
 /** A session that another process had, or no process. */

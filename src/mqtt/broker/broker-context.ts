@@ -78,14 +78,14 @@ export function createBrokerContext(options: BrokerOptions) {
   const completion = { router, retained, counters };
   const wills = createWills({
     ...{ bytes: budgets.of('mqtt_will_bytes'), clock, log, journal, handOnShares, completion },
-    shared,
+    ...{ authority, shared },
   });
   const registry = createSessionRegistry({ tree, queue, journal, clock, budgets });
   const ownership =
     cluster &&
     claims &&
     createOwnership({
-      ...{ ...cluster, authority, registry, outbound, journal, counters, wills },
+      ...{ ...cluster, registry, outbound, journal, counters, wills },
       ...{ clock, log, claims },
     });
   const { heard } = ownership ?? {};

@@ -26,10 +26,10 @@ const sweepsPerRetained = 10;
 /** Loads what the store keeps, and is ready for connections. */
 export async function createBroker(options: BrokerOptions): Promise<BrokerEngine> {
   const context = createBrokerContext(options);
-  const { tree, retained, router, journal, handOnShares } = context;
+  const { tree, retained, router, journal, handOnShares, registry, wills } = context;
   const stored = await options.store.load();
   for (const session of stored.sessions) {
-    restore(options.log, { clientId: session.clientId }, () => context.registry.restore(session));
+    restore(options.log, { clientId: session.clientId }, () => registry.restore(session));
   }
   for (const message of stored.retained) {
     restore(options.log, { topic: message.topic }, () => retained.restore(message));
@@ -70,7 +70,10 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
         if (client !== undefined && isConcerned(client.identity)) client.isGone();
       }
     },
-    adoptSessions: async () => context.ownership?.adopt(),
+    adoptSessions: async () =>
+      context.ownership === undefined
+        ? wills.restore(stored.wills ?? [], (key) => registry.find(key) !== undefined)
+        : context.ownership.adopt(),
     lookAgain: () => lookAgain?.(),
     metrics: () => metricsOf(context),
     sweep,

@@ -133,12 +133,12 @@ export class Connection implements Receiver, Member, Carrier {
     this.#state = 'authenticating';
     this.#opening.over();
     requireNoMethod(packet);
-    // The packets behind CONNECT wait, on the peer's side as far as possible.
     const request = { ...requestOf(packet, this.#address), signal: this.input.pauseForLogin() };
     letIn(this.#context, packet, request, this.writer.transport, (answer, turn) => {
       this.#guard(() => this.#admit(packet, answer, turn));
       this.input.resumeAfterLogin();
       if (this.#isLeft) this.closed();
+      return this.#open !== undefined;
     });
   }
 

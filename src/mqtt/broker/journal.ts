@@ -119,6 +119,8 @@ export function createJournal(options: {
 
   return {
     ...{ add, addRow, hold, synced },
+    /** Pending decisions for messages of the payer. */
+    decided: (payer: Payer | undefined): Promise<unknown> | undefined => held.get(payer),
     /** Whether the payer's quota admits what can wait, or be left out, as a queued message. */
     hasRoomFor: (payer: Payer): boolean =>
       room.used < unhurriedMax || room.check(payer, 1) === undefined,

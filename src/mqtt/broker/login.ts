@@ -24,15 +24,16 @@ export interface Entering extends ConnectTerms, OpenRequest {
 export type Established = Entering & Pick<OpenedSession, 'session' | 'isPresent'>;
 
 /**
- * Asks whether a client may come in, and calls `admit` once: where other processes have sessions as
- * well, when this process has claimed that of the client, with the term of the claim.
+ * Asks whether a client may come in, and calls `admit` once, which answers whether it is there yet:
+ * when its last will is durable, and where other processes have sessions as well, when this process
+ * has claimed that of the client; with the term of the will or of the claim.
  */
 export function letIn(
-  { authority, ownership, log }: BrokerContext,
+  { authority, ownership, wills, log }: BrokerContext,
   packet: ConnectPacket,
   request: ConnectRequest,
   transport: Transport,
-  admit: (answer: Entering | ConnectRefusal, turn?: number) => void,
+  admit: (answer: Entering | ConnectRefusal, turn?: number) => boolean,
 ): void {
   const release = transport.holdForLogin?.();
   const refuse = (why: ConnectRefusal): void => {
@@ -46,12 +47,16 @@ export function letIn(
   void asked.then((answer) => {
     if (answer.kind === 'refused') return refuse(answer.reason);
     const entering = enteringOf(packet, answer.client, request.clientId);
-    const enter = (turn?: number): void => {
+    const enter = (turn?: number): boolean => {
       release?.();
       transport.countFor?.(entering.payer);
-      admit(entering, turn);
+      return admit(entering, turn);
     };
-    if (ownership === undefined) return enter();
+    const { will, payer, identity, clientId } = entering;
+    if (ownership === undefined) {
+      if (will === undefined) return void enter();
+      return void wills.put({ ...will, key: sessionKey(identity, clientId) }, payer, enter);
+    }
     ownership.take(entering, enter).catch((error: unknown) => {
       log.warn({ err: error }, 'the session of a client could not be claimed');
       refuse('unavailable');

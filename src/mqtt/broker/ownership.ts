@@ -1,19 +1,17 @@
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
-import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
   ClaimedSession,
   LogPage,
   SharedSessions,
-  StoredWill,
 } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
 import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
-import { type Broker, type BrokerHooks, type Reach, unavailableOutcome } from '../broker.ts';
+import type { Broker, Reach } from '../broker.ts';
 import { reason } from '../packets/packet.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
@@ -26,7 +24,7 @@ import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { createHandOnShares } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
-import type { Heir, Will, Wills } from './wills.ts';
+import type { Will, Wills } from './wills.ts';
 
 /** A client that is let in. */
 interface Taking extends OpenRequest {
@@ -43,7 +41,6 @@ interface OwnershipOptions {
   readonly claims: Claims;
   readonly clock: Clock;
   readonly log: Log;
-  readonly authority: Pick<BrokerHooks, 'publishFor'>;
   readonly registry: SessionRegistry;
   readonly wills: Wills;
 }
@@ -76,7 +73,7 @@ export function createOwnership(options: OwnershipOptions) {
    * Makes the session of a client this process's, and then calls `open` at once. What another
    * process has of it is in the store by then. Rejects when it cannot be, for now.
    */
-  function take(client: Taking, open: (turn: number) => void): Promise<void> {
+  function take(client: Taking, open: (turn: number) => boolean): Promise<void> {
     const key = sessionKey(client.identity, client.clientId);
     return inTurn(key, async () => {
       taking.set(key, 0);
@@ -86,13 +83,11 @@ export function createOwnership(options: OwnershipOptions) {
         for (const will of left) {
           // A client that reconnects in time cancels its will.
           if (isContinued && will.delayMs > 0) wills.settle(key, will.turn, client.payer);
-          else inherit(options, { ...will, delayMs: 0 });
+          else wills.inherit({ ...will, delayMs: 0 });
         }
         if ((taking.get(key) ?? 0) > turn) throw new Error('the client connected elsewhere');
         if (session !== undefined) restore([session], isContinued);
-        open(turn);
-        const isOpen = registry.find(key)?.claimedAt === turn;
-        if (client.will !== undefined && !isOpen) wills.settle(key, turn, client.payer);
+        if (!open(turn) && client.will !== undefined) wills.settle(key, turn, client.payer);
       } finally {
         taking.delete(key);
       }
@@ -143,7 +138,7 @@ export function createOwnership(options: OwnershipOptions) {
 
   async function adoptAll(): Promise<void> {
     for (let left = await shared.adoptWills(); left.length > 0; ) {
-      for (const will of left) inherit(options, will);
+      for (const will of left) wills.inherit(will);
       left = await shared.adoptWills();
     }
     for (let adopted = await shared.adopt(); adopted.length > 0; ) {
@@ -203,19 +198,6 @@ export function createOwnership(options: OwnershipOptions) {
 /** The will for other processes: the session may end before the delay does [MQTT-3.1.3.2.2]. */
 const storedWill = (key: SessionKey, { will, expirySeconds }: Taking) =>
   will && { ...will, key, delayMs: Math.min(will.delayMs, expirySeconds * 1_000) };
-
-/** Publishes the will of a client that another process had, now or when it is due. */
-function inherit({ authority, wills }: OwnershipOptions, { key, ...will }: StoredWill): void {
-  const { message, turn } = will;
-  const [identity = ''] = key.split('\u0000', 1);
-  const payer = message.payer ?? payerOfIdentity(identity);
-  const client: Heir = {
-    payer,
-    publish: async (sent) => (await authority.publishFor?.(identity, sent)) ?? unavailableOutcome,
-  };
-  if (wills.keep(client, message)) wills.leave(key, client, will);
-  else wills.settle(key, turn, payer);
-}
 
 /** Hands on what an event of the log says, as when it happened. */
 export type DeliverEvent = (

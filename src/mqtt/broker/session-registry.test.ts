@@ -9,6 +9,7 @@ import {
 } from '../../../test/mqtt/memory-peer.ts';
 import { quickSessions, testBroker } from '../../../test/mqtt/test-broker.ts';
 import { payerAt, payerOfAccount } from '../../domain/budgets/budget.ts';
+import type { SessionChange } from '../../domain/messaging/session-store.ts';
 
 const as = (username: string, clientId: string): Partial<IConnectPacket> => ({
   ...{ username, clientId, clean: false, protocolVersion: 5 },
@@ -234,4 +235,44 @@ test('retained messages are the room of whoever publishes them', async () => {
   );
   await broker.forgetRetained('devices/d/');
   assert.deepEqual([entries.used, budgets.of('mqtt_retained_bytes').used], [0, 0]);
+});
+
+test('a client is let in when its last will is on disk, and has taken room by then', async () => {
+  const step = Promise.withResolvers<void>();
+  const kept: SessionChange[] = [];
+  const { broker, budgets } = await testBroker(
+    {
+      load: async () => ({ sessions: [], retained: [] }),
+      apply(changes) {
+        kept.push(...changes);
+        return step.promise;
+      },
+    },
+    { mqtt_will_bytes: 1_048_576 },
+  );
+  const bytes = budgets.of('mqtt_will_bytes');
+  const peers = Array.from({ length: 6 }, (_, at) => {
+    const peer = openPeer(broker, 5);
+    peer.send(connectWith({ ...as('mallory', `m${at}`), ...willOf(60_000, 0) }));
+    return peer;
+  });
+  // Who has none waits for nothing.
+  await connectPeer(broker, as('ann', 'a'));
+  const codesOf = async (some: readonly (typeof peers)[number][]) =>
+    (await Promise.all(some.map((peer) => peer.take()))).map(([answer]) =>
+      answer?.cmd === 'connack' ? answer.reasonCode : undefined,
+    );
+  assert.deepEqual(await codesOf(peers.slice(4)), [0x97, 0x97]);
+  assert.deepEqual(await codesOf(peers.slice(0, 4)), Array(4).fill(undefined));
+  const used = bytes.usedBy(payerOfAccount('mallory'));
+  assert.ok(used > 4 * 60_000, `${used} bytes are taken`);
+  const [left] = peers;
+  left?.drop();
+  step.resolve();
+  assert.deepEqual(await codesOf(peers.slice(1, 4)), [0, 0, 0]);
+  assert.deepEqual(
+    kept.map(({ kind }) => kind).filter((kind) => kind.startsWith('will')),
+    [...Array(4).fill('will_kept'), 'will_settled'],
+  );
+  assert.ok(bytes.usedBy(payerOfAccount('mallory')) < used);
 });

@@ -9,7 +9,8 @@ test('a will that meets a bug is over, and the bug is in the log', async () => {
   const logged: string[] = [];
   const bytes = createBudgets().of('mqtt_will_bytes');
   const wills = createWills({
-    ...{ bytes, clock: { now: () => 0 }, journal: { add() {} }, shared: undefined },
+    ...{ bytes, clock: { now: () => 0 }, shared: undefined, authority: {} },
+    journal: { add() {}, synced: () => undefined, decided: () => undefined },
     log: { ...silentLog, error: (_fields, sentence) => void logged.push(sentence) },
     handOnShares: { turnOf: async () => undefined },
     completion: {

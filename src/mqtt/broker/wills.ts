@@ -1,14 +1,16 @@
 import type { Budget, Payer } from '../../domain/budgets/budget.ts';
+import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { bytesOfMessage, type Message, type SessionKey } from '../../domain/messaging/message.ts';
 import type { SharedSessions, StoredWill } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { createBreather } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Client } from '../broker.ts';
+import { type BrokerHooks, type Client, unavailableOutcome } from '../broker.ts';
 import type { Journal } from './journal.ts';
 import { completePublish, type PublishCompletion } from './router.ts';
 import type { HandOnShares } from './slices.ts';
 
-/** A last will, ready to be published. `turn` is 0 where no other process knows of it. */
+/** A last will, ready to be published. `turn` is 0 until it is in the store. */
 export type Will = Omit<StoredWill, 'key'>;
 
 /** The client as whom a will is published. */
@@ -27,47 +29,35 @@ const willBytes = 512;
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
 
-export type Wills = ReturnType<typeof createWills>;
-
-/** Last wills, of clients that are here and of those that left; at most one for each session. */
-export function createWills(options: {
+interface WillsOptions {
   readonly bytes: Budget;
   readonly clock: Clock;
   readonly log: Log;
-  readonly journal: Pick<Journal, 'add'>;
+  readonly journal: Pick<Journal, 'add' | 'synced' | 'decided'>;
+  readonly authority: Pick<BrokerHooks, 'publishFor'>;
   readonly handOnShares: Pick<HandOnShares, 'turnOf'>;
   readonly completion: PublishCompletion;
   readonly shared: Pick<SharedSessions, 'beginWill'> | undefined;
-}) {
-  const { bytes, clock, log, journal, handOnShares, completion, shared } = options;
+}
+
+export type Wills = ReturnType<typeof createWills>;
+
+/** Last wills, of clients that are here and of those that left; at most one for each session. */
+export function createWills(options: WillsOptions) {
+  const { bytes, clock, log, journal, authority, handOnShares, completion, shared } = options;
+  const kept = createKeptWills({ bytes, clock, journal });
+  const { keep, settle, discard } = kept;
   const pending = new Map<SessionKey, PendingWill>();
   /** Wills the hooks have not answered. */
   const underWay = new Set<Promise<void>>();
   let untaken: { readonly will: PendingWill; readonly tries: number }[] = [];
   let isOver = false;
 
-  /** Takes quota for a will as long as it may be published; false: none is left. */
-  const keep = ({ payer }: Heir, message: Message): boolean =>
-    bytes.take(payer, sizeOf(message)) === undefined;
-
-  /** Records that a will that other processes know of is not to be published any more. */
-  function settle(key: SessionKey | undefined, turn: number, payer: Payer): void {
-    if (turn > 0 && key !== undefined) journal.add({ kind: 'will_settled', key, turn }, payer);
-  }
-
-  /** Drops a will that will not be published: its client said goodbye. */
-  function discard({ payer }: Heir, { message, turn }: Will): void {
-    bytes.release(payer, sizeOf(message));
-    settle(message.publisher, turn, payer);
-  }
-
   function publishOnce(will: PendingWill, tries = 1): void {
-    const { client, message, turn } = will;
+    const { client, message } = will;
     bytes.release(client.payer, sizeOf(message));
     const published = publish(will).then((outcome) => {
       underWay.delete(published);
-      // Rather twice than never, if the process ends in between.
-      if (outcome === 'over') settle(message.publisher, turn, client.payer);
       if (outcome !== 'unavailable' || isOver || tries >= triesMax) return;
       if (keep(client, message)) untaken.push({ will, tries });
     });
@@ -98,10 +88,13 @@ export function createWills(options: {
       // Thousands of wills may be due at once.
       await handOnShares.turnOf(client.payer);
       completePublish(completion, sent, outcome);
+      // In the commit of what waits for kept sessions. Rather twice than never, if it is split.
+      await journal.decided(message.payer);
     } catch (error) {
       // A client that is gone receives no answer, and cannot send it again.
       log.error({ err: error, topic: message.topic }, 'a last will met a bug');
     }
+    settle(key, turn, client.payer);
     return 'over';
   }
 
@@ -119,15 +112,42 @@ export function createWills(options: {
     publishOnce(will);
   }
 
+  /** Publishes a will whose connection is gone, now or when it is due. */
+  function leave(key: SessionKey, client: Heir, will: Will): void {
+    publishNow(key);
+    const left = { ...will, client, dueAt: clock.now() + will.delayMs };
+    if (will.delayMs <= 0) publishOnce(left);
+    else pending.set(key, left);
+  }
+
+  /** The same for the will of a client whose process has ended. */
+  function inherit({ key, ...will }: StoredWill): void {
+    const { message, turn } = will;
+    const [identity = ''] = key.split('\u0000', 1);
+    const payer = message.payer ?? payerOfIdentity(identity);
+    const client: Heir = {
+      payer,
+      publish: async (sent) => (await authority.publishFor?.(identity, sent)) ?? unavailableOutcome,
+    };
+    if (keep(client, message)) leave(key, client, will);
+    else settle(key, turn, payer);
+  }
+
+  /** Takes up the wills of a process that ended, which no other one has. */
+  async function restore(wills: readonly StoredWill[], isKept: (key: SessionKey) => boolean) {
+    const breathe = createBreather();
+    for (const { leftAt, ...will } of wills) {
+      kept.beginBehind(will.turn);
+      const leftMs = Math.max(0, clock.now() - (leftAt ?? clock.now()));
+      // A session that is not kept ended with its connection.
+      inherit({ ...will, delayMs: isKept(will.key) ? will.delayMs - leftMs : 0 });
+      const pause = breathe();
+      if (pause !== undefined) await pause;
+    }
+  }
+
   return {
-    ...{ keep, settle, discard, publishNow },
-    /** Publishes a will whose connection is gone, now or when it is due. */
-    leave(key: SessionKey, client: Heir, will: Will): void {
-      publishNow(key);
-      const left = { ...will, client, dueAt: clock.now() + will.delayMs };
-      if (will.delayMs <= 0) publishOnce(left);
-      else pending.set(key, left);
-    },
+    ...{ ...kept, publishNow, leave, inherit, restore },
     /** The client is back in time. */
     cancel(key: SessionKey): void {
       const will = pending.get(key);
@@ -146,6 +166,59 @@ export function createWills(options: {
       tryAgain();
       for (const key of pending.keys()) publishNow(key);
       await Promise.all(underWay);
+    },
+  };
+}
+
+/** The quota of wills, and their rows in the store. */
+function createKeptWills({
+  bytes,
+  clock,
+  journal,
+}: Pick<WillsOptions, 'bytes' | 'clock' | 'journal'>) {
+  /** Term of the last connection with a will, where no other process gives terms. */
+  let lastTurn = clock.now();
+
+  /** Takes quota for a will as long as it may be published; false: none is left. */
+  const keep = ({ payer }: Pick<Heir, 'payer'>, message: Message): boolean =>
+    bytes.take(payer, sizeOf(message)) === undefined;
+
+  /** Records that a will that is in the store is not to be published any more. */
+  function settle(key: SessionKey | undefined, turn: number, payer: Payer): void {
+    if (turn > 0 && key !== undefined) journal.add({ kind: 'will_settled', key, turn }, payer);
+  }
+
+  /** Drops a will that will not be published: its client said goodbye. */
+  function discard({ payer }: Heir, { message, turn }: Will): void {
+    bytes.release(payer, sizeOf(message));
+    settle(message.publisher, turn, payer);
+  }
+
+  /**
+   * Makes the will of a client durable that is let in, where this process is alone, and then
+   * calls `open`, which answers whether the client is there yet.
+   */
+  async function put(
+    will: StoredWill,
+    payer: Payer,
+    open: (turn: number) => boolean,
+  ): Promise<void> {
+    const { key, message } = will;
+    // Without quota it is refused at once, and asks for none afterwards.
+    if (!keep({ payer }, message)) return void open(0);
+    lastTurn += 1;
+    const turn = lastTurn;
+    journal.add({ kind: 'will_kept', ...will, turn }, payer);
+    await journal.synced();
+    bytes.release(payer, sizeOf(message));
+    if (!open(turn)) settle(key, turn, payer);
+  }
+
+  return {
+    ...{ keep, settle, discard, put },
+    /** Gives terms behind this one from now on. */
+    beginBehind(turn: number): void {
+      lastTurn = Math.max(lastTurn, turn);
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { Note } from '../../domain/datapoints/datapoint-store.ts';
 import type { FeedLog, LogEntry } from '../../domain/members/member-store.ts';
-import type { SessionKey } from '../../domain/messaging/message.ts';
+import { settleWill } from '../sql/wills.ts';
 import { fileEvaluations } from './evaluations.ts';
 import { type MemberConnection, notify } from './member-connection.ts';
+import { sessionIndexKey } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { dropHereOfEnded, dropShares } from './shares.ts';
-import { settleWill } from './wills.ts';
 import type { Writer, WriteSession } from './writer.ts';
 
 const insert = 'insert into feed_log (writer, entry) values ($1, $2) returning place';
@@ -102,7 +102,7 @@ export function createFeedLog(options: {
         if (tx.others() === undefined) return undefined;
         if (settled !== undefined) {
           const { key, turn } = settled;
-          await settleWill(tx, { key: key as SessionKey, owner: own, turn });
+          await settleWill(tx, { key: sessionIndexKey(key), owner: own, turn });
         }
         const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;

@@ -50,6 +50,7 @@ export const sessionIndexKey = (key: string): string => indexKey(keyToText(key))
 
 /** Where PostgreSQL keeps sessions: by keys that an index can hold; `owner`: their process. */
 export const sessionTables = (owner: number | undefined): SessionTables => ({
+  ...{ willKey: sessionIndexKey, willOwner: owner ?? 0 },
   isSession: 'key = $1',
   sessionKey: (key) => [sessionIndexKey(key)],
   filterKey: 'key',

@@ -8,7 +8,6 @@ import { createSharedSessions } from './shared-sessions.ts';
 import { giveSharesBack, settleShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
-import { settleWill } from './wills.ts';
 
 const upsertHeard = `
   insert into mqtt_heard (session, writer, at) values ($1, $2, $3)
@@ -16,7 +15,6 @@ const upsertHeard = `
 
 const clusterOf = (own: number): SessionCluster => ({
   own,
-  settleWill: (session, { key, turn }) => settleWill(session, { key, owner: own, turn }),
   settleShare: (session, share, isQueued) =>
     (isQueued ? settleShares : giveSharesBack)(session, own, [share]),
   async noteHeard(session, number, { writer, at }) {

@@ -11,12 +11,13 @@ import type { DamagedRows } from '../damaged-rows.ts';
 import { loadSessions } from '../sql/load-sessions.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { insertSession } from '../sql/session-writes.ts';
+import { putWill } from '../sql/wills.ts';
 import { tellOthers } from './feed-log.ts';
 import { sessionIndexKey, sessionTables } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { applyShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
-import { adoptWills, beginWill, putWill, takeWills } from './wills.ts';
+import { adoptWills, beginWill, takeWills } from './wills.ts';
 import type { WriteSession } from './writer.ts';
 
 const selectOwner = `
@@ -77,7 +78,9 @@ export function createSharedSessions({
         if ('owner' in claimed) return claimed;
         const { key, isForced, will: given } = request;
         const wills = await takeWills(tx, key, { own: member, isForced, damaged });
-        if (given !== undefined) await putWill(tx, member, { ...given, turn: claimed.turn });
+        const { turn } = claimed;
+        const place = { key: sessionIndexKey(key), owner: member, turn };
+        if (given !== undefined) await putWill(tx, place, { ...given, turn });
         if (given !== undefined || wills.length > 0) await tx.run(own, member);
         return { ...claimed, wills };
       }),

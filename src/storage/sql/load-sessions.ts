@@ -22,6 +22,7 @@ import {
   subscriptionTable,
 } from './session-row.ts';
 import type { Row } from './table.ts';
+import { loadWills } from './wills.ts';
 
 type KeptMessage = MessageRow & { readonly message: number; readonly retain: number };
 
@@ -108,11 +109,12 @@ export async function loadSessions(
   });
 }
 
-/** Loads all sessions and retained messages. */
+/** Loads all sessions, retained messages and wills. */
 export const loadAll = (reader: SqlReader, damaged: DamagedRows): Promise<StoredSessions> =>
   reader.inSnapshot(async (session) => ({
     sessions: (await loadSessions(session, damaged)).map(({ session: one }) => one),
     retained: await loadRetained(session, damaged),
+    wills: await loadWills(session, damaged),
   }));
 
 /** Loads retained messages: those of these keys, or all. */

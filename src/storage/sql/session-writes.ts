@@ -9,9 +9,13 @@ import {
   sessionTable,
   subscriptionTable,
 } from './session-row.ts';
+import { putWill, settleWill } from './wills.ts';
 
 /** How the tables of sessions differ by engine. */
 export interface SessionTables {
+  /** The key of a session in the table of wills, and who has them; 0: a process that is alone. */
+  willKey(key: SessionKey): string;
+  readonly willOwner: number;
   /** The condition for a session, and its values. */
   readonly isSession: string;
   sessionKey(key: SessionKey): readonly string[];
@@ -31,7 +35,6 @@ export interface SessionTables {
 /** The steps of a process beside others, each of which has sessions of its own. */
 export interface SessionCluster {
   readonly own: number;
-  settleWill(session: SqlSession, will: { key: SessionKey; turn: number }): Promise<void>;
   /** Settles the claim of a message that is queued; gives it back where its session is gone. */
   settleShare(session: SqlSession, share: Share, isQueued: boolean): Promise<void>;
   /** Keeps up to where messages of a process are in the queue of a session. */
@@ -124,6 +127,9 @@ interface Applying {
 export function createSessionChanges(tables: SessionTables, cluster?: SessionCluster) {
   const { filterKey, textKey, hasTriggers } = tables;
   const sql = statementsOf(tables, cluster !== undefined);
+  const willPlace = ({ key, turn }: { key: SessionKey; turn: number }) => ({
+    ...{ key: tables.willKey(key), owner: tables.willOwner, turn },
+  });
 
   /** The row of a session that this process may change. */
   async function find(
@@ -169,8 +175,10 @@ export function createSessionChanges(tables: SessionTables, cluster?: SessionClu
       case 'unretained':
         await session.run(sql.deleteRetained, textKey(change.topic), change.expiredAt ?? null);
         return;
+      case 'will_kept':
+        return putWill(session, willPlace(change), change);
       case 'will_settled':
-        return cluster?.settleWill(session, change);
+        return settleWill(session, willPlace(change));
       default: {
         const number = await find(applying, change.key);
         if (number !== undefined) await applyToSession(session, number, change);
@@ -181,7 +189,7 @@ export function createSessionChanges(tables: SessionTables, cluster?: SessionClu
   async function applyToSession(
     session: SqlSession,
     number: number,
-    change: Exclude<ChangeOfSession, Change<'ended' | 'will_settled'>>,
+    change: Exclude<ChangeOfSession, Change<'ended' | 'will_kept' | 'will_settled'>>,
   ): Promise<unknown> {
     switch (change.kind) {
       case 'moved': {

@@ -1,7 +1,7 @@
 import type { NotificationEngine } from '../sql/firing.ts';
 import type { HourTables } from '../sql/retention-tables.ts';
 import type { RetentionTables } from '../sql/retentions.ts';
-import { keyParts } from '../sql/session-row.ts';
+import { keyParts, keyToText } from '../sql/session-row.ts';
 import type { SessionTables } from '../sql/session-writes.ts';
 import type { StoredDatapoints } from '../sql/stored-bytes.ts';
 
@@ -28,6 +28,7 @@ const isSession = 'identity = $1 and client_id = $2';
 
 /** Where SQLite keeps sessions: by whole texts, and with triggers on what belongs to them. */
 export const sessionTables: SessionTables = {
+  ...{ willKey: keyToText, willOwner: 0 },
   isSession,
   sessionKey: keyParts,
   filterKey: 'filter',

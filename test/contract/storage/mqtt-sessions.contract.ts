@@ -29,7 +29,7 @@ import {
 } from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
-const ana = 'user/id-ana';
+export const ana = 'user/id-ana';
 const anasKey = 'key/id-ana/k1';
 
 async function withAccounts({ users, credentials, devices, gateways }: Storage): Promise<void> {
@@ -48,12 +48,12 @@ function aSession(identity: string, clientId: string): SessionRecord {
   return { key, identity, clientId, expirySeconds: neverExpires };
 }
 
-const opened = (identity: string, clientId: string): SessionChange => ({
+export const opened = (identity: string, clientId: string): SessionChange => ({
   kind: 'opened',
   session: aSession(identity, clientId),
 });
 
-function aMessage(topic: string, fields: Partial<Message> = {}): Message {
+export function aMessage(topic: string, fields: Partial<Message> = {}): Message {
   return { topic, payload: Buffer.from(`of ${topic}`), qos: 1, retain: false, ...fields };
 }
 
@@ -96,7 +96,7 @@ function plain({ sessions, retained: messages }: StoredSessions) {
   };
 }
 
-function plainMessage({ payload, properties, ...message }: Message) {
+export function plainMessage({ payload, properties, ...message }: Message) {
   return {
     ...message,
     payload: [...payload],
@@ -120,7 +120,7 @@ async function sessionOf({ mqttSessions }: Storage, clientId: string): Promise<S
 
 const promises: Promises = {
   'nothing is kept at first': async ({ mqttSessions }) => {
-    assert.deepEqual(await mqttSessions.load(), { sessions: [], retained: [] });
+    assert.deepEqual(await mqttSessions.load(), { sessions: [], retained: [], wills: [] });
   },
 
   'a session is loaded as it was opened, subscribed and moved': async (storage) => {
@@ -284,7 +284,7 @@ const promises: Promises = {
       { kind: 'completed', key, packetId: 1 },
       { kind: 'unretained', topic: 't' },
     ]);
-    assert.deepEqual(await mqttSessions.load(), { sessions: [], retained: [] });
+    assert.deepEqual(await mqttSessions.load(), { sessions: [], retained: [], wills: [] });
   },
 
   'the retained message of a topic is the last one, with all it has': async ({ mqttSessions }) => {

@@ -9,6 +9,7 @@ import { grantsContract } from './grants.contract.ts';
 import { groupsContract } from './groups.contract.ts';
 import { invitationsContract } from './invitations.contract.ts';
 import { mqttSessionsContract } from './mqtt-sessions.contract.ts';
+import { mqttWillsContract } from './mqtt-wills.contract.ts';
 import { notificationsContract } from './notifications.contract.ts';
 import { projectsContract } from './projects.contract.ts';
 import type { OpenEmptyStorage } from './promises.ts';
@@ -35,6 +36,7 @@ export function storageContract(openEmptyStorage: OpenEmptyStorage): void {
   describe('notifications', () => notificationsContract(openEmptyStorage));
   describe('what is short-lived', () => shortLivedContract(openEmptyStorage));
   describe('MQTT sessions', () => mqttSessionsContract(openEmptyStorage));
+  describe('last wills of MQTT', () => mqttWillsContract(openEmptyStorage));
   describe('datapoints', () => datapointsContract(openEmptyStorage));
   describe('corrections', () => correctionsContract(openEmptyStorage));
   retentionContract(openEmptyStorage);
