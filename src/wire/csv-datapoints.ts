@@ -1,5 +1,5 @@
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
+import { NewColumns, type NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import {
@@ -67,7 +67,7 @@ export function readCsvPush(
   bytes: Uint8Array,
   sensor: SensorRef,
   choices: CsvPushChoices = {},
-): readonly NewDatapoint[] {
+): NewColumns {
   const csv = createCsvPush(sensor, choices);
   csv.find(bytes);
   csv.push(bytes);
@@ -79,7 +79,7 @@ export function createCsvPush(sensor: SensorRef, choices: CsvPushChoices) {
   const finder = createEncodingFinder();
   let csv: ReturnType<typeof createCsvRowReader> | undefined;
   const reader = () => (csv ??= createCsvRowReader({ ...choices, encoding: finder.end() }));
-  const datapoints: NewDatapoint[] = [];
+  const datapoints = new NewColumns();
 
   function take(row: CsvRow): void {
     if ('refusal' in row) throw invalid(`line ${row.line}: ${row.refusal}`);
@@ -95,7 +95,7 @@ export function createCsvPush(sensor: SensorRef, choices: CsvPushChoices) {
     push(piece: Uint8Array): void {
       for (const row of reader().push(piece)) take(row);
     },
-    end(): readonly NewDatapoint[] {
+    end(): NewColumns {
       for (const row of reader().end()) take(row);
       return datapoints;
     },

@@ -1,7 +1,7 @@
 import { type Actor, isImport } from '../domain/actor.ts';
 import { payerOf } from '../domain/budgets/budget.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
-import { NewColumns, type NewDatapoint } from '../domain/datapoints/new-columns.ts';
+import { NewColumns } from '../domain/datapoints/new-columns.ts';
 import { valueTooLarge } from '../domain/devices/value-size.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -83,7 +83,7 @@ async function readCsv(
     csv,
     sliceBytes,
   }: { readonly sensor: SensorRef; readonly csv: CsvPushChoices; readonly sliceBytes: number },
-): Promise<readonly NewDatapoint[]> {
+): Promise<NewColumns> {
   const { find, push, end } = createCsvPush(sensor, csv);
   const breathe = createBreather();
   for (const take of [find, push]) {

@@ -3,19 +3,22 @@ import type { JsonValue } from '../../lib/json.ts';
 import { storedJson, writeJson } from '../../lib/long-json.ts';
 import type { BatchBuilder } from './column-batch.ts';
 
+/** Of a block of columns: 256 KiB. */
+const rowsPerBlock = 16_384;
+
 /**
  * Datapoints of a long array as they are handed over, in columns: hundreds of thousands of objects
  * that live until they are stored hold the main thread whenever garbage is collected.
  */
 export class NewColumns implements NewDatapoints {
-  readonly #numbers: number[] = [];
-  /** NaN where there is none. */
-  readonly #timestamps: number[] = [];
-  /** Values that are no numbers, as JSON.stringify writes them; as many as the last one needs. */
-  readonly #texts: (string | undefined)[] = [];
+  #length = 0;
+  /** Numbers and, behind them, timestamps: NaN where there is none. All but the first are full. */
+  readonly #blocks: Float64Array[] = [];
+  /** Values that are no numbers, as JSON.stringify writes them; as many as a block's last needs. */
+  readonly #texts: (string | undefined)[][] = [];
 
   get length(): number {
-    return this.#numbers.length;
+    return this.#length;
   }
 
   push({ value, timestamp = Number.NaN }: NewDatapoint): void {
@@ -25,14 +28,34 @@ export class NewColumns implements NewDatapoints {
 
   /** Adds a number; timestamp: NaN where there is none. */
   putNumber(value: number, timestamp: number): void {
-    this.#numbers.push(value);
-    this.#timestamps.push(timestamp);
+    const row = this.#length % rowsPerBlock;
+    let block = this.#blocks[this.#blocks.length - 1];
+    if (block === undefined || row === 0 || row * 2 === block.length) block = this.#grown(row);
+    block[row] = value;
+    block[block.length / 2 + row] = timestamp;
+    this.#length += 1;
+  }
+
+  /** A block with a free row: a long array is never copied, a short one has a small block. */
+  #grown(row: number): Float64Array {
+    const last = row === 0 ? undefined : this.#blocks.pop();
+    const rows = this.#blocks.length > 0 ? rowsPerBlock : Math.min(rowsPerBlock, row * 2 || 4);
+    const block = new Float64Array(rows * 2);
+    if (last !== undefined) {
+      block.set(last.subarray(0, row));
+      block.set(last.subarray(row), rows);
+    }
+    this.#blocks.push(block);
+    return block;
   }
 
   /** Adds the JSON text of a value that is no number. */
   putText(text: string, timestamp: number): void {
-    while (this.#texts.length < this.length) this.#texts.push(undefined);
-    this.#texts.push(text);
+    const block = Math.floor(this.#length / rowsPerBlock);
+    const texts = this.#texts[block] ?? [];
+    this.#texts[block] = texts;
+    while (texts.length < this.#length % rowsPerBlock) texts.push(undefined);
+    texts.push(text);
     this.putNumber(0, timestamp);
   }
 
@@ -46,16 +69,17 @@ export class NewColumns implements NewDatapoints {
 
   /** The value as JSON text; undefined: it is a number. */
   textAt(position: number): string | undefined {
-    return this.#texts[position];
+    return this.#texts[Math.floor(position / rowsPerBlock)]?.[position % rowsPerBlock];
   }
 
   numberAt(position: number): number {
-    return this.#numbers[position] ?? 0;
+    return this.#blocks[Math.floor(position / rowsPerBlock)]?.[position % rowsPerBlock] ?? 0;
   }
 
   timestampAt(position: number): Instant | undefined {
-    const timestamp = this.#timestamps[position];
-    return timestamp === undefined || Number.isNaN(timestamp) ? undefined : timestamp;
+    const block = this.#blocks[Math.floor(position / rowsPerBlock)];
+    const timestamp = block?.[block.length / 2 + (position % rowsPerBlock)] ?? Number.NaN;
+    return Number.isNaN(timestamp) ? undefined : timestamp;
   }
 }
 
