@@ -17,7 +17,7 @@ export const plantsOfFastPath: readonly Plant[] = [
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },
     patches: [
       patch(
-        'src/http/fast-path/connection.ts',
+        'src/http/fast-path/reader.ts',
         'chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;',
         'undefined as Promise<void> | undefined;',
       ),

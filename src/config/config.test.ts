@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { ConfigError, loadConfig, trustsNobody } from './config.ts';
+import { trustsNobody } from '../lib/connection-guard.ts';
+import { ConfigError, loadConfig } from './config.ts';
 import { configKeys } from './config-keys.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-config-'));

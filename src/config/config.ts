@@ -1,3 +1,4 @@
+import { trustsNobody } from '../lib/connection-guard.ts';
 import { defined } from '../lib/record.ts';
 import { commandKeys } from './command-keys.ts';
 import { type ConfigKey, configKeys, removedKeys } from './config-keys.ts';
@@ -92,9 +93,6 @@ function contradictions(values: Values): string[] {
   });
   return problems;
 }
-
-/** Trusts no address; the same function for all, so that configurations compare equal. */
-export const trustsNobody = (): boolean => false;
 
 /** Settings of where the service listens. */
 export type ListenConfig = ReturnType<typeof listenOf>;

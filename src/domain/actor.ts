@@ -24,6 +24,22 @@ export type Actor =
       readonly isImporting?: true;
     };
 
+/** An actor that is a person who gave a password, not a guest and not a key. */
+export type Person = Extract<Actor, { kind: 'user' | 'admin' }>;
+
+/** The actor that an account is, in person. */
+export const personOf = ({
+  id: userId,
+  username,
+  isAdmin,
+}: {
+  readonly id: UserId;
+  readonly username: Username;
+  readonly isAdmin: boolean;
+}): Person => ({
+  ...{ kind: isAdmin ? 'admin' : 'user', userId, username },
+});
+
 export const guest: Actor = { kind: 'guest' };
 
 /** The guest who asks from an IP address. */

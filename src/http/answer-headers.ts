@@ -19,11 +19,12 @@ export const commonHeaders: Readonly<Record<string, string>> = {
 const commonHeaderList = Object.entries(commonHeaders).flat();
 // Nothing to sniff and nothing to expose: pushes are answered with this.
 const noContentHeaders: readonly string[] = ['access-control-allow-origin', '*'];
-const emptyHeaders: readonly string[] = [...noContentHeaders, 'content-length', '0'];
 
 /** Headers of an answer without a body: names and values, alternating. */
-export const emptyAnswerHeaders = (status: 200 | 204): readonly string[] =>
-  status === 204 ? noContentHeaders : emptyHeaders;
+export const emptyAnswerHeaders: Readonly<Record<200 | 204, readonly string[]>> = {
+  200: [...noContentHeaders, 'content-length', '0'],
+  204: noContentHeaders,
+};
 
 /** A text that is answered as a whole. */
 export interface WholeBody {

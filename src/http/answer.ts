@@ -317,7 +317,7 @@ async function sendWritten(
 
 function sendEmpty({ status, headers = {} }: EmptyAnswer, reply: FastifyReply): number {
   reply.hijack();
-  reply.raw.writeHead(status, [...emptyAnswerHeaders(status), ...Object.entries(headers).flat()]);
+  reply.raw.writeHead(status, [...emptyAnswerHeaders[status], ...Object.entries(headers).flat()]);
   reply.raw.end();
   return status;
 }

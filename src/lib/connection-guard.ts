@@ -105,10 +105,13 @@ type ConnectionRefusal = 'too_many' | 'silent' | 'proxy_header' | 'renegotiation
 /** How long a balancer may take to say whose connection it is. */
 const proxyHeaderMs = 5_000;
 
+/** Trusts no address; the same function for all, so that configurations compare equal. */
+export const trustsNobody = (): boolean => false;
+
 export function createConnectionGuard({
   room,
   handshakes,
-  isTrustedProxy = () => false,
+  isTrustedProxy = trustsNobody,
   onRefused,
 }: {
   readonly room: ConnectionQuotas;

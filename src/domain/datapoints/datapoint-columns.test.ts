@@ -6,8 +6,8 @@ import type { Calibration } from '../devices/calibration.ts';
 import { createCalibration } from '../devices/new-calibration.ts';
 import { parseSensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
+import { calibratedDatapoint } from './datapoint.ts';
 import { calibratedColumns, toDatapointColumns } from './datapoint-columns.ts';
-import { calibratedDatapoint } from './history.ts';
 
 // No -0: as a place on a calibration's line it is the same as 0.
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value || 0);

@@ -1,5 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import { calibrate } from '../devices/calibration.ts';
+import type { Sensor } from '../devices/device.ts';
 import type { CorrectionId, DeviceId, SensorId } from '../ids.ts';
 
 /** A value of a sensor. */
@@ -37,4 +39,14 @@ export function lastAmong<One extends Pick<Datapoint, 'timestamp'>>(
     if ((newest?.timestamp ?? Number.NEGATIVE_INFINITY) <= datapoint.timestamp) newest = datapoint;
   }
   return newest;
+}
+
+/** The datapoint as the sensor's calibration shows it; the stored one stays as it is. */
+export function calibratedDatapoint(
+  sensor: Pick<Sensor, 'calibration'>,
+  datapoint: Datapoint,
+): Datapoint {
+  if (sensor.calibration === undefined) return datapoint;
+  const value: JsonValue = calibrate(sensor.calibration, datapoint.value);
+  return value === datapoint.value ? datapoint : { ...datapoint, value };
 }

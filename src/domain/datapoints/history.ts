@@ -1,17 +1,15 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { JsonValue } from '../../lib/json.ts';
 import type { Place } from '../../lib/page-cursor.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { inOneStep, mapSteps, type Steps } from '../../lib/steps.ts';
 import type { Access } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
-import { calibrate } from '../devices/calibration.ts';
-import type { DeviceStore, Sensor } from '../devices/device.ts';
+import type { DeviceStore } from '../devices/device.ts';
 import { limits } from '../limits.ts';
 import type { CorrectionBook } from './corrections/correction-book.ts';
 import { rowsOf } from './corrections/overlay.ts';
-import type { Datapoint, SensorRef } from './datapoint.ts';
+import type { SensorRef } from './datapoint.ts';
 import {
   allRows,
   calibratedColumns,
@@ -120,16 +118,6 @@ export function pageOf(query: HistoryQuery, total: number): Page {
     limit,
     skip: query.order === 'desc' ? query.skip : total - newest + query.skip,
   };
-}
-
-/** The datapoint as the sensor's calibration shows it; the stored one stays as it is. */
-export function calibratedDatapoint(
-  sensor: Pick<Sensor, 'calibration'>,
-  datapoint: Datapoint,
-): Datapoint {
-  if (sensor.calibration === undefined) return datapoint;
-  const value: JsonValue = calibrate(sensor.calibration, datapoint.value);
-  return value === datapoint.value ? datapoint : { ...datapoint, value };
 }
 
 /** A page in the order of time, in one step. */

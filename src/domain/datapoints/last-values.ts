@@ -3,9 +3,10 @@ import { type Steps, stepsOf } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
 import { limits } from '../limits.ts';
 import type { Datapoint } from './datapoint.ts';
+import { calibratedDatapoint } from './datapoint.ts';
 import { allRows, type SensorRows, toDatapointColumns } from './datapoint-columns.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
-import { calibratedDatapoint, type ReadParts } from './history.ts';
+import type { ReadParts } from './history.ts';
 import { createSourceOpening, type SensorSelection, type Source } from './sensor-selection.ts';
 
 /**

@@ -26,8 +26,8 @@ import { type Devices, deviceResource } from '../devices/devices.ts';
 import { type Filter, matches, requiredEquals } from '../devices/query-evaluation.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
+import { calibratedDatapoint } from './datapoint.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
-import { calibratedDatapoint } from './history.ts';
 
 /** A device with its last values as the actor may see them: calibrated, or absent. */
 export interface DeviceSnapshot {

@@ -1,9 +1,9 @@
 import { createId } from '../../lib/secret-token.ts';
-import type { Actor } from '../actor.ts';
+import type { Actor, Person } from '../actor.ts';
 import { DomainError, invalid, notFound } from '../errors.ts';
 import { type GroupId, parseGroupId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type Person, requirePerson } from '../users/account-access.ts';
+import { requirePerson } from '../users/account-access.ts';
 
 /** Users under one name, such as a class; what is granted to it holds while one is in it. */
 export interface Group {

@@ -1,12 +1,12 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
 import type { Access } from '../access/policy.ts';
+import { personOf } from '../actor.ts';
 import type { Device, DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
 import type { ActuatorId, DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { notConfigured } from '../socials/socials.ts';
-import { personOf } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
 import type { Channel, Outcome } from './channel.ts';
 import type { Firing, NewDelivery } from './delivery.ts';

@@ -3,10 +3,14 @@ import type { Instant } from '../../lib/clock.ts';
 import { createBreather } from '../../lib/event-loop.ts';
 import { isBigNumber, type JsonValue } from '../../lib/json.ts';
 import { LongJson } from '../../lib/long-json.ts';
-import { type Datapoint, orderTime, type SensorRef } from '../datapoints/datapoint.ts';
+import {
+  calibratedDatapoint,
+  type Datapoint,
+  orderTime,
+  type SensorRef,
+} from '../datapoints/datapoint.ts';
 import { datapointsOf } from '../datapoints/datapoint-columns.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
-import { calibratedDatapoint } from '../datapoints/history.ts';
 import type { Device, Sensor } from '../devices/device.ts';
 import { hasNumber } from '../devices/query-evaluation.ts';
 import type { DeviceId, SensorId } from '../ids.ts';

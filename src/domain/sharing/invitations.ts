@@ -3,7 +3,7 @@ import { createId, createSecret, hashSecret } from '../../lib/secret-token.ts';
 import type { GrantStore } from '../access/grant.ts';
 import type { Access } from '../access/policy.ts';
 import type { Resource, ResourceKind, Scope } from '../access/scopes.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, type Person, personOf } from '../actor.ts';
 import { DomainError, gone, invalid, notFound, unauthenticated } from '../errors.ts';
 import { type GroupStore, requireGroup } from '../groups/groups.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type Username,
 } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type Person, personOf, requirePerson } from '../users/account-access.ts';
+import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
 import { createRequireShareable, inOrder, requireRoom } from './sharing.ts';
 

@@ -1,10 +1,10 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createId } from '../../lib/secret-token.ts';
-import type { Actor } from '../actor.ts';
+import type { Actor, Person } from '../actor.ts';
 import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import { parseSocialId, type SocialId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type Person, requirePerson } from '../users/account-access.ts';
+import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
 
 /** The channels to a user; `none` keeps the message and sends nothing [contract 5, 7]. */

@@ -1,20 +1,8 @@
 import { requireAccount } from '../access/policy.ts';
-import type { Actor } from '../actor.ts';
+import type { Actor, Person } from '../actor.ts';
 import { forbidden, notFound } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import type { User, UserStore } from './user.ts';
-
-/** An actor that is a person who gave a password, not a guest and not a key. */
-export type Person = Extract<Actor, { kind: 'user' | 'admin' }>;
-
-/** The actor that an account is, in person. */
-export const personOf = ({
-  id: userId,
-  username,
-  isAdmin,
-}: Pick<User, 'id' | 'username' | 'isAdmin'>): Person => ({
-  ...{ kind: isAdmin ? 'admin' : 'user', userId, username },
-});
 
 /** The person asking; a guest is refused with advice to log in, a key is refused. */
 export function requirePerson(actor: Actor): Person {

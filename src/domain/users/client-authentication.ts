@@ -1,8 +1,7 @@
 import { hashSecret } from '../../lib/secret-token.ts';
-import { type Actor, guestAt } from '../actor.ts';
+import { type Actor, guestAt, personOf } from '../actor.ts';
 import { DomainError, unauthenticated } from '../errors.ts';
 import { guestUsername } from '../ids.ts';
-import { personOf } from './account-access.ts';
 import { accessKeyPrefix } from './credential-directory.ts';
 import type { Logins } from './logins.ts';
 import type { Sessions } from './sessions.ts';

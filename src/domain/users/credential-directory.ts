@@ -1,12 +1,11 @@
 import { createReadThroughCache } from '../../lib/cache.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { hashSecret } from '../../lib/secret-token.ts';
-import type { Actor, KeyLimits } from '../actor.ts';
+import { type Actor, type KeyLimits, type Person, personOf } from '../actor.ts';
 import type { ChangeSource } from '../changes.ts';
 import { unauthenticated } from '../errors.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { type Person, personOf } from './account-access.ts';
 import type { AccessKeyRecord, Bearer, CredentialStore } from './credential-store.ts';
 import type { UserStore } from './user.ts';
 

@@ -1,17 +1,18 @@
 import type { Socket } from 'node:net';
-import {
-  type Payer,
-  payerAt,
-  type WaitingBudget,
-  type WaitingPlace,
-} from '../../domain/budgets/budget.ts';
-import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
+import { payerAt } from '../../domain/budgets/budget.ts';
+import { limits } from '../../domain/limits.ts';
 import { type AnswerBudget, asker } from '../answer-budget.ts';
 import type { Clients, RequestSource } from '../authentication.ts';
-import { type NodeHttp, type NotComing, payerOfSocket } from '../request-gate.ts';
+import type { NodeHttp, NotComing } from '../request-gate.ts';
 import type { ReceivedRequest } from '../route.ts';
-import { AnswerQueue } from './answer-queue.ts';
-import { type HotPattern, type HotRequest, type KeptRequest, readHotRequest } from './reader.ts';
+import {
+  type HotPattern,
+  type HotRequest,
+  type IntakeParts,
+  type KeptRequest,
+  RequestIntake,
+  readHotRequest,
+} from './reader.ts';
 
 /** Answers hot requests with all the bytes of an answer. */
 export interface HotTarget {
@@ -194,156 +195,134 @@ export class FastConnection {
   }
 }
 
-/**
- * A request whose body is under way. It takes the bytes of the whole request and no more, in
- * however many pieces they come.
- */
-class PartialRequest {
-  readonly since = performance.now();
-  readonly #bytes: Buffer;
-  #length: number;
-
-  constructor(first: Buffer, wholeLength: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(wholeLength);
-    this.#length = first.copy(this.#bytes);
-  }
-
-  /** The request, with what follows it, once it is whole. */
-  add(piece: Buffer): Buffer | undefined {
-    const taken = piece.copy(this.#bytes, this.#length);
-    this.#length += taken;
-    if (this.#length < this.#bytes.length) return undefined;
-    return taken === piece.length
-      ? this.#bytes
-      : Buffer.concat([this.#bytes, piece.subarray(taken)]);
-  }
+/** A request that was begun. */
+export interface Begun {
+  readonly source: RequestSource;
+  text: string | undefined;
+  /** Frees the bytes reserved while it waits for answers before it; undefined: there were none. */
+  readonly release: (() => void) | undefined;
 }
 
-/** Shorter chunks hold few requests: not worth reading the clock. */
-const untimedBytesMax = 1_024;
-
-/** The services that decide which payer is next. */
-interface IntakeParts {
-  readonly room: AnswerBudget;
-  readonly waiting: WaitingBudget;
-  readonly clients: Clients;
-  readonly turns: FairSlices;
-}
-
-/**
- * Chunks of one connection on their way to the reader of requests: what is cut is put together, and
- * a client that sends many at once waits for a slice of its payer.
- */
-class RequestIntake {
-  readonly #parts: IntakeParts;
+/** The answers of one connection, which leave in the order of their requests. */
+class AnswerQueue {
+  readonly #room: AnswerBudget;
+  readonly #clients: Clients;
   readonly #socket: Socket;
-  readonly #owner: FastConnection;
-  readonly #place: WaitingPlace;
-  #part: PartialRequest | undefined;
-  #isWaiting = false;
-  #hasTurn = false;
-  /** Some of its bytes count. */
-  #hasPlace = false;
-  #hasEnded = false;
-  /** The latest request, whose sender pays for the bytes that wait. */
-  source: RequestSource | undefined;
+  readonly #onLeft: () => void;
+  readonly #begun: Begun[] = [];
+  #waiting = 0;
+  #isFlushing = false;
+  #isIdle = false;
+  #idleSince = 0;
 
-  constructor(parts: IntakeParts, socket: Socket, owner: FastConnection) {
-    this.#parts = parts;
+  /** `onLeft` is called when all answers have left. */
+  constructor(
+    { room, clients }: { readonly room: AnswerBudget; readonly clients: Clients },
+    socket: Socket,
+    onLeft: () => void,
+  ) {
+    this.#room = room;
+    this.#clients = clients;
     this.#socket = socket;
-    this.#owner = owner;
-    this.#place = parts.waiting.place({
-      payerOf: () => payerOfSocket(socket),
-      // Bytes left to node are refused behind the answers under way, unless nobody reads these.
-      end: () =>
-        this.#hasEnded && socket.writableLength === 0 ? owner.leave('no room') : socket.destroy(),
+    this.#onLeft = onLeft;
+  }
+
+  /** Requests that are not answered yet. */
+  get due(): number {
+    return this.#begun.length;
+  }
+
+  /** Whether an answer waits for the client to read: then nothing is read from it. */
+  get isUnread(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+
+  /** A place for the answer to a request; undefined: too many wait, or the budget is used up. */
+  begin(source: RequestSource): Begun | undefined {
+    const isFirst = this.#begun.length === 0;
+    const release = isFirst ? undefined : this.#wait(source);
+    if (!isFirst && release === undefined) return undefined;
+    const begun = { source, text: undefined, release };
+    this.#begun.push(begun);
+    return begun;
+  }
+
+  /** Reserves bytes for a request that came before the answers to those before it had left. */
+  #wait(source: RequestSource): (() => void) | undefined {
+    if (this.#waiting >= limits.pipelinedRequestsMax) return undefined;
+    const payer = payerAt(this.#clients.of(source).address);
+    const release = this.#room.reserve(this.#socket, payer, limits.pipelinedAnswerBytes);
+    if (release === undefined) return undefined;
+    this.#waiting += 1;
+    return () => {
+      this.#waiting -= 1;
+      release();
+    };
+  }
+
+  /**
+   * How long no answer has left, in milliseconds at `now` of `performance.now()`: since the first
+   * call after the last answer, as each answer would have to read the clock otherwise.
+   */
+  idleMs(now: number): number {
+    if (!this.#isIdle) this.#idleSince = now;
+    this.#isIdle = true;
+    return now - this.#idleSince;
+  }
+
+  /** Takes back the request that was begun last. */
+  drop(): void {
+    this.#begun.pop()?.release?.();
+  }
+
+  answer(begun: Begun, text: string): void {
+    begun.text = text;
+    if (this.#begun.length === 1) this.#flush();
+    else if (!this.#isFlushing) {
+      // Pushes that one commit stored are answered in one write.
+      this.#isFlushing = true;
+      process.nextTick(() => {
+        this.#isFlushing = false;
+        this.#flush();
+      });
+    }
+  }
+
+  #flush(): void {
+    let answers = '';
+    let source: RequestSource | undefined;
+    for (let first = this.#begun[0]; first?.text !== undefined; first = this.#begun[0]) {
+      answers += first.text;
+      source = first.source;
+      first.release?.();
+      this.#begun.shift();
+    }
+    const socket = this.#socket;
+    if (source === undefined || !socket.writable) return;
+    socket.write(answers, 'latin1');
+    this.#isIdle = false;
+    if (this.isUnread) this.#waitForReader(source, answers.length);
+    else if (this.#begun.length === 0) this.#onLeft();
+  }
+
+  /** Charges the sender of the request for bytes that the client does not read. */
+  #waitForReader(source: RequestSource, bytes: number): void {
+    const socket = this.#socket;
+    const release = this.#room.reserve(socket, this.#room.payerOf(source), bytes);
+    if (release === undefined) {
+      socket.destroy();
+      return;
+    }
+    socket.pause();
+    // Nothing is written: the callback runs when all before it has left, or never will.
+    socket.write('', () => {
+      release();
+      if (this.#begun.length === 0 && !this.isUnread && !socket.destroyed) this.#onLeft();
     });
   }
 
-  /** Some requests wait for their slice: bytes that arrive behind them are not read. */
-  get isWaiting(): boolean {
-    return this.#isWaiting;
-  }
-
-  get isUnderWay(): boolean {
-    return this.#isWaiting || this.#part !== undefined;
-  }
-
-  /** Since when a request is under way whose body is not whole, by performance.now(), in ms. */
-  get partialSince(): number | undefined {
-    return this.#part?.since;
-  }
-
-  /** Hands a chunk to the reader, at once or in its slice. */
-  take(chunk: Buffer): void {
-    if (this.#hasPlace) this.#count(nothing, 0);
-    if (this.#hasTurn) {
-      this.#hand(chunk);
-      return;
-    }
-    const turn =
-      chunk.length > untimedBytesMax ? this.#parts.turns.enter(this.#payer()) : undefined;
-    if (turn === undefined) this.#hand(chunk);
-    else this.#wait(turn, chunk);
-  }
-
-  /** Keeps the beginning of a request of so many bytes until the rest has come. */
-  keep(first: Buffer, wholeLength: number): void {
-    this.#part = new PartialRequest(first, wholeLength);
-  }
-
-  /** Puts bytes back for the next reader: nothing more comes before they are read. */
-  putBack(bytes: Buffer): void {
-    this.#socket.pause();
-    this.#socket.unshift(bytes);
-    this.#count(bytes, this.#socket.readableLength - bytes.length);
-  }
-
-  /** Ends reading here: bytes that wait are dropped, but for those `left` to node. */
-  end(left: Buffer): void {
-    this.#part = undefined;
-    this.#count(left, this.#socket.readableLength);
-    this.#hasEnded = true;
-  }
-
-  /** Counts bytes that wait, and so many behind them; their whole chunk stays in memory. */
-  #count(bytes: Buffer, behind: number): void {
-    const held = bytes.length === 0 ? 0 : bytes.buffer.byteLength + behind;
-    this.#hasPlace = held > 0;
-    if (!this.#place.hold(held)) this.#socket.destroy();
-  }
-
-  /** Begins requests in their slice: many came at once, on other connections as well. */
-  #wait(turn: Promise<void>, chunk: Buffer): void {
-    this.#isWaiting = true;
-    // In the socket: its end is not emitted before they are read.
-    this.putBack(chunk);
-    void turn.then(() => {
-      this.#isWaiting = false;
-      if (this.#socket.destroyed || this.#hasEnded) return;
-      // The data event hands over this chunk alone; later bytes stay in the socket.
-      this.#hasTurn = true;
-      this.#socket.read(chunk.length);
-      this.#hasTurn = false;
-      // The slice is over, and its bytes are read.
-      this.#owner.flowOn();
-    });
-  }
-
-  #payer(): Payer {
-    const { room, clients } = this.#parts;
-    if (this.source !== undefined) return room.payerOf(this.source);
-    return payerAt(clients.of({ socket: this.#socket, headers: {} }).address);
-  }
-
-  #hand(chunk: Buffer): void {
-    if (this.#part === undefined) {
-      this.#owner.read(chunk, false);
-      return;
-    }
-    const whole = this.#part.add(chunk);
-    if (whole === undefined) return;
-    this.#part = undefined;
-    this.#owner.read(whole, true);
+  /** The connection is gone. */
+  close(): void {
+    for (const { release } of this.#begun) release?.();
   }
 }

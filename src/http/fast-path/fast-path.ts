@@ -1,12 +1,20 @@
 import type { Socket } from 'node:net';
 import type { WaitingBudget } from '../../domain/budgets/budget.ts';
+import { limits } from '../../domain/limits.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { readOptionsOf } from '../answer-headers.ts';
+import type { Answer, TextAnswer } from '../answer.ts';
+import {
+  commonHeaders,
+  emptyAnswerHeaders,
+  type ReadOptions,
+  readOptionsOf,
+  textHeaders,
+} from '../answer-headers.ts';
 import { type OnRefused, refusalOf, refuseAsUsual } from '../error-handler.ts';
+import type { ErrorAnswer } from '../errors.ts';
 import type { NodeHttp } from '../request-gate.ts';
 import { createResponder, type Edge, mayShorten, type Route } from '../route.ts';
-import { type AnswerWriter, createAnswerWriter } from './answers.ts';
 import { FastConnection, type FastPathParts, type HotTarget } from './connection.ts';
 import { type HotPattern, hotPattern, readHotRequest } from './reader.ts';
 
@@ -122,4 +130,124 @@ function hotTarget(
       }
     },
   };
+}
+
+/** All the bytes of an answer, one character each, with its status. */
+export interface Written {
+  readonly status: number;
+  readonly bytes: string;
+}
+
+/** A refusal, as it is answered everywhere. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: ErrorAnswer['headers'];
+  readonly text: string;
+}
+
+/** Writes answers with the headers that node:http and Fastify give theirs. */
+interface AnswerWriter {
+  /** undefined: it is too large, or is found while it is sent. */
+  answer(answer: Answer, read: ReadOptions | undefined): Written | undefined;
+  refusal(refusal: Refusal): Written;
+}
+
+// An import statement would ask for all that the module has, and load a client of HTTP, HTTP/2 and
+// web streams: 14 MB of memory that a server has no use for.
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
+const secondMs = 1_000;
+const commonText = fieldsText(Object.entries(commonHeaders).flat());
+
+function createAnswerWriter(keepAliveMs: number, clock: Clock): AnswerWriter {
+  const seconds = Math.floor(keepAliveMs / secondMs);
+  const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`;
+  let second = -1;
+  let connectionText = '';
+  const empty = new Map<number, { readonly madeIn: number; readonly written: Written }>();
+
+  /** Makes the lines of time and connection, as node:http writes them, anew each second. */
+  function now(): number {
+    const current = Math.floor(clock.now() / secondMs);
+    if (current !== second) {
+      second = current;
+      connectionText = `Date: ${new Date(current * secondMs).toUTCString()}\r\n${keepAlive}`;
+    }
+    return second;
+  }
+
+  function head(status: number): string {
+    now();
+    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${connectionText}`;
+  }
+
+  function emptyAnswer(status: 200 | 204): Written {
+    const madeIn = now();
+    const known = empty.get(status);
+    if (known?.madeIn === madeIn) return known.written;
+    const bytes = `${head(status)}${fieldsText(emptyAnswerHeaders[status])}\r\n`;
+    const written = { status, bytes };
+    empty.set(status, { madeIn, written });
+    return written;
+  }
+
+  return {
+    answer(answer, read) {
+      if (answer.kind === 'empty' && answer.cookies === undefined) {
+        if (answer.headers === undefined) return emptyAnswer(answer.status);
+        const { status } = answer;
+        const about = [...emptyAnswerHeaders[status], ...Object.entries(answer.headers).flat()];
+        return { status, bytes: `${head(status)}${fieldsText(about)}\r\n` };
+      }
+      if (answer.kind !== 'text' || answer.text.length > limits.freeAnswerBytes) return undefined;
+      return { status: 200, bytes: head(200) + restOf(answer, read) };
+    },
+    refusal({ status, headers, text }) {
+      const body = oneCharacterAByte(text);
+      const about = Object.entries(headers).flat();
+      about.push('content-length', String(body.length));
+      return { status, bytes: `${head(status)}${commonText}${fieldsText(about)}\r\n${body}` };
+    },
+  };
+}
+
+/** The rest of an answer, behind its first lines, and how it was read. */
+interface Rest {
+  readonly contentType: string;
+  readonly isShortened: boolean;
+  readonly text: string;
+}
+
+// By the object that represents a text while that is the same one: it goes when that does.
+const rests = new WeakMap<object, Rest>();
+
+/** All of an answer but the lines that say the time: of a text that stays the same, made once. */
+function restOf(answer: TextAnswer, read: ReadOptions | undefined): string {
+  const { contentType, headers, whole } = answer;
+  if (whole === undefined || Object.keys(headers).length > 0) return writeRest(answer, read);
+  const known = rests.get(whole);
+  const isShortened = read !== undefined;
+  if (known?.contentType === contentType && known.isShortened === isShortened) return known.text;
+  const text = writeRest(answer, read);
+  rests.set(whole, { contentType, isShortened, text });
+  return text;
+}
+
+function writeRest(answer: TextAnswer, read: ReadOptions | undefined): string {
+  const { about } = textHeaders(answer, read);
+  const body = oneCharacterAByte(answer.text);
+  about.push('content-type', answer.contentType, 'content-length', String(body.length));
+  return `${fieldsText(about)}\r\n${body}`;
+}
+
+/** Writes alternating names and values as header fields. */
+function fieldsText(about: readonly string[]): string {
+  let text = '';
+  for (let at = 0; at < about.length; at += 2) text += `${about[at]}: ${about[at + 1]}\r\n`;
+  return text;
+}
+
+/** UTF-8 of which each byte is a character: plain ASCII stays as it is. */
+function oneCharacterAByte(text: string): string {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
 }

@@ -18,8 +18,7 @@ import {
 import { json } from '../answer.ts';
 import { jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
-import { rangeOf, rangeParameters } from './datapoints.ts';
-import { sensorOf } from './sensors.ts';
+import { rangeOf, rangeParameters, sensorOf } from './datapoints.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Corrections');

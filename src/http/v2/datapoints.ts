@@ -4,6 +4,7 @@ import type { HistoryQuery } from '../../domain/datapoints/history.ts';
 import type { BulkIngest } from '../../domain/datapoints/ingest-many.ts';
 import type { RefusedElements } from '../../domain/datapoints/refusal-book.ts';
 import { DomainError, invalid } from '../../domain/errors.ts';
+import { parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { type Place, readCursor, writeCursor } from '../../lib/page-cursor.ts';
 import { defined, ifDefined } from '../../lib/record.ts';
@@ -29,12 +30,17 @@ import {
 import { createBulkElementReader, feedBulk, isEmptyLine } from '../bulk-feed.ts';
 import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { messageAnswer, type Route, type RouteRequest, routesOf } from '../route.ts';
+import { messageAnswer, type Params, type Route, type RouteRequest, routesOf } from '../route.ts';
 import { answerSummary, answerWith, rowsFormat, wantsCsv } from './datapoint-answer.ts';
-import { sensorOf } from './sensors.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Datapoints');
+
+/** The sensor that a path names. */
+export const sensorOf = (params: Params): SensorRef => ({
+  deviceId: parseDeviceId(params['device_id']),
+  sensorId: parseSensorId(params['sensor_id']),
+});
 
 /** Parameters of a range; `more` is said of each. */
 export const rangeParameters = (more: { readonly minLength?: number } = {}) => {

@@ -8,8 +8,8 @@ import {
 import { json } from '../answer.ts';
 import { jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
+import { sensorOf } from './datapoints.ts';
 import { deviceIdOf } from './devices.ts';
-import { sensorOf } from './sensors.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Retention');

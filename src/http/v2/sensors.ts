@@ -1,13 +1,12 @@
 import Type from 'typebox';
-import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceSnapshot } from '../../domain/datapoints/snapshots.ts';
 import type { SensorChanges } from '../../domain/devices/device.ts';
-import { parseSensorId, type SensorId } from '../../domain/ids.ts';
 import type { Wire } from '../../wire/fields.ts';
 import { readCalibration, readSensor, SensorMessage, sensorToWire } from '../../wire/sensor.ts';
 import { json, list } from '../answer.ts';
 import { bareBody, bareJson, messageBody } from '../body.ts';
-import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
+import { messageAnswer, type Route, routesOf } from '../route.ts';
+import { sensorOf } from './datapoints.ts';
 import { deviceIdOf } from './devices.ts';
 import { type Field, fieldRoutes, measuresBody, metaBody, textBody } from './field-routes.ts';
 import { valueOptions, valueParameters } from './lists.ts';
@@ -41,7 +40,7 @@ export function sensorRoutes({ devices, snapshots }: Services): readonly Route[]
       query: ValuesQuery,
       answer: messageAnswer('The sensor.', SensorMessage),
       handle: async ({ actor, params, query }) => {
-        const [deviceId, sensorId] = [deviceIdOf(params), sensorIdOf(params)];
+        const { deviceId, sensorId } = sensorOf(params);
         return json(
           sensorToWire(await snapshots.sensor(actor, deviceId, sensorId, valueOptions(query))),
         );
@@ -50,26 +49,22 @@ export function sensorRoutes({ devices, snapshots }: Services): readonly Route[]
     route.delete('/devices/:device_id/sensors/:sensor_id', {
       summary: 'Delete a sensor with its datapoints',
       done: 'Deleted.',
-      perform: ({ actor, params }) =>
-        devices.removeSensor(actor, deviceIdOf(params), sensorIdOf(params)),
+      perform: ({ actor, params }) => {
+        const { deviceId, sensorId } = sensorOf(params);
+        return devices.removeSensor(actor, deviceId, sensorId);
+      },
     }),
     ...fieldRoutes(route, {
       path: '/devices/:device_id/sensors/:sensor_id',
       thing: 'a sensor',
       fields: sensorFields,
-      update: (actor, params, changes) =>
-        devices.updateSensor(actor, deviceIdOf(params), sensorIdOf(params), changes),
+      update(actor, params, changes) {
+        const { deviceId, sensorId } = sensorOf(params);
+        return devices.updateSensor(actor, deviceId, sensorId, changes);
+      },
     }),
   ];
 }
-
-const sensorIdOf = (params: Params): SensorId => parseSensorId(params['sensor_id']);
-
-/** The sensor that a path names. */
-export const sensorOf = (params: Params): SensorRef => ({
-  deviceId: deviceIdOf(params),
-  sensorId: sensorIdOf(params),
-});
 
 const sensorFields: readonly Field<SensorChanges>[] = [
   { name: 'name', body: textBody((name) => ({ name })) },

@@ -98,7 +98,6 @@ export function createSubscriptionTree() {
   let namedMatches = new Map<string, Match>();
   /** Of what both remember: topics, and who gets their messages. */
   let remembered = 0;
-  let size = 0;
   let places = 0;
   const allGroups = new Set<Group>();
 
@@ -106,7 +105,7 @@ export function createSubscriptionTree() {
     const { group, filter } = split(subscription.filter);
     const node = nodeAt(root, filter.split('/'));
     node.value ??= { payers: new Map(), count: 0 };
-    if (addTo(node.value, session, subscription, group)) size += 1;
+    if (addTo(node.value, session, subscription, group)) tree.size += 1;
     forget();
   }
 
@@ -114,7 +113,7 @@ export function createSubscriptionTree() {
     const { group, filter } = split(text);
     const levels = filter.split('/');
     const leaf = findNode(root, levels)?.value;
-    if (leaf !== undefined && removeFrom(leaf, session, group)) size -= 1;
+    if (leaf !== undefined && removeFrom(leaf, session, group)) tree.size -= 1;
     forget();
     if (leaf?.payers.size === 0) forgetNode(root, levels);
   }
@@ -168,7 +167,7 @@ export function createSubscriptionTree() {
   }
 
   function match(topic: string, reach: Reach = 'all'): Match {
-    if (size === 0) return nobody;
+    if (tree.size === 0) return nobody;
     const cache = reach === 'all' ? matches : namedMatches;
     const known = cache.get(topic);
     if (known !== undefined) return known;
@@ -189,19 +188,19 @@ export function createSubscriptionTree() {
     return found;
   }
 
-  return {
+  const tree = {
     ...{ add, remove, match },
+    /** How many subscriptions there are. */
+    size: 0,
     hasSubscribers: (topic: string, reach?: Reach): boolean => match(topic, reach).count > 0,
     /** All groups of shared subscriptions. */
     groups: (): Iterable<SharedTarget> => allGroups,
-    get size() {
-      return size;
-    },
     /** At how many places topics were searched, in all; remembered topics cost none. */
     get places() {
       return places;
     },
   };
+  return tree;
 }
 
 /** The name of the group is the payer's own: no other payer gets its messages by that name. */

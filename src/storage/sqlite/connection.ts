@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { makeDirectory } from './durable-file.ts';
-import { describeFailure } from './failures.ts';
+import { describeFailure } from './session.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
 interface ConnectionOptions {

@@ -4,8 +4,8 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { createPrivately } from './connection.ts';
 import { removeCopyRests } from './data-copies.ts';
 import { requireOrdinaryFiles } from './data-files.ts';
-import { resultCodeOf } from './failures.ts';
 import { removeCompactionRest, undoReplacement } from './replacement.ts';
+import { resultCodeOf } from './session.ts';
 
 const busy = 5;
 

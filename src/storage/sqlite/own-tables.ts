@@ -1,4 +1,3 @@
-import type { NotificationEngine } from '../sql/firing.ts';
 import type { HourTables } from '../sql/retention-tables.ts';
 import type { RetentionTables } from '../sql/retentions.ts';
 import { keyParts, keyToText } from '../sql/session-row.ts';
@@ -40,18 +39,4 @@ export const sessionTables: SessionTables = {
     await session.run(`delete from mqtt_sessions where ${isSession}`, ...keyParts(key));
   },
   hasTriggers: true,
-};
-
-const upsertState = `
-  insert into notification_states (notification, device_id, state)
-  select position, $2, $3 from notifications where id = $1
-  on conflict (notification, device_id) do update set state = excluded.state`;
-
-/** The steps of notifications in SQLite. */
-export const notificationEngine: NotificationEngine = {
-  saveStates({ send }, changes) {
-    for (const { notificationId, deviceId, state } of changes) {
-      send(upsertState, notificationId, deviceId, JSON.stringify(state));
-    }
-  },
 };

@@ -4,12 +4,11 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { boundThreadMemory, saveThreadMemoryWhileIdle } from '../../lib/idle-memory.ts';
 import { createBackgroundRenewal } from './background-renewal.ts';
 import { openConnection } from './connection.ts';
-import { hasRoom } from './failures.ts';
+import { hasRoom } from './session.ts';
 import { createSpaceKeeper } from './space-keeper.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
-import { createRunBatch } from './write-batch.ts';
-import type { WriterReport, WriterRequest, WriterSetup } from './writer.ts';
-import { createWrites, type Writes } from './writes.ts';
+import type { WriterReport, WriterSetup } from './writer.ts';
+import { createRunBatch, createWrites, type WriterRequest, type Writes } from './writes.ts';
 
 // The entry of the writer thread, so this file works at import. It takes every call that waits,
 // runs them in one transaction, and answers them together: group commit for all of the service.

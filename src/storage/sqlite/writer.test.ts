@@ -7,9 +7,8 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { databasePath, openConnection, prepareDirectory } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
-import { createRunBatch } from './write-batch.ts';
 import { createWriter } from './writer.ts';
-import { createWrites } from './writes.ts';
+import { createRunBatch, createWrites } from './writes.ts';
 
 function migratedDatabase(context: { after(end: () => void): void }): string {
   const directory = temporaryDirectory(context);

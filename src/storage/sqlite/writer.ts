@@ -10,10 +10,9 @@ import type { SqlWrites } from '../sql/writes.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { createWriteHealth } from '../write-health.ts';
 import type { RenewalReport } from './background-renewal.ts';
-import type { WriteRefusal } from './failures.ts';
 import { createReader } from './session.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
-import type { WriteName, Writes } from './writes.ts';
+import type { WriteName, WriterAnswer, WriterRequest, Writes } from './writes.ts';
 
 /** The options that the writer thread is started with. */
 export interface WriterSetup {
@@ -22,24 +21,6 @@ export interface WriterSetup {
   /** How chunks are renewed in the background; absent: they are not. */
   readonly renewal?: ChunkLimits;
 }
-
-/** A call on its way to the thread; null asks it to finish and end. */
-export type WriterRequest = null | {
-  readonly id: number;
-  readonly name: WriteName;
-  readonly args: readonly unknown[];
-};
-
-/** The outcome of one call. */
-export type WriterAnswer =
-  | { readonly id: number; readonly kind: 'done'; readonly value: unknown }
-  | { readonly id: number; readonly kind: 'refused'; readonly refusal: WriteRefusal }
-  | {
-      readonly id: number;
-      readonly kind: 'bug';
-      readonly message: string;
-      readonly stack: string | undefined;
-    };
 
 /** News of work that the thread does without a call. */
 interface WriterNews {

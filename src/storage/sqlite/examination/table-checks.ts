@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Checks, Findings, Pace } from '../../examination/checks.ts';
 import type { SizedPart } from '../../examination/chunk-examination.ts';
-import { describeFailure } from '../failures.ts';
+import { describeFailure } from '../session.ts';
 
 /** Tables that are walked row by row instead: they may be of any size. */
 const walked = new Set(['chunks', 'datapoint_log']);
