@@ -52,6 +52,12 @@ const withDigits = (value: unknown): unknown =>
     typeof one === 'number' ? Number(one.toPrecision(15)) : one,
   );
 
+/** Without the last login: those who ask log in for it. */
+const withoutLogins = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (name, one: unknown) =>
+    name === 'last_login' ? undefined : one,
+  );
+
 async function pushLevel(service: Service, key: string, value: number): Promise<void> {
   const path = '/devices/farm/sensors/level/value';
   assertDone(await service.call({ method: 'POST', path, token: key, json: { value } }));
@@ -68,7 +74,7 @@ for (const version of versions) {
     const now = await readWorld(service);
     for (const [question, then] of Object.entries(answers)) {
       const isRounded = question.includes('aggregate=');
-      const expected = isRounded ? withDigits(then) : then;
+      const expected = isRounded ? withDigits(then) : withoutLogins(then);
       assert.deepEqual(knownThen(now[question], expected), expected, question);
     }
 
