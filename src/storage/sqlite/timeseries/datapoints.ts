@@ -295,7 +295,8 @@ function createAppendQueue(options: {
     while (long !== undefined && batch.some(({ deviceId }) => deviceId === long?.deviceId)) {
       await long.isOver;
     }
-    const isLong = batch.some((push) => push.batch.count > limits.longPushDatapointsMin);
+    const count = batch.reduce((sum, push) => sum + push.batch.count, 0);
+    const isLong = count > limits.longPushDatapointsMin;
     return options.append(batch, isLong);
   }
 

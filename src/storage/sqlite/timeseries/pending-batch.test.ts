@@ -14,23 +14,42 @@ const long: readonly Datapoint[] = Array.from({ length: 10_000 }, (_, value) => 
   receivedAt: noon,
 }));
 
+const aSeries = (number: number): Series => ({
+  number,
+  deviceId: deviceId('d1'),
+  sensorId: sensorId(`s${number}`),
+  flushed: 1,
+  frozen: undefined,
+  memtableEntry: emptyMemtableEntry(),
+  lastAt: undefined,
+  last: undefined,
+  newestTimestamp: noon + long.length,
+  sequenceNumbers: undefined,
+  gap: undefined,
+  sorted: undefined,
+  isForgotten: false,
+});
+
+test('many pushes that are not long are staged with other work in between', () => {
+  const all = Array.from({ length: 10 }, (_, n) => ({ ...aSeries(n), newestTimestamp: 0 }));
+  const table = {
+    resolve: ({ sensorId: of }: { sensorId: string }) =>
+      all.find(({ sensorId: one }) => one === of),
+  } as unknown as SeriesTable;
+  const chunks = {
+    inSnapshot: <Result>(work: () => Result): Result => work(),
+  } as unknown as ChunkReader;
+  const pending = createPendingBatch(table, chunks, () => false);
+  const staging: Staging = { pushes: [], received: undefined };
+  const some = long.slice(0, 1_000);
+  const batch = all.map(({ number }) => push(some, sensor('d1', `s${number}`)));
+  assert.equal([...pending(batch, staging)].length, 3, 'other work ran in between');
+  assert.equal(staging.pushes.length, 10);
+});
+
 for (const how of ['atOnce', 'inSteps'] as const) {
   test(`a disk that fails half-way leaves nothing staged, ${how}`, () => {
-    const series: Series = {
-      number: 1,
-      deviceId: deviceId('d1'),
-      sensorId: sensorId('s1'),
-      flushed: 1,
-      frozen: undefined,
-      memtableEntry: emptyMemtableEntry(),
-      lastAt: undefined,
-      last: undefined,
-      newestTimestamp: noon + long.length,
-      sequenceNumbers: undefined,
-      gap: undefined,
-      sorted: undefined,
-      isForgotten: false,
-    };
+    const series = aSeries(1);
     let lookUps = 0;
     const chunks = {
       inSnapshot: <Result>(work: () => Result): Result => work(),

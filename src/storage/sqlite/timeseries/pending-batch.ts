@@ -3,7 +3,13 @@ import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-s
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { isShort, type StagedPush, stageLong, stageShort } from './pending-push.ts';
+import {
+  datapointsPerStep,
+  isShort,
+  type StagedPush,
+  stageLong,
+  stageShort,
+} from './pending-push.ts';
 import { nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 /** A push that goes to disk, with the series it belongs to. */
@@ -49,15 +55,21 @@ export function createPendingBatch(
   }
 
   /**
-   * Fills `staging` with what goes to disk, and yields between the steps of a long push; the answer
-   * says what becomes of each push.
+   * Fills `staging` with what goes to disk, and yields between the steps of a long push and after
+   * some pushes; the answer says what becomes of each push.
    */
   return function* stage(
     batch: readonly Push[],
     staging: Staging,
   ): Generator<void, AppendOutcome[]> {
     const outcomes: AppendOutcome[] = [];
+    let staged = 0;
     for (const push of batch) {
+      if (staged > datapointsPerStep) {
+        yield;
+        staged = 0;
+      }
+      staged += push.batch.count;
       outcomes.push(stageAtOnce(push, staging) ?? (yield* stageInSteps(push, staging)));
     }
     return outcomes;

@@ -11,7 +11,7 @@ import { SequenceIndex } from './sequence-index.ts';
 import { nextSequenceNumber, type Series, unflushedAt } from './series.ts';
 
 /** Other work has its slice between steps of so many datapoints. */
-const datapointsPerStep = 2_048;
+export const datapointsPerStep = 2_048;
 
 /** The new part of a push. */
 export interface StagedPush {
