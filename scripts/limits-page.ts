@@ -6,6 +6,7 @@ import { retentionLimits } from '../src/domain/datapoints/retention/retention.ts
 import { limits } from '../src/domain/limits.ts';
 import { invitationLimits } from '../src/domain/sharing/invitations.ts';
 import { requestLimits } from '../src/http/request-limits.ts';
+import { csvLimits } from '../src/lib/csv-reader.ts';
 import { mqttLimits } from '../src/mqtt/limits.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -16,6 +17,7 @@ export async function limitsPage(): Promise<string> {
   const ofRetention = await table('src/domain/datapoints/retention/retention.ts', retentionLimits);
   const ofInvitations = await table('src/domain/sharing/invitations.ts', invitationLimits);
   const ofRequests = await table('src/http/request-limits.ts', requestLimits);
+  const ofCsv = await table('src/lib/csv-reader.ts', csvLimits);
   const ofMqtt = await table('src/mqtt/limits.ts', mqttLimits);
   const budgets = Object.entries<BudgetRule>(budgetTable).map(
     ([name, rule]) =>
@@ -56,6 +58,10 @@ export async function limitsPage(): Promise<string> {
     '## Heads of requests',
     '',
     ...ofRequests,
+    '',
+    '## CSV',
+    '',
+    ...ofCsv,
     '',
     '## Retention',
     '',

@@ -26,8 +26,11 @@ export class CsvError extends Error {
   }
 }
 
-/** Spreadsheets have as many columns. */
-const cellsMax = 16_384;
+/** Limits of a CSV that is read. */
+export const csvLimits = {
+  /** Of a record: spreadsheets have as many columns. */
+  csvRecordCellsMax: 16_384,
+} as const;
 
 interface Found {
   readonly cells: readonly CsvCell[];
@@ -171,8 +174,9 @@ function recordAt(source: Source, begun: Begun): Found | undefined {
     begun.seen = begun.at;
     if (end === text.length) return { cells, end };
     if (text[end] === delimiter) {
-      if (cells.length === cellsMax) {
-        throw new CsvError(`a record may have ${cellsMax} cells`, source.line);
+      if (cells.length === csvLimits.csvRecordCellsMax) {
+        const problem = `a record may have ${csvLimits.csvRecordCellsMax} cells`;
+        throw new CsvError(problem, source.line);
       }
       continue;
     }
