@@ -108,11 +108,13 @@ async function fill(storage: Storage, size: number): Promise<void> {
   await inBatches(numbers(others), (n) =>
     storage.grants.put({ kind, resource: `d${2 * n}`, username: username(`u${n}`), scopes: view }),
   );
-  await inBatches(numbers(others), (n) =>
-    storage.notifications.insert(ruleOf(n, `u${n}`, `d${n}`)),
+  // Of strangers; enough for a page in both.
+  const rules = Math.max(100, others);
+  await inBatches(numbers(rules), (n) =>
+    storage.notifications.insert(ruleOf(n, `u${n % others}`, `d${n}`)),
   );
   await inBatches(numbers(3), (n) =>
-    storage.notifications.insert(ruleOf(others + n, 'ten', `t${n}`)),
+    storage.notifications.insert(ruleOf(rules + n, 'ten', `t${n}`)),
   );
   await inBatches(numbers(others), (n) =>
     storage.socials.insert([aSocial(`s${n}`, { sender: `u${n}`, recipient: 'half' })]),

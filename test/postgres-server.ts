@@ -167,7 +167,8 @@ export async function emptySchema(url: string): Promise<void> {
     url,
     `do $$ declare name text; begin
       for name in select tablename from pg_tables where schemaname = current_schema()
-        and tablename not in ('writers', 'schema_version') loop
+        and tablename not in ('writers', 'schema_version')
+        order by tablename = 'list_counts' loop
         begin
           execute format('delete from %I', name);
         exception when foreign_key_violation then null;

@@ -76,7 +76,7 @@ export function createNotificationServices(
     ...(isShared && { newEvaluation: notifier.newEvaluation }),
     notifications: createNotifications({
       ...{ store, users, devices, access, book, evaluations, notifier, clock, budgets },
-      ...{ grants: storage.grants, longWork: parts.longWork },
+      ...{ grants: storage.grants, longWork: parts.longWork, changes: parts.feed },
       reach: createReach({ users, channels, mustBeProven: messages.mustBeProven }),
       evaluateOnCreate,
     }),

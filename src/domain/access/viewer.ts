@@ -19,8 +19,8 @@ export interface VisibleTo {
     | 'public'
     | {
         readonly username: Username;
-        /** Ids of this kind that the user was given, by whatever way; absent: stores find them. */
-        readonly reached?: ReadonlySet<string>;
+        /** Ids of this kind that the user was given, by whatever way. */
+        readonly reached: ReadonlySet<string>;
       };
   /** Nothing but these ids: those an access key is limited to, or those asked for. */
   readonly only?: ReadonlySet<string>;
@@ -77,7 +77,6 @@ export async function createViewer(options: {
     }
     for (const [id, scopes] of given) granted.set(id, scopesReaching(kind, [...scopes]));
   }
-  // Found once: stores would search for it in each list.
   const reached = new Set(granted.keys());
   const scopesOn = (resource: Resource) => granted.get(resource.id) ?? [];
   return {

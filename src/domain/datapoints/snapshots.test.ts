@@ -6,9 +6,10 @@ import { searchDevices } from './snapshots.ts';
 test('a search rests between slices in which it finds no device', async () => {
   let [slices, rests] = [0, 0];
   const store = {
+    list: async () => ({ devices: [], total: 0 }),
     async candidates() {
       slices += 1;
-      return { ids: [], next: slices < 5 ? slices : undefined };
+      return { devices: [], next: slices < 5 ? slices : undefined };
     },
     readSome: async () => ({ devices: [], taken: 0 }),
   };

@@ -23,7 +23,7 @@ import {
   withoutActuatorValues,
 } from '../devices/device.ts';
 import { type Devices, deviceResource } from '../devices/devices.ts';
-import { type Filter, matches, requiredEquals } from '../devices/query-evaluation.ts';
+import { type Filter, matches, narrowingOf } from '../devices/query-evaluation.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
 import { calibratedDatapoint } from './datapoint.ts';
@@ -94,7 +94,7 @@ const absent = { lastValueOf: () => undefined, largeValueOf: async () => undefin
 export function createSnapshots(options: {
   readonly devices: Devices;
   /** Stores that a search reads. */
-  readonly store: Pick<DeviceStore, 'candidates' | 'readSome'>;
+  readonly store: Pick<DeviceStore, 'list' | 'candidates' | 'readSome'>;
   readonly datapoints: DatapointStore;
   readonly grants: GrantStore;
   readonly access: Access;
@@ -226,14 +226,28 @@ export async function searchDevices(
     store,
     datapoints,
   }: {
-    readonly store: Pick<DeviceStore, 'candidates' | 'readSome'>;
+    readonly store: Pick<DeviceStore, 'list' | 'candidates' | 'readSome'>;
     readonly datapoints: LastValueReads;
   },
   { visibleTo, filter, valuesWithin, limit, offset, pace = ownPace() }: DeviceSearch,
 ): Promise<DeviceListing> {
-  const equals = requiredEquals(filter);
+  const { equals, ids, isAll } = narrowingOf(filter);
+  const searched = ids === undefined ? visibleTo : within(visibleTo, ids);
+  const owner = equals.get('owner');
+  if (isAll && ids === undefined && equals.size === Number(owner !== undefined)) {
+    const listed = owner === undefined ? { visibleTo } : { visibleTo, owner };
+    const listing = await store.list({ ...listed, limit, offset });
+    // Stores find an owner in any case of letters, filters do not.
+    const [one] = (await store.list({ ...listed, limit: 1, offset: 0 })).devices;
+    return owner === undefined || one?.owner === owner ? listing : { devices: [], total: 0 };
+  }
   const devices: DeviceHead[] = [];
   let total = 0;
+
+  function take(head: DeviceHead): void {
+    if (total >= offset && devices.length < limit) devices.push(head);
+    total += 1;
+  }
 
   async function search(found: readonly Device[]): Promise<void> {
     const verdicts: ReturnType<typeof withoutLastValues>[] = [];
@@ -252,21 +266,21 @@ export async function searchDevices(
         verdict === 'wants values'
           ? await passesWithLastValues(filter, device, { values, datapoints })
           : verdict;
-      if (passes === true) {
-        if (total >= offset && devices.length < limit) devices.push(headOf(device));
-        total += 1;
-      }
+      if (passes === true) take(headOf(device));
       if (pace.isOver()) await pace.rest();
     }
   }
 
   let after: number | undefined;
   do {
-    const { ids, next } = await store.candidates({
-      ...{ visibleTo, equals },
+    const { devices: found, next } = await store.candidates({
+      ...{ visibleTo: searched, equals },
       ...(after !== undefined && { after }),
     });
-    let rest: readonly DeviceId[] = ids;
+    if (isAll) {
+      for (const head of found) if (owner === undefined || head.owner === owner) take(head);
+    }
+    let rest = isAll ? [] : found.map(({ id }) => id);
     while (rest.length > 0) {
       const { devices: found, taken } = await store.readSome(rest);
       rest = rest.slice(taken);

@@ -117,8 +117,8 @@ export interface DeviceListing {
 interface CandidateSearch {
   readonly visibleTo: VisibleTo;
   /**
-   * Texts that a device must have, by the names `id`, `owner`, `gateway_id` and `domain`: an engine
-   * may answer too many devices, never too few.
+   * Texts that a device must have, by the names `owner`, `gateway_id` and `domain`: an engine may
+   * answer too many devices, never too few.
    */
   readonly equals: ReadonlyMap<string, string>;
   /** `next` of the answer before; absent: from the first one on. */
@@ -127,7 +127,7 @@ interface CandidateSearch {
 
 /** The next devices that a search has to evaluate, a bounded number of them. */
 interface Candidates {
-  readonly ids: readonly DeviceId[];
+  readonly devices: readonly DeviceHead[];
   /** Where the next answer begins; undefined: there are no more. */
   readonly next: number | undefined;
 }
@@ -153,6 +153,8 @@ export interface DeviceStore {
   find(id: DeviceId): Promise<Device | undefined>;
   list(page: {
     readonly visibleTo: VisibleTo;
+    /** Whose devices alone, in any case of letters. */
+    readonly owner?: string;
     readonly limit: number;
     readonly offset: number;
   }): Promise<DeviceListing>;

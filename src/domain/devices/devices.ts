@@ -259,8 +259,8 @@ export async function removeDevicesOf(
 ): Promise<void> {
   const wanted = owner.toLowerCase();
 
-  async function removeAll(found: readonly DeviceId[]): Promise<void> {
-    for (let ids = found; ids.length > 0; ) {
+  async function removeAll(found: readonly DeviceHead[]): Promise<void> {
+    for (let ids = found.map(({ id }) => id); ids.length > 0; ) {
       const { devices, taken } = await store.readSome(ids);
       const owned = devices.filter((device) => device.owner.toLowerCase() === wanted);
       await Promise.all(owned.map(({ id }) => store.remove(id)));
@@ -270,9 +270,9 @@ export async function removeDevicesOf(
 
   const search = { visibleTo: { who: 'everything' }, equals: new Map([['owner', owner]]) } as const;
   let page = await store.candidates(search);
-  await removeAll(page.ids);
+  await removeAll(page.devices);
   while (page.next !== undefined) {
     page = await store.candidates({ ...search, after: page.next });
-    await removeAll(page.ids);
+    await removeAll(page.devices);
   }
 }

@@ -51,19 +51,43 @@ export function matches(filter: Filter, device: Device, lastValueOf: LastValueOf
   });
 }
 
-/** Fields that must equal exactly one text, so that an index can narrow the search. */
-export function requiredEquals(filter: Filter): ReadonlyMap<string, string> {
-  const required = new Map<string, string>();
-  for (const test of filter.tests) {
-    if (test.operator !== '==' || !indexed.has(test.name)) continue;
-    const [only, ...others] = test.anyOf;
-    if (only === undefined || others.length > 0 || 'from' in only) continue;
-    if (!required.has(test.name)) required.set(test.name, only.text);
-  }
-  return required;
+/** Parts of a filter that an index answers. */
+interface Narrowing {
+  /** Texts that fields must equal, of those that stores have columns of. */
+  readonly equals: ReadonlyMap<string, string>;
+  /** Ids of which it must have one. */
+  readonly ids?: readonly string[];
+  /** Whether nothing else is asked for. */
+  readonly isAll: boolean;
 }
 
-const indexed: ReadonlySet<string> = new Set(['id', 'owner', 'gateway_id', 'domain']);
+/** Finds what must be equal, so that an index can narrow the search. */
+export function narrowingOf(filter: Filter): Narrowing {
+  const equals = new Map<string, string>();
+  let ids: readonly string[] | undefined;
+  let isAll = true;
+  for (const test of filter.tests) {
+    const texts = textsOf(test);
+    const isNew = test.name === 'id' ? ids === undefined : !equals.has(test.name);
+    if (texts !== undefined && isNew && test.name === 'id') ids = texts;
+    else if (texts?.length === 1 && isNew && indexed.has(test.name)) {
+      equals.set(test.name, texts.join());
+    } else isAll = false;
+  }
+  return ids === undefined ? { equals, isAll } : { equals, ids, isAll };
+}
+
+const indexed: ReadonlySet<string> = new Set(['owner', 'gateway_id', 'domain']);
+
+/** The texts of which a field must equal one. */
+function textsOf(test: FieldTest): readonly string[] | undefined {
+  if (test.operator !== '==') return undefined;
+  const texts = test.anyOf.flatMap((criterion) =>
+    // A store may hold U+FFFD for what is no character.
+    'from' in criterion || criterion.text.includes('\ufffd') ? [] : criterion.text,
+  );
+  return texts.length === test.anyOf.length ? texts : undefined;
+}
 
 const moments: ReadonlyMap<string, (device: Device) => Instant> = new Map([
   ['date_created', (device: Device) => device.createdAt],

@@ -6,7 +6,7 @@ import { DomainError } from '../errors.ts';
 import { parseActuatorId, parseDeviceId, parseSensorId, parseUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Device } from './device.ts';
-import { matches, parseFilter, requiredEquals } from './query-evaluation.ts';
+import { matches, narrowingOf, parseFilter } from './query-evaluation.ts';
 
 function aDevice(parts: Partial<Device> = {}): Device {
   return {
@@ -213,17 +213,30 @@ test('a filter is bounded in length, tests and patterns', () => {
   assert.throws(() => parseFilter('name~=(x{100}){10}'), /too large/);
 });
 
-test('only single texts of narrow fields are required to be equal', () => {
-  const required = (source: string) => [...requiredEquals(parseFilter(source))];
+test('only single texts of narrow fields, and ids, are required to be equal', () => {
+  const required = (source: string) => [...narrowingOf(parseFilter(source)).equals];
   assert.deepEqual(required("owner==ada;gateway_id:'7';domain = d ; id==x;name==n;TC1==a"), [
     ['owner', 'ada'],
     ['gateway_id', '7'],
     ['domain', 'd'],
-    ['id', 'x'],
   ]);
   assert.deepEqual(required('owner==a,b;domain==a..b;id!=x;id~=x;owner;name==7'), []);
   assert.deepEqual(required('gateway_id==7'), [['gateway_id', '7']]);
   assert.deepEqual(required('owner==ada;owner==eve'), [['owner', 'ada']]);
+  assert.deepEqual(narrowingOf(parseFilter('id==x,y')).ids, ['x', 'y']);
+  assert.equal(narrowingOf(parseFilter('id==x..y,z')).ids, undefined);
+});
+
+test('a filter that stores answer alone asks for nothing else', () => {
+  const isAll = (source: string) => narrowingOf(parseFilter(source)).isAll;
+  for (const source of ['', 'owner==ada', 'id==x,y', 'id==x;domain==d;gateway_id==g']) {
+    assert.equal(isAll(source), true, source);
+  }
+  for (const source of ['owner==a,b', 'owner==a;owner==b', 'id==x;id==y', 'name==n', 'id~=x']) {
+    assert.equal(isAll(source), false, source);
+  }
+  // A store may hold another text as this character.
+  assert.equal(isAll('domain==\ufffd'), false);
 });
 
 test('hostile filters are refused with DomainError or evaluated, never anything else', () => {

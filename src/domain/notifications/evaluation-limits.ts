@@ -30,6 +30,8 @@ export const evaluationLimits = {
   lastNumberSearchedMax: 20,
   /** Receipts of one sensor that a preview remembers to find what came late. */
   lateCountMax: 10_000,
+  /** Devices that rules name and whose owner and visibility are remembered, for lists of rules. */
+  namedHeadsMax: 50_000,
   /** Of `max_age`: longer ago means no end. */
   maxAgeSecondsMax: 366 * 86_400,
 } as const;

@@ -6,6 +6,7 @@ import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import type { Actor } from '../actor.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork } from '../budgets/long-work.ts';
+import type { ChangeListener } from '../changes.ts';
 import { createReadable } from './notification-rights.ts';
 import { createRule } from './rule.ts';
 import { createSensorIndex } from './sensor-index.ts';
@@ -37,10 +38,24 @@ async function start(longWorkMax?: number) {
     const condition = { devices, sensors: [], expression: 'TC1 > 30' };
     index.put(createRule(aNotification(id, { condition })));
   }
+  const listeners: ChangeListener[] = [];
+  let reads = 0;
+  const changes = {
+    onChange: (listener: ChangeListener) => {
+      listeners.push(listener);
+      return () => undefined;
+    },
+  };
+  const devices = {
+    list(page: Parameters<typeof storage.devices.list>[0]) {
+      reads += page.limit;
+      return storage.devices.list(page);
+    },
+  };
   const budgets = createBudgets(longWorkMax === undefined ? {} : { long_reads: longWorkMax });
   const access = { settings: { publicPush: 'granted' } } as const;
   const readable = createReadable({
-    ...{ index, devices: storage.devices, grants: storage.grants, access },
+    ...{ index, devices, grants: storage.grants, access, changes },
     longWork: createLongWork(budgets),
   });
   const listOf = async (actor: Actor) => {
@@ -53,7 +68,13 @@ async function start(longWorkMax?: number) {
     assert.deepEqual(ids, single, 'a list shows what can be read one by one');
     return ids;
   };
-  return { named, listOf, readable };
+  const change = async (id: string, visibility: 'public' | 'private') => {
+    await storage.devices.update(deviceId(id), { visibility }, 1);
+    for (const listener of listeners) {
+      await listener({ kind: 'device_changed', deviceId: deviceId(id) });
+    }
+  };
+  return { named, listOf, readable, change, reads: () => reads };
 }
 
 test('one reads what one made, and what names nothing that is hidden from one', async () => {
@@ -63,6 +84,21 @@ test('one reads what one made, and what names nothing that is hidden from one', 
   assert.deepEqual(await listOf(person('bob')), ['open', 'granted', 'open granted gone']);
   assert.deepEqual(await listOf(person('eve')), ['open']);
   assert.deepEqual(await listOf({ kind: 'guest' }), ['open']);
+});
+
+test('what hides a device hides the rules on it at once, and others are not asked for', async () => {
+  const { listOf, change, reads } = await start();
+  assert.deepEqual(await listOf(person('eve')), ['open']);
+  await change('open', 'private');
+  assert.deepEqual(await listOf(person('eve')), []);
+  await change('open', 'public');
+  await change('hidden', 'public');
+  const before = reads();
+  assert.deepEqual(await listOf(person('eve')), ['open', 'hidden', 'open hidden']);
+  const first = reads() - before;
+  await listOf(person('eve'));
+  // What is gone is asked for each time.
+  assert.ok(reads() - before - first < first, `${first}, then ${reads() - before - first}`);
 });
 
 test('whoever asks for a list pays for the search', async () => {

@@ -1,14 +1,17 @@
+import { createReadThroughCache } from '../../lib/cache.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { GrantStore } from '../access/grant.ts';
 import type { Access } from '../access/policy.ts';
-import { createViewer, within } from '../access/viewer.ts';
+import { createViewer, reaches, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
-import type { Device, DeviceStore } from '../devices/device.ts';
+import type { ChangeSource } from '../changes.ts';
+import type { Device, DeviceHead, DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
 import { type DeviceId, sameUsername, type Username } from '../ids.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 import type { Action, BoundDevice, Notification, NotificationDraft } from './notification.ts';
 import type { Rule } from './rule.ts';
 import type { SensorIndex } from './sensor-index.ts';
@@ -17,7 +20,7 @@ import type { SensorIndex } from './sensor-index.ts';
 const devicesPerTurn = 50;
 
 /** Whether the device took the id of one that is named, which is gone or was never there. */
-export function isAnother({ condition, owner }: Notification, device: Device): boolean {
+export function isAnother({ condition, owner }: Notification, device: DeviceHead): boolean {
   const { devices, bound } = condition;
   if (bound === undefined || !devices.includes(device.id)) return false;
   return isOther(bound.find(({ id }) => id === device.id)?.createdAt ?? null, device, owner);
@@ -30,7 +33,7 @@ export function isAnotherTarget({ action, owner }: Notification, device: Device)
 }
 
 /** A name that nothing had means what the notification's owner makes under it. */
-const isOther = (madeAt: Instant | null, device: Device, owner: Username): boolean =>
+const isOther = (madeAt: Instant | null, device: DeviceHead, owner: Username): boolean =>
   madeAt === null ? !sameUsername(device.owner, owner) : madeAt !== device.createdAt;
 
 /** Checks the devices that notifications name. */
@@ -89,50 +92,58 @@ const devicesPerStep = 500;
 /** Which notifications an actor may read: one's own, and those of which one sees all devices. */
 export function createReadable(parts: {
   readonly index: SensorIndex;
-  readonly devices: Pick<DeviceStore, 'find' | 'list' | 'existing'>;
+  readonly devices: Pick<DeviceStore, 'list'>;
+  readonly changes: ChangeSource;
   readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly access: Pick<Access, 'settings'>;
   readonly longWork: Pick<LongWork, 'run'>;
 }) {
-  const { index, devices, grants, access, longWork } = parts;
+  const { index, devices, changes, grants, access, longWork } = parts;
+  // Rules of strangers name many devices, and each list of rules asks whom they are shown to.
+  const heads = createReadThroughCache<DeviceId, DeviceHead | undefined>({
+    entriesMax: evaluationLimits.namedHeadsMax,
+    isCurrent: () => changes.isCurrent?.() !== false,
+  });
+  changes.onChange(async (change) => {
+    if ('deviceId' in change) heads.forget(change.deviceId);
+    if (change.kind === 'anything') heads.clear();
+  });
 
-  /** Finds devices that hinder no reader; true: the actor sees it, false: it does not exist. */
+  async function readHeads(ids: readonly DeviceId[]): Promise<ReadonlyMap<DeviceId, DeviceHead>> {
+    if (ids.length === 0) return new Map();
+    const visibleTo = within({ who: 'everything' }, ids);
+    const page = await devices.list({ visibleTo, limit: ids.length, offset: 0 });
+    return new Map(page.devices.map((head) => [head.id, head]));
+  }
+
+  /** Finds devices that hinder no reader: those that the actor sees, and those that are gone. */
   async function unhidden(actor: Actor, ids: readonly DeviceId[], pace: Pace): Promise<Unhidden> {
-    const found = new Map<DeviceId, boolean>();
+    const found = new Map<DeviceId, DeviceHead | undefined>();
     if (ids.length === 0) return found;
     const { settings } = access;
     const { visibleTo } = await createViewer({ actor, kind: 'device', grants, settings });
+    const { who } = visibleTo;
+    const reach = { ...visibleTo, granted: typeof who === 'string' ? noIds : who.reached };
     for (let from = 0; from < ids.length; from += devicesPerStep) {
       const step = ids.slice(from, from + devicesPerStep);
-      const page = { visibleTo: within(visibleTo, step), limit: step.length, offset: 0 };
-      for (const { id } of (await devices.list(page)).devices) found.set(id, true);
-      const others = step.filter((id) => !found.has(id));
-      const exist = await devices.existing(others.map((deviceId) => ({ deviceId })));
-      for (const [place, id] of others.entries()) if (exist[place] === false) found.set(id, false);
+      const reading = readHeads(step.filter((id) => heads.peek(id) === undefined));
+      const read = await Promise.all(
+        step.map((id) => heads.peek(id) ?? heads.get(id, async () => (await reading).get(id))),
+      );
+      for (const [at, id] of step.entries()) {
+        const head = read[at];
+        if (head === undefined || reaches(reach, head)) found.set(id, head);
+      }
       if (pace.isOver()) await pace.rest();
     }
     return found;
-  }
-
-  /**
-   * Whether a condition may be read by who sees these devices: all that it names, and one at least.
-   * Without devices it watches every one of its owner: no other account may view them all.
-   */
-  async function isOpen(notification: Notification, seen: Unhidden): Promise<boolean> {
-    const { condition } = notification;
-    if (!condition.devices.every((id) => seen.has(id))) return false;
-    for (const id of condition.devices) {
-      const device = seen.get(id) === true ? await devices.find(id) : undefined;
-      if (device !== undefined && !isAnother(notification, device)) return true;
-    }
-    return false;
   }
 
   return {
     async may(actor: Actor, notification: Notification): Promise<boolean> {
       if (isInCharge(actor, notification)) return true;
       const { condition } = notification;
-      return await isOpen(notification, await unhidden(actor, condition.devices, ownPace()));
+      return isOpen(notification, await unhidden(actor, condition.devices, ownPace()));
     },
     /** All of them, in order of creation. Throws rate_limited. */
     async rulesOf(actor: Actor): Promise<readonly Rule[]> {
@@ -147,7 +158,7 @@ export function createReadable(parts: {
         for (const rule of [...seen.keys()].flatMap((id) => index.rulesNaming(id))) {
           if (judged.has(rule)) continue;
           judged.add(rule);
-          if (await isOpen(rule.notification, seen)) rules.add(rule);
+          if (isOpen(rule.notification, seen)) rules.add(rule);
           if (pace.isOver()) await pace.rest();
         }
       });
@@ -157,7 +168,23 @@ export function createReadable(parts: {
 }
 export type Readable = ReturnType<typeof createReadable>;
 
-type Unhidden = ReadonlyMap<DeviceId, boolean>;
+/** undefined: it is gone. */
+type Unhidden = ReadonlyMap<DeviceId, DeviceHead | undefined>;
+
+const noIds: ReadonlySet<string> = new Set();
+
+/**
+ * Whether a condition may be read by who sees these devices: all that it names, and one at least.
+ * Without devices it watches every one of its owner: no other account may view them all.
+ */
+function isOpen(notification: Notification, seen: Unhidden): boolean {
+  const { devices } = notification.condition;
+  if (!devices.every((id) => seen.has(id))) return false;
+  return devices.some((id) => {
+    const head = seen.get(id);
+    return head !== undefined && !isAnother(notification, head);
+  });
+}
 
 /** Whether the actor is its owner or an admin, in person. */
 export function isInCharge(actor: Actor, { owner }: Notification): boolean {

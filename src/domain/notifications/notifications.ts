@@ -8,6 +8,7 @@ import type { Actor } from '../actor.ts';
 import { budgetError, type Payer, payerOf } from '../budgets/budget.ts';
 import type { Budgets } from '../budgets/budgets.ts';
 import type { LongWork } from '../budgets/long-work.ts';
+import type { ChangeSource } from '../changes.ts';
 import { type DeviceStore, sensorOf } from '../devices/device.ts';
 import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import {
@@ -58,7 +59,8 @@ interface NotificationParts {
   readonly store: NotificationStore;
   readonly users: Pick<UserStore, 'findByUsername'>;
   readonly reach: Reach;
-  readonly devices: Pick<DeviceStore, 'find' | 'list' | 'existing'>;
+  readonly devices: Pick<DeviceStore, 'find' | 'list'>;
+  readonly changes: ChangeSource;
   readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly access: Access;
   readonly book: RuleBook;

@@ -218,7 +218,7 @@ function createRuleDevices(devices: WatchedDevices) {
     let after: number | undefined;
     do {
       const page = await devices.candidates(after === undefined ? search : { ...search, after });
-      let { ids } = page;
+      let ids = page.devices.map(({ id }) => id);
       while (ids.length > 0) {
         const some = await devices.readSome(ids);
         ids = ids.slice(some.taken);

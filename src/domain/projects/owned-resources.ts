@@ -1,5 +1,5 @@
 import type { Resource, ResourceKind } from '../access/scopes.ts';
-import { type VisibleTo, within } from '../access/viewer.ts';
+import type { VisibleTo } from '../access/viewer.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import { deviceResource, requireDevice } from '../devices/devices.ts';
 import { type GatewayStore, gatewayResource, requireGateway } from '../gateways/gateways.ts';
@@ -45,9 +45,8 @@ export function createOwnedResources({
       if (kind === 'device') {
         for (let after: number | undefined; ; ) {
           const search = { visibleTo, equals: new Map(), ...(after !== undefined && { after }) };
-          const { ids, next } = await devices.candidates(search);
-          const some = { visibleTo: within(visibleTo, ids), limit: ids.length, offset: 0 };
-          yield ids.length === 0 ? [] : (await devices.list(some)).devices.map(deviceResource);
+          const { devices: found, next } = await devices.candidates(search);
+          yield found.map(deviceResource);
           if (next === undefined) return;
           after = next;
         }

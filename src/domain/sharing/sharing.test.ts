@@ -33,7 +33,7 @@ test('permissions let other work run between slices of devices that none may see
     ...storage.devices,
     async candidates() {
       slices += 1;
-      return { ids: [], next: slices < 5 ? slices : undefined };
+      return { devices: [], next: slices < 5 ? slices : undefined };
     },
   };
   const { find: findResource, list: listResources } = createOwnedResources({ ...storage, devices });

@@ -1,3 +1,4 @@
+import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { TimedSetting } from '../../domain/devices/actuator.ts';
 import type {
   Device,
@@ -7,7 +8,6 @@ import type {
   Visibility,
 } from '../../domain/devices/device.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
-import { ownPace } from '../../lib/scheduling/fair-slices.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import {
   actuatorFromRow,
@@ -25,13 +25,11 @@ import {
   type Condition,
   countingOwned,
   firstPosition,
-  lastPosition,
   listing,
   numbered,
-  slicesOf,
-  visibleRows,
+  visibleAmong,
 } from './resources.ts';
-import type { Count, SqlContext, SqlReader, Value } from './session.ts';
+import type { SqlContext, SqlReader, Value } from './session.ts';
 import { createStoredBytes, type StoredDatapoints } from './stored-bytes.ts';
 
 // A few more, such as those with the word in their meta: they are checked one by one.
@@ -45,13 +43,6 @@ const selectExisting = `
       or exists (select 1 from actuators where device_id = value and actuator_id = value3))
     as found
   from each($1, $2, $3) order by given.key`;
-const countOfEachIn = (positions: string): string => `
-  select (select count(*) from devices where nocase(owner) = nocase(value)${positions}) as n
-  from each($1) order by given.key`;
-const countOfEach = countOfEachIn('');
-const countOfEachBetween = countOfEachIn(' and position > $2 and position <= $3');
-/** Positions that one statement counts: some two milliseconds. */
-const countedPerSlice = 50_000;
 
 /** The parts of the store that differ by engine. */
 export interface DeviceStoreOptions {
@@ -62,31 +53,12 @@ export interface DeviceStoreOptions {
   readonly forget: (id: DeviceId, sensorId?: SensorId) => void;
 }
 
-/** Counts the devices of each owner, in slices where a statement holds others up. */
-export async function countOfOwners(
-  reader: SqlReader,
-  owners: readonly Username[],
-): Promise<readonly number[]> {
-  if (reader.turns === undefined) {
-    return (await reader.all<Count>(countOfEach, owners)).map(({ n }) => n);
-  }
-  const counts = owners.map(() => 0);
-  const last = await lastPosition(reader, 'devices');
-  const pace = ownPace();
-  for (let after = firstPosition; after < last; after += countedPerSlice) {
-    const end = after + countedPerSlice;
-    const some = await reader.all<Count>(countOfEachBetween, owners, after, end);
-    for (const [at, { n }] of some.entries()) counts[at] = (counts[at] ?? 0) + n;
-    if (pace.isOver()) await pace.rest();
-  }
-  return counts;
-}
-
 /** Devices in the tables of either engine. */
 export function createDeviceStore(
   { reader, write, damaged }: SqlContext<typeof deviceWrites>,
   { limits, load, datapoints, forget }: DeviceStoreOptions,
 ): DeviceStore {
+  const countOwned = countingOwned(reader, 'device');
   return {
     insert: (device) => write('insertDevice', insertOf(device)),
     ...createDeviceReading({ load, damaged, limits }),
@@ -99,8 +71,8 @@ export function createDeviceStore(
       );
       return rows.map((row) => Boolean(row.found));
     },
-    countOwnedBy: countingOwned(reader, 'devices'),
-    countOwnedByEach: (owners) => countOfOwners(reader, owners),
+    countOwnedBy: async (owner) => (await countOwned([owner]))[0] ?? 0,
+    countOwnedByEach: countOwned,
     addStrangerBytes: (added) => write('addStrangerBytes', [...added.keys()], [...added.values()]),
     update: (id, changes, at) => write('updateDevice', id, resourcePatchOf(changes), at),
     async remove(id) {
@@ -262,12 +234,6 @@ function charactersOf({ row, sensors, actuators }: DeviceRows): number {
   return characters;
 }
 
-/** A device of a list: its place in the order of creation, and its id. */
-interface Entry {
-  readonly position: number;
-  readonly id: DeviceId;
-}
-
 interface HeadRow {
   readonly id: DeviceId;
   readonly owner: Username;
@@ -275,13 +241,13 @@ interface HeadRow {
   readonly created_at: number;
 }
 
-// Fields that have a column; a column may find too much, never too little.
-const conditionOf = new Map([
-  ['id', 'id = ?'],
-  ['owner', 'nocase(owner) = nocase(?)'],
-  ['gateway_id', 'gateway_id = ?'],
-  ['domain', 'domain = ?'],
-]);
+/** A device of a search: with its place in the order of creation, and whom lists show it. */
+interface FoundRow extends HeadRow {
+  readonly position: number;
+  readonly listed: string;
+}
+
+const headColumns = 'id, owner, visibility, created_at, listed';
 
 /** Lists of devices; candidates of a search come in slices of `sliceMax`. */
 function createDeviceListing(options: {
@@ -289,25 +255,41 @@ function createDeviceListing(options: {
   readonly sliceMax: number;
 }): Pick<DeviceStore, 'list' | 'candidates'> {
   const { reader, sliceMax } = options;
-  const list = listing<HeadRow>(reader, 'device', 'id, owner, visibility, created_at');
+  const list = listing<FoundRow>(reader, 'device', headColumns);
+
+  /** Those of a domain or gateway, or of these ids, as far as they are shown. */
+  async function narrowed(
+    { only, who }: VisibleTo,
+    conditions: readonly Condition[],
+    after: number,
+  ): Promise<{ readonly rows: readonly FoundRow[]; readonly shown: readonly FoundRow[] }> {
+    const { sql, values } = allOf([...conditions, { sql: 'position > ?', values: [after] }]);
+    const select = `
+      select position, ${headColumns} from devices where ${sql} order by position limit ?`;
+    const rows = await reader.all<FoundRow>(numbered(select), ...values, sliceMax);
+    if (only !== undefined || who === 'everything') return { rows, shown: rows };
+    const isShown = ({ id, listed }: FoundRow): boolean =>
+      listed === '' ||
+      (who !== 'public' && (listed === who.username.toLowerCase() || who.reached.has(id)));
+    return { rows, shown: rows.filter(isShown) };
+  }
+
   return {
     async list(page) {
-      const { rows, total } = await list(page);
+      const { rows, total } = await list.page(page);
       return { devices: rows.map(headOf), total };
     },
     async candidates({ visibleTo, equals, after = firstPosition }) {
-      const slice = (await slicesOf(reader, 'device', visibleTo))?.(after);
-      const { sql, values } = allOf([
-        ...visibleRows('device', slice?.visibleTo ?? visibleTo),
-        ...narrowing(equals),
-        slice?.between ?? { sql: 'position > ?', values: [after] },
-      ]);
-      const select = `select position, id from devices where ${sql} order by position limit ?`;
-      const found = await reader.all<Entry>(numbered(select), ...values, sliceMax);
-      const ids = found.map(({ id }) => id);
-      if (found.length === sliceMax) return { ids, next: found.at(-1)?.position };
-      const isLast = slice === undefined || slice.end >= (await lastPosition(reader, 'devices'));
-      return { ids, next: isLast ? undefined : slice.end };
+      const owner = equals.get('owner');
+      const isRange = visibleTo.only === undefined && equals.size === Number(owner !== undefined);
+      const narrowing = isRange ? [] : conditionsOf(equals);
+      if (visibleTo.only !== undefined) narrowing.push(...visibleAmong('device', visibleTo));
+      const shown = owner === undefined ? { visibleTo } : { visibleTo, owner };
+      const found = isRange
+        ? await list.next(shown, after, sliceMax).then((rows) => ({ rows, shown: rows }))
+        : await narrowed(visibleTo, narrowing, after);
+      const last = found.rows.length === sliceMax ? found.rows.at(-1) : undefined;
+      return { devices: found.shown.map(headOf), next: last?.position };
     },
   };
 }
@@ -315,11 +297,16 @@ function createDeviceListing(options: {
 const headOf = ({ id, owner, visibility, created_at: createdAt }: HeadRow): DeviceHead =>
   visibility === null ? { id, owner, createdAt } : { id, owner, visibility, createdAt };
 
-function narrowing(equals: ReadonlyMap<string, string>): Condition[] {
-  const conditions: Condition[] = [];
-  for (const [field, text] of equals) {
+// Fields that have a column; a column may find too much, never too little.
+const conditionOf = new Map([
+  ['owner', 'nocase(owner) = nocase(?)'],
+  ['gateway_id', 'gateway_id = ?'],
+  ['domain', 'domain = ?'],
+]);
+
+function conditionsOf(equals: ReadonlyMap<string, string>): Condition[] {
+  return [...equals].flatMap(([field, text]) => {
     const sql = conditionOf.get(field);
-    if (sql !== undefined) conditions.push({ sql, values: [text] });
-  }
-  return conditions;
+    return sql === undefined ? [] : [{ sql, values: [text] }];
+  });
 }

@@ -18,9 +18,10 @@ const selectReceivedBy = `
   from grants indexed by grants_by_username join owned_resources using (kind, resource)
   where nocase(username) = nocase($1) order by grants.kind, grants.resource`;
 
+// With what it is ordered by: SQLite searches the kinds of a view one by one then.
 const groupColumns = `
   group_grants.kind, group_grants.resource, group_id as "groupId", scopes, details,
-  owned_resources.owner`;
+  owned_resources.owner, position`;
 const selectGroupsOn = `
   select ${groupColumns} from group_grants
   join user_groups on user_groups.id = group_id join owned_resources using (kind, resource)
@@ -69,6 +70,7 @@ export const grantWrites = {
 type Kept<Found extends Grant | OwnedGroupGrant> = Found & {
   readonly scopes: string;
   readonly details?: string;
+  readonly position?: number;
 };
 
 /** Grants in the tables of either engine. */
@@ -82,7 +84,7 @@ export function createGrantStore(
     ...values: readonly string[]
   ): Promise<readonly Found[]> {
     const rows = await reader.all<Kept<Found>>(sql, ...values);
-    return rows.flatMap(({ details, ...row }) => {
+    return rows.flatMap(({ details, position, ...row }) => {
       const { kind, resource, username, groupId } = row as Partial<Grant & OwnedGroupGrant>;
       const key = `${kind} ${resource} ${username ?? groupId}`;
       const found = damaged.read('grants', key, () => ({

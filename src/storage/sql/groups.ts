@@ -1,6 +1,5 @@
 import type { Group, GroupStore } from '../../domain/groups/groups.ts';
 import type { Username } from '../../domain/ids.ts';
-import { countingOwned } from './resources.ts';
 import {
   countRows,
   deletion,
@@ -118,7 +117,8 @@ export function createGroupStore({
         const { rows, total } = await readPage<Row & { id: string }>(session, wanted, values, page);
         return { groups: await withMembers(session, rows), total };
       }),
-    countOwnedBy: countingOwned(reader, 'user_groups'),
+    countOwnedBy: (owner) =>
+      countRows(reader, 'user_groups where nocase(owner) = nocase($1)', owner),
     rename: (id, name) => write('renameGroup', id, JSON.stringify({ name })),
     changeMembers: (id, change) => write('changeGroupMembers', id, change),
     remove: (id) => write('removeGroup', id),

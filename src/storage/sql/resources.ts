@@ -1,12 +1,12 @@
 import type { GrantStore } from '../../domain/access/grant.ts';
 import type { ResourceKind, Scope } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
-import { guestUsername, type Username } from '../../domain/ids.ts';
+import type { Username } from '../../domain/ids.ts';
+import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import { applyPatch, type ResourcePatch } from './patch.ts';
 import {
   type Count,
-  countRows,
   deletion,
   found,
   readPage,
@@ -51,145 +51,204 @@ export const patchingOf = (kind: 'device' | 'gateway') => {
   };
 };
 
-/** Counts what an account owns of a table. */
+const selectOwned = `
+  select (select cast(coalesce(sum(things), 0) as bigint) from list_counts
+    where kind = $1 and part = value) as n
+  from each($2) order by given.key`;
+
+/** Counts what each of these accounts owns of a kind. */
 export const countingOwned =
-  (reader: SqlReader, table: string) =>
-  (owner: string): Promise<number> =>
-    countRows(reader, `${table} where nocase(owner) = nocase($1)`, owner);
+  (reader: SqlReader, kind: ResourceKind) =>
+  async (owners: readonly string[]): Promise<readonly number[]> => {
+    const parts = owners.map((owner) => `=${owner.toLowerCase()}`);
+    return (await reader.all<Count>(selectOwned, kind, parts)).map(({ n }) => n);
+  };
 
 /** Before all positions. */
 export const firstPosition = -1;
 
-/** Positions that one statement goes through where it holds others up: some two milliseconds. */
-const positionsPerSlice = 20_000;
+/** Ids that one statement looks for, and things that one statement skips: some milliseconds. */
+const perStatement = { ids: 500, skipped: 5_000 } as const;
 
-/** Ids that one statement looks for where it holds others up. */
-const idsPerSlice = 500;
-
-/** Positions that are known together to have ids of a set. */
-const positionsPerPart = 1_000;
-
-/** Fewer positions than usual: each row is looked up among the ids. */
-const partsPerSlice = 5;
-
-/** Where the thread that looks them up is not the service's own. */
-const partsPerSliceElsewhere = 1_000;
-
-/** The ids of a set by their positions: parts of `positionsPerPart`, from position 0 on. */
-type PlacedIds = ReadonlyMap<number, readonly string[]>;
-
-interface PlacedRow {
-  readonly position: number;
-  readonly id: string;
+/** Things of a kind that a list shows: those of one owner, or of all. */
+export interface Shown {
+  readonly visibleTo: VisibleTo;
+  readonly owner?: string;
 }
 
-/** Each set is asked for in all slices of its lists; it is as old as what its user was granted. */
-const placedSets = new WeakMap<ReadonlySet<string>, PlacedIds>();
+/**
+ * Parts of a list that have no thing in common. Each range is one of an index, in order of
+ * position, and its number is kept in `list_counts`: that of `counted` without `uncounted`.
+ */
+interface ShownParts {
+  readonly ranges: readonly Condition[];
+  readonly counted: readonly string[];
+  readonly uncounted?: string;
+  /** Positions of what the user was granted beyond these. */
+  readonly reached: readonly number[];
+}
 
-/** Finds the positions of ids, few at a time. */
-async function placeIds(
+const isOwners = 'nocase(owner) = nocase(?)';
+const everything: Condition = { sql: 'true', values: [] };
+const open: Condition = { sql: `listed = ''`, values: [] };
+
+async function partsOf(
   reader: SqlReader,
-  { table, ids, payer }: { table: string; ids: ReadonlySet<string>; payer: string },
-): Promise<PlacedIds> {
-  const known = placedSets.get(ids);
+  kind: ResourceKind,
+  { visibleTo: { who }, owner }: Shown,
+): Promise<ShownParts> {
+  const own = typeof who === 'string' ? undefined : who.username.toLowerCase();
+  const owned = owner?.toLowerCase();
+  if (who === 'everything' || (owned !== undefined && owned === own)) {
+    if (owned === undefined) return { ranges: [everything], counted: ['*'], reached: [] };
+    return { ranges: [{ sql: isOwners, values: [owned] }], counted: [`=${owned}`], reached: [] };
+  }
+  const granted = typeof who === 'string' ? [] : await grantedPlaces(reader, kind, who);
+  const reached = granted.filter(({ listed }) => owned === undefined || listed === owned);
+  const places = reached.map(({ position }) => position);
+  if (owned !== undefined) {
+    const ranges = [{ sql: `${isOwners} and ${open.sql}`, values: [owned] }];
+    return { ranges, counted: [`=${owned}`], uncounted: owned, reached: places };
+  }
+  if (own === undefined) return { ranges: [open], counted: [''], reached: [] };
+  const hidden = { sql: 'listed = ?', values: [own] };
+  return { ranges: [open, hidden], counted: ['', own], reached: places };
+}
+
+/** A hidden thing of another user, with its owner. */
+interface GrantedPlace {
+  readonly position: number;
+  readonly listed: string;
+}
+
+/** Each set is asked for in all steps of a search; it is as old as what its user was granted. */
+const placedSets = new WeakMap<ReadonlySet<string>, readonly GrantedPlace[]>();
+
+/** Finds the hidden things of others that a user was granted, few at a time, in order. */
+async function grantedPlaces(
+  reader: SqlReader,
+  kind: ResourceKind,
+  { username, reached }: Exclude<VisibleTo['who'], string>,
+): Promise<readonly GrantedPlace[]> {
+  const known = placedSets.get(reached);
   if (known !== undefined) return known;
-  const placed = new Map<number, string[]>();
-  const pace = reader.turns?.paceOf(payer);
-  const select = `select position, id from ${table} where id in (select value from each($1))`;
-  const all = listOf(ids);
-  for (let at = 0; at < all.length; at += idsPerSlice) {
-    const some = all.slice(at, at + idsPerSlice);
-    for (const { position, id } of await reader.all<PlacedRow>(select, some)) {
-      const part = Math.floor(position / positionsPerPart);
-      const others = placed.get(part);
-      if (others === undefined) placed.set(part, [id]);
-      else others.push(id);
-    }
+  const owner = username.toLowerCase();
+  const pace = reader.turns?.paceOf(owner);
+  const select = `
+    select position, listed from ${kind}s
+    where id in (select value from each($1)) and listed not in ('', $2)`;
+  const all = [...reached];
+  const placed: GrantedPlace[] = [];
+  for (let at = 0; at < all.length; at += perStatement.ids) {
+    const some = all.slice(at, at + perStatement.ids);
+    placed.push(...(await reader.all<GrantedPlace>(select, some, owner)));
     if (pace?.isOver() === true) await pace.rest();
   }
-  placedSets.set(ids, placed);
+  placed.sort((a, b) => a.position - b.position);
+  placedSets.set(reached, placed);
   return placed;
 }
 
-/** The part of a list that one statement reads: positions up to `end`, and who is shown them. */
-interface ListSlice {
-  readonly end: number;
-  readonly visibleTo: VisibleTo;
-  readonly between: Condition;
-}
-
-/**
- * Divides a list by position, so that each statement has few rows to go through and few ids of what
- * its user was granted; undefined where a statement holds nobody up and there are few ids.
- */
-export async function slicesOf(
-  reader: SqlReader,
+/** Selects `place`: so many positions of a list after one, in order. */
+function placesAfter(
   kind: ResourceKind,
-  visibleTo: VisibleTo,
-): Promise<((after: number) => ListSlice) | undefined> {
-  const { who } = visibleTo;
-  const reached = typeof who === 'string' ? undefined : who.reached;
-  if (reader.turns === undefined && (reached?.size ?? 0) <= idsPerSlice) return undefined;
-  if (typeof who === 'string' || reached === undefined || reached.size <= idsPerSlice) {
-    const positions = reached?.size ? partsPerSlice * positionsPerPart : positionsPerSlice;
-    return (after) => sliceTo(after, after + positions, visibleTo);
+  { ranges, reached }: ShownParts,
+  { after, count }: { readonly after: number; readonly count: number },
+): Condition {
+  const parts: Condition[] = ranges.map(({ sql, values }) => ({
+    sql: `select * from (select position from ${kind}s where ${sql} and position > ?
+      order by position limit ?) as part`,
+    values: [...values, after, count],
+  }));
+  const granted = reached.filter((place) => place > after).slice(0, count);
+  if (granted.length > 0) {
+    const sql = 'select cast(value as bigint) as position from each(?)';
+    parts.push({ sql, values: [granted.map(String)] });
   }
-  const payer = who.username.toLowerCase();
-  const placed = await placeIds(reader, { table: `${kind}s`, ids: reached, payer });
-  return (after) => {
-    const ids: string[] = [];
-    let part = Math.floor((after + 1) / positionsPerPart);
-    const partsEnd = part + (reader.turns ? partsPerSlice : partsPerSliceElsewhere);
-    do {
-      ids.push(...(placed.get(part) ?? []));
-      part += 1;
-    } while (part < partsEnd && ids.length < idsPerSlice);
-    const end = part * positionsPerPart - 1;
-    return sliceTo(after, end, { ...visibleTo, who: { ...who, reached: new Set(ids) } });
+  return {
+    sql: `select position as place from (${parts.map(({ sql }) => sql).join(' union all ')})
+      as parts order by position limit ?`,
+    values: [...parts.flatMap(({ values }) => values), count],
   };
 }
 
-const sliceTo = (after: number, end: number, visibleTo: VisibleTo): ListSlice => ({
-  ...{ end, visibleTo },
-  between: { sql: 'position > ? and position <= ?', values: [after, end] },
-});
+const selectCounted = `
+  select cast(coalesce(sum(case when part = $2 then -things else things end), 0) as bigint) as n
+  from list_counts where kind = $1 and part in (select value from each($3))`;
 
-export const lastPosition = async (session: SqlSession, table: string): Promise<number> =>
-  (await session.first<Count>(`select coalesce(max(position), 0) as n from ${table}`))?.n ?? 0;
+async function countParts(
+  session: SqlSession,
+  kind: ResourceKind,
+  { counted, uncounted, reached }: ShownParts,
+): Promise<number> {
+  const all = uncounted === undefined ? counted : [...counted, uncounted];
+  const found = await session.first<Count>(selectCounted, kind, uncounted ?? '-', all);
+  return (found?.n ?? 0) + reached.length;
+}
 
 /**
- * Lists devices, gateways or projects in order of creation, with these columns. Where a statement
- * holds others up, those who may see some of all have them counted slice by slice.
+ * Lists devices, gateways or projects in order of creation, with these columns. The work of a page
+ * is that of its rows and its offset, whatever else there is.
  */
-export const listing =
-  <Row>(reader: SqlReader, kind: ResourceKind, columns: string) =>
-  async (page: { visibleTo: VisibleTo; limit: number; offset: number }) => {
-    const { who, only } = page.visibleTo;
-    const table = `${kind}s`;
-    const isFew = only !== undefined || who === 'everything';
-    const payer = typeof who === 'string' ? who : who.username.toLowerCase();
-    if (!isFew) await reader.turns?.enter(payer);
-    const pace = isFew ? undefined : reader.turns?.paceOf(payer);
-    const sliceFrom = isFew ? undefined : await slicesOf(reader, kind, page.visibleTo);
-    const rows: Row[] = [];
-    let [total, after, last] = [0, firstPosition, firstPosition];
-    do {
-      const slice = sliceFrom?.(after);
-      const visible = visibleRows(kind, slice?.visibleTo ?? page.visibleTo);
-      const { sql, values } = allOf(slice ? [...visible, slice.between] : visible);
-      const wanted = { columns, from: numbered(`${table} where ${sql}`) };
-      const part = { limit: page.limit - rows.length, offset: Math.max(0, page.offset - total) };
-      const read = await reader.inSnapshot(async (session) => {
-        if (slice !== undefined) last = await lastPosition(session, table);
-        return readPage<Row>(session, wanted, values, part);
-      });
-      rows.push(...read.rows);
-      total += read.total;
-      after = slice?.end ?? last;
+export function listing<Row>(reader: SqlReader, kind: ResourceKind, columns: string) {
+  const table = `${kind}s`;
+
+  function rowsAfter<Found>(
+    session: SqlSession,
+    parts: ShownParts,
+    { after, offset, limit }: { after: number; offset: number; limit: number },
+  ): Promise<readonly Found[]> {
+    const places = placesAfter(kind, parts, { after, count: offset + limit });
+    const select = `
+      select position, ${columns}
+      from (select * from (${places.sql}) as places order by place limit ? offset ?) as shown
+      cross join ${table} on position = place order by place`;
+    return session.all<Found>(numbered(select), ...places.values, limit, offset);
+  }
+
+  /** Goes past things in steps; answers where the last one is, and how many are left to go. */
+  async function skip(parts: ShownParts, offset: number, pace: Pace | undefined) {
+    let [after, left] = [firstPosition, offset];
+    while (left > perStatement.skipped) {
+      const { sql, values } = placesAfter(kind, parts, { after, count: perStatement.skipped });
+      const last = numbered(`select max(place) as place, count(*) as n from (${sql}) as places`);
+      const found = await reader.first<Count & { place: number | null }>(last, ...values);
+      after = found?.place ?? after;
+      if (found?.n !== perStatement.skipped) return { after, offset: 0 };
+      left -= perStatement.skipped;
       if (pace?.isOver() === true) await pace.rest();
-    } while (after < last);
-    return { rows, total };
+    }
+    return { after, offset: left };
+  }
+
+  return {
+    /** Lists a page, and counts all. */
+    async page({ limit, offset, ...shown }: Shown & { limit: number; offset: number }) {
+      const { who, only } = shown.visibleTo;
+      if (only !== undefined) {
+        const { sql, values } = allOf(visibleAmong(kind, shown.visibleTo));
+        const wanted = { columns, from: numbered(`${table} where ${sql}`) };
+        return reader.inSnapshot((session) =>
+          readPage<Row>(session, wanted, values, { limit, offset }),
+        );
+      }
+      const payer = typeof who === 'string' ? who : who.username.toLowerCase();
+      await reader.turns?.enter(payer);
+      const parts = await partsOf(reader, kind, shown);
+      const rest = await skip(parts, offset, reader.turns?.paceOf(payer));
+      return reader.inSnapshot(async (session) => ({
+        rows: await rowsAfter<Row>(session, parts, { ...rest, limit }),
+        total: await countParts(session, kind, parts),
+      }));
+    },
+    /** Lists the next ones after a position. */
+    async next(shown: Shown, after: number, limit: number) {
+      const parts = await partsOf(reader, kind, shown);
+      const page = { after, offset: 0, limit };
+      return rowsAfter<Row & { readonly position: number }>(reader, parts, page);
+    },
   };
+}
 
 /** Reads gateways or projects, one by one and in lists. */
 export function resourceReads<Thing>(
@@ -201,13 +260,14 @@ export function resourceReads<Thing>(
   const select = `select ${columns} from ${name} where id = $1`;
   const read = reading(damaged, table);
   const list = listing<Row>(reader, kind, columns);
+  const countOwned = countingOwned(reader, kind);
   return {
     find: async (id: string) => found(await reader.first<Row>(select, id), read),
-    async list(page: Parameters<typeof list>[0]) {
-      const { rows, total } = await list(page);
+    async list(page: Parameters<typeof list.page>[0]) {
+      const { rows, total } = await list.page(page);
       return { things: rows.flatMap((row) => read(row) ?? []), total };
     },
-    countOwnedBy: countingOwned(reader, name),
+    countOwnedBy: async (owner: string) => (await countOwned([owner]))[0] ?? 0,
   };
 }
 
@@ -217,56 +277,24 @@ export interface Condition {
   readonly values: readonly Value[];
 }
 
-const isOwners = 'nocase(owner) = nocase(?)';
 const oneOfThese = 'id in (select value from each(?))';
 
-/** The rows that a list may show, of the table that keeps this kind. */
-export function visibleRows(
+/** The rows that a list of these ids alone may show, of the table that keeps this kind. */
+export function visibleAmong(
   kind: ResourceKind,
-  { who, only, madeBy }: VisibleTo,
+  { who, only = new Set(), madeBy }: VisibleTo,
 ): readonly Condition[] {
-  const conditions: Condition[] = [];
-  if (only !== undefined) conditions.push({ sql: oneOfThese, values: [listOf(only)] });
+  const conditions: Condition[] = [{ sql: oneOfThese, values: [[...only]] }];
   if (kind === 'device' && madeBy !== undefined && typeof who !== 'string') {
     const sql = `(created_at <= ? or ${isOwners})`;
     conditions.push({ sql, values: [madeBy, who.username] });
   }
-  const isPublic = kind === 'project' ? 'false' : `visibility is distinct from 'private'`;
-  if (who === 'public') {
-    conditions.push({ sql: `(${isPublic} or ${isOwners})`, values: [guestUsername] });
-  } else if (who !== 'everything') {
-    const { username, reached } = who;
-    const reaching = reachingSql(kind, '?');
-    const mentions = reaching.split('?').length - 1;
-    const isReached =
-      reached === undefined
-        ? {
-            sql: `id in (select resource from (${reaching}) as reaching)`,
-            values: Array<Value>(mentions).fill(username),
-          }
-        : { sql: oneOfThese, values: [reachedAmong(reached, only)] };
-    conditions.push({
-      sql: `(${isPublic} or ${isOwners} or ${isOwners} or ${isReached.sql})`,
-      values: [guestUsername, username, ...isReached.values],
-    });
-  }
-  return conditions;
-}
-
-/** The ids that are reached, of these alone where a list is of these alone. */
-const reachedAmong = (
-  reached: ReadonlySet<string>,
-  only: ReadonlySet<string> | undefined,
-): readonly string[] =>
-  only === undefined ? listOf(reached) : [...only].filter((id) => reached.has(id));
-
-/** Ids as a list; a search asks for the same ones in each of its slices. */
-const lists = new WeakMap<ReadonlySet<string>, readonly string[]>();
-
-function listOf(ids: ReadonlySet<string>): readonly string[] {
-  const known = lists.get(ids) ?? [...ids];
-  lists.set(ids, known);
-  return known;
+  if (who === 'everything') return conditions;
+  const isOthers = who === 'public';
+  const reached = isOthers ? [] : [...only].filter((id) => who.reached.has(id));
+  // In one test, so that SQLite searches the ids.
+  const sql = `(${open.sql} or listed = ? or ${oneOfThese})`;
+  return [...conditions, { sql, values: [isOthers ? '' : who.username.toLowerCase(), reached] }];
 }
 
 /** The condition that holds where all of these do. */

@@ -1,3 +1,5 @@
+import type { ResourceKind } from '../../../src/domain/access/scopes.ts';
+import type { VisibleTo } from '../../../src/domain/access/viewer.ts';
 import type { Actuator } from '../../../src/domain/devices/actuator.ts';
 import type { Device, Sensor } from '../../../src/domain/devices/device.ts';
 import type { Gateway } from '../../../src/domain/gateways/gateways.ts';
@@ -24,6 +26,7 @@ import type {
 } from '../../../src/domain/users/credential-store.ts';
 import type { NewUser } from '../../../src/domain/users/user.ts';
 import type { Instant } from '../../../src/lib/clock.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 
 // Tests choose names that the parse functions would let through, or that no client could send.
 export const deviceId = (text: string): DeviceId => text as DeviceId;
@@ -79,6 +82,17 @@ export function aProject(id: string, fields: Partial<Omit<Project, 'id'>> = {}):
 export function aGroup(id: string, fields: Partial<Omit<Group, 'id'>> = {}): Group {
   const owner = username('alice');
   return { id: groupId(id), owner, name: `group ${id}`, usernames: [], ...fields };
+}
+
+/** What lists show this user, with all that was granted. */
+export async function visibleToUser(
+  { grants }: Pick<Storage, 'grants'>,
+  kind: ResourceKind,
+  name: string,
+): Promise<VisibleTo & { readonly who: object }> {
+  const reaching = await grants.listReaching(kind, username(name));
+  const reached = new Set(reaching.map(({ resource }) => resource));
+  return { who: { username: username(name), reached } };
 }
 
 /** An account whose id is `id-` and its username. */

@@ -5,7 +5,16 @@ import { searchDevices } from '../../../src/domain/datapoints/snapshots.ts';
 import { parseFilter } from '../../../src/domain/devices/query-evaluation.ts';
 import { guestUsername } from '../../../src/domain/ids.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { aDevice, aSensor, aUser, deviceId, noon, sensorId, username } from './builders.ts';
+import {
+  aDevice,
+  aSensor,
+  aUser,
+  deviceId,
+  noon,
+  sensorId,
+  username,
+  visibleToUser,
+} from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
 const everything: VisibleTo = { who: 'everything' };
@@ -93,16 +102,17 @@ const promises: Promises = {
       'guests',
     ]);
     assert.deepEqual(await idsVisibleTo(opened, { who: 'public' }), [...open, 'guests']);
-    const who = { username: bob };
-    assert.deepEqual(await idsVisibleTo(opened, { who }), [...open, 'granted', 'bobs', 'guests']);
-    assert.deepEqual(await idsVisibleTo(opened, { who }, 'id!=public'), [
+    const ofBob = await visibleToUser(opened, 'device', 'bob');
+    assert.deepEqual(await idsVisibleTo(opened, ofBob), [...open, 'granted', 'bobs', 'guests']);
+    assert.deepEqual(await idsVisibleTo(opened, ofBob, 'id!=public'), [
       'unsaid',
       'granted',
       'bobs',
       'guests',
     ]);
     await opened.grants.remove('device', 'granted', bob);
-    assert.deepEqual(await idsVisibleTo(opened, { who }), [...open, 'bobs', 'guests']);
+    const less = await visibleToUser(opened, 'device', 'bob');
+    assert.deepEqual(await idsVisibleTo(opened, less), [...open, 'bobs', 'guests']);
   },
 
   'a list limited to some devices shows those of them that are visible': async (opened) => {
@@ -136,6 +146,49 @@ const promises: Promises = {
     await opened.devices.update(deviceId('a'), changes, noon);
     assert.deepEqual(await idsVisibleTo(opened, everything, 'domain==farm'), []);
     assert.deepEqual(await idsVisibleTo(opened, everything, 'gateway_id==g2;owner==bob'), ['a']);
+  },
+
+  'a list of one owner, and a filter of what stores have, show what is visible': async (opened) => {
+    for (const name of ['alice', 'bob']) await opened.users.insert(aUser(name), 'hash');
+    const hidden = { visibility: 'private' as const };
+    const farm = { domain: 'farm', gatewayId: 'g1' };
+    for (const [id, fields] of [
+      ['open', farm],
+      ['hidden', { ...hidden, ...farm }],
+      ['granted', { ...hidden, ...farm }],
+      ['bobs', { ...hidden, ...farm, owner: username('bob') }],
+      ['bobs-open', { owner: username('bob') }],
+    ] as const) {
+      await opened.devices.insert(aDevice(id, fields));
+    }
+    const grant = { kind: 'device', resource: 'granted', username: username('bob') } as const;
+    await opened.grants.put({ ...grant, scopes: ['devices:view'] });
+    const ofBob = await visibleToUser(opened, 'device', 'bob');
+    const cases: readonly (readonly [VisibleTo, string, readonly string[]])[] = [
+      [everything, 'owner==alice', ['open', 'hidden', 'granted']],
+      [{ who: 'public' }, 'owner==alice', ['open']],
+      [ofBob, 'owner==alice', ['open', 'granted']],
+      [ofBob, 'owner==Alice', []],
+      [ofBob, 'owner==bob', ['bobs', 'bobs-open']],
+      [ofBob, 'owner==nobody', []],
+      [ofBob, 'domain==farm', ['open', 'granted', 'bobs']],
+      [ofBob, 'domain==farm;owner==alice', ['open', 'granted']],
+      [{ who: 'public' }, 'gateway_id==g1;domain==farm', ['open']],
+      [ofBob, 'id==granted,hidden,bobs,nope;domain==farm', ['granted', 'bobs']],
+      [ofBob, 'id==open,granted', ['open', 'granted']],
+      [everything, 'id==hidden;owner==alice;domain==town', []],
+    ];
+    for (const [visibleTo, q, ids] of cases) {
+      assert.deepEqual(await idsVisibleTo(opened, visibleTo, q), ids, q);
+      const { devices, total } = await list(opened, { visibleTo, q, limit: 1, offset: 9 });
+      assert.deepEqual([devices, total], [[], ids.length], q);
+    }
+    await opened.devices.update(deviceId('hidden'), { visibility: 'public' }, noon);
+    await opened.devices.update(deviceId('open'), { owner: username('bob') }, noon);
+    await opened.devices.remove(deviceId('bobs'));
+    assert.deepEqual(await idsVisibleTo(opened, ofBob), ['open', 'hidden', 'granted', 'bobs-open']);
+    assert.deepEqual(await idsVisibleTo(opened, ofBob, 'owner==bob'), ['open', 'bobs-open']);
+    assert.deepEqual(await idsVisibleTo(opened, { who: 'public' }, 'owner==alice'), ['hidden']);
   },
 
   'a filter sees last values only where its viewer may': async (opened) => {

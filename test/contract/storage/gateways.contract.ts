@@ -3,7 +3,7 @@ import type { VisibleTo } from '../../../src/domain/access/viewer.ts';
 import { guestUsername } from '../../../src/domain/ids.ts';
 import { parseJson } from '../../../src/lib/json.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { aGateway, aUser, gatewayId, noon, userId, username } from './builders.ts';
+import { aGateway, aUser, gatewayId, noon, userId, username, visibleToUser } from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
 const later = noon + 1_000;
@@ -92,7 +92,7 @@ const promises: Promises = {
     const all = ['unsaid', 'private', 'granted', 'bobs', 'guests'];
     assert.deepEqual(await idsVisibleTo(opened, everything), all);
     assert.deepEqual(await idsVisibleTo(opened, { who: 'public' }), ['unsaid', 'guests']);
-    const ofBob = { who: { username: username('BOB') } };
+    const ofBob = await visibleToUser(opened, 'gateway', 'BOB');
     const bobs = ['unsaid', 'granted', 'bobs', 'guests'];
     assert.deepEqual(await idsVisibleTo(opened, ofBob), bobs);
     const only = new Set(['guests', 'private', 'missing', 'bobs']);

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import type { VisibleTo } from '../../../src/domain/access/viewer.ts';
 import { guestUsername } from '../../../src/domain/ids.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { aProject, aUser, deviceId, gatewayId, projectId, userId, username } from './builders.ts';
+import {
+  aProject,
+  aUser,
+  deviceId,
+  gatewayId,
+  projectId,
+  userId,
+  username,
+  visibleToUser,
+} from './builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
 const byOwner = { isOwners: true };
@@ -55,14 +64,15 @@ const promises: Promises = {
     const all = ['private', 'granted', 'bobs', 'guests'];
     assert.deepEqual(await idsVisibleTo(opened, everything), all);
     assert.deepEqual(await idsVisibleTo(opened, { who: 'public' }), ['guests']);
-    const ofBob = { who: { username: username('BOB') } };
+    const ofBob = await visibleToUser(opened, 'project', 'BOB');
     assert.deepEqual(await idsVisibleTo(opened, ofBob), ['granted', 'bobs', 'guests']);
     const only = new Set(['private', 'bobs']);
     assert.deepEqual(await idsVisibleTo(opened, { ...ofBob, only }), ['bobs']);
     const page = await projects.list({ visibleTo: ofBob, limit: 1, offset: 1 });
     assert.deepEqual([page.total, ...page.projects.map(({ id }) => id)], [3, 'bobs']);
     await grants.remove('project', 'granted', bob);
-    assert.deepEqual(await idsVisibleTo(opened, ofBob), ['bobs', 'guests']);
+    const less = await visibleToUser(opened, 'project', 'BOB');
+    assert.deepEqual(await idsVisibleTo(opened, less), ['bobs', 'guests']);
   },
 
   'projects are counted by owner, removed once, and go with their owner': async (opened) => {
