@@ -11,7 +11,10 @@ export interface GrowthRoute {
 
 /** Requests whose work may grow, with the reason. */
 const reasons: readonly (readonly [name: RegExp, reason: string])[] = [
-  [/ \/auth\/permissions\//, 'the answer has everything that is public or granted, with no page'],
+  [
+    / \/auth\/permissions\/(devices|gateways)|^admin .*\/auth\/permissions\/projects/,
+    'the answer has everything that is public or granted, with no page',
+  ],
   [/ \/devices\?q=name~=/, 'no index answers a filter of names: each visible device is read'],
   [/^half .*\/socials/, 'the messages of the account itself are counted, in an index'],
   [/^admin .*\/(socials|users)\?/, 'all rows are counted, in an index'],
