@@ -86,7 +86,7 @@ test('one reads what one made, and what names nothing that is hidden from one', 
   assert.deepEqual(await listOf({ kind: 'guest' }), ['open']);
 });
 
-test('what hides a device hides the rules on it at once, and others are not asked for', async () => {
+test('what hides a device hides its rules at once, and others are not asked for', async () => {
   const { listOf, change, reads } = await start();
   assert.deepEqual(await listOf(person('eve')), ['open']);
   await change('open', 'private');
