@@ -87,7 +87,7 @@ test('a list of devices searches ranges of indexes, and goes through no table', 
   }
 });
 
-test('a list goes past many things in steps, with few ids of what was granted at a time', async () => {
+test('a list goes past many things in steps, with few granted ids at a time', async () => {
   using database = openDevices();
   const insert = database.prepare(
     `insert into devices (position, id, owner, visibility, created_at, modified_at, details)
