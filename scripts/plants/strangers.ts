@@ -22,8 +22,8 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/notifications/notification-rights.ts',
-        '!isAnother(notification, device)) return true;\n    }\n    return false;',
-        '!isAnother(notification, device)) return true;\n    }\n    return true;',
+        'return head !== undefined && !isAnother(notification, head);',
+        'return head === undefined || !isAnother(notification, head);',
       ),
     ],
   },
