@@ -1,8 +1,10 @@
-/** The packet id of a QoS 2 message that a session published. */
+/** The packet id of a QoS 2 message that a session published, or the term of its last will. */
 export interface ReceivedId {
   /** The key of the session. */
   readonly session: string;
+  /** 0: a last will. */
   readonly packetId: number;
+  readonly willTurn?: number;
   /** Whether it is retained, which is a commit of its own. */
   readonly retain: boolean;
 }

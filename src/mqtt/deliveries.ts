@@ -247,9 +247,12 @@ export class MqttPublishContext {
     this.form = form;
     this.count = datapoints.length + (refused?.count ?? 0);
     this.isRepetition = message.isRepetition === true;
-    const { publisher: session, packetId, retain } = message;
+    const { publisher: session, willTurn, retain } = message;
+    const packetId = willTurn === undefined ? message.packetId : 0;
     const isKept = session !== undefined && packetId !== undefined;
-    this.receivedAs = isKept ? { session, packetId, retain } : undefined;
+    this.receivedAs = isKept
+      ? { session, packetId, retain, ...(willTurn !== undefined && { willTurn }) }
+      : undefined;
   }
 }
 

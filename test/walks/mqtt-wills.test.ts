@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { IClientOptions, MqttClient } from 'mqtt';
+import { embedded } from '../engine.ts';
 import { createCall } from '../service.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
 import { signUp } from './member-processes.ts';
@@ -34,7 +36,7 @@ async function openField(t: TestContext) {
   const json = { id: 'field', sensors: [{ id: 's' }] };
   await createCall(running.url)({ method: 'POST', path: '/devices', token: ama, json });
   return {
-    ama,
+    directory,
     /** A client that does nothing by itself when its connection ends. */
     async connect(clientId: string, options: IClientOptions = {}): Promise<MqttClient> {
       const { connectAsync } = (await import('mqtt')).default;
@@ -151,7 +153,13 @@ test('wills are published once over starts that are killed in the middle', async
   await subscribe(field);
   const heard: string[] = [];
   const many = Array.from({ length: 200 }, (_, at) => `will ${String(at).padStart(3, '0')}`);
-  await Promise.all(many.map((name) => field.connect(name, willOf(name))));
+  const topic = 'devices/field/sensors/s/value';
+  const values = Array.from({ length: 50 }, (_, at) => `{"value":${100 + at}}`);
+  await Promise.all([
+    ...many.map((name) => field.connect(name, willOf(name))),
+    ...values.map((value) => field.connect(value, willOf(value, { topic }))),
+  ]);
+  const expected = [...many, ...values].toSorted();
   for (let round = 0; round < 4; round += 1) {
     await field.kill();
     await field.start();
@@ -160,9 +168,35 @@ test('wills are published once over starts that are killed in the middle', async
   await until(
     async () => {
       await (await listen(field, heard)).endAsync();
-      return heard.length >= many.length;
+      return heard.length >= expected.length;
     },
     () => `it heard ${heard.length}`,
   );
-  assert.deepEqual(heard.toSorted(), many);
+  assert.deepEqual(heard.toSorted(), expected);
+  const { json } = await field.call('/devices/field/sensors/s/values?limit=1000');
+  assert.equal((json as unknown[]).length, values.length);
+});
+
+embedded('a will that cannot be read is set aside, and stops no start', async (t) => {
+  const field = await openField(t);
+  await subscribe(field);
+  await field.connect('broken', willOf('broken'));
+  await field.connect('whole', willOf('whole'));
+  await field.kill();
+  const rows = (change?: string): readonly unknown[] => {
+    using database = new DatabaseSync(join(field.directory, 'kipimo.db'));
+    if (change !== undefined) database.exec(change);
+    return database.prepare('select client_id from mqtt_wills').all().map(Object.values);
+  };
+  assert.equal(rows("update mqtt_wills set qos = 9 where client_id = 'broken'").length, 2);
+  await field.start();
+  const heard: string[] = [];
+  const witness = await listen(field, heard);
+  await until(
+    () => heard.length > 0,
+    () => 'it heard nothing',
+  );
+  await wait(500);
+  witness.end(true);
+  assert.deepEqual([heard, rows()], [['whole'], [['broken']]]);
 });

@@ -59,7 +59,9 @@ export function createWills(options: WillsOptions) {
     const published = publish(will).then((outcome) => {
       underWay.delete(published);
       if (outcome !== 'unavailable' || isOver || tries >= triesMax) return;
-      if (keep(client, message)) untaken.push({ will, tries });
+      // It may be stored all the same: then only those who listen get it.
+      const again = { ...will, message: { ...message, isRepetition: true } as const };
+      if (keep(client, message)) untaken.push({ will: again, tries });
     });
     underWay.add(published);
   }
@@ -121,15 +123,16 @@ export function createWills(options: WillsOptions) {
   }
 
   /** The same for the will of a client whose process has ended. */
-  function inherit({ key, ...will }: StoredWill): void {
-    const { message, turn } = will;
+  function inherit({ key, message: stored, ...will }: StoredWill): void {
+    const { turn } = will;
+    const message: Message = { ...stored, isRepetition: true };
     const [identity = ''] = key.split('\u0000', 1);
     const payer = message.payer ?? payerOfIdentity(identity);
     const client: Heir = {
       payer,
       publish: async (sent) => (await authority.publishFor?.(identity, sent)) ?? unavailableOutcome,
     };
-    if (keep(client, message)) leave(key, client, will);
+    if (keep(client, message)) leave(key, client, { ...will, message });
     else settle(key, turn, payer);
   }
 

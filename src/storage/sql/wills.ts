@@ -38,6 +38,11 @@ const put = `
     payer, topic, payload, qos, properties, expires_at, publisher)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
   on conflict (key, turn) do nothing`;
+/** The delay of a will whose value is stored, and was not handed on to all. */
+const stored = -1;
+export const willIsStored = `delay_ms = ${stored}`;
+/** Marks a will in the commit that stores its value: whoever publishes it again stores nothing. */
+export const markStored = `update mqtt_wills set ${willIsStored}`;
 const settle = `
   delete from mqtt_wills where key = $1 and turn = $3 and (owner = $2 or $2 = 0)`;
 const selectAll = `

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { payerOfAccount } from '../../../src/domain/budgets/budget.ts';
+import { singleBatch } from '../../../src/domain/datapoints/column-batch.ts';
 import { sessionKey } from '../../../src/domain/messaging/message.ts';
-import { noon } from './builders.ts';
+import { aDevice, aSensor, deviceId, noon, sensorId } from './builders.ts';
 import { aMessage, ana, opened, plainMessage } from './mqtt-sessions.contract.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
@@ -40,6 +41,28 @@ const promises: Promises = {
       { kind: 'will_settled', key: brief, turn: 8 },
     ]);
     assert.deepEqual(await loaded(), [{ ...expected[1], leftAt: noon }]);
+  },
+
+  'the value of a will is stored once, however often it is published': async (storage) => {
+    const { mqttSessions, datapoints, devices } = storage;
+    await devices.insert(aDevice('d', { sensors: [aSensor('t')] }));
+    const key = sessionKey('guest', 'b');
+    const will = { key, message: aMessage('t', { publisher: key }), delayMs: 60_000, turn: 7 };
+    const append = async (willTurn: number) => {
+      const publishContext = { receivedAs: { session: key, packetId: 0, retain: false, willTurn } };
+      const ref = { deviceId: deviceId('d'), sensorId: sensorId('t') };
+      const batch = singleBatch(1, undefined, noon);
+      const [outcome] = await datapoints.append([{ ...ref, batch, publishContext }]);
+      return outcome?.kind === 'stored' ? outcome.fresh.count : outcome?.kind;
+    };
+    await mqttSessions.apply([
+      { kind: 'will_kept', ...will },
+      { kind: 'will_kept', ...will, turn: 8 },
+    ]);
+    assert.deepEqual([await append(7), await append(7), await append(8)], [1, 0, 1]);
+    const delays = (await mqttSessions.load()).wills?.map(({ delayMs }) => delayMs);
+    // What is stored was due.
+    assert.deepEqual(delays, [-1, -1]);
   },
 };
 

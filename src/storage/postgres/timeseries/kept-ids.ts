@@ -1,5 +1,7 @@
 import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
+import type { ReceivedId } from '../../../domain/publish-context.ts';
+import { markStored, willIsStored } from '../../sql/wills.ts';
 import { unavailable } from '../failures.ts';
 import { sessionIndexKey } from '../own-tables.ts';
 import type { WriteSession } from '../writer.ts';
@@ -14,9 +16,17 @@ const insert = `
   insert into mqtt_received (session, packet_id, handed_on)
   select * from unnest($1::bigint[], $2::integer[], $3::integer[]) on conflict do nothing`;
 
+const selectWills = `
+  select place::integer as place from unnest($1::text[], $2::bigint[]) with ordinality
+    as given (key, turn, place) join mqtt_wills using (key, turn) where ${willIsStored}`;
+const markWills = `
+  ${markStored} from unnest($1::text[], $2::bigint[]) as given (key, turn)
+  where mqtt_wills.key = given.key and mqtt_wills.turn = given.turn`;
+
 interface KeptId {
-  readonly session: number;
-  readonly owner: number | null;
+  /** Absent: a last will. */
+  readonly session?: number;
+  readonly owner?: number | null;
   /** Whether the session has it: its message is stored. */
   readonly isKept: boolean;
 }
@@ -30,12 +40,19 @@ export async function findIds(
     publishContext?.receivedAs === undefined ? [] : { place, id: publishContext.receivedAs },
   );
   if (asked.length === 0) return new Map();
+  const keys = asked.map(({ id }) => sessionIndexKey(id.session));
   const found = await session.all<KeptId & { place: number }>(
-    select,
-    asked.map(({ id }) => sessionIndexKey(id.session)),
-    asked.map(({ id }) => id.packetId),
+    ...[select, keys, asked.map(({ id }) => id.packetId)],
   );
-  return new Map(found.map((one) => [asked[one.place - 1]?.place ?? -1, one]));
+  const ids = new Map<number, KeptId>(found.map((one) => [asked[one.place - 1]?.place ?? -1, one]));
+  const turns = asked.map(({ id }) => id.willTurn ?? null);
+  if (turns.every((turn) => turn === null)) return ids;
+  const stored = await session.all<{ place: number }>(selectWills, keys, turns);
+  const places = new Set(stored.map(({ place }) => place));
+  for (const [at, { place, id }] of asked.entries()) {
+    if (id.willTurn !== undefined) ids.set(place, { isKept: places.has(at + 1) });
+  }
+  return ids;
 }
 
 /** The outcome of a push by its id alone; undefined: that depends on its datapoints. */
@@ -44,7 +61,7 @@ export function outcomeByIdOf(
   own: number | undefined,
 ): AppendOutcome | undefined {
   if (id === undefined) return undefined;
-  if (own !== undefined && id.owner !== own) {
+  if (own !== undefined && id.owner !== undefined && id.owner !== own) {
     return { kind: 'failed', reason: unavailable('the client connected elsewhere') };
   }
   return id.isKept ? { kind: 'stored', fresh: emptyBatch } : undefined;
@@ -62,14 +79,24 @@ export function keepIds(
     readonly outcomes: readonly AppendOutcome[];
   },
 ): void {
+  const wills: ReceivedId[] = [];
   const rows = [...ids].flatMap(([place, { session: number }]) => {
     const id = batch[place]?.publishContext?.receivedAs;
     const outcome = outcomes[place];
     const isNew = outcome?.kind === 'stored' && outcome.fresh.count > 0;
     if (id === undefined || !isNew) return [];
+    if (number === undefined) {
+      wills.push(id);
+      return [];
+    }
     const isHandedOn = session.others() !== undefined && !id.retain;
     return { number, packetId: id.packetId, handedOn: Number(isHandedOn) };
   });
+  if (wills.length > 0) {
+    const keys = wills.map((id) => sessionIndexKey(id.session));
+    const turns = wills.map(({ willTurn = null }) => willTurn);
+    session.send(markWills, keys, turns);
+  }
   if (rows.length === 0) return;
   session.send(
     insert,

@@ -13,7 +13,8 @@ import { placeInChunks } from '../../chunks/chunk-placing.ts';
 import { sortByTime } from '../../chunks/columns.ts';
 import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 import { runAtOnce } from '../../chunks/engine-work.ts';
-import { keyParts } from '../../sql/session-row.ts';
+import { keyParts, keyToText } from '../../sql/session-row.ts';
+import { markStored } from '../../sql/wills.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import type { UnreadableLogRow } from './datapoint-replay.ts';
@@ -72,6 +73,7 @@ export interface FlushReport {
 export function createDatapointWrites(database: DatabaseSync) {
   const insertRow = database.prepare(insertLogRow);
   const keepId = database.prepare(insertReceived);
+  const markWill = database.prepare(`${markStored} where key = ? and turn = ?`);
   const trim = database.prepare(trimLog);
   const empty = database.prepare(emptyNewestRow);
   const noPushes = encodePushes([]);
@@ -85,8 +87,9 @@ export function createDatapointWrites(database: DatabaseSync) {
       pushes: Uint8Array<ArrayBuffer>,
       received?: readonly ReceivedId[] | undefined,
     ): number {
-      for (const { session, packetId } of received ?? []) {
-        keepId.run(packetId, ...keyParts(session));
+      for (const { session, packetId, willTurn } of received ?? []) {
+        if (willTurn === undefined) keepId.run(packetId, ...keyParts(session));
+        else markWill.run(keyToText(session), willTurn);
       }
       return Number(insertRow.run(pushes).lastInsertRowid);
     },

@@ -23,7 +23,8 @@ import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import { runAtOnce } from '../../chunks/engine-work.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
-import { keyParts } from '../../sql/session-row.ts';
+import { keyParts, keyToText } from '../../sql/session-row.ts';
+import { willIsStored } from '../../sql/wills.ts';
 import { createSelection } from '../connection.ts';
 import { createLastValues } from '../last-values.ts';
 import { asRefusal, readSafely } from '../session.ts';
@@ -48,6 +49,8 @@ import {
 const selectReceived = `
   select 1 as found from mqtt_received join mqtt_sessions using (session)
   where packet_id = ? and identity = ? and client_id = ?`;
+const selectStoredWill = `
+  select 1 as found from mqtt_wills where key = ? and turn = ? and ${willIsStored}`;
 
 /** The datapoints of a database, with what its owner must call. */
 export interface SqliteDatapoints extends DatapointStore {
@@ -191,10 +194,14 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   };
 }
 
-/** Whether a session keeps the id of a message: then the message is stored. */
+/** Whether a session keeps the id of a message, or its will is marked: then that is stored. */
 function createKeptIds(reader: DatabaseSync): (id: ReceivedId) => boolean {
   const find = createSelection<{ found: number }>(reader, selectReceived);
-  return ({ session, packetId }) => find.first(packetId, ...keyParts(session)) !== undefined;
+  const findWill = createSelection<{ found: number }>(reader, selectStoredWill);
+  return ({ session, packetId, willTurn }) =>
+    willTurn === undefined
+      ? find.first(packetId, ...keyParts(session)) !== undefined
+      : findWill.first(keyToText(session), willTurn) !== undefined;
 }
 
 /** Hands orders of flushing over to the writer thread. */
