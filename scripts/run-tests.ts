@@ -4,7 +4,7 @@ import { matchesGlob, resolve } from 'node:path';
 import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
 import { engine, needsFiles } from '../test/engine.ts';
-import { sharedPostgres } from '../test/postgres-server.ts';
+import { hasPostgres, sharedPostgres } from '../test/postgres-server.ts';
 import { packWriter } from './pack-writer.ts';
 import { groupTests, type TestGroup } from './test-groups.ts';
 
@@ -142,9 +142,27 @@ async function runOnEngine(options: RunOptions, chosen: string): Promise<TestCou
     const isLong = groups.length < files.length && chosen === 'sqlite';
     if (isLong) process.env['TEST_WRITER'] = await writerIn(entries);
     else delete process.env['TEST_WRITER'];
-    return await runTwice(groups, options);
+    return await runOnServer(groups, options, { isOne: isLong && files.some(isOfPostgres) });
   } finally {
     rmSync(entries, { recursive: true, force: true });
+  }
+}
+
+const isOfPostgres = (file: string): boolean => file.includes('/src/storage/postgres/');
+
+/** Runs groups; `isOne`: those on PostgreSQL share one server, which takes a second to make. */
+async function runOnServer(
+  groups: readonly TestGroup[],
+  options: RunOptions,
+  { isOne }: { readonly isOne: boolean },
+): Promise<TestCounts> {
+  if (!isOne || !hasPostgres()) return runTwice(groups, options);
+  const server = await sharedPostgres();
+  try {
+    process.env['TEST_POSTGRES_URL'] = server.url;
+    return await runTwice(groups, options);
+  } finally {
+    await server.close();
   }
 }
 

@@ -1,16 +1,14 @@
 import { after } from 'node:test';
 import {
-  findPostgres,
+  hasPostgres,
   onServer,
   type PostgresServer,
   schemaUrl,
   sharedPostgres,
 } from './postgres-server.ts';
 
-const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-
 /** For `skip`: why tests with a server of PostgreSQL cannot run; false: they can. */
-export const noPostgres: string | false = isAbsent ? 'needs PostgreSQL' : false;
+export const noPostgres: string | false = hasPostgres() ? false : 'needs PostgreSQL';
 
 let server: Promise<PostgresServer> | undefined;
 after(async () => (await server)?.close());
@@ -24,6 +22,8 @@ export function postgresOfTests(): Promise<PostgresServer> {
 /** The URL of a schema on it that has nothing yet: an empty database for Kipimo. */
 export async function emptySchemaCalled(name: string): Promise<string> {
   const { url } = await postgresOfTests();
-  await onServer(url, `drop schema if exists "${name}" cascade`);
-  return schemaUrl(url, name);
+  // Other processes may test on the same server.
+  const own = `${name}-${process.pid}`;
+  await onServer(url, `drop schema if exists "${own}" cascade`);
+  return schemaUrl(url, own);
 }

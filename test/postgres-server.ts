@@ -29,6 +29,10 @@ export function findPostgres(): string | undefined {
   return folders.sort((a, b) => version(b) - version(a))[0];
 }
 
+/** Whether tests on PostgreSQL can run, and are wanted. */
+export const hasPostgres = (): boolean =>
+  process.env['TEST_POSTGRES'] !== 'off' && findPostgres() !== undefined;
+
 /** The server refuses to run as root: who it runs as then. */
 export function owner(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;

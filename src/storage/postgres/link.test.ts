@@ -18,6 +18,9 @@ import { openLink } from './link.ts';
 import { openPostgres } from './postgres-storage.ts';
 import { createWriter } from './writer.ts';
 
+// It ends all connections of the engine: on a server of its own.
+delete process.env['TEST_POSTGRES_URL'];
+
 const open = (url: string) => openPostgres({ url, log: silentLog });
 const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
 
