@@ -6,6 +6,7 @@ const connectionRoom = 'src/app/connection-quotas.ts';
 const answerBudget = 'src/http/answer-budget.test.ts';
 const appender = 'src/domain/datapoints/appender.ts';
 const died = /the program died|other side closed|ECONN/;
+const blanks = 'test/neighbours/sockets-blanks.test.ts';
 
 /** Connections, bodies and answers. */
 export const plantsOfSockets: readonly Plant[] = [
@@ -106,7 +107,7 @@ export const plantsOfSockets: readonly Plant[] = [
   },
   {
     name: 'blanks inside of a field of a head are gone through once',
-    ...{ file: 'test/neighbours/sockets-blank-heads.test.ts', test: 'thousands of blanks' },
+    ...{ file: blanks, test: 'in a field of a head' },
     says: /healthz waited|honest client's/,
     servedMs: 2_000,
     patches: [
@@ -117,6 +118,16 @@ export const plantsOfSockets: readonly Plant[] = [
           '  let [from, end] = [0, value.length];\n',
       ),
     ],
+  },
+  {
+    name: 'blanks inside of a time are gone through once',
+    ...{ file: blanks, test: 'in a time or a place', says: /healthz waited|honest client's/ },
+    patches: [patch('src/lib/local-time.ts', '/(?:UTC|GMT)$/i', '/\\s*(?:UTC|GMT)$/i')],
+  },
+  {
+    name: 'blanks inside of a place are gone through once',
+    ...{ file: blanks, test: 'in a time or a place', says: /healthz waited|honest client's/ },
+    patches: [patch('src/wire/fields.ts', '(?:\\s*[,;]\\s*|\\s+)', '\\s*[,;\\s]\\s*')],
   },
   {
     name: 'TLS handshakes under way have a budget',

@@ -3,7 +3,7 @@ import type { TimeZone } from './time-zone.ts';
 import { noTimestamp, parseTimestamp } from './timestamp.ts';
 
 const offsetAtEnd = /[zZ]$|[+-]\d\d(?::?\d\d)?$| \d\d:?\d\d$/;
-const utcAtEnd = /\s*(?:UTC|GMT)$/i;
+const utcAtEnd = /(?:UTC|GMT)$/i;
 /** A date has no offset, nor has a time after a space, though they end as one does. */
 const dateCharacters = '2016-06-08 '.length;
 
@@ -13,7 +13,8 @@ const dateCharacters = '2016-06-08 '.length;
  * one. Answers the reason of a refusal otherwise, also of a time that the clocks left out.
  */
 export function parseLocalTime(text: string, field: string, zone?: TimeZone): Instant | string {
-  const trimmed = text.trim().replace(utcAtEnd, 'Z');
+  const given = text.trim();
+  const trimmed = utcAtEnd.test(given) ? `${given.slice(0, -'UTC'.length).trimEnd()}Z` : given;
   const read = parseTimestamp(trimmed);
   if (read === undefined) return noTimestamp(trimmed, field);
   if (zone === undefined || offsetAtEnd.test(trimmed.slice(dateCharacters))) return read;

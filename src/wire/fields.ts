@@ -113,7 +113,9 @@ export const parseLocation = (value: unknown): Location =>
 
 function fromText(text: string): Location {
   const match =
-    /^\s*([-+]?\d{1,3}(?:\.\d{1,20})?)\s*[,;\s]\s*([-+]?\d{1,3}(?:\.\d{1,20})?)\s*$/.exec(text);
+    /^\s*([-+]?\d{1,3}(?:\.\d{1,20})?)(?:\s*[,;]\s*|\s+)([-+]?\d{1,3}(?:\.\d{1,20})?)\s*$/.exec(
+      text,
+    );
   if (match === null) {
     throw invalid('location must be a JSON object or the text latitude,longitude such as 5.6,-0.2');
   }

@@ -31,3 +31,24 @@ test('thousands of blanks in a field of a head keep nobody else waiting', async 
   await town.attack(() => manyTimes(requests, async (at) => statuses.add(await send(town, at))));
   assert.deepEqual([...statuses].toSorted(), ['200', '400']);
 });
+
+test('thousands of blanks in a time or a place keep nobody else waiting', async () => {
+  await using town = await startNeighbourhood();
+  const token = await town.tokenOf('eve');
+  const sensors = [{ id: 's' }];
+  const json = { id: 'eves', visibility: 'public', sensors };
+  assert.equal((await town.call({ method: 'POST', path: '/devices', token, json })).status, 204);
+  const csv = `timestamp,value\n1${' '.repeat(60_000)}!,1\n`;
+  const place = `5.6${' '.repeat(60_000)}!`;
+  const values = { path: '/devices/eves/sensors/s/values', body: csv, type: 'text/csv' };
+  const location = { path: '/devices/eves/location', body: place, type: 'text/plain' };
+  await town.attack(() =>
+    manyTimes(40, async (at) => {
+      // A guest pushes, the owner moves it.
+      const sent = { method: 'POST', ...values };
+      const request = at % 2 === 0 ? sent : { method: 'PUT', token, ...location };
+      const { status, text } = await town.call(request);
+      assert.equal(status, 400, text);
+    }),
+  );
+});
