@@ -21,7 +21,6 @@ import type { Columns } from '../../chunks/columns.ts';
 import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
 import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
-import { runAtOnce } from '../../chunks/engine-work.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
 import { keyParts, keyToText } from '../../sql/session-row.ts';
 import { willIsStored } from '../../sql/wills.ts';
@@ -119,7 +118,8 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
     const staging: Staging = { pushes: [], received: undefined };
     try {
       const staged = stage(batch, staging);
-      const outcomes = isLong ? await runInSteps(staged) : runAtOnce(staged);
+      const first = staged.next();
+      const outcomes = first.done === true ? first.value : await runInSteps(staged);
       if (staging.pushes.length > 0) await commit(staging, isLong);
       return outcomes;
     } catch (reason) {

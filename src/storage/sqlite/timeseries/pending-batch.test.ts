@@ -47,6 +47,25 @@ test('many pushes that are not long are staged with other work in between', () =
   assert.equal(staging.pushes.length, 10);
 });
 
+test('what a series has in memory is listed in steps for a push that goes back in time', () => {
+  const series = { ...aSeries(1), newestTimestamp: 0 };
+  const table = { resolve: () => series } as unknown as SeriesTable;
+  const chunks = {
+    inSnapshot: <Result>(work: () => Result): Result => work(),
+    createLookup: () => ({ valuesAt: () => new Set<string>(), gap: () => undefined }),
+  } as unknown as ChunkReader;
+  const pending = createPendingBatch(table, chunks, () => false);
+  const steps = (given: readonly Datapoint[]) => {
+    const staging: Staging = { pushes: [], received: undefined };
+    const count = [...pending([push(given, sensor())], staging)].length;
+    return [count, staging.pushes[0]?.push.batch.count ?? 0];
+  };
+  assert.deepEqual(steps(long), [4, 10_000]);
+  const late = { value: -1, timestamp: noon + 5, receivedAt: noon };
+  assert.deepEqual(steps([late]), [4, 1], 'listed in one piece');
+  assert.deepEqual(steps([late, ...long.slice(3, 5)]), [0, 0]);
+});
+
 for (const how of ['atOnce', 'inSteps'] as const) {
   test(`a disk that fails half-way leaves nothing staged, ${how}`, () => {
     const series = aSeries(1);

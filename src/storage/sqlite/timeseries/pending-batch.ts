@@ -40,7 +40,7 @@ export function createPendingBatch(
     const series = table.resolve(push);
     if (series === undefined) return { kind: 'missing' };
     if (isStored(push)) return { kind: 'stored', fresh: emptyBatch };
-    if (!isShort(push.batch)) return undefined;
+    if (!isShort(series, push.batch)) return undefined;
     const sequenceNumber = nextSequenceNumber(series);
     const found = stageShort(chunks, series, push.batch);
     return outcomeOf({ series, sequenceNumber, push }, found, staging);

@@ -20,8 +20,27 @@ export interface StagedPush {
   readonly last: number | undefined;
 }
 
+/** Datapoints that are listed at once where a push goes back in time. */
+const listedAtOnceMax = 8_192;
+
 /** Whether a push is staged in one step. */
-export const isShort = (batch: ColumnBatch): boolean => batch.count <= datapointsPerStep;
+export const isShort = (series: Series, batch: ColumnBatch): boolean =>
+  batch.count <= datapointsPerStep && !isListLong(series, batch, 0);
+
+/** Whether the step that begins at `first` goes back in time, and a long list is not made yet. */
+function isListLong(series: Series, batch: ColumnBatch, first: number): boolean {
+  const unflushed = nextSequenceNumber(series) - series.flushed;
+  if (series.sequenceNumbers !== undefined || unflushed <= listedAtOnceMax) return false;
+  const end = Math.min(first + datapointsPerStep, batch.count);
+  let newest = series.newestTimestamp;
+  for (let at = first; at < end; at += 1) {
+    if (batch.timed[at] === 0) continue;
+    const time = batch.times[at] ?? 0;
+    if (time <= newest) return true;
+    newest = time;
+  }
+  return false;
+}
 
 /**
  * Finds out which datapoints of a push are not stored yet, and stages them with their series. A
@@ -48,6 +67,7 @@ export function* stageLong(
   try {
     for (let at = 0; at < batch.count; at += datapointsPerStep) {
       if (at > 0) yield;
+      if (isListLong(series, batch, at)) yield* listInSteps(series);
       stageStep(chunks, pendingPush, at);
     }
     return stagedOf(pendingPush);
@@ -167,12 +187,30 @@ function sequenceNumberOf(series: Series, batch: ColumnBatch, at: number): numbe
 
 function listSequenceNumbers(series: Series): SequenceIndex {
   const end = nextSequenceNumber(series);
-  const { flushed } = series;
-  const index = new SequenceIndex(flushed, end - flushed, (count) => unflushedAt(series, count));
-  for (let sequenceNumber = flushed; sequenceNumber < end; sequenceNumber += 1) {
-    index.add(sequenceNumber);
-  }
+  const index = emptyIndex(series);
+  for (let at = series.flushed; at < end; at += 1) index.add(at);
   return index;
+}
+
+const emptyIndex = (series: Series): SequenceIndex => {
+  const { flushed } = series;
+  const room = nextSequenceNumber(series) - flushed;
+  return new SequenceIndex(flushed, room, (count) => unflushedAt(series, count));
+};
+
+/** Lists what is outside chunks, and again if some of it went to chunks meanwhile. */
+function* listInSteps(series: Series): Generator<void, void> {
+  while (series.sequenceNumbers === undefined) {
+    const { flushed } = series;
+    const end = nextSequenceNumber(series);
+    const isSame = () => series.flushed === flushed && nextSequenceNumber(series) === end;
+    const index = emptyIndex(series);
+    for (let at = flushed; at < end && isSame(); at += 1) {
+      index.add(at);
+      if ((at - flushed + 1) % datapointsPerStep === 0) yield;
+    }
+    if (isSame()) series.sequenceNumbers = index;
+  }
 }
 
 /**

@@ -70,6 +70,27 @@ test('many values of one timestamp are found in a few looks each', () => {
   assert.ok(looks < count * 8, `${looks} looks for ${count}`);
 });
 
+test('a table that grows moves few datapoints at a time', () => {
+  const count = 100_000;
+  const builder = createBatchBuilder(count);
+  for (let n = 0; n < count; n += 1) builder.put(n, n, 7);
+  const columns = noRows();
+  appendRows(columns, builder.finish(), 0, count);
+  let looks = 0;
+  const index = new SequenceIndex(0, 0, (row) => {
+    looks += 1;
+    return { columns, row };
+  });
+  let most = 0;
+  for (let n = 0; n < count; n += 1) {
+    looks = 0;
+    index.add(n);
+    most = Math.max(most, looks);
+  }
+  assert.ok(most < 1_000, `${most} looks to add one datapoint`);
+  for (let n = 0; n < count; n += 1) assert.equal(index.find(n, n), n);
+});
+
 test('tables of one pace do not grow all at once', () => {
   const [tables, count] = [500, 1_200];
   const builder = createBatchBuilder(count);

@@ -9,6 +9,9 @@ export type RowAt = (sequenceNumber: number) => {
 };
 
 const slotsMin = 16;
+const nothing = new Uint32Array(0);
+/** Slots that move to a larger table when one is added. */
+const movedPerAdd = 16;
 /** How full tables get, spread so that a thousand sensors of one pace do not grow in one batch. */
 const fillMin = 0.5;
 const fillSpread = 0.1;
@@ -36,6 +39,9 @@ export class SequenceIndex {
   readonly #fill: number;
   /** The same as a count. */
   #countMax: number;
+  /** The table before it grew, whose slots from `#moved` on are still to be moved. */
+  #before: Uint32Array = nothing;
+  #moved = 0;
 
   /** An empty index of counts from `base`, for so many datapoints at first. */
   constructor(base: number, room: number, rowAt: RowAt) {
@@ -54,25 +60,29 @@ export class SequenceIndex {
     const { columns, row } = this.#rowAt(sequenceNumber);
     const timestamp = timestampAt(columns, row);
     if (timestamp === undefined) return;
-    const slot = this.#slotOf(timestamp, valueAt(columns, row));
-    if (this.#slots[slot] !== 0) return;
-    this.#slots[slot] = sequenceNumber - this.#base + 1;
+    const value = valueAt(columns, row);
+    if (this.find(timestamp, value) !== undefined) return;
+    this.#slots[this.#slotOf(this.#slots, timestamp, value)] = sequenceNumber - this.#base + 1;
     this.#count += 1;
+    if (this.#before !== nothing) this.#move();
     if (this.#count > this.#countMax) this.#grow();
   }
 
   /** The count of the datapoint with this timestamp, and this number or JSON text; or undefined. */
   find(timestamp: Instant, value: string | number): number | undefined {
-    const behind = this.#slots[this.#slotOf(timestamp, value)] ?? 0;
+    let behind = this.#slots[this.#slotOf(this.#slots, timestamp, value)] ?? 0;
+    if (behind === 0 && this.#before !== nothing) {
+      behind = this.#before[this.#slotOf(this.#before, timestamp, value)] ?? 0;
+    }
     return behind === 0 ? undefined : this.#base + behind - 1;
   }
 
   /** Where the datapoint is, or the free slot where it would be. */
-  #slotOf(timestamp: Instant, value: string | number): number {
-    const mask = this.#slots.length - 1;
+  #slotOf(slots: Uint32Array, timestamp: Instant, value: string | number): number {
+    const mask = slots.length - 1;
     let slot = hashOf(timestamp, value) & mask;
     for (;;) {
-      const behind = this.#slots[slot] ?? 0;
+      const behind = slots[slot] ?? 0;
       if (behind === 0) return slot;
       const { columns, row } = this.#rowAt(this.#base + behind - 1);
       if (timestampAt(columns, row) === timestamp && valueAt(columns, row) === value) return slot;
@@ -80,16 +90,25 @@ export class SequenceIndex {
     }
   }
 
+  /** Begins a table of twice the slots; what is in the one before moves with the next ones. */
   #grow(): void {
-    const from = this.#slots;
-    this.#slots = new Uint32Array(from.length * 2);
+    this.#before = this.#slots;
+    this.#moved = 0;
+    this.#slots = new Uint32Array(this.#before.length * 2);
     this.#countMax = Math.floor(this.#slots.length * this.#fill);
-    for (const behind of from) {
+  }
+
+  /** Moves a few slots: all are moved long before the larger table is full. */
+  #move(): void {
+    const end = Math.min(this.#moved + movedPerAdd, this.#before.length);
+    for (; this.#moved < end; this.#moved += 1) {
+      const behind = this.#before[this.#moved] ?? 0;
       if (behind === 0) continue;
       const { columns, row } = this.#rowAt(this.#base + behind - 1);
       const timestamp = timestampAt(columns, row) ?? 0;
-      this.#slots[this.#slotOf(timestamp, valueAt(columns, row))] = behind;
+      this.#slots[this.#slotOf(this.#slots, timestamp, valueAt(columns, row))] = behind;
     }
+    if (end === this.#before.length) this.#before = nothing;
   }
 }
 
