@@ -67,21 +67,43 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'changes of all processes come one after the other',
     ...{
-      file: 'src/storage/postgres/link.test.ts',
-      test: 'give up who is gone',
-      says: /duplicate key|180/,
+      file: 'src/storage/postgres/data-plane.test.ts',
+      test: 'wait for no change of another kind',
+      says: /did not wait/,
     },
     patches: [patch(membership, 'writer = 0 for update', 'writer = 0')],
+  },
+  {
+    name: 'pushes of several processes to one sensor come one after the other',
+    ...{
+      file: 'src/storage/postgres/data-plane.test.ts',
+      test: 'moved to chunks meanwhile',
+      says: /select series|duplicate key/,
+    },
+    patches: [
+      patch(
+        'src/storage/postgres/writer.ts',
+        'order by series for no key update',
+        'order by series',
+      ),
+    ],
+  },
+  {
+    name: 'evaluations of a device are filed in the order of commits',
+    ...{
+      file: 'src/storage/postgres/data-plane.test.ts',
+      test: 'in the order of their commits',
+      says: /deep-equal/,
+    },
+    patches: [
+      patch('src/storage/postgres/evaluations.ts', 'order by id for no key update', 'order by id'),
+    ],
   },
   {
     name: 'a value reaches the subscribers of other processes',
     ...{ file: live, test: 'reaches subscribers at the other', says: /it heard 0 of 50/ },
     patches: [
-      patch(
-        'src/storage/postgres/timeseries/datapoints.ts',
-        'await tellInSteps(tx, await notesOf(appended.outcomes, areOthers));',
-        '',
-      ),
+      patch('src/storage/postgres/timeseries/datapoints.ts', 'await tellInSteps(tx, notes);', ''),
     ],
   },
   {

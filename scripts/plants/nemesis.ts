@@ -14,11 +14,7 @@ export const plantsUnderNemesis: readonly Plant[] = [
     ...suite,
     says: /subscriber-\d never got/,
     patches: [
-      patch(
-        'src/storage/postgres/timeseries/datapoints.ts',
-        'await tellInSteps(tx, await notesOf(appended.outcomes, areOthers));',
-        '',
-      ),
+      patch('src/storage/postgres/timeseries/datapoints.ts', 'await tellInSteps(tx, notes);', ''),
     ],
   },
   {

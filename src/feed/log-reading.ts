@@ -1,5 +1,5 @@
 import { memberLimits } from '../domain/members/member-limits.ts';
-import type { FeedLog } from '../domain/members/member-store.ts';
+import type { FeedLog, LogPlaces, LogPosition } from '../domain/members/member-store.ts';
 import { createBreather } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -15,7 +15,7 @@ export function createLogReading(options: {
   readonly log: Log;
 }) {
   const { shared, act, acted, first, log } = options;
-  /** Work that is done here in the order of all commits. */
+  /** Work that is done here behind what others committed before. */
   const held = createHeldBack({ before: shared.before, look: () => void look(), log });
   let heardAt = Number.NEGATIVE_INFINITY;
   let tidiedAt = performance.now();
@@ -33,11 +33,11 @@ export function createLogReading(options: {
       const [before, waiting] = [shared.before(), held.count()];
       const entries = await shared.read();
       const breathe = createBreather();
-      for (const { text, place } of entries) {
+      for (const { text, ...position } of entries) {
         if (isResting) return;
         isUnsettled = true;
         await act(text);
-        held.actedOn(place);
+        held.actedOn(position);
         const pause = breathe();
         if (pause !== undefined) await pause;
       }
@@ -46,7 +46,7 @@ export function createLogReading(options: {
       // there always is one.
       if (entries.length < shared.entriesPerRead) {
         heardAt = askedAt;
-        held.actedOn(before, waiting);
+        held.readUpTo(before, waiting);
         break;
       }
     }
@@ -105,7 +105,7 @@ export function createLogReading(options: {
 }
 
 interface Held {
-  readonly place: number;
+  readonly places: LogPlaces;
   /** Read intervals that had passed in this process. */
   readonly since: number;
   readonly work: () => void;
@@ -114,7 +114,7 @@ interface Held {
 }
 
 /**
- * Does work here in the order of the commits of all processes.
+ * Does work here behind what other processes committed before.
  *
  * A process sees its own commits before those of others, which it reads: work on its own commits
  * behind them is deferred until it has read them. Not for ever: where others cannot be read for
@@ -123,8 +123,8 @@ interface Held {
  * process that was stopped, or has lost the database, may have been given up, and hands on nothing.
  */
 export function createHeldBack(options: {
-  /** The last place that other processes had written when the newest commit began. */
-  readonly before: () => number;
+  /** The last places of other processes that the newest commit may have waited for. */
+  readonly before: () => LogPlaces;
   /** Asks for a read attempt on entries of other processes. */
   readonly look: () => void;
   readonly log: Log;
@@ -133,10 +133,22 @@ export function createHeldBack(options: {
   let held: Held[] = [];
   /** How many do not wait any more. */
   let gone = 0;
-  let acted = 0;
+  const acted = new Map<number, number>();
   let isResting = false;
   let looks = 0;
   let looking: NodeJS.Timeout | undefined;
+
+  const note = ({ writer, place }: LogPosition): void =>
+    void acted.set(writer, Math.max(place, acted.get(writer) ?? 0));
+
+  const isActedOn = (places: LogPlaces): boolean =>
+    places.entries().every(([writer, place]) => (acted.get(writer) ?? 0) >= place);
+
+  /** Releases those before the first that has to wait; none does of so many that had come. */
+  function releaseActedOn(count = 0): void {
+    const waiting = held.findIndex(({ places }, at) => gone + at >= count && !isActedOn(places));
+    release(waiting === -1 ? held.length : waiting);
+  }
 
   function release(count: number): void {
     const released = held.slice(0, count);
@@ -163,13 +175,13 @@ export function createHeldBack(options: {
   }
 
   function inOrder(work: () => void, isWaiter = false) {
-    const place = before();
-    if (held.length === 0 && place <= acted) return work();
+    const places = before();
+    if (held.length === 0 && isActedOn(places)) return work();
     if (isResting) {
       if (isWaiter) work();
       return;
     }
-    held.push({ place, since: looks, work, isWaiter });
+    held.push({ places, since: looks, work, isWaiter });
     if (held.length === 1) release(0);
     else if (!isWaiter) giveUp();
     look();
@@ -182,11 +194,15 @@ export function createHeldBack(options: {
     areAny: () => held.length > 0,
     /** How many have come so far: those before what is read next. */
     count: (): number => gone + held.length,
-    /** Records that entries up to the place were acted on, or all when so many had come. */
-    actedOn(place: number, count: number = 0): void {
-      acted = Math.max(acted, place);
-      const waiting = held.findIndex(({ place: of }, at) => gone + at >= count && of > acted);
-      release(waiting === -1 ? held.length : waiting);
+    /** Records that an entry was acted on. */
+    actedOn(position: LogPosition): void {
+      note(position);
+      releaseActedOn();
+    },
+    /** Records that everything up to these places was, and all that so many waited for. */
+    readUpTo(places: LogPlaces, count: number): void {
+      for (const [writer, place] of places) note({ writer, place });
+      releaseActedOn(count);
     },
     /** Drops work that waits, and later work that would have to; no caller waits for it. */
     rest(): void {

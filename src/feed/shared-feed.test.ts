@@ -54,7 +54,12 @@ function createLog() {
         return found;
       },
       entriesPerRead: Number.POSITIVE_INFINITY,
-      before: () => entries.findLast(({ writer }) => writer !== own)?.place ?? 0,
+      before: () =>
+        new Map(
+          entries.flatMap(({ writer, place }) =>
+            writer === own ? [] : [[writer, place] as const],
+          ),
+        ),
       async acknowledge() {
         reach();
         positions.set(own, new Map(read));

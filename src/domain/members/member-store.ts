@@ -35,6 +35,9 @@ export interface LogPosition {
   readonly place: number;
 }
 
+/** A place by writer: those of several writers are not committed in the order of their places. */
+export type LogPlaces = ReadonlyMap<number, number>;
+
 /** An entry that a process wrote for the others. */
 export interface LogEntry extends LogPosition {
   readonly text: string;
@@ -58,13 +61,14 @@ export interface FeedLog {
    */
   append(text: string, settled?: WillName): Promise<LogPosition | undefined>;
   /**
-   * The first of what others wrote and this process has not read, in the order of commits: all of
-   * it when they are fewer than `entriesPerRead`.
+   * The first of what others wrote and this process has not read: all of it when they are fewer
+   * than `entriesPerRead`. Entries of one writer, on one sensor or on one device are in the order
+   * of their commits.
    */
   read(): Promise<readonly LogEntry[]>;
   readonly entriesPerRead: number;
-  /** The last position of the others when this process began its newest commit; 0: none. */
-  before(): number;
+  /** The last places of the others that the newest commit of this process may have waited for. */
+  before(): LogPlaces;
   /** Acknowledges to the others that all that was read has been acted on. */
   acknowledge(): Promise<void>;
   /**

@@ -161,8 +161,8 @@ export interface StoredWill {
 
 /** A session that another process had, or no process. */
 export interface ClaimedSession extends StoredSession {
-  /** Where the log was when each subscription came, by filter. */
-  readonly since: ReadonlyMap<string, number>;
+  /** Where the log of each writer was when each subscription came, by filter. */
+  readonly since: ReadonlyMap<string, (writer: number) => number>;
   /** Up to which number messages of a process are in its queue, or were; by process. */
   readonly heard: ReadonlyMap<number, number>;
 }

@@ -1,5 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
+import { memberLimits } from '../../domain/members/member-limits.ts';
+import type { LogPosition } from '../../domain/members/member-store.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
@@ -155,7 +158,9 @@ export function createOwnership(options: OwnershipOptions) {
     // A client that reconnects cancels its will; a session that ends publishes it.
     if (cleanStart) wills.publishNow(key);
     else wills.cancel(key);
-    await Promise.allSettled(session.received?.values() ?? []);
+    const received = Promise.allSettled(session.received?.values() ?? []);
+    // What is stored may wait for entries behind this one: no longer than the other process waits.
+    await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
     await journal.settled();
     if (registry.find(key) === session && session.link === undefined) registry.release(session);
   }
@@ -259,8 +264,8 @@ function letGo({ catchUp: state }: Session): void {
 
 interface LogReader extends Pick<Broker, 'hasSubscribers'> {
   readonly route: (message: Message, reach?: Reach) => void;
-  /** Called with the place of each entry. */
-  readonly before?: (place: number) => void;
+  /** Called with the position of each entry. */
+  readonly before?: (position: LogPosition) => void;
 }
 
 /**
@@ -290,9 +295,9 @@ export async function readLog(
   let after = 0;
   do {
     page = await shared.missed(after);
-    for (const { text, place } of page.entries) {
-      after = place;
-      before?.(place);
+    for (const { text, ...position } of page.entries) {
+      after = position.place;
+      before?.(position);
       const said = peers.read(text);
       if (typeof said === 'object') deliverEvent(receivers, said);
       const talk = typeof said === 'string' ? readTalk(said) : undefined;
@@ -310,14 +315,14 @@ function createReplay(
   taken: readonly TakenSession[],
 ): LogReader {
   const tree = createSubscriptionTree();
-  const coming = taken
-    .flatMap(({ session, claimed }) =>
-      claimed.subscriptions.map((subscription) => ({
-        ...{ session, subscription },
-        since: claimed.since.get(subscription.filter) ?? 0,
-      })),
-    )
-    .sort((one, other) => other.since - one.since);
+  const coming = taken.flatMap(({ session, claimed }) =>
+    claimed.subscriptions.map((subscription) => ({
+      ...{ session, subscription },
+      since: claimed.since.get(subscription.filter) ?? (() => 0),
+    })),
+  );
+  /** Those that no entry of the writer was for yet; the next ones last. */
+  const comingBy = new Map<number, typeof coming>();
 
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms) {
     const { origin } = delivery.message;
@@ -337,12 +342,16 @@ function createReplay(
   return {
     route: router.route,
     hasSubscribers: tree.hasSubscribers,
-    /** Adds subscriptions made before this place of the log: earlier messages are not for them. */
-    before(place) {
-      for (let next = coming.at(-1); next !== undefined && next.since < place; ) {
+    /** Adds subscriptions made before this entry was committed: earlier ones are not for them. */
+    before({ writer, place }) {
+      const waiting =
+        comingBy.get(writer) ??
+        coming.toSorted((one, other) => other.since(writer) - one.since(writer));
+      comingBy.set(writer, waiting);
+      for (let next = waiting.at(-1); next !== undefined && next.since(writer) < place; ) {
         tree.add(next.session, next.subscription);
-        coming.pop();
-        next = coming.at(-1);
+        waiting.pop();
+        next = waiting.at(-1);
       }
     },
   };

@@ -18,7 +18,7 @@ import type { AccountStorage } from '../storage.ts';
 import { connectForCommand } from './command-opening.ts';
 import { createSender, sessionOn } from './connection.ts';
 import { asRefusal } from './failures.ts';
-import { notify } from './member-connection.ts';
+import { notifyWithin } from './member-connection.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { createReader, type Reader } from './reader.ts';
 import { isShared } from './service-lock.ts';
@@ -52,7 +52,7 @@ function createTellingWriter(parts: {
   async function tell(tx: WriteSession, changes: readonly Change[]): Promise<number | undefined> {
     if (changes.length === 0 || !(await isShared(tx))) return undefined;
     const rows = await tx.all<{ place: number }>(insertAll, changes.map(textOf));
-    tx.atEnd(notify);
+    tx.atEnd(notifyWithin);
     return rows.at(-1)?.place;
   }
 
@@ -98,7 +98,7 @@ function createCommandWriter(client: pg.Client): Writer {
       const { send, arrived } = createSender(session);
       const atEnd: WriteSession['atEnd'] = (...end) => void ends.push(end);
       const others = () => undefined;
-      const answer = await work({ ...session, send, atEnd, others });
+      const answer = await work({ ...session, send, atEnd, others, news: () => undefined });
       for (const end of ends) send(...end);
       await arrived();
       await client.query('commit');

@@ -67,6 +67,20 @@ interface StateRow {
   readonly state: string | null;
 }
 
+/**
+ * Until the commit ends nobody else files evaluations on these devices: their places are in the
+ * order of commits. All of a commit at once, behind its sensors.
+ */
+const lock = 'select from devices where id = any($1::text[]) order by id for no key update';
+
+export function lockDevices(tx: WriteSession, filed: readonly NewEvaluation[]): void {
+  if (filed.length === 0) return;
+  tx.send(
+    lock,
+    filed.map(({ deviceId }) => deviceId),
+  );
+}
+
 /** Files evaluations in this commit, with their pushes as published to other processes. */
 export function fileEvaluations(
   tx: WriteSession,
@@ -160,7 +174,11 @@ export function createEvaluationStore({
   });
   return {
     member,
-    file: (look) => writer.call(async (tx) => fileEvaluations(tx, [{ look, text: '' }])),
+    file: (look) =>
+      writer.call(async (tx) => {
+        lockDevices(tx, [look]);
+        fileEvaluations(tx, [{ look, text: '' }]);
+      }),
     line: async (deviceId, ids = []) =>
       (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
     finish: createJoinedCalls<EvaluationEnd, EndOutcome>(

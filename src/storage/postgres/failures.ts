@@ -17,6 +17,11 @@ const isOfServer = /^(53|54|55|58|40)/;
 /** Whether the server has no capacity for one more connection, of all or of this role. */
 export const isFull = (error: unknown): boolean => sqlStateOf(error) === tooManyConnections;
 
+const conflicts: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
+
+/** Whether it was undone for another commit: tried again, it finds what that one left. */
+export const isConflict = (error: unknown): boolean => conflicts.has(sqlStateOf(error));
+
 /** Whether the connection is lost or useless, so that a new one has to be made. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlStateOf(error);

@@ -59,13 +59,40 @@ test('a process knows what others had written before its commit', {
   await using two = await openLogs('feed_log_before', 2);
   const [one, other] = two.logs;
   assert.ok(one && other);
-  assert.equal(one.before(), 0);
+  const before = () => [...one.before()].map(([writer, place]) => ({ writer, place }));
+  assert.deepEqual(before(), []);
   await one.append('own');
-  assert.equal(one.before(), 0);
+  assert.deepEqual(before(), []);
   const position = await other.append('theirs');
-  assert.equal(one.before(), 0);
+  assert.deepEqual(before(), []);
   await one.append('own');
-  assert.equal(one.before(), position?.place);
+  assert.deepEqual(before(), [position]);
+});
+
+test('a place that is seen behind a higher one of another process is read', {
+  skip: noPostgres,
+}, async () => {
+  await using two = await openLogs('feed_log_late', 2);
+  const [one, other] = two.logs;
+  assert.ok(one && other);
+  await one.append('begin');
+  await other.read();
+  // A commit that took its place, and is made when others have been read beyond it.
+  const early = await one.append('early');
+  assert.ok(early);
+  const { rows } = await onServer(
+    two.url,
+    'select coalesce(max(place), 0) + 1 as place from feed_log',
+  );
+  await onServer(
+    two.url,
+    `insert into writers (writer, member, seq) values (99, '', 0);
+     insert into feed_log (writer, place, entry) overriding system value
+     values (99, ${rows[0].place + 100}, 'high')`,
+  );
+  assert.deepEqual(await readAll(other), ['early', 'high']);
+  await one.append('late');
+  assert.deepEqual(await readAll(other), ['late']);
 });
 
 test('what was written lately is kept, though all have acknowledged it', {

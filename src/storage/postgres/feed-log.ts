@@ -1,8 +1,13 @@
 import type { Note } from '../../domain/datapoints/datapoint-store.ts';
-import type { FeedLog, LogEntry } from '../../domain/members/member-store.ts';
+import type {
+  FeedLog,
+  LogEntry,
+  LogPlaces,
+  LogPosition,
+} from '../../domain/members/member-store.ts';
 import { settleWill } from '../sql/wills.ts';
 import { fileEvaluations } from './evaluations.ts';
-import { type MemberConnection, notify } from './member-connection.ts';
+import type { MemberConnection } from './member-connection.ts';
 import { sessionIndexKey } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { dropHereOfEnded, dropShares } from './shares.ts';
@@ -13,8 +18,10 @@ const insertAll = `
   insert into feed_log (writer, entry)
   select $1, entry from unnest($2::text[]) with ordinality as given (entry, place) order by place`;
 /**
- * From all writers, commands too, in the order of their commits, which the places have: each was
- * given under the commit lock. Of a writer that joined later, everything it wrote.
+ * From all writers, commands too, by their places, which commits give when they have their locks:
+ * so a commit that waited for another one comes behind it. A place may become visible behind a
+ * higher one of another writer, so there is a position for each. Of a writer that joined later,
+ * everything it wrote.
  */
 const selectNew = `
   select found.writer, found.place, found.entry as text
@@ -48,13 +55,14 @@ const isDeaf = `
  * For sessions that are not adopted yet, or behind, every entry that may be for them is kept.
  */
 const dropHeard = `
-  delete from feed_log where place <= $1
+  delete from feed_log using unnest($1::integer[], $2::bigint[]) as seen (writer, last)
+  where feed_log.writer = seen.writer and place <= last
   and not exists (select from mqtt_sessions where behind) and not exists (
     select from members
     where (state = 'serving' or owns) and member <> feed_log.writer
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
-const selectLast = 'select coalesce(max(place), 0) as place from feed_log';
+const selectLast = 'select writer, max(place) as place from feed_log group by writer';
 
 /** Files evaluations in this commit, and writes entries where other processes serve. */
 export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
@@ -69,7 +77,7 @@ export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
     others.own,
     notes.map(({ text }) => text),
   );
-  tx.atEnd(notify);
+  tx.news();
 }
 
 /** The log of members in PostgreSQL. What is read is what was committed; news only says when. */
@@ -77,13 +85,13 @@ export function createFeedLog(options: {
   readonly own: number;
   readonly connection: MemberConnection;
   readonly writer: Writer;
-  readonly before: () => number;
+  readonly before: () => LogPlaces;
 }): FeedLog {
   const { own, connection, writer, before } = options;
   const positions = new Map<number, number>();
   let isBegun = false;
   /** Younger entries are kept: what its process did not hand on another process hands on. */
-  let tidyUpTo = 0;
+  let seen: readonly LogPosition[] = [];
 
   /** From where the process joined: what was committed before is in what it loaded since. */
   async function begin(): Promise<void> {
@@ -106,7 +114,7 @@ export function createFeedLog(options: {
         }
         const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;
-        tx.atEnd(notify);
+        tx.news();
         return { writer: own, place: row.place };
       }),
     async read() {
@@ -133,12 +141,17 @@ export function createFeedLog(options: {
       return deaf === undefined;
     },
     async tidy() {
-      if (tidyUpTo > 0) {
-        await connection.run(dropHeard, tidyUpTo);
-        await connection.run(dropShares, tidyUpTo);
+      if (seen.length > 0) {
+        const places = seen.map(({ place }) => place);
+        await connection.run(
+          dropHeard,
+          seen.map((last) => last.writer),
+          places,
+        );
+        await connection.run(dropShares, Math.max(...places));
         await connection.run(dropHereOfEnded);
       }
-      tidyUpTo = (await connection.first<{ place: number }>(selectLast))?.place ?? 0;
+      seen = await connection.all<LogPosition>(selectLast);
     },
     before,
     onNews: connection.onNotified,

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
+import type { LogPlaces, LogPosition } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
@@ -10,9 +11,12 @@ import {
   checkMember,
   FencedError,
   join,
+  leavePlacesOut,
   type Membership,
   replaced,
   sayGoodBye,
+  selectOthers,
+  selectReached,
   takeOverFor,
 } from './membership.ts';
 import { migrate, refuseHalf } from './migrate.ts';
@@ -31,6 +35,12 @@ export interface Transaction {
   readonly others: () => Others | undefined;
 }
 
+/**
+ * Commits of the control plane are made one after the other by all processes, so what they read is
+ * the newest there is. Those of the data plane lock the rows that they change, and nothing else.
+ */
+export type Plane = 'control' | 'data';
+
 /** Present in a commit while other processes serve the database; the number is this process's. */
 export interface Others {
   readonly own: number;
@@ -45,10 +55,17 @@ export interface Link {
   readonly member: number;
   /** Connects again when it has to. Answers the number of the last commit. */
   ready(): Promise<number>;
+  /** Whether several processes may serve the database, so that rows have to be locked. */
+  readonly isShared: boolean;
+  /** Whether commits of datapoints go without the lock of all processes. */
+  hasDataPlane(): boolean;
   /** Runs work in one transaction with the next number, and commits it. */
-  transact<Answer>(work: (transaction: Transaction) => Promise<Answer>): Promise<Answer>;
-  /** The last place of others in their log when the newest commit began; 0: none. */
-  told(): number;
+  transact<Answer>(
+    plane: Plane,
+    work: (transaction: Transaction) => Promise<Answer>,
+  ): Promise<Answer>;
+  /** The last places of others in their log when the newest commit had all its locks. */
+  reached(): LogPlaces;
   /** Whether another process serves this database now. */
   isFenced(): boolean;
   close(): Promise<void>;
@@ -61,7 +78,9 @@ interface Open {
   readonly membership: Membership;
   readonly serving: Serving;
   seq: number;
-  told: number;
+  reached: LogPlaces;
+  /** Whether a process of a version before this one serves, which locks no rows. */
+  isBesideOlder: boolean;
 }
 
 export interface LinkOptions {
@@ -153,12 +172,14 @@ function createLink(options: LinkOptions, first: Open): Link {
     member: first.membership.id,
     ready: async () => (await ready()).seq,
     isFenced: () => fencedBy !== undefined,
-    told: () => before.told,
-    async transact(work) {
+    isShared: first.serving === 'shared',
+    hasDataPlane: () => first.serving === 'shared' && !before.isBesideOlder,
+    reached: () => before.reached,
+    async transact(plane, work) {
       const current = await ready();
       const seq = current.seq + 1;
       try {
-        const answer = await commit(current, work);
+        const answer = await commit(current, plane, work);
         current.seq = seq;
         acknowledged = seq;
         return answer;
@@ -192,14 +213,15 @@ function createLink(options: LinkOptions, first: Open): Link {
  */
 async function commit<Answer>(
   open: Open,
+  plane: Plane,
   work: (transaction: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
-  const { client, session, membership, serving, seq: last } = open;
+  const { client, session, membership, seq: last } = open;
   const seq = last + 1;
   let others: Others | undefined;
-  const begun = begin(client, beginCommit(membership, last, serving), (told) => {
-    others = { own: membership.id };
-    open.told = told;
+  const begun = begin(client, beginCommit(membership, last, plane === 'control'), (found) => {
+    if (found.others) others = { own: membership.id };
+    open.isBesideOlder = found.older;
   });
   const { send, arrived } = createSender(session);
   let answer: Answer;
@@ -212,23 +234,37 @@ async function commit<Answer>(
     await arrived();
     throw error;
   }
-  const [committed] = await Promise.all([client.query('commit'), arrived()]);
+  // Everything that this commit had to wait for is committed.
+  const asked = others === undefined ? undefined : reachedOn(session, membership);
+  const [committed, reached] = await Promise.all([client.query('commit'), asked, arrived()]);
   // Of what was begun, and failed since, the server keeps nothing, and says so.
   if (committed.command !== 'COMMIT') throw new Error('the transaction was not committed');
+  if (reached !== undefined) open.reached = reached;
   return answer;
+}
+
+async function reachedOn(session: SqlSession, { id }: Membership): Promise<LogPlaces> {
+  const rows = await session.all<LogPosition>(selectReached, id);
+  return new Map(rows.map(({ writer, place }) => [writer, place]));
+}
+
+interface OthersFound {
+  readonly others: boolean;
+  readonly older: boolean;
 }
 
 function begin(
   client: pg.Client,
   statements: string,
-  onOthers: (told: number) => void,
+  onFound: (found: OthersFound) => void,
 ): Promise<void> {
   const begun = client.query(statements).then((answer) => {
-    // Each statement has its result; the last one is the fence.
-    const results = answer as unknown as readonly pg.QueryResult[];
-    if (results.at(-1)?.rowCount !== 1) throw new FencedError(replaced);
-    const found = results.find(({ rows }) => rows[0]?.others === true)?.rows[0];
-    if (found !== undefined) onOthers((found.told as number | null) ?? 0);
+    // Each statement has its result.
+    const results = answer as unknown as readonly pg.QueryResult<OthersFound>[];
+    const fence = results.find(({ command }) => command === 'UPDATE');
+    if (fence?.rowCount !== 1) throw new FencedError(replaced);
+    const found = results.at(-1)?.rows[0];
+    if (found !== undefined) onFound(found);
   });
   begun.catch(() => undefined);
   return begun;
@@ -240,7 +276,7 @@ const lost =
 /** `before`: what this process had; it is to be a member still. */
 async function connect(
   { url, serving: asked }: LinkOptions,
-  before: Pick<Open, 'backend' | 'membership' | 'told'> | undefined,
+  before: Pick<Open, 'backend' | 'membership'> | undefined,
 ): Promise<Open> {
   const serving = asked ?? 'alone';
   const client = await connectWriter(url);
@@ -252,8 +288,13 @@ async function connect(
     await refuseHalf(client);
     if (before === undefined) await migrate(client);
     const joined = before?.membership ?? (await join(client, serving));
-    const told = before?.told ?? 0;
-    return { client, session, backend, serving, told, ...(await takeOverFor(session, joined)) };
+    const taken = await takeOverFor(session, joined);
+    if (before !== undefined) await session.all(leavePlacesOut);
+    // A commit of before may be made although its answer was lost: what it waited for is here.
+    const reached = await reachedOn(session, joined);
+    const found = await session.first<OthersFound>(selectOthers(joined.id));
+    const isBesideOlder = found?.older ?? false;
+    return { client, session, backend, serving, reached, isBesideOlder, ...taken };
   } catch (error) {
     client.end().catch(() => undefined);
     throw error;

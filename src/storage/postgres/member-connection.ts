@@ -14,11 +14,22 @@ import { clientClass } from './primary.ts';
 export interface MemberConnection extends SqlSession {
   /** Calls back when other processes notified the channel, or may have without a connection. */
   onNotified(listener: () => void): () => void;
+  /**
+   * Notifies other processes, soon: not in the commits that have news, which would wait for each
+   * other by it. One is under way at a time, and the next one is for all that came meanwhile.
+   */
+  notify(): void;
   close(): Promise<void>;
 }
 
-export const notify = `select pg_notify('kipimo ' || hashtext(current_schema()), '')`;
-const selectChannel = `select 'kipimo ' || hashtext(current_schema()) as channel`;
+/** Within the commit of a command, which has no connection of this kind. */
+export const notifyWithin = `select pg_notify('kipimo ' || hashtext(current_schema()), '')`;
+const selectChannel = `
+  select 'kipimo ' || hashtext(current_schema()) as channel, pg_backend_pid() as pid`;
+// Lost in a crash of the server it is missed by nobody: everybody reads again after one.
+const notifyAlone = `
+  select set_config('synchronous_commit', 'off', true),
+    pg_notify('kipimo ' || hashtext(current_schema()), '')`;
 
 export function createMemberConnection(url: string, log: Log): MemberConnection {
   const { beatStatementMs: ms } = postgresLimits;
@@ -36,13 +47,18 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
       ...{ connectionTimeoutMillis: ms, query_timeout: ms, statement_timeout: ms },
     });
     client.on('error', () => undefined);
-    client.on('notification', tell);
+    // What this process notifies on it is for the others.
+    let own: number | undefined;
+    client.on('notification', ({ processId }) => {
+      if (processId !== own) tell();
+    });
     client.once('end', () => {
       open = undefined;
     });
     try {
       await client.connect();
-      const { rows } = await client.query<{ channel: string }>(selectChannel);
+      const { rows } = await client.query<{ channel: string; pid: number }>(selectChannel);
+      own = rows[0]?.pid;
       await client.query(`listen ${client.escapeIdentifier(rows[0]?.channel ?? '')}`);
     } catch (error) {
       client.end().catch(() => undefined);
@@ -68,7 +84,20 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
     }
   }
 
+  let notifying: Promise<unknown> | undefined;
+  let hasMore = false;
+  function notify(): void {
+    hasMore = notifying !== undefined;
+    notifying ??= use((session) => session.all(notifyAlone))
+      .catch(() => undefined)
+      .finally(() => {
+        notifying = undefined;
+        if (hasMore && !isClosed) notify();
+      });
+  }
+
   return {
+    notify,
     all: (sql, ...values) => use((session) => session.all(sql, ...values)),
     first: (sql, ...values) => use((session) => session.first(sql, ...values)),
     run: (sql, ...values) => use((session) => session.run(sql, ...values)),

@@ -1,5 +1,5 @@
 import { memberLimits } from '../../domain/members/member-limits.ts';
-import type { Member, MemberStore } from '../../domain/members/member-store.ts';
+import type { LogPlaces, Member, MemberStore } from '../../domain/members/member-store.ts';
 import { createFeedLog } from './feed-log.ts';
 import type { MemberConnection } from './member-connection.ts';
 import { freeClaims } from './membership.ts';
@@ -21,8 +21,8 @@ export interface MemberStoreOptions {
   readonly own: number;
   readonly connection: MemberConnection;
   readonly writer: Writer;
-  /** The last place of others in the log when the newest commit began. */
-  readonly before: () => number;
+  /** The last places of others in the log when the newest commit had all its locks. */
+  readonly before: () => LogPlaces;
 }
 
 /** Members in PostgreSQL. */

@@ -21,10 +21,12 @@ export class FencedError extends UnusableStorageError {}
 export const replaced = 'another process of Kipimo serves this database now: stop this one';
 
 const takeTurn = 'select 1 from writers where writer = 0 for update';
+/** Waits for all commits under way: each locks the row of its writer. */
+const lockWriters = 'select 1 from writers order by writer for update';
 /** Log entries written before are in the data that it will load: positions begin behind them. */
 const insertMember = `
-  insert into members (positions)
-  select coalesce(json_object_agg(writer, place), '{}')::text
+  insert into members (positions, locks_rows)
+  select coalesce(json_object_agg(writer, place), '{}')::text, true
   from (select writer, max(place) as place from feed_log group by writer) as written
   returning member as id`;
 const insertWriter = 'insert into writers (writer, member, seq) values ($1, $2, 0)';
@@ -65,7 +67,7 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
   const name = randomBytes(16).toString('hex');
   const connection = `${name} 1`;
   return inTransaction(client, async () => {
-    await session.run(takeTurn);
+    await session.run(lockWriters);
     const row = await session.first<{ id: number }>(insertMember);
     const id = row?.id ?? 0;
     await session.run(insertWriter, id, connection);
@@ -106,22 +108,37 @@ export async function sayGoodBye(client: pg.Client, { id }: Membership): Promise
   await session.run(freeClaims, id);
 }
 
-/** The last place of the others, and of commands: places have the order of commits. */
-const placeOfOthers = (id: number): string => `(
-  select max(place) from writers cross join lateral (
+/** The last place in the log that each of the others has committed, and commands. */
+export const selectReached = `
+  select writers.writer, last.place from writers cross join lateral (
     select max(place) as place from feed_log where feed_log.writer = writers.writer) as last
-  where writers.writer <> ${id})::float8`;
+  where writers.writer <> $1 and last.place is not null`;
 
-/** Begins a commit of this member: the commit lock of all processes, and its number. */
+/**
+ * Leaves places of the log out, more than can have been given by commits that a standby did not
+ * have when it was promoted: who read these has a position that must be before what comes now.
+ */
+export const leavePlacesOut = `
+  select max(nextval(pg_get_serial_sequence('feed_log', 'place'))) from generate_series(1, 4096)`;
+
+/**
+ * Begins a commit of this member: its number, and for a change of the control plane the commit lock
+ * of all processes. Whether others serve is a question of its own: it sees who joined while this
+ * commit waited. Versions before this one lock no rows: beside them every commit takes the lock.
+ */
 export const beginCommit = (
   { id, connection }: Membership,
   last: number,
-  serving: Serving,
+  isControl: boolean,
 ): string =>
-  // All of it is made of our own letters and digits. One journey for four statements.
-  `begin; ${takeTurn};
-   select exists (
-     select from members where (state = 'serving' or owns) and member <> ${id}) as others,
-     ${serving === 'shared' ? placeOfOthers(id) : '0'} as told;
+  // All of it is made of our own letters and digits. One journey for all statements.
+  `begin; ${isControl ? takeTurn : 'select'};
    update writers set seq = ${last + 1}
-   where writer = ${id} and seq = ${last} and member = '${connection}' and not ended`;
+   where writer = ${id} and seq = ${last} and member = '${connection}' and not ended;
+   ${selectOthers(id)}`;
+
+/** Whether other processes serve, and whether one of them locks no rows. */
+export const selectOthers = (id: number): string => `
+  select count(*) > 0 as others,
+    coalesce(bool_or(state = 'serving' and not locks_rows), false) as older
+  from members where (state = 'serving' or owns) and member <> ${id}`;

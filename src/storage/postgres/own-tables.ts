@@ -34,6 +34,12 @@ export const storedDatapoints: StoredDatapoints = { sensors: 'sensors', bytes: '
 export const lastPlace = `
   coalesce(pg_sequence_last_value(pg_get_serial_sequence('feed_log', 'place')), 0)`;
 
+/** The last place that each writer has committed there. */
+const committedPlaces = `
+  coalesce((select json_object_agg(writers.writer, last.place) from writers cross join lateral (
+    select max(place) as place from feed_log where feed_log.writer = writers.writer) as last
+  where last.place is not null), '{}')::text`;
+
 /** Messages that no other session waits for go with the session that waited for them. */
 const deleteQueue = `
   with gone as (delete from mqtt_queue where session =
@@ -57,7 +63,7 @@ export const sessionTables = (owner: number | undefined): SessionTables => ({
   topicKey: 'key',
   textKey: indexKey,
   ownColumns: ({ key }) => ({ key: sessionIndexKey(key), owner: owner ?? null }),
-  computed: { since: lastPlace },
+  computed: { since: lastPlace, places: committedPlaces },
   async drop(session, key) {
     const own = sessionIndexKey(key);
     const unused = await session.all<{ message: number }>(deleteQueue, own);

@@ -11,7 +11,7 @@ import type { Storage } from '../storage.ts';
 import { createEvaluationStore } from './evaluations.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
-import { createMemberConnection } from './member-connection.ts';
+import { createMemberConnection, type MemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { retentionTables, storedDatapoints } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -30,15 +30,15 @@ interface PostgresOptions extends LinkOptions {
 }
 
 /** The store by which processes on one database know of each other; one alone has none. */
-function createMembers(
-  { url, log, serving }: PostgresOptions,
-  given: { readonly link: Link; readonly writer: Writer; readonly opened: AsyncDisposableStack },
-): MemberStore | undefined {
-  if (serving !== 'shared') return undefined;
-  const { link, writer, opened } = given;
-  const connection = createMemberConnection(url, log);
-  opened.defer(() => connection.close());
-  const store = createMemberStore({ own: link.member, connection, writer, before: link.told });
+function createMembers(given: {
+  readonly link: Link;
+  readonly writer: Writer;
+  readonly connection: MemberConnection;
+  readonly opened: AsyncDisposableStack;
+}): MemberStore | undefined {
+  const { link, writer, connection, opened } = given;
+  if (!link.isShared) return undefined;
+  const store = createMemberStore({ own: link.member, connection, writer, before: link.reached });
   const [members, end] = beatingFromNow(store);
   opened.defer(end);
   return members;
@@ -53,12 +53,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   // Undone in reverse order, whether opening fails half-way or the service ends.
   await using opened = new AsyncDisposableStack();
   const link = await openLink(options);
-  const writer = createWriter(link, log);
+  const connection = createMemberConnection(url, log);
+  opened.defer(() => connection.close());
+  const writer = createWriter(link, log, connection.notify);
   opened.defer(() => writer.close());
   const reader = createReader(url, log);
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
-  const members = createMembers(options, { link, writer, opened });
+  const members = createMembers({ link, writer, connection, opened });
   const context = { reader, writer, damaged };
   const claiming = { ...context, member: link.member };
   const shared = sharedContext(claiming);

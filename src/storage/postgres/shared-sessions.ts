@@ -11,6 +11,7 @@ import type { DamagedRows } from '../damaged-rows.ts';
 import { loadSessions } from '../sql/load-sessions.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { insertSession } from '../sql/session-writes.ts';
+import type { Row } from '../sql/table.ts';
 import { putWill } from '../sql/wills.ts';
 import { tellOthers } from './feed-log.ts';
 import { sessionIndexKey, sessionTables } from './own-tables.ts';
@@ -177,11 +178,23 @@ async function takeOver(
     await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
     ({ session }) => session,
   );
-  // The place of the log when the subscription was made.
-  const sessions = await loadSessions(tx, damaged, { rows, also: ', since' });
+  const sessions = await loadSessions(tx, damaged, { rows, also: ', since, places' });
   return sessions.map(({ row, session, subscribed }) => ({
     ...session,
-    since: new Map(subscribed.map((one) => [String(one['filter']), Number(one['since'])])),
+    since: new Map(
+      subscribed.flatMap((one) => {
+        const since = damaged.read('mqtt_subscriptions', row, () => sinceFrom(one));
+        return since === undefined ? [] : [[String(one['filter']), since] as const];
+      }),
+    ),
     heard: new Map((heard.get(row) ?? []).map(({ writer, at }) => [writer, at])),
   }));
+}
+
+/** Where the log of a writer was when the subscription was made. */
+function sinceFrom({ since, places }: Row): (writer: number) => number {
+  // Of a version before, which commits in the order of places.
+  if (places === '') return () => Number(since);
+  const known = new Map(Object.entries(JSON.parse(String(places)) as Record<string, number>));
+  return (writer) => known.get(String(writer)) ?? 0;
 }

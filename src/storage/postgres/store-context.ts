@@ -5,6 +5,9 @@ import { createNotificationEngine } from './notification-engine.ts';
 import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
 
+// Sensors before their device, in the order in which pushes lock them.
+const lockSensors = (condition: string): string =>
+  `select from sensors where ${condition} order by series for update`;
 // No foreign key removes these rows with their sensors: it would be checked for each push.
 const deleteHot = `
   delete from hot using sensors where sensors.bucket = hot.bucket and sensors.series = hot.series`;
@@ -18,14 +21,17 @@ function createSharedWrites(member: number | undefined): SqlWrites {
   return {
     ...writes,
     async removeUser(session, id) {
+      await session.run(lockSensors(ofUser), id);
       await session.run(`${deleteHot} and ${ofUser}`, id);
       return writes.removeUser(session, id);
     },
     async removeDevice(session, id) {
+      await session.run(lockSensors('device_id = $1'), id);
       await session.run(`${deleteHot} and device_id = $1`, id);
       return writes.removeDevice(session, id);
     },
     async removeSensor(session, deviceId, sensorId, at) {
+      await session.run(lockSensors('device_id = $1 and sensor_id = $2'), deviceId, sensorId);
       await session.run(`${deleteHot} and device_id = $1 and sensor_id = $2`, deviceId, sensorId);
       return writes.removeSensor(session, deviceId, sensorId, at);
     },

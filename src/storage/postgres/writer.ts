@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
 import { createWriteHealth } from '../write-health.ts';
-import { asRefusal, awaySentence, isConnectionLost, unavailable } from './failures.ts';
-import type { Link, Others, Transaction } from './link.ts';
+import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
+import type { Link, Others, Plane, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 /**
@@ -16,35 +17,70 @@ export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
 export interface WriteSession extends ChangeSession {
   /** Whether other processes serve the database; known when a statement was answered. */
   readonly others: () => Others | undefined;
+  /** Notifies other processes, once the commit is made, that there is something to read. */
+  readonly news: () => void;
 }
+
+/** The sensors whose data a call changes: it works with their rows locked, and nobody else does. */
+export interface SensorLocks {
+  readonly sensors?: readonly SensorRef[];
+  readonly series?: readonly number[];
+}
+
+// In one order, for all calls of a commit at once: commits that lock the same ones cannot block
+// each other. A statement behind it sees what the commits that had them before left.
+const lockSensors = `
+  select from sensors where series = any(array(
+    select series from unnest($1::text[], $2::text[]) as given (device, sensor)
+      join sensors on device_id = device and sensor_id = sensor
+    union all select unnest($3::bigint[])))
+  order by series for no key update`;
 
 /** Changes, one commit after the other on one connection. */
 export interface Writer {
   /**
    * Resolves when its commit is durable. Throws when nothing was kept: DomainError storage_full
    * when the disk is full, unavailable when the queue is full. Throws unavailable also when the
-   * database is away, and whether the change was kept is not known.
+   * database is away, and whether the change was kept is not known. With `locks` it is a change of
+   * the data plane: of the data of these sensors alone.
    */
-  call<Answer>(work: Work<Answer>): Promise<Answer>;
+  call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer>;
   /** Resolves when every call was answered and the connection is closed. */
   close(): Promise<void>;
 }
 
 interface Waiting {
   readonly work: Work<unknown>;
+  readonly locks: SensorLocks | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** Many calls go in one commit; one that fails is run again alone, and undoes only itself. */
-export function createWriter(link: Link, log: Log): Writer {
-  const queue: Waiting[] = [];
+/**
+ * Many calls go in one commit, of one plane; one that fails is run again alone, and undoes only
+ * itself. `onNews` runs after a commit that others have to read.
+ */
+export function createWriter(link: Link, log: Log, onNews: () => void = () => undefined): Writer {
+  let queue: Waiting[] = [];
   const noteHealth = createWriteHealth(log, 'the database');
   let running: Promise<void> | undefined;
   let isClosed = false;
 
   async function run(): Promise<void> {
-    while (queue.length > 0) await carryOut(queue.splice(0, postgresLimits.callsPerCommitMax));
+    while (queue.length > 0) await carryOut(takeTogether());
+  }
+
+  const planeOf = ({ locks }: Waiting): Plane =>
+    locks !== undefined && link.hasDataPlane() ? 'data' : 'control';
+
+  /** The calls of one commit: of the plane of the first that waits, in the order they came. */
+  function takeTogether(): readonly Waiting[] {
+    const [first] = queue;
+    const plane = first && planeOf(first);
+    const ofPlane = queue.filter((call) => planeOf(call) === plane);
+    const taken = new Set(ofPlane.slice(0, postgresLimits.callsPerCommitMax));
+    queue = queue.filter((call) => !taken.has(call));
+    return [...taken];
   }
 
   function start(): void {
@@ -57,7 +93,7 @@ export function createWriter(link: Link, log: Log): Writer {
 
   async function carryOut(calls: readonly Waiting[]): Promise<void> {
     const giveUpAt = performance.now() + postgresLimits.awayMs;
-    const attempt = createAttempt(calls);
+    const attempt = createAttempt(calls, onNews);
     for (let failures = 0; ; failures += 1) {
       try {
         const answers = await attempt(link);
@@ -67,7 +103,7 @@ export function createWriter(link: Link, log: Log): Writer {
         });
         return;
       } catch (error) {
-        const isAway = isConnectionLost(error);
+        const isAway = isConnectionLost(error) || isConflict(error);
         if (isAway && performance.now() < giveUpAt && !link.isFenced()) {
           await wait(Math.min(postgresLimits.retryMs * 2 ** failures, postgresLimits.retryMsMax));
           continue;
@@ -85,14 +121,14 @@ export function createWriter(link: Link, log: Log): Writer {
   }
 
   return {
-    call<Answer>(work: Work<Answer>): Promise<Answer> {
+    call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer> {
       if (isClosed) return Promise.reject(unavailable('the storage is closed'));
       if (queue.length >= postgresLimits.callsWaitingMax) {
         return Promise.reject(unavailable('too many changes wait for the database: try again'));
       }
       return new Promise<Answer>((resolve, reject) => {
         // Each promise is resolved with what its own work answered.
-        queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        queue.push({ work, locks, resolve: resolve as (value: unknown) => void, reject });
         start();
       });
     },
@@ -108,26 +144,51 @@ export function createWriter(link: Link, log: Log): Writer {
  * Makes one commit of these calls, however often it has to be tried. When the connection was lost
  * while it was committed, the number of the last commit says whether it was.
  */
-function createAttempt(calls: readonly Waiting[]): (link: Link) => Promise<readonly unknown[]> {
+function createAttempt(
+  calls: readonly Waiting[],
+  onNews: () => void,
+): (link: Link) => Promise<readonly unknown[]> {
+  const locks = calls.flatMap((call) => call.locks ?? []);
   let doubtful: { readonly seq: number; readonly answers: readonly unknown[] } | undefined;
 
   return async (link) => {
     const seq = await link.ready();
     if (doubtful?.seq === seq) return doubtful.answers;
     doubtful = undefined;
-    return link.transact(async (transaction: Transaction) => {
-      const answers: unknown[] = [];
-      const ends = new Map<string, readonly [string, ...Value[]]>();
-      const session: WriteSession = {
-        ...transaction.session,
-        send: transaction.send,
-        others: transaction.others,
-        atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
-      };
-      for (const { work } of calls) answers.push(await work(session));
-      for (const end of ends.values()) session.send(...end);
-      doubtful = { seq: transaction.seq, answers };
-      return answers;
-    });
+    let hasNews = false;
+    const isData = link.hasDataPlane() && calls.every((call) => call.locks !== undefined);
+    const committed = await link.transact(
+      isData ? 'data' : 'control',
+      async (transaction: Transaction) => {
+        const answers: unknown[] = [];
+        if (link.isShared && locks.length > 0) lockAll(transaction, locks);
+        const ends = new Map<string, readonly [string, ...Value[]]>();
+        const session: WriteSession = {
+          ...transaction.session,
+          send: transaction.send,
+          others: transaction.others,
+          news() {
+            hasNews = true;
+          },
+          atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
+        };
+        for (const { work } of calls) answers.push(await work(session));
+        for (const end of ends.values()) session.send(...end);
+        doubtful = { seq: transaction.seq, answers };
+        return answers;
+      },
+    );
+    if (hasNews) onNews();
+    return committed;
   };
+}
+
+function lockAll({ send }: Transaction, locks: readonly SensorLocks[]): void {
+  const sensors = locks.flatMap((one) => one.sensors ?? []);
+  send(
+    lockSensors,
+    sensors.map(({ deviceId }) => deviceId),
+    sensors.map(({ sensorId }) => sensorId),
+    locks.flatMap(({ series }) => series ?? []),
+  );
 }

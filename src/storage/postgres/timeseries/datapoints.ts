@@ -14,6 +14,7 @@ import type { Log } from '../../../lib/log.ts';
 import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../damaged-rows.ts';
+import { lockDevices } from '../evaluations.ts';
 import { tellOthers } from '../feed-log.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { WriteSession } from '../writer.ts';
@@ -69,7 +70,8 @@ export function createDatapointStore(
   const hours = createRetainedHours(reader);
   const flusher = createFlusher({
     ...{ limits, log },
-    carryOut: (key) => writer.call((tx) => flushSeries(tx, key, { limits, damaged })),
+    carryOut: (key) =>
+      writer.call((tx) => flushSeries(tx, key, { limits, damaged }), { series: [key.series] }),
   });
 
   async function look<Result>(
@@ -83,14 +85,20 @@ export function createDatapointStore(
 
   return {
     async append(batch, notesOf) {
-      const { outcomes, rows } = await writer.call(async (tx) => {
+      const store = async (tx: WriteSession) => {
         const appended = await appendPushes(tx, batch, { view, loadSeveral, limits, own });
         if (notesOf !== undefined) {
           const areOthers = tx.others() !== undefined;
-          await tellInSteps(tx, await notesOf(appended.outcomes, areOthers));
+          const notes = await notesOf(appended.outcomes, areOthers);
+          lockDevices(
+            tx,
+            notes.flatMap(({ look }) => look ?? []),
+          );
+          await tellInSteps(tx, notes);
         }
         return appended;
-      });
+      };
+      const { outcomes, rows } = await writer.call(store, { sensors: batch });
       flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
       return outcomes;
     },

@@ -6,12 +6,13 @@ import { unavailable } from '../failures.ts';
 import { sessionIndexKey } from '../own-tables.ts';
 import type { WriteSession } from '../writer.ts';
 
+/** No other process takes the sessions over until the commit ends. */
 const select = `
   select place::integer as place, session, owner, exists (
       select from mqtt_received as kept
       where kept.session = mqtt_sessions.session and kept.packet_id = given.packet_id) as "isKept"
   from unnest($1::text[], $2::integer[]) with ordinality as given (key, packet_id, place)
-  join mqtt_sessions using (key)`;
+  join mqtt_sessions using (key) order by session for share of mqtt_sessions`;
 const insert = `
   insert into mqtt_received (session, packet_id, handed_on)
   select * from unnest($1::bigint[], $2::integer[], $3::integer[]) on conflict do nothing`;
