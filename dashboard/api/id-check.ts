@@ -1,8 +1,8 @@
-import { hasIdCharacters, isDotPath } from '../../src/domain/id-text.ts';
+import { dotPath, idCharacters } from '../../src/domain/id-text.ts';
 
 /** What an id may be [contract 3]; the service checks it again. */
 export const isId = (text: string): boolean =>
-  text.length <= 256 && hasIdCharacters(text) && !isDotPath(text);
+  text.length <= 256 && idCharacters.test(text) && !dotPath.test(text);
 
 /** A username made from what people type: "Fatou Diop" gives fatou.diop. */
 export const usernameFrom = (typed: string): string =>

@@ -215,7 +215,7 @@ export const plantsOfAccounts: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/ids.ts',
-        'if (isDotPath(text)) throw invalid(`username',
+        'if (dotPath.test(text)) throw invalid(`username',
         'if (!text) throw invalid(`username',
       ),
     ],

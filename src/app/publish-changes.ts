@@ -16,7 +16,7 @@ import {
   loginEnded,
 } from '../domain/users/account-changes.ts';
 import type { RemovedThings } from '../domain/users/user.ts';
-import { createKeyedSequence } from '../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../lib/scheduling/payer-queues.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /**

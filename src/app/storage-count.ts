@@ -13,7 +13,7 @@ import { actuatorOf, type Device, type DeviceStore, sensorOf } from '../domain/d
 import type { DeviceDirectory } from '../domain/devices/devices.ts';
 import type { ActuatorId, DeviceId, SensorId, Username } from '../domain/ids.ts';
 import type { Log } from '../lib/log.ts';
-import { createKeyedSequence } from '../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../lib/scheduling/payer-queues.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-bytes.ts';
 import type { ServiceStorage } from './service-parts.ts';
 

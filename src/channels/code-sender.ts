@@ -11,7 +11,7 @@ import type { CodeMessage, CodeSender } from '../domain/users/message-language.t
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { createFairQueue } from '../lib/scheduling/fair-queue.ts';
-import { TooManyWaitingError } from '../lib/scheduling/semaphore.ts';
+import { TooManyWaitingError } from '../lib/scheduling/payer-queues.ts';
 import { channelLimits } from './limits.ts';
 import { retry } from './outcome.ts';
 

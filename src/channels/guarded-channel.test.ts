@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { aMessage } from '../../test/contract/channels/channel-contract.ts';
 import type { Channel, Outcome } from '../domain/notifications/channel.ts';
 import { type Log, silentLog } from '../lib/log.ts';
-import { guardChannel } from './guarded-channel.ts';
+import { guardChannel } from './index.ts';
 import { channelLimits } from './limits.ts';
 
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { invalid } from './errors.ts';
-import { hasIdCharacters, isDotPath } from './id-text.ts';
+import { dotPath, idCharacters } from './id-text.ts';
 import { limits } from './limits.ts';
 
 declare const brand: unique symbol;
@@ -30,12 +30,12 @@ function parseId(kind: string, text: unknown): string {
       `${kind} must have at most ${limits.idCharactersMax} characters, got ${text.length}`,
     );
   }
-  if (!hasIdCharacters(text)) {
+  if (!idCharacters.test(text)) {
     throw invalid(
       `${kind} must be printable ASCII without spaces and without & ? / # + < > " ' = ; ( ) % \\`,
     );
   }
-  if (isDotPath(text)) throw invalid(`${kind} must not be "." or ".."`);
+  if (dotPath.test(text)) throw invalid(`${kind} must not be "." or ".."`);
   return text;
 }
 
@@ -87,7 +87,7 @@ export function parseUsername(text: unknown): Username {
   if (!usernamePattern.test(text)) {
     throw invalid('username may hold letters, digits and . _ @ - only');
   }
-  if (isDotPath(text)) throw invalid(`username ${text} could not be in any URL`);
+  if (dotPath.test(text)) throw invalid(`username ${text} could not be in any URL`);
   if (text.toLowerCase() === guestUsername) throw invalid('username guest is taken by the service');
   return text as Username;
 }

@@ -7,7 +7,7 @@ import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
 import { createBreather, runInSteps } from '../lib/event-loop.ts';
-import { createSemaphore } from '../lib/scheduling/semaphore.ts';
+import { createSemaphore } from '../lib/scheduling/payer-queues.ts';
 import { bytesWithoutPadding, readJson, readJsonOrText, readPayloadValue } from './bare-value.ts';
 import { type CsvPushChoices, createCsvPush } from './csv-datapoints.ts';
 import { type PushedDatapoints, readDatapoints } from './datapoint.ts';

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Clock } from '../../src/lib/clock.ts';
 import { isRecord } from '../../src/lib/record.ts';
-import { createKeyedSequence } from '../../src/lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../src/lib/scheduling/payer-queues.ts';
 import { cloudLimits } from './cloud-limits.ts';
 import type { Position } from './value-reader.ts';
 

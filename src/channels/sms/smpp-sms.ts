@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { Pdu, Session } from 'smpp';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { createLruCache } from '../../lib/cache.ts';
-import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
+import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import { channelLimits } from '../limits.ts';
 import { refused, retry } from '../outcome.ts';
 import type { SmppSettings } from '../provider-settings.ts';

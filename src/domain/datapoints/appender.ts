@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { type Caller, createGroupCommit } from '../../lib/scheduling/group-commit.ts';
-import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
+import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import type { Payer } from '../budgets/budget.ts';
 import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
+import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import type { Access } from '../access/policy.ts';
 import type { Scope } from '../access/scopes.ts';
 import { type Actor, asSeerOfActuators } from '../actor.ts';

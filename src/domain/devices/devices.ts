@@ -1,6 +1,6 @@
 import { createReadThroughCache } from '../../lib/cache.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { GrantStore } from '../access/grant.ts';
 import { acceptorOf, handingOver } from '../access/handing-over.ts';
 import type { Access } from '../access/policy.ts';

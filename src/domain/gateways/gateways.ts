@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { GrantStore } from '../access/grant.ts';
 import { acceptorOf, handingOver, knowsOffer } from '../access/handing-over.ts';
 import { type Access, requireCreation } from '../access/policy.ts';

@@ -8,10 +8,11 @@ import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import type { EvaluationStore, NextPush, WaitingEvaluation } from './notification-store.ts';
-import { newestWhere, type PushTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import {
   createSensorValues,
+  newestWhere,
+  type PushTimes,
   type SeenValues,
   type SensorValues,
   setInOrder,

@@ -1,4 +1,4 @@
-import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
+import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';

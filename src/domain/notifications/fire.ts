@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { createGroupCommit } from '../../lib/scheduling/group-commit.ts';
-import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { Payer } from '../budgets/budget.ts';
 import type { Budgets } from '../budgets/budgets.ts';
 import { DomainError } from '../errors.ts';

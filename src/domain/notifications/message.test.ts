@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonValue } from '../../lib/json.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { fillMessage, fillValue, variablesIn } from './message.ts';
+import { fillMessage, fillValue, variablesIn } from './firing.ts';
 import { e164 } from './recipients.ts';
 
 const values: Readonly<Record<string, JsonValue>> = { TC1: 21.5, name: 'x', long: 'y'.repeat(999) };

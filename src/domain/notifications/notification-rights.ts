@@ -1,5 +1,4 @@
 import { createReadThroughCache } from '../../lib/cache.ts';
-import type { Instant } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { GrantStore } from '../access/grant.ts';
@@ -8,33 +7,17 @@ import { createViewer, reaches, within } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import type { ChangeSource } from '../changes.ts';
-import type { Device, DeviceHead, DeviceStore } from '../devices/device.ts';
+import type { DeviceHead, DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
-import { type DeviceId, sameUsername, type Username } from '../ids.ts';
+import { type DeviceId, sameUsername } from '../ids.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
+import { isAnother, isAnotherTarget } from './firing.ts';
 import type { Action, BoundDevice, Notification, NotificationDraft } from './notification.ts';
 import type { Rule } from './rule.ts';
 import type { SensorIndex } from './sensor-index.ts';
 
 /** Devices that are asked for in one slice of the event loop. */
 const devicesPerTurn = 50;
-
-/** Whether the device took the id of one that is named, which is gone or was never there. */
-export function isAnother({ condition, owner }: Notification, device: DeviceHead): boolean {
-  const { devices, bound } = condition;
-  if (bound === undefined || !devices.includes(device.id)) return false;
-  return isOther(bound.find(({ id }) => id === device.id)?.createdAt ?? null, device, owner);
-}
-
-/** The same of the device whose actuator it sets. */
-export function isAnotherTarget({ action, owner }: Notification, device: Device): boolean {
-  const madeAt = action.kind === 'actuation' ? action.deviceMadeAt : undefined;
-  return madeAt !== undefined && isOther(madeAt, device, owner);
-}
-
-/** A name that nothing had means what the notification's owner makes under it. */
-const isOther = (madeAt: Instant | null, device: DeviceHead, owner: Username): boolean =>
-  madeAt === null ? !sameUsername(device.owner, owner) : madeAt !== device.createdAt;
 
 /** Checks the devices that notifications name. */
 export function createNamedDevices({

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import type { GrantStore } from '../access/grant.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { Consequences, StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
@@ -9,7 +9,6 @@ import { createEvaluationQueue } from './evaluation-queue.ts';
 import { createEvaluationRunner, type SharedParts } from './evaluation-runner.ts';
 import { createFire, type Fire, type FireParts } from './fire.ts';
 import { createPushEvaluations, handled } from './push-evaluations.ts';
-import { createNewestTimes } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import {
@@ -21,6 +20,7 @@ import {
   silenceEvaluation,
 } from './rule-evaluation.ts';
 import {
+  createNewestTimes,
   createSensorValues,
   type SeenValues,
   setInOrder,

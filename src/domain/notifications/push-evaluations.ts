@@ -1,13 +1,13 @@
-import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
+import { createFairSlices, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Payer } from '../budgets/budget.ts';
-import { orderTime } from '../datapoints/datapoint.ts';
+import { type ColumnBatch, datapointAt } from '../datapoints/column-batch.ts';
+import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import { type DeviceId, type SensorId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Fire } from './fire.ts';
 import { mayFire } from './firing.ts';
-import { longBatchOf, longOrder, type PushTimes, shortOrder } from './push-times.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import {
@@ -18,7 +18,7 @@ import {
   planFiring,
   proposeFiring,
 } from './rule-evaluation.ts';
-import type { SensorValues } from './sensor-values.ts';
+import type { PushTimes, SensorValues } from './sensor-values.ts';
 
 export interface PushEvaluationParts extends EvaluationParts {
   readonly book: Pick<RuleBook, 'index'>;
@@ -28,7 +28,7 @@ export interface PushEvaluationParts extends EvaluationParts {
 }
 
 /** An evaluation of some pushes, to be run once. */
-export interface PushEvaluations {
+interface PushEvaluations {
   /** Waits only where something is fetched, a rule fires, or a slice of the event loop ends. */
   readonly run: () => Promise<void>;
   /** Whether all was evaluated and nothing fired: mostly so when the work has only just begun. */
@@ -37,7 +37,7 @@ export interface PushEvaluations {
   readonly firingsOf: (push: StoredPush) => Promise<void> | undefined;
 }
 
-export interface EvaluationOptions {
+interface EvaluationOptions {
   /** Whether the pushes may have been evaluated before the service was started anew. */
   readonly isAgain: boolean;
   /** Whether pushes that came with them have kept the event loop for long enough. */
@@ -231,4 +231,69 @@ export const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
 export function handled<Result>(work: Promise<Result>): Promise<Result> {
   work.catch(() => undefined);
   return work;
+}
+
+/** The datapoints of one push in the order of their times. */
+export function inOrderOfTime(datapoints: readonly Datapoint[]): readonly Datapoint[] {
+  const isInOrder = datapoints.every((datapoint, at) => {
+    const former = datapoints[at - 1];
+    return former === undefined || orderTime(former) <= orderTime(datapoint);
+  });
+  return isInOrder ? datapoints : datapoints.toSorted((a, b) => orderTime(a) - orderTime(b));
+}
+
+/** The datapoints of one push in the order of their times. */
+interface PushedOrder {
+  readonly count: number;
+  at(place: number): Datapoint;
+}
+
+/** The batch of a push that is long. */
+export const longBatchOf = ({ batch }: StoredPush): ColumnBatch | undefined =>
+  batch !== undefined && batch.count > limits.datapointsPerTurn ? batch : undefined;
+
+/** The order of a short push. */
+function shortOrder(push: StoredPush): PushedOrder {
+  const datapoints = inOrderOfTime(push.datapoints);
+  return { count: datapoints.length, at: (place) => datapoints[place] as Datapoint };
+}
+
+/** The order of a long push, made row by row in slices of the event loop. */
+export async function longOrder(batch: ColumnBatch, pace: Pace): Promise<PushedOrder> {
+  const steps = rowsByTime(batch.times.subarray(0, batch.count));
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) if (pace.isOver()) await pace.rest();
+  const rows = step.value;
+  const at = (place: number) => datapointAt(batch, rows === undefined ? place : (rows[place] ?? 0));
+  return { count: batch.count, at };
+}
+
+const rowsPerStep = 8_192;
+
+/**
+ * The places of times in their order, equal ones in the order given; undefined: all are in order. A
+ * merge sort, which can pause.
+ */
+export function* rowsByTime(times: Float64Array): Generator<void, Uint32Array | undefined> {
+  const timeOf = (row: number | undefined): number => times[row ?? 0] ?? 0;
+  if (times.every((time, row) => row === 0 || timeOf(row - 1) <= time)) return undefined;
+  yield;
+  let rows = new Uint32Array(times.length).map((_, row) => row);
+  let merged = new Uint32Array(times.length);
+  for (let width = 1; width < times.length; width *= 2) {
+    for (let from = 0; from < times.length; from += 2 * width) {
+      const middle = Math.min(from + width, times.length);
+      const end = Math.min(from + 2 * width, times.length);
+      let [left, right] = [from, middle];
+      for (let to = from; to < end; to += 1) {
+        const isLeft = left < middle && (right >= end || timeOf(rows[left]) <= timeOf(rows[right]));
+        merged[to] = (isLeft ? rows[left] : rows[right]) ?? 0;
+        if (isLeft) left += 1;
+        else right += 1;
+        if (to % rowsPerStep === 0) yield;
+      }
+    }
+    [rows, merged] = [merged, rows];
+  }
+  return rows;
 }

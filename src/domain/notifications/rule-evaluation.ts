@@ -7,7 +7,7 @@ import type { Firing } from './delivery.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
 import type { PlannedFiring } from './fire.ts';
 import { type FiringParts, firingAt, mayFire } from './firing.ts';
-import { inOrderOfTime } from './push-times.ts';
+import { inOrderOfTime } from './push-evaluations.ts';
 import type { Rule } from './rule.ts';
 import { type SeenValues, seenOf, viewOf } from './sensor-values.ts';
 import type { Silences, Silent } from './silences.ts';

@@ -3,7 +3,7 @@ import { parseEnd } from '../../lib/timestamp.ts';
 import { type Payer, payerOfAccount } from '../budgets/budget.ts';
 import type { SensorId } from '../ids.ts';
 import { type Expression, parseExpression } from './expression.ts';
-import { variablesIn } from './message.ts';
+import { variablesIn } from './firing.ts';
 import type { Notification } from './notification.ts';
 
 /** A notification made ready for evaluation. Nothing in it changes: its states are in the book. */

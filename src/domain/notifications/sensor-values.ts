@@ -11,6 +11,7 @@ import {
 } from '../datapoints/datapoint.ts';
 import { datapointsOf } from '../datapoints/datapoint-columns.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device, Sensor } from '../devices/device.ts';
 import { hasNumber } from '../devices/query-evaluation.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
@@ -276,4 +277,70 @@ export function setInOrder(
   if (number !== undefined) values.set(sensor.id, number);
   values.set(sensor.id, seenOf(sensor, newest));
   values.heard(sensor.id, lastReceived);
+}
+
+/** Finds by sensor the newest time that was measured before a push: what is older is history. */
+export interface PushTimes {
+  /** Undefined: it has to be fetched. */
+  peek(sensor: SensorRef): Instant | undefined;
+  /** The newest of those that were received before the push; none: before all times. */
+  before(push: StoredPush): Promise<Instant>;
+  keep(sensor: SensorRef, time: Instant): void;
+}
+
+/** The newest times of sensors as they are evaluated. */
+interface NewestTimes extends PushTimes {
+  /** Of one sensor, or of all of the device. */
+  forget(deviceId: DeviceId, sensorId?: SensorId): void;
+  isEmpty(): boolean;
+}
+
+export function createNewestTimes(datapoints: Pick<DatapointStore, 'scan'>): NewestTimes {
+  const known = createLruCache<DeviceId, Map<SensorId, Instant>>(limits.evaluatedDevicesMax);
+  return {
+    peek: ({ deviceId, sensorId }) => known.get(deviceId)?.get(sensorId),
+    async before(push) {
+      const first = push.batch?.received[0] ?? push.datapoints[0]?.receivedAt;
+      const received = first ?? Number.POSITIVE_INFINITY;
+      const isBefore = ({ receivedAt }: Datapoint): boolean => receivedAt < received;
+      const newest = await newestWhere(datapoints, push, isBefore);
+      return newest === undefined ? Number.NEGATIVE_INFINITY : orderTime(newest);
+    },
+    keep({ deviceId, sensorId }, time) {
+      const times = known.get(deviceId);
+      if (times === undefined) known.set(deviceId, new Map([[sensorId, time]]));
+      else times.set(sensorId, time);
+    },
+    forget(deviceId, sensorId) {
+      if (sensorId === undefined) known.delete(deviceId);
+      else known.get(deviceId)?.delete(sensorId);
+    },
+    isEmpty: () => known.size === 0,
+  };
+}
+
+/** The newest datapoint of a sensor by time that is wanted, among as many as are searched. */
+export async function newestWhere(
+  datapoints: Pick<DatapointStore, 'scan'>,
+  { deviceId, sensorId }: SensorRef,
+  isWanted: (datapoint: Datapoint) => boolean,
+): Promise<Datapoint | undefined> {
+  let limit = 20;
+  const breathe = createBreather();
+  for (let skip = 0; skip < evaluationLimits.newestSearchedMax; ) {
+    const page = { order: 'desc', skip, limit } as const;
+    const { columns, isCut } = await datapoints.scan(
+      { deviceId, sensorId },
+      page,
+      evaluationLimits.newestSearchCharactersMax,
+    );
+    const found = datapointsOf(columns).find(isWanted);
+    const isOver = columns.count < limit && !isCut;
+    if (found !== undefined || isOver || columns.count === 0) return found;
+    skip += columns.count;
+    limit = 1_000;
+    const pause = breathe();
+    if (pause !== undefined) await pause;
+  }
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import { createLruCache } from '../../lib/cache.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
-import { createSemaphore } from '../../lib/scheduling/semaphore.ts';
+import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import { createCode, createId, createSigningKey } from '../../lib/secret-token.ts';
 import { createTokenBucket } from '../../lib/token-bucket.ts';
 import { requireAccount } from '../access/policy.ts';

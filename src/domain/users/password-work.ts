@@ -7,7 +7,7 @@ import {
   type QueuePlace,
   ShareFullError,
 } from '../../lib/scheduling/fair-queue.ts';
-import { TooManyWaitingError } from '../../lib/scheduling/semaphore.ts';
+import { TooManyWaitingError } from '../../lib/scheduling/payer-queues.ts';
 import { createSecret, equalSecrets, signText } from '../../lib/secret-token.ts';
 import { DomainError, invalid } from '../errors.ts';
 import { limits } from '../limits.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFairQueue, LeftQueueError, ShareFullError } from './fair-queue.ts';
-import { TooManyWaitingError } from './semaphore.ts';
+import { TooManyWaitingError } from './payer-queues.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,5 +1,4 @@
-import { PayerQueues } from './payer-queues.ts';
-import { TooManyWaitingError } from './semaphore.ts';
+import { PayerQueues, TooManyWaitingError } from './payer-queues.ts';
 
 /** The error that `run` throws when the payer's own quota of the queue is full. */
 export class ShareFullError extends TooManyWaitingError {

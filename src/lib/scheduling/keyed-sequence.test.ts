@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKeyedSequence } from './keyed-sequence.ts';
+import { createKeyedSequence } from './payer-queues.ts';
 
 test('tasks of one key run one after the other, and one that fails keeps none up', async () => {
   const run = createKeyedSequence();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSemaphore } from './semaphore.ts';
+import { createSemaphore } from './payer-queues.ts';
 
 /** Tasks that end by hand, in the order they began. */
 function aSemaphore(parallelMax: number) {

@@ -13,7 +13,7 @@ import type {
 import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
-import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { Broker, Reach } from '../broker.ts';
 import { reason } from '../packets/packet.ts';
 import type { Counters } from './counters.ts';

@@ -1,12 +1,8 @@
 import { accessKeyTable } from '../sql/credentials.ts';
+import { type NotificationRow, notificationColumns, notificationFromRow } from '../sql/firing.ts';
 import { gatewayTable } from '../sql/gateways.ts';
 import { groupTable } from '../sql/groups.ts';
 import { invitationFromRow, invitationTable } from '../sql/invitations.ts';
-import {
-  type NotificationRow,
-  notificationColumns,
-  notificationFromRow,
-} from '../sql/notification-row.ts';
 import type { Row, Table } from '../sql/table.ts';
 import { type UserRow, userColumns, userFromRow } from '../sql/users.ts';
 import { type Checks, restoreBackup } from './checks.ts';

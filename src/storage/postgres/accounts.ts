@@ -10,7 +10,7 @@ import {
 } from '../../domain/users/account-changes.ts';
 import type { UserStore } from '../../domain/users/user.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
-import { createKeyedSequence } from '../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
 import { createUserStore } from '../sql/users.ts';

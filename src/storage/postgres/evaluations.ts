@@ -9,7 +9,7 @@ import type {
   StoredState,
   WaitingEvaluation,
 } from '../../domain/notifications/notification-store.ts';
-import { stateFromText } from '../sql/notification-row.ts';
+import { stateFromText } from '../sql/firing.ts';
 import { createBatchedQueries, createJoinedCalls } from './batched-queries.ts';
 import { saveNotificationStates } from './notification-engine.ts';
 import type { ClaimContext } from './store-context.ts';

@@ -3,7 +3,7 @@ import { isGuestPayer, isPayer } from '../../domain/budgets/budget.ts';
 import type { Log } from '../../lib/log.ts';
 import { currentPayer, keepPayers } from '../../lib/paid-work.ts';
 import { createFairQueue, type QueuePlace } from '../../lib/scheduling/fair-queue.ts';
-import { TooManyWaitingError } from '../../lib/scheduling/semaphore.ts';
+import { TooManyWaitingError } from '../../lib/scheduling/payer-queues.ts';
 import type { SqlSession, Value } from '../sql/session.ts';
 import { sessionOn } from './connection.ts';
 import { asRefusal, isConnectionLost, isFull, unavailable } from './failures.ts';

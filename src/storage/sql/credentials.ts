@@ -11,15 +11,8 @@ import type {
 } from '../../domain/users/credential-store.ts';
 import { parseJson } from '../../lib/json.ts';
 import { firstPosition } from './resources.ts';
-import {
-  countRows,
-  deletion,
-  found,
-  insertRow,
-  type SqlContext,
-  type SqlSession,
-} from './session.ts';
-import { createTable, type Row, reading } from './table.ts';
+import { countRows, deletion, insertRow, type SqlContext, type SqlSession } from './session.ts';
+import { createTable, found, type Row, reading } from './table.ts';
 import { keepLastLogin } from './users.ts';
 
 const tokenTable = createTable<TokenRecord>('tokens', {

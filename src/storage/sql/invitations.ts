@@ -11,13 +11,12 @@ import {
 import {
   countRows,
   deletion,
-  found,
   insertRow,
   readPage,
   type SqlContext,
   type SqlSession,
 } from './session.ts';
-import { createTable, DamagedRowError, type Row } from './table.ts';
+import { createTable, DamagedRowError, found, type Row } from './table.ts';
 
 /** The table invitations. */
 export const invitationTable = createTable<Invitation>('invitations', {

@@ -6,28 +6,29 @@ import type {
   StateChange,
   StoredNotification,
 } from '../../domain/notifications/notification-store.ts';
-import { createFireNotifications, type NotificationEngine } from './firing.ts';
 import {
   notificationColumns as columns,
+  createFireNotifications,
   type DeliveryRow,
   deliveryColumns,
   deliveryFromRow,
+  type NotificationEngine,
   type NotificationRow,
   notificationFromRow,
   notificationToRow,
   stateFromText,
-} from './notification-row.ts';
+} from './firing.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
 import {
   type ChangeSession,
   type Count,
   deletion,
-  found,
   insertRow,
   readPage,
   type SqlContext,
   type SqlSession,
 } from './session.ts';
+import { found } from './table.ts';
 
 const selectOne = `select ${columns} from notifications where id = $1`;
 const selectMany = `

@@ -9,14 +9,14 @@ import {
   paidChannels,
 } from '../../domain/notifications/delivery.ts';
 import { oneOfEach } from '../../lib/scheduling/payer-queues.ts';
-import type { NotificationEngine } from './firing.ts';
 import {
   type ClaimedRow,
   claimedFromRow,
   type DeliveryDetails,
   deliveryDetails,
+  type NotificationEngine,
   positionOf,
-} from './notification-row.ts';
+} from './firing.ts';
 import type { ChangeSession, SqlContext, SqlSession } from './session.ts';
 
 const selectClaimed = `

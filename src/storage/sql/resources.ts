@@ -8,13 +8,12 @@ import { applyPatch, type ResourcePatch } from './patch.ts';
 import {
   type Count,
   deletion,
-  found,
   readPage,
   type SqlReader,
   type SqlSession,
   type Value,
 } from './session.ts';
-import { type Row, reading, type Table, textsFrom } from './table.ts';
+import { found, type Row, reading, type Table, textsFrom } from './table.ts';
 
 /** Columns of a device or gateway that a change of it concerns. */
 interface StoredResource {

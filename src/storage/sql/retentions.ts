@@ -9,7 +9,8 @@ import {
 } from '../../domain/datapoints/retention/retention.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
-import { found, type SqlContext, type SqlSession } from './session.ts';
+import type { SqlContext, SqlSession } from './session.ts';
+import { found } from './table.ts';
 
 /** The days that a row of retentions sets. */
 interface DaysRow {

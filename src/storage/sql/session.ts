@@ -83,14 +83,6 @@ export interface Count {
   readonly n: number;
 }
 
-/** Applies `read` to a row that a select found; undefined where it found none. */
-export function found<Row, Found>(
-  row: Row | undefined,
-  read: (row: Row) => Found,
-): Found | undefined {
-  return row === undefined ? undefined : read(row);
-}
-
 /** Inserts a row, with columns that the database computes. Answers how many rows it made. */
 export function insertRow(
   session: SqlSession,
@@ -137,10 +129,9 @@ export async function readPage<Row>(
   return { rows, total: await countRows(session, from, ...values) };
 }
 
-const listPattern = /\beach\((\$\d+(?:, \$\d+)*)\)/g;
-const namePattern = /nocase\(([\w.$]+)\)/g;
+/** The lists that a statement reads. */
+export const listPattern = /\beach\((\$\d+(?:, \$\d+)*)\)/g;
 const hintPattern = /\bcross (?=join (?!lateral))| indexed by \w+/g;
-const bucketPattern = /\b(?:\w+\.)?bucket(?:, | = \$1 and )/g;
 
 /** Writes a statement for PostgreSQL. */
 export const forPostgres = (sql: string): string =>
@@ -154,17 +145,3 @@ export const forPostgres = (sql: string): string =>
 /** The columns of the elements of so many lists. */
 const namesOf = (lists: readonly string[]): readonly string[] =>
   lists.map((_, at) => (at === 0 ? 'value' : `value${at + 1}`));
-
-/** Writes a statement for SQLite, whose columns of names have the collation nocase. */
-export const forSqlite = (sql: string): string =>
-  sql
-    .replaceAll(namePattern, '$1')
-    .replaceAll(bucketPattern, '')
-    .replaceAll(' collate "C"', '')
-    .replaceAll(listPattern, (_, places: string) => {
-      const [first = '', ...others] = places.split(', ');
-      if (others.length === 0) return `json_each(${first}) as given`;
-      const values = others.map((place, at) => `${place} ->> key as value${at + 2}`);
-      return `(select value, key, ${values.join(', ')} from json_each(${first})) as given`;
-    })
-    .replaceAll(/\$(\d+)/g, '?$1');

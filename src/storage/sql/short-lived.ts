@@ -3,7 +3,8 @@ import { limits } from '../../domain/limits.ts';
 import type { CallText, CallTextStore } from '../../domain/notifications/channel.ts';
 import type { FailureStore, KeptFailures } from '../../domain/users/failure-limiters.ts';
 import type { PasswordResetStore, PendingReset } from '../../domain/users/password-resets.ts';
-import { type ChangeSession, found, type SqlContext } from './session.ts';
+import type { ChangeSession, SqlContext } from './session.ts';
+import { found } from './table.ts';
 
 /** A row of the table password_resets. */
 interface ResetRow {

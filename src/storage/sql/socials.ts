@@ -1,16 +1,9 @@
 import { limits } from '../../domain/limits.ts';
 import type { Social, SocialStore } from '../../domain/socials/socials.ts';
 import { createHexId } from '../../lib/secret-token.ts';
-import { deliveryDetails } from './notification-row.ts';
-import {
-  countRows,
-  deletion,
-  found,
-  readPage,
-  type SqlContext,
-  type SqlSession,
-} from './session.ts';
-import { createTable, type Row, reading } from './table.ts';
+import { deliveryDetails } from './firing.ts';
+import { countRows, deletion, readPage, type SqlContext, type SqlSession } from './session.ts';
+import { createTable, found, type Row, reading } from './table.ts';
 
 const socialTable = createTable<Social>('socials', {
   plain: ['id', 'sender', 'recipient', 'status', 'createdAt'],

@@ -87,6 +87,14 @@ export const reading =
   (row: Row): Thing | undefined =>
     damaged.read(name, String(row['id']), () => fromRow(row));
 
+/** Applies `read` to a row that a select found; undefined where it found none. */
+export function found<Row, Found>(
+  row: Row | undefined,
+  read: (row: Row) => Found,
+): Found | undefined {
+  return row === undefined ? undefined : read(row);
+}
+
 /** A row holds something that this program did not write. */
 export class DamagedRowError extends Error {
   constructor(problem: string) {

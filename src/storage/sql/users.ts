@@ -12,15 +12,8 @@ import type {
 } from '../../domain/users/user.ts';
 import { isJsonObject, type JsonValue } from '../../lib/json.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
-import {
-  countRows,
-  found,
-  insertRow,
-  readPage,
-  type SqlContext,
-  type SqlSession,
-} from './session.ts';
-import { createTable, DamagedRowError, detailsFrom, type Row } from './table.ts';
+import { countRows, insertRow, readPage, type SqlContext, type SqlSession } from './session.ts';
+import { createTable, DamagedRowError, detailsFrom, found, type Row } from './table.ts';
 
 const userTable = createTable<User & { readonly passwordHash: string }>('users', {
   plain: [

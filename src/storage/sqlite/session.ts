@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { DomainError } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
-import { type ChangeSession, forSqlite, type SqlReader, type Value } from '../sql/session.ts';
+import { type ChangeSession, listPattern, type SqlReader, type Value } from '../sql/session.ts';
 
 // https://sqlite.org/rescode.html: what the machine refuses, not what our statements did wrong.
 const sentences = new Map<number, string>([
@@ -169,3 +169,20 @@ function bound(value: Value): SQLInputValue {
   lists.set(value, known);
   return known;
 }
+
+const namePattern = /nocase\(([\w.$]+)\)/g;
+const bucketPattern = /\b(?:\w+\.)?bucket(?:, | = \$1 and )/g;
+
+/** Writes a statement for SQLite, whose columns of names have the collation nocase. */
+export const forSqlite = (sql: string): string =>
+  sql
+    .replaceAll(namePattern, '$1')
+    .replaceAll(bucketPattern, '')
+    .replaceAll(' collate "C"', '')
+    .replaceAll(listPattern, (_, places: string) => {
+      const [first = '', ...others] = places.split(', ');
+      if (others.length === 0) return `json_each(${first}) as given`;
+      const values = others.map((place, at) => `${place} ->> key as value${at + 2}`);
+      return `(select value, key, ${values.join(', ')} from json_each(${first})) as given`;
+    })
+    .replaceAll(/\$(\d+)/g, '?$1');

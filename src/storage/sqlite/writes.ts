@@ -3,7 +3,7 @@ import type { SessionChange } from '../../domain/messaging/session-store.ts';
 import type { NotificationEngine } from '../sql/firing.ts';
 import type { ChangeSession } from '../sql/session.ts';
 import { createSessionChanges } from '../sql/session-writes.ts';
-import { createSqlWrites, runWrite, type SqlWriteName } from '../sql/writes.ts';
+import { createSqlWrites, type SqlWriteName } from '../sql/writes.ts';
 import { sessionTables } from './own-tables.ts';
 import { createSession, refusalOfWrite, type WriteRefusal } from './session.ts';
 import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
@@ -45,7 +45,8 @@ function createSharedWrites(session: ReturnType<typeof createSession>) {
     async runShared(name: SqlWriteName, args: readonly unknown[]): Promise<unknown> {
       const ends: Parameters<ChangeSession['atEnd']>[] = [];
       const atEnd: ChangeSession['atEnd'] = (...end) => void ends.push(end);
-      const answer = await runWrite(writes[name], { ...session, atEnd }, args);
+      const own = [{ ...session, atEnd }, ...args];
+      const answer: unknown = await Reflect.apply(writes[name], undefined, own);
       for (const end of ends) await session.run(...end);
       return answer;
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc, { asyncProperty, string } from 'fast-check';
-import { guardChannel } from '../../../src/channels/guarded-channel.ts';
+import { guardChannel } from '../../../src/channels/index.ts';
 import { parseUsername } from '../../../src/domain/ids.ts';
 import type {
   Channel,

@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../../../lib/clock.ts';
 import type { JsonValue } from '../../../lib/json.ts';
 import { sameJson } from '../../../lib/long-json.ts';
 import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
-import { createKeyedSequence } from '../../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../../lib/scheduling/payer-queues.ts';
 import { createHexId } from '../../../lib/secret-token.ts';
 import { formatTimestamp } from '../../../lib/timestamp.ts';
 import type { Actor } from '../../actor.ts';

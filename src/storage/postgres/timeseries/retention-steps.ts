@@ -18,7 +18,8 @@ import {
 } from '../../chunks/retention-step.ts';
 import { retentionTablesOf } from '../../sql/retention-tables.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
-import { found, type SqlSession } from '../../sql/session.ts';
+import type { SqlSession } from '../../sql/session.ts';
+import { found } from '../../sql/table.ts';
 import { hourTables } from '../own-tables.ts';
 import type { WriteSession } from '../writer.ts';
 import { chunksOf, type SeriesKey } from './chunk-table.ts';

@@ -16,7 +16,7 @@ import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
-import { createKeyedSequence } from '../../../lib/scheduling/keyed-sequence.ts';
+import { createKeyedSequence } from '../../../lib/scheduling/payer-queues.ts';
 import type { Columns } from '../../chunks/columns.ts';
 import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
 import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
