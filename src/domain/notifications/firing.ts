@@ -19,7 +19,7 @@ import type { UserStore } from '../users/user.ts';
 import type { Channel, Outcome } from './channel.ts';
 import type { Firing, NewDelivery } from './delivery.ts';
 import type { Notification } from './notification.ts';
-import type { Rule } from './rule.ts';
+import { type Rule, variable } from './rule.ts';
 import type { Reading, RuleState } from './step.ts';
 
 /** A notification's setting of an actuator. */
@@ -179,8 +179,6 @@ interface Variables {
   readonly ageMs: number;
 }
 
-const variable = /(\$?)\{([^{}]{1,256})\}/g;
-
 /**
  * Puts values in the place of variables [spec 2, contract 7]: `{id}` is the sensor, `${id}` the
  * device, `{TC1}` and `${TC1}` the last value of TC1; `{time}` is when it was measured and `{age}`
@@ -224,12 +222,6 @@ export function fillValue(value: JsonValue, variables: Variables): JsonValue {
   return Object.fromEntries(
     Object.entries(value).map(([key, field]) => [key, fillValue(field, variables)]),
   );
-}
-
-/** The names in a template that may be sensors. */
-export function variablesIn(value: JsonValue): readonly string[] {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return [...text.matchAll(variable)].flatMap(([, , name]) => (name === undefined ? [] : [name]));
 }
 
 function textOf(value: JsonValue): string {

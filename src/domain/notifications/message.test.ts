@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import type { JsonValue } from '../../lib/json.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { fillMessage, fillValue, variablesIn } from './firing.ts';
+import { fillMessage, fillValue } from './firing.ts';
 import { e164 } from './recipients.ts';
+import { variablesIn } from './rule.ts';
 
 const values: Readonly<Record<string, JsonValue>> = { TC1: 21.5, name: 'x', long: 'y'.repeat(999) };
 const variables = {

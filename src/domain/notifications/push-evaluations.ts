@@ -15,6 +15,7 @@ import {
   type EvaluationParts,
   evaluateDatapoint,
   type FiringEvaluation,
+  inOrderOfTime,
   planFiring,
   proposeFiring,
 } from './rule-evaluation.ts';
@@ -231,15 +232,6 @@ export const ownerFor = ({ owner, isPending }: Device): Username | undefined =>
 export function handled<Result>(work: Promise<Result>): Promise<Result> {
   work.catch(() => undefined);
   return work;
-}
-
-/** The datapoints of one push in the order of their times. */
-export function inOrderOfTime(datapoints: readonly Datapoint[]): readonly Datapoint[] {
-  const isInOrder = datapoints.every((datapoint, at) => {
-    const former = datapoints[at - 1];
-    return former === undefined || orderTime(former) <= orderTime(datapoint);
-  });
-  return isInOrder ? datapoints : datapoints.toSorted((a, b) => orderTime(a) - orderTime(b));
 }
 
 /** The datapoints of one push in the order of their times. */

@@ -6,7 +6,8 @@ import { toColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { inOrderOfTime, longBatchOf, longOrder, rowsByTime } from './push-evaluations.ts';
+import { longBatchOf, longOrder, rowsByTime } from './push-evaluations.ts';
+import { inOrderOfTime } from './rule-evaluation.ts';
 
 /** What a generator answers, and how often it paused. */
 function finished<Answer>(steps: Generator<void, Answer>): readonly [Answer, number] {

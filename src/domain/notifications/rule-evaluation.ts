@@ -7,7 +7,6 @@ import type { Firing } from './delivery.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
 import type { PlannedFiring } from './fire.ts';
 import { type FiringParts, firingAt, mayFire } from './firing.ts';
-import { inOrderOfTime } from './push-evaluations.ts';
 import type { Rule } from './rule.ts';
 import { type SeenValues, seenOf, viewOf } from './sensor-values.ts';
 import type { Silences, Silent } from './silences.ts';
@@ -196,4 +195,13 @@ export function countHad(
       datapoint.receivedAt <= notification.modifiedAt || hadItsTurn(device, sensorId, datapoint),
   );
   return last + 1;
+}
+
+/** The datapoints of one push in the order of their times. */
+export function inOrderOfTime(datapoints: readonly Datapoint[]): readonly Datapoint[] {
+  const isInOrder = datapoints.every((datapoint, at) => {
+    const former = datapoints[at - 1];
+    return former === undefined || orderTime(former) <= orderTime(datapoint);
+  });
+  return isInOrder ? datapoints : datapoints.toSorted((a, b) => orderTime(a) - orderTime(b));
 }

@@ -1,9 +1,9 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { JsonValue } from '../../lib/json.ts';
 import { parseEnd } from '../../lib/timestamp.ts';
 import { type Payer, payerOfAccount } from '../budgets/budget.ts';
 import type { SensorId } from '../ids.ts';
 import { type Expression, parseExpression } from './expression.ts';
-import { variablesIn } from './firing.ts';
 import type { Notification } from './notification.ts';
 
 /** A notification made ready for evaluation. Nothing in it changes: its states are in the book. */
@@ -61,4 +61,13 @@ export function bytesOf({ notification, triggers, named }: Rule): number {
   const characters = texts.reduce((sum, text) => sum + text.length, 0);
   const parts = condition.devices.length * bytesOfDevice + triggers.length * bytesOfSensor;
   return bytesOfRule + 2 * characters + parts;
+}
+
+/** A variable in a message: its name, and whether `$` is before it. */
+export const variable = /(\$?)\{([^{}]{1,256})\}/g;
+
+/** The names in a template that may be sensors. */
+export function variablesIn(value: JsonValue): readonly string[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return [...text.matchAll(variable)].flatMap(([, , name]) => (name === undefined ? [] : [name]));
 }
