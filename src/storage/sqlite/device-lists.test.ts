@@ -4,9 +4,9 @@ import test from 'node:test';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { Username } from '../../domain/ids.ts';
 import { countingOwned, firstPosition, listing } from '../sql/resources.ts';
-import { forSqlite, type SqlReader, type SqlSession } from '../sql/session.ts';
+import type { SqlReader, SqlSession } from '../sql/session.ts';
 import { migrate } from './migrate.ts';
-import { createReader } from './session.ts';
+import { createReader, forSqlite } from './session.ts';
 
 /** Ten devices, every other one private, as far apart as if others had been between them. */
 const apart = 15_000;
