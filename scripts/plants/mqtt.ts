@@ -51,6 +51,15 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
+    name: 'a last will is on disk before its client is let in',
+    ...{
+      file: 'src/mqtt/broker/session-registry.test.ts',
+      test: 'let in when its last will is on disk',
+      says: /deep-equal/,
+    },
+    patches: [patch('src/mqtt/broker/wills.ts', '    await journal.synced();\n', '')],
+  },
+  {
     name: 'wills that wait have a budget',
     ...{ file: memory, test: 'wills that wait', budget: 'mqtt_will_bytes' },
     says: /wills were refused|write EPIPE/,
