@@ -17,6 +17,18 @@ export const plantsOfValues: readonly Plant[] = [
     ],
   },
   {
+    name: 'a form has so many pairs, and a body so many updates',
+    ...{ file: 'src/wire/thing-speak.test.ts', test: 'a form has so many pairs' },
+    says: /Missing expected exception/,
+    patches: [
+      patch(
+        'src/wire/thing-speak.ts',
+        'if (pairs.length > formPairsMax) {',
+        'if (pairs.length < 0) {',
+      ),
+    ],
+  },
+  {
     name: 'a compressed body has the limit of its path',
     ...{ file: 'test/v2/compressed-bodies.test.ts', test: 'as it is unpacked', says: /413/ },
     patches: [

@@ -1,5 +1,4 @@
-const [second, minute] = [1_000, 60_000];
-const day = 24 * 60 * minute;
+const [second, minute, day] = [1_000, 60_000, 86_400_000];
 
 /** Every limit of the service, with its unit in its name and its reason beside it. */
 export const limits = {
@@ -84,8 +83,7 @@ export const limits = {
   /** Event-loop time of one request before its answer begins; the rest of the time it waits. */
   longWorkMsMax: 20 * second,
 
-  // Corrections [contract 10].
-  /** For how long one can be undone. */
+  /** For how long a correction can be undone [contract 10]. */
   undoMs: 30 * day,
   /** Values that one request puts right: an afternoon of a sensor that sends every ten seconds. */
   correctionItemsMax: 5_000,
@@ -207,6 +205,9 @@ export const limits = {
   bulkLineBytesMax: 1_048_576,
   /** Refused lines that a bulk answer lists; the others are counted. */
   bulkRefusalsMax: 1_000,
+  /** Updates of a channel of ThingSpeak, and pairs of a form, in one body; more are refused. */
+  bulkUpdatesMax: 50_000,
+  formPairsMax: 256,
   /** Devices whose rights a bulk request remembers. */
   bulkDevicesMax: 20_000,
 
@@ -356,8 +357,7 @@ export const limits = {
   previewDevicesMax: 100,
   previewSensorsMax: 1_000,
 
-  // The outbox.
-  /** A claimed delivery may be claimed again when there is no news of it for so long. */
+  /** A claimed delivery may be claimed again when the outbox has no news of it for so long. */
   deliveryLeaseMs: 2 * minute,
   /** A channel must have answered by then. */
   deliveryTimeoutMs: minute,

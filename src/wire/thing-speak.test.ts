@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { DomainError } from '../domain/errors.ts';
-import { given, readUpdate, readUpdateBody } from './thing-speak.ts';
+import { limits } from '../domain/limits.ts';
+import { given, readBulkUpdate, readForm, readUpdate, readUpdateBody } from './thing-speak.ts';
 
 const valuesOf = (parameters: Readonly<Record<string, string>>) =>
   Object.fromEntries(
@@ -76,4 +77,24 @@ test('any body is parameters or refused', () => {
 test('a long row of digits that is no number is a text', () => {
   const long = `${'9'.repeat(60_000)}x`;
   assert.deepEqual(valuesOf({ field1: long }), { field1: long });
+});
+
+test('a form is unescaped byte by byte, and what is no escape stays', () => {
+  const form = readForm(Buffer.from('a=%C3%a9+%2B&b=%zz%4%&c=%e9'));
+  assert.deepEqual([...form.values()], ['\u00e9 +', '%zz%4%', '\u00e9']);
+});
+
+test('a form has so many pairs, and a body so many updates', () => {
+  const { formPairsMax, bulkUpdatesMax } = limits;
+  const pairs = (count: number) => Buffer.from(Array(count).fill('a=1').join('&'));
+  assert.equal(readForm(pairs(formPairsMax)).size, 1);
+  assert.throws(() => readForm(pairs(formPairsMax + 1)), /at most 256 pairs/);
+  const rows = (count: number) =>
+    readBulkUpdate(Buffer.from(`updates=${'1,2|'.repeat(count)}`), false, 0);
+  assert.equal(rows(bulkUpdatesMax).updates.length, bulkUpdatesMax);
+  assert.throws(() => rows(bulkUpdatesMax + 1), /at most 50000 updates/);
+  const objects = (count: number) =>
+    readBulkUpdate(Buffer.from(`{"updates":[${Array(count).fill('1').join()}]}`), true, 0);
+  assert.equal(objects(bulkUpdatesMax).updates.length, bulkUpdatesMax);
+  assert.throws(() => objects(bulkUpdatesMax + 1), /at most 50000 updates/);
 });

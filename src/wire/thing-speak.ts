@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { type DeviceId, parseSensorId, type SensorId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
@@ -11,6 +12,8 @@ import { formatTimestamp } from '../lib/timestamp.ts';
 import { bytesWithoutPadding, readBareValue, readJson } from './bare-value.ts';
 import { readLocalInstant, readTimeZone } from './datapoint.ts';
 import { DateText, type Wire } from './fields.ts';
+
+const { bulkUpdatesMax, formPairsMax } = limits;
 
 /** Parameters of an update by their names, whichever part of the request held them. */
 export type UpdateParameters = ReadonlyMap<string, string>;
@@ -68,7 +71,13 @@ function readJsonObject(bytes: Buffer): Readonly<Record<string, JsonValue>> {
 
 /** The parameters of a form, each in UTF-8 or else in Windows-1252, as old sketches write. */
 export function readForm(bytes: Buffer): UpdateParameters {
-  const pairs = bytesWithoutPadding(bytes).toString('latin1').trim().split('&');
+  const pairs = bytesWithoutPadding(bytes)
+    .toString('latin1')
+    .trim()
+    .split('&', formPairsMax + 1);
+  if (pairs.length > formPairsMax) {
+    throw invalid(`a form must have at most ${formPairsMax} pairs`);
+  }
   return given(
     pairs.map((pair) => {
       const equals = pair.indexOf('=');
@@ -80,15 +89,31 @@ export function readForm(bytes: Buffer): UpdateParameters {
 }
 
 /** A text whose characters are the bytes of a form. */
-const unescapedForm = (text: string): string =>
-  decoded(
-    Buffer.from(
-      text
-        .replaceAll('+', ' ')
-        .replace(/%([\da-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16))),
-      'latin1',
-    ),
-  );
+function unescapedForm(text: string): string {
+  const bytes = Buffer.from(text.replaceAll('+', ' '), 'latin1');
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1, length += 1) {
+    const byte = bytes[at] ?? 0;
+    const code = byte === percent ? hexAt(bytes, at + 1) : -1;
+    bytes[length] = code < 0 ? byte : code;
+    if (code >= 0) at += 2;
+  }
+  return decoded(bytes.subarray(0, length));
+}
+
+const percent = 0x25;
+
+/** The byte that two hexadecimal digits stand for; -1: they are none. */
+function hexAt(bytes: Buffer, at: number): number {
+  const [high, low] = [valueOfHex(bytes[at] ?? 0), valueOfHex(bytes[at + 1] ?? 0)];
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+function valueOfHex(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const windows1252 = new TextDecoder('windows-1252');
@@ -256,19 +281,31 @@ function ofObject(bytes: Buffer): Read {
   const { updates, ...others } = readJsonObject(bytes);
   if (!Array.isArray(updates)) throw invalid('updates must be an array of objects');
   const elements: readonly JsonValue[] = updates;
+  requireFew(elements.length);
+  const noObject = invalid('an update must be an object such as {"field1": 21.5}');
   return {
     parameters: parametersOf(others),
     updates: elements.map((element) => {
-      if (isJsonObject(element)) return parametersOf(element);
-      return invalid('an update must be an object such as {"field1": 21.5}');
+      return isJsonObject(element) ? parametersOf(element) : noObject;
     }),
   };
+}
+
+function requireFew(updates: number): void {
+  if (updates > bulkUpdatesMax) {
+    throw invalid(
+      `a body must have at most ${bulkUpdatesMax} updates: send the rest in another one`,
+    );
+  }
 }
 
 function ofForm(bytes: Buffer): Read {
   const parameters = readForm(bytes);
   const time = parameters.get('time_format') === 'relative' ? 'delta_t' : 'created_at';
-  const rows = (parameters.get('updates') ?? '').split('|').filter((row) => row.trim() !== '');
+  const parts = (parameters.get('updates') ?? '').split('|', bulkUpdatesMax + 2);
+  // One may end with a separator.
+  requireFew(parts.length - (parts.at(-1) === '' ? 1 : 0));
+  const rows = parts.filter((row) => row.trim() !== '');
   if (rows.length === 0) throw invalid('updates must hold rows such as 2026-03-01T08:00:00Z,21.5');
   return {
     parameters,
