@@ -1,6 +1,6 @@
 // How long the main thread is held by what a guest, or an account that has just signed up, may send
 // beside bodies: sockets, subscriptions, lists, logins.
-// node bench/storm-holds.ts [a part of a name] [public devices, default 20000] [a folder for profiles]
+// node bench/storm-holds.ts [a part of a name] [public devices, default 20000] [folder of profiles]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
