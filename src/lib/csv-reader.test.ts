@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type CsvCell, CsvError, type CsvRecord, createCsvReader } from './csv-reader.ts';
+import { type CsvCell, CsvError, type CsvRecord, createCsvReader, isBlank } from './csv-reader.ts';
 
 function read(pieces: readonly string[], recordCharactersMax = 1_000): readonly CsvRecord[] {
   const reader = createCsvReader({ recordCharactersMax });
@@ -38,7 +38,8 @@ test('what was written is read back, wherever the text is cut', () => {
         const text = lines + (isEnded ? lineEnd : '');
         const places = [0, ...cuts.sort((a, b) => a - b), text.length];
         const pieces = places.map((place, index) => text.slice(places[index - 1] ?? 0, place));
-        assert.deepEqual(cellsOf(read(pieces)), records);
+        const filled = records.filter((cells) => !cells.every(isBlank));
+        assert.deepEqual(cellsOf(read(pieces)), filled);
       },
     ),
     { numRuns: 300 },
