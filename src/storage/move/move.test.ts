@@ -291,7 +291,7 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
         ...['list_counts.kind', 'list_counts.part', 'list_counts.things'],
         ...['mqtt_retained.key', 'mqtt_sessions.behind', 'mqtt_sessions.key'],
         ...['mqtt_sessions.owner', 'mqtt_sessions.term', 'mqtt_subscriptions.key'],
-        ...['mqtt_subscriptions.since', 'notification_states.bucket'],
+        ...['mqtt_subscriptions.places', 'mqtt_subscriptions.since', 'notification_states.bucket'],
         ...[
           'notification_states.revision',
           'projects.listed',
