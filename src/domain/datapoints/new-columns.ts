@@ -12,8 +12,8 @@ const rowsPerBlock = 16_384;
  */
 export class NewColumns implements NewDatapoints {
   #length = 0;
-  /** Numbers and, behind them, timestamps: NaN where there is none. All but the first are full. */
-  readonly #blocks: Float64Array[] = [];
+  /** Numbers, each with its timestamp behind it: NaN where there is none. All but the last are full. */
+  readonly #blocks: number[][] = [];
   /** Values that are no numbers, as JSON.stringify writes them; as many as a block's last needs. */
   readonly #texts: (string | undefined)[][] = [];
 
@@ -28,25 +28,10 @@ export class NewColumns implements NewDatapoints {
 
   /** Adds a number; timestamp: NaN where there is none. */
   putNumber(value: number, timestamp: number): void {
-    const row = this.#length % rowsPerBlock;
-    let block = this.#blocks[this.#blocks.length - 1];
-    if (block === undefined || row === 0 || row * 2 === block.length) block = this.#grown(row);
-    block[row] = value;
-    block[block.length / 2 + row] = timestamp;
+    // A long array is never copied as a whole.
+    if (this.#length % rowsPerBlock === 0) this.#blocks.push([]);
+    this.#blocks[this.#blocks.length - 1]?.push(value, timestamp);
     this.#length += 1;
-  }
-
-  /** A block with a free row: a long array is never copied, a short one has a small block. */
-  #grown(row: number): Float64Array {
-    const last = row === 0 ? undefined : this.#blocks.pop();
-    const rows = this.#blocks.length > 0 ? rowsPerBlock : Math.min(rowsPerBlock, row * 2 || 4);
-    const block = new Float64Array(rows * 2);
-    if (last !== undefined) {
-      block.set(last.subarray(0, row));
-      block.set(last.subarray(row), rows);
-    }
-    this.#blocks.push(block);
-    return block;
   }
 
   /** Adds the JSON text of a value that is no number. */
@@ -73,13 +58,13 @@ export class NewColumns implements NewDatapoints {
   }
 
   numberAt(position: number): number {
-    return this.#blocks[Math.floor(position / rowsPerBlock)]?.[position % rowsPerBlock] ?? 0;
+    return this.#blocks[Math.floor(position / rowsPerBlock)]?.[2 * (position % rowsPerBlock)] ?? 0;
   }
 
   timestampAt(position: number): Instant | undefined {
     const block = this.#blocks[Math.floor(position / rowsPerBlock)];
-    const timestamp = block?.[block.length / 2 + (position % rowsPerBlock)] ?? Number.NaN;
-    return Number.isNaN(timestamp) ? undefined : timestamp;
+    const timestamp = block?.[2 * (position % rowsPerBlock) + 1];
+    return timestamp === undefined || Number.isNaN(timestamp) ? undefined : timestamp;
   }
 }
 

@@ -61,8 +61,9 @@ export class SequenceIndex {
     const timestamp = timestampAt(columns, row);
     if (timestamp === undefined) return;
     const value = valueAt(columns, row);
-    if (this.find(timestamp, value) !== undefined) return;
-    this.#slots[this.#slotOf(this.#slots, timestamp, value)] = sequenceNumber - this.#base + 1;
+    const slot = this.#slotOf(this.#slots, timestamp, value);
+    if (this.#slots[slot] !== 0 || this.#inBefore(timestamp, value) !== 0) return;
+    this.#slots[slot] = sequenceNumber - this.#base + 1;
     this.#count += 1;
     if (this.#before !== nothing) this.#move();
     if (this.#count > this.#countMax) this.#grow();
@@ -70,11 +71,15 @@ export class SequenceIndex {
 
   /** The count of the datapoint with this timestamp, and this number or JSON text; or undefined. */
   find(timestamp: Instant, value: string | number): number | undefined {
-    let behind = this.#slots[this.#slotOf(this.#slots, timestamp, value)] ?? 0;
-    if (behind === 0 && this.#before !== nothing) {
-      behind = this.#before[this.#slotOf(this.#before, timestamp, value)] ?? 0;
-    }
+    const slot = this.#slotOf(this.#slots, timestamp, value);
+    const behind = this.#slots[slot] || this.#inBefore(timestamp, value);
     return behind === 0 ? undefined : this.#base + behind - 1;
+  }
+
+  /** The entry in the table before it grew; 0: none. */
+  #inBefore(timestamp: Instant, value: string | number): number {
+    if (this.#before === nothing) return 0;
+    return this.#before[this.#slotOf(this.#before, timestamp, value)] ?? 0;
   }
 
   /** Where the datapoint is, or the free slot where it would be. */
