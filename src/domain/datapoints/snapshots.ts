@@ -234,12 +234,17 @@ export async function searchDevices(
   const { equals, ids, isAll } = narrowingOf(filter);
   const searched = ids === undefined ? visibleTo : within(visibleTo, ids);
   const owner = equals.get('owner');
-  if (isAll && ids === undefined && equals.size === Number(owner !== undefined)) {
-    const listed = owner === undefined ? { visibleTo } : { visibleTo, owner };
-    const listing = await store.list({ ...listed, limit, offset });
+  const isOfOwner = equals.size === Number(owner !== undefined);
+  if (isAll && ids === undefined && isOfOwner) {
+    if (owner === undefined) return store.list({ visibleTo, limit, offset });
+    const ofOwner = { visibleTo, owner };
+    const listing = await store.list({ ...ofOwner, limit, offset });
+    const { devices: found } =
+      listing.total > 0 && listing.devices.length === 0
+        ? await store.list({ ...ofOwner, limit: 1, offset: 0 })
+        : listing;
     // Stores find an owner in any case of letters, filters do not.
-    const [one] = (await store.list({ ...listed, limit: 1, offset: 0 })).devices;
-    return owner === undefined || one?.owner === owner ? listing : { devices: [], total: 0 };
+    return found[0]?.owner === owner ? listing : { devices: [], total: 0 };
   }
   const devices: DeviceHead[] = [];
   let total = 0;

@@ -40,6 +40,7 @@ async function start(longWorkMax?: number) {
   }
   const listeners: ChangeListener[] = [];
   let reads = 0;
+  let fails = false;
   const changes = {
     onChange: (listener: ChangeListener) => {
       listeners.push(listener);
@@ -47,8 +48,9 @@ async function start(longWorkMax?: number) {
     },
   };
   const devices = {
-    list(page: Parameters<typeof storage.devices.list>[0]) {
+    async list(page: Parameters<typeof storage.devices.list>[0]) {
       reads += page.limit;
+      if (fails) throw new Error('the database is away');
       return storage.devices.list(page);
     },
   };
@@ -74,7 +76,7 @@ async function start(longWorkMax?: number) {
       await listener({ kind: 'device_changed', deviceId: deviceId(id) });
     }
   };
-  return { named, listOf, readable, change, reads: () => reads };
+  return { named, listOf, readable, change, reads: () => reads, fail: () => (fails = true) };
 }
 
 test('one reads what one made, and what names nothing that is hidden from one', async () => {
@@ -99,6 +101,21 @@ test('what hides a device hides its rules at once, and others are not asked for'
   await listOf(person('eve'));
   // What is gone is asked for each time.
   assert.ok(reads() - before - first < first, `${first}, then ${reads() - before - first}`);
+});
+
+test('readers that wait for one read of a device all hear that it failed', async () => {
+  const { readable, named, fail } = await start();
+  fail();
+  const rule = aNotification('open', { condition: { devices: [deviceId('open')] } as never });
+  assert.ok(named.includes('open'));
+  const asked = ['eve', 'bob'].map((who) => readable.may(person(who), rule));
+  const outcomes = await Promise.allSettled(asked);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  // A rejection that nobody heard would end the process.
+  await new Promise((resolve) => setImmediate(resolve));
 });
 
 test('whoever asks for a list pays for the search', async () => {

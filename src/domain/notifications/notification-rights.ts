@@ -93,7 +93,6 @@ export function createReadable(parts: {
   });
 
   async function readHeads(ids: readonly DeviceId[]): Promise<ReadonlyMap<DeviceId, DeviceHead>> {
-    if (ids.length === 0) return new Map();
     const visibleTo = within({ who: 'everything' }, ids);
     const page = await devices.list({ visibleTo, limit: ids.length, offset: 0 });
     return new Map(page.devices.map((head) => [head.id, head]));
@@ -109,9 +108,15 @@ export function createReadable(parts: {
     const reach = { ...visibleTo, granted: typeof who === 'string' ? noIds : who.reached };
     for (let from = 0; from < ids.length; from += devicesPerStep) {
       const step = ids.slice(from, from + devicesPerStep);
-      const reading = readHeads(step.filter((id) => heads.peek(id) === undefined));
+      const missing = step.filter((id) => heads.peek(id) === undefined);
+      let reading: ReturnType<typeof readHeads> | undefined;
+      // One read for all that nobody reads already.
+      const headOf = async (id: DeviceId) => {
+        reading ??= readHeads(missing);
+        return (await reading).get(id);
+      };
       const read = await Promise.all(
-        step.map((id) => heads.peek(id) ?? heads.get(id, async () => (await reading).get(id))),
+        step.map((id) => heads.peek(id) ?? heads.get(id, () => headOf(id))),
       );
       for (const [at, id] of step.entries()) {
         const head = read[at];

@@ -5,6 +5,53 @@ import { createBudgets } from '../../domain/budgets/budgets.ts';
 import { silentLog } from '../../lib/log.ts';
 import { createWills } from './wills.ts';
 
+const ann = payerOfAccount('ann');
+const message = { topic: 't', payload: Buffer.from('gone'), qos: 0, retain: false } as const;
+
+/** Wills whose journal does `synced`; what it was given is in `added`. */
+function start(synced: () => Promise<void> | undefined) {
+  const bytes = createBudgets().of('mqtt_will_bytes');
+  const added: string[] = [];
+  const wills = createWills({
+    ...{ bytes, clock: { now: () => 0 }, shared: undefined, authority: {}, log: silentLog },
+    journal: { add: ({ kind }) => void added.push(kind), synced, decided: () => undefined },
+    handOnShares: { turnOf: async () => undefined },
+    completion: {} as never,
+  });
+  return { wills, bytes, added };
+}
+
+test('a will that is given up leaves nothing in the store', async () => {
+  const { wills, bytes, added } = start(() => undefined);
+  let tries = 0;
+  const publish = async () => {
+    tries += 1;
+    return { kind: 'unavailable' } as const;
+  };
+  const kept = { ...message, publisher: 'k' as never };
+  assert.ok(wills.keep({ payer: ann }, kept));
+  wills.leave('k' as never, { payer: ann, publish }, { message: kept, delayMs: 0, turn: 7 });
+  for (let n = 0; n < 100; n += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    wills.sweep(0);
+  }
+  assert.deepEqual([tries, added, bytes.used], [60, ['will_settled'], 0]);
+});
+
+test('a client is let in although nothing is written to the disk', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { wills, bytes, added } = start(() => new Promise(() => undefined));
+  const opened: number[] = [];
+  const will = { key: 'k' as never, message, delayMs: 0, turn: 0 };
+  const put = wills.put(will, ann, (turn) => opened.push(turn) > 0);
+  t.mock.timers.tick(2_999);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(opened, []);
+  t.mock.timers.tick(1);
+  await put;
+  assert.deepEqual([opened.length, added, bytes.used], [1, ['will_kept'], 0]);
+});
+
 test('a will that meets a bug is over, and the bug is in the log', async () => {
   const logged: string[] = [];
   const bytes = createBudgets().of('mqtt_will_bytes');
@@ -22,10 +69,9 @@ test('a will that meets a bug is over, and the bug is in the log', async () => {
     } as never,
   });
   const client = {
-    payer: payerOfAccount('ann'),
+    payer: ann,
     publish: async () => ({ kind: 'accepted', isPassedOn: true }) as const,
   };
-  const message = { topic: 't', payload: Buffer.from('gone'), qos: 0, retain: false } as const;
   assert.ok(wills.keep(client, message));
   wills.leave('k' as never, client, { message, delayMs: 0, turn: 0 });
   await wills.finish();

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Budget, Payer } from '../../domain/budgets/budget.ts';
 import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { bytesOfMessage, type Message, type SessionKey } from '../../domain/messaging/message.ts';
@@ -29,6 +30,9 @@ const willBytes = 512;
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
 
+/** So long a client waits for its will to be on disk: beyond, the disk takes nothing. */
+const putMsMax = 3_000;
+
 interface WillsOptions {
   readonly bytes: Budget;
   readonly clock: Clock;
@@ -58,10 +62,11 @@ export function createWills(options: WillsOptions) {
     bytes.release(client.payer, sizeOf(message));
     const published = publish(will).then((outcome) => {
       underWay.delete(published);
-      if (outcome !== 'unavailable' || isOver || tries >= triesMax) return;
-      // It may be stored all the same: then only those who listen get it.
+      if (outcome !== 'unavailable' || isOver) return;
+      // A copy of it may be stored all the same: then only those who listen get it.
       const again = { ...will, message: { ...message, isRepetition: true } as const };
-      if (keep(client, message)) untaken.push({ will: again, tries });
+      if (tries < triesMax && keep(client, message)) untaken.push({ will: again, tries });
+      else settle(message.publisher, will.turn, client.payer);
     });
     underWay.add(published);
   }
@@ -199,7 +204,8 @@ function createKeptWills({
 
   /**
    * Makes the will of a client durable that is let in, where this process is alone, and then
-   * calls `open`, which answers whether the client is there yet.
+   * calls `open`, which answers whether the client is there yet. While the disk takes nothing,
+   * clients are let in all the same: their wills are in memory until it does.
    */
   async function put(
     will: StoredWill,
@@ -212,7 +218,11 @@ function createKeptWills({
     lastTurn += 1;
     const turn = lastTurn;
     journal.add({ kind: 'will_kept', ...will, turn }, payer);
-    await journal.synced();
+    const patience = new AbortController();
+    const patient = wait(putMsMax, undefined, { signal: patience.signal, ref: false });
+    await Promise.race([journal.synced(), patient]);
+    patience.abort();
+    patient.catch(() => undefined);
     bytes.release(payer, sizeOf(message));
     if (!open(turn)) settle(key, turn, payer);
   }

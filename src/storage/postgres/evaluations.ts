@@ -69,7 +69,8 @@ interface StateRow {
 
 /**
  * Until the commit ends nobody else files evaluations on these devices: their places are in the
- * order of commits. All of a commit at once, behind its sensors.
+ * order of commits. Calls that share a commit may lock devices in another order than another
+ * commit does: the server ends one of both, and it is made again.
  */
 const lock = 'select from devices where id = any($1::text[]) order by id for no key update';
 

@@ -18,9 +18,17 @@ const isOfServer = /^(53|54|55|58|40)/;
 export const isFull = (error: unknown): boolean => sqlStateOf(error) === tooManyConnections;
 
 const conflicts: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
+const uniqueViolation = '23505';
 
-/** Whether it was undone for another commit: tried again, it finds what that one left. */
-export const isConflict = (error: unknown): boolean => conflicts.has(sqlStateOf(error));
+/**
+ * Whether it was undone for another commit: tried again, it finds what that one left. A sensor that
+ * was made again while a commit waited for its locks may have another's row at an ordinal.
+ */
+export function isConflict(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (state !== uniqueViolation) return conflicts.has(state);
+  return (error as { readonly table?: unknown }).table === 'hot';
+}
 
 /** Whether the connection is lost or useless, so that a new one has to be made. */
 export function isConnectionLost(error: unknown): boolean {

@@ -67,6 +67,8 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
   const name = randomBytes(16).toString('hex');
   const connection = `${name} 1`;
   return inTransaction(client, async () => {
+    // First alone: the statement behind it finds the writers of those who joined meanwhile.
+    await session.run(takeTurn);
     await session.run(lockWriters);
     const row = await session.first<{ id: number }>(insertMember);
     const id = row?.id ?? 0;

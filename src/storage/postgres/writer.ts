@@ -103,8 +103,10 @@ export function createWriter(link: Link, log: Log, onNews: () => void = () => un
         });
         return;
       } catch (error) {
-        const isAway = isConnectionLost(error) || isConflict(error);
-        if (isAway && performance.now() < giveUpAt && !link.isFenced()) {
+        const isAway = isConnectionLost(error);
+        // Several calls that met another commit are made one by one: fewer rows wait for each other.
+        const mayRetry = isAway || (calls.length === 1 && isConflict(error));
+        if (mayRetry && performance.now() < giveUpAt && !link.isFenced()) {
           await wait(Math.min(postgresLimits.retryMs * 2 ** failures, postgresLimits.retryMsMax));
           continue;
         }

@@ -38,11 +38,11 @@ export const accessKeyTable = createTable<AccessKeyRecord>('access_keys', {
   plain: ['id', 'hash', 'userId', 'createdAt', 'expiresAt'],
 });
 
-/** The columns of users that come with a credential. */
 interface KeyRow extends Row {
   readonly position: number;
 }
 
+/** The columns of users that come with a credential. */
 interface BearerRow extends Row {
   readonly username: string;
   readonly is_admin: number;

@@ -83,8 +83,9 @@ interface ShownParts {
   readonly ranges: readonly Condition[];
   readonly counted: readonly string[];
   readonly uncounted?: string;
-  /** Positions of what the user was granted beyond these. */
-  readonly reached: readonly number[];
+  /** Hidden things that the user was granted beyond these, while the condition holds for them. */
+  readonly reached: readonly GrantedPlace[];
+  readonly isReached?: Condition;
 }
 
 const isOwners = 'nocase(owner) = nocase(?)';
@@ -104,18 +105,20 @@ async function partsOf(
   }
   const granted = typeof who === 'string' ? [] : await grantedPlaces(reader, kind, who);
   const reached = granted.filter(({ listed }) => owned === undefined || listed === owned);
-  const places = reached.map(({ position }) => position);
   if (owned !== undefined) {
     const ranges = [{ sql: `${isOwners} and ${open.sql}`, values: [owned] }];
-    return { ranges, counted: [`=${owned}`], uncounted: owned, reached: places };
+    const isReached = { sql: 'listed = ?', values: [owned] };
+    return { ranges, counted: [`=${owned}`], uncounted: owned, reached, isReached };
   }
   if (own === undefined) return { ranges: [open], counted: [''], reached: [] };
   const hidden = { sql: 'listed = ?', values: [own] };
-  return { ranges: [open, hidden], counted: ['', own], reached: places };
+  const isReached = { sql: `listed not in ('', ?)`, values: [own] };
+  return { ranges: [open, hidden], counted: ['', own], reached, isReached };
 }
 
 /** A hidden thing of another user, with its owner. */
 interface GrantedPlace {
+  readonly id: string;
   readonly position: number;
   readonly listed: string;
 }
@@ -134,7 +137,7 @@ async function grantedPlaces(
   const owner = username.toLowerCase();
   const pace = reader.turns?.paceOf(owner);
   const select = `
-    select position, listed from ${kind}s
+    select id, position, listed from ${kind}s
     where id in (select value from each($1)) and listed not in ('', $2)`;
   const all = [...reached];
   const placed: GrantedPlace[] = [];
@@ -151,7 +154,7 @@ async function grantedPlaces(
 /** Selects `place`: so many positions of a list after one, in order. */
 function placesAfter(
   kind: ResourceKind,
-  { ranges, reached }: ShownParts,
+  { ranges, reached, isReached = everything }: ShownParts,
   { after, count }: { readonly after: number; readonly count: number },
 ): Condition {
   const parts: Condition[] = ranges.map(({ sql, values }) => ({
@@ -159,10 +162,14 @@ function placesAfter(
       order by position limit ?) as part`,
     values: [...values, after, count],
   }));
-  const granted = reached.filter((place) => place > after).slice(0, count);
+  const granted = reached.filter(({ position }) => position > after).slice(0, count);
   if (granted.length > 0) {
-    const sql = 'select cast(value as bigint) as position from each(?)';
-    parts.push({ sql, values: [granted.map(String)] });
+    // As they are now: another thing may have the position by then, or the right to it ended.
+    const { sql, values } = allOf([isReached, oneOf(granted.map(({ id }) => id))]);
+    parts.push({
+      sql: `select position from ${kind}s where ${sql} and position > ?`,
+      values: [...values, after],
+    });
   }
   return {
     sql: `select position as place from (${parts.map(({ sql }) => sql).join(' union all ')})
@@ -181,7 +188,7 @@ async function countParts(
   { counted, uncounted, reached }: ShownParts,
 ): Promise<number> {
   const all = uncounted === undefined ? counted : [...counted, uncounted];
-  const found = await session.first<Count>(selectCounted, kind, uncounted ?? '-', all);
+  const found = await session.first<Count>(selectCounted, kind, uncounted ?? null, all);
   return (found?.n ?? 0) + reached.length;
 }
 
@@ -225,7 +232,9 @@ export function listing<Row>(reader: SqlReader, kind: ResourceKind, columns: str
     async page({ limit, offset, ...shown }: Shown & { limit: number; offset: number }) {
       const { who, only } = shown.visibleTo;
       if (only !== undefined) {
-        const { sql, values } = allOf(visibleAmong(kind, shown.visibleTo));
+        const { owner } = shown;
+        const isShown = owner === undefined ? everything : { sql: isOwners, values: [owner] };
+        const { sql, values } = allOf([...visibleAmong(kind, shown.visibleTo), isShown]);
         const wanted = { columns, from: numbered(`${table} where ${sql}`) };
         return reader.inSnapshot((session) =>
           readPage<Row>(session, wanted, values, { limit, offset }),
@@ -277,13 +286,14 @@ export interface Condition {
 }
 
 const oneOfThese = 'id in (select value from each(?))';
+const oneOf = (ids: readonly string[]): Condition => ({ sql: oneOfThese, values: [ids] });
 
 /** The rows that a list of these ids alone may show, of the table that keeps this kind. */
 export function visibleAmong(
   kind: ResourceKind,
   { who, only = new Set(), madeBy }: VisibleTo,
 ): readonly Condition[] {
-  const conditions: Condition[] = [{ sql: oneOfThese, values: [[...only]] }];
+  const conditions: Condition[] = [oneOf([...only])];
   if (kind === 'device' && madeBy !== undefined && typeof who !== 'string') {
     const sql = `(created_at <= ? or ${isOwners})`;
     conditions.push({ sql, values: [madeBy, who.username] });

@@ -19,6 +19,8 @@ const secretTable = 'create table backup_files (name text primary key, content b
 const keepFile = 'insert into backup_files (name, content) values (?, ?)';
 const findFile = 'select content from backup_files where name = ?';
 const dropFiles = 'drop table backup_files';
+/** Backups of earlier versions have none. */
+const findWills = `select 1 from sqlite_schema where name = 'mqtt_wills'`;
 const isBackup = `select count(*) as n from sqlite_schema where name = 'backup_files'`;
 
 /**
@@ -175,6 +177,8 @@ function takeFiles(path: string): readonly (readonly [name: string, content: Uin
       return content instanceof Uint8Array ? [[name, content] as const] : [];
     });
     database.exec(dropFiles);
+    // Clients that were connected then are long gone, or back.
+    if (database.prepare(findWills).get() !== undefined) database.exec('delete from mqtt_wills');
     return files;
   } finally {
     database.close();

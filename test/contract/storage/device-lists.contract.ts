@@ -122,6 +122,38 @@ const promises: Promises = {
     assert.deepEqual(await idsVisibleTo(opened, { who: 'public', only }), ['a', '__proto__']);
     assert.deepEqual(await idsVisibleTo(opened, { who: 'everything', only: new Set() }), []);
     assert.deepEqual(await idsVisibleTo(opened, { who: 'everything', only }, 'id==p,b'), ['p']);
+    await opened.devices.insert(aDevice('bobs', { owner: username('bob') }));
+    const two = { who: 'everything', only: new Set(['bobs', 'a']) } as const;
+    assert.deepEqual(await idsVisibleTo(opened, two, 'owner==bob'), ['bobs']);
+    assert.deepEqual(await idsVisibleTo(opened, two, 'owner==alice'), ['a']);
+    assert.deepEqual(await idsVisibleTo(opened, two), ['a', 'bobs']);
+  },
+
+  'what was granted is listed as it is now, whoever has its place': async (opened) => {
+    const hidden = { visibility: 'private' } as const;
+    for (const id of ['a', 'b']) await opened.devices.insert(aDevice(id, hidden));
+    const who = { username: username('bob'), reached: new Set(['a', 'b']) };
+    const shown = async () => (await list(opened, { visibleTo: { who }, ...wholePage })).devices;
+    assert.deepEqual(
+      (await shown()).map(({ id }) => id),
+      ['a', 'b'],
+    );
+    await opened.devices.remove(deviceId('b'));
+    await opened.devices.insert(aDevice('secret', hidden));
+    await opened.devices.update(deviceId('a'), { visibility: 'public' }, noon);
+    assert.deepEqual(
+      (await shown()).map(({ id }) => id),
+      ['a'],
+    );
+  },
+
+  'names that are signs count as any other': async (opened) => {
+    const dash = username('-');
+    for (const id of ['a', 'b']) {
+      await opened.devices.insert(aDevice(id, { owner: dash, visibility: 'private' }));
+    }
+    const who = { username: dash, reached: new Set<string>() };
+    assert.deepEqual(await idsVisibleTo(opened, { who }), ['a', 'b']);
   },
 
   'a filter finds devices by their fields as they are now': async (opened) => {

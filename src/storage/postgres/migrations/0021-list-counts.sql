@@ -29,15 +29,20 @@ create function count_listed() returns trigger language plpgsql as $$
 declare
   parts text[] := '{}';
   gone text[] := '{}';
+  merged text[] := '{}';
 begin
   if tg_op <> 'DELETE' then parts := array['*', new.listed, '=' || nocase(new.owner)]; end if;
   if tg_op <> 'INSERT' then gone := array['*', old.listed, '=' || nocase(old.owner)]; end if;
   insert into list_counts (kind, part, things)
     select tg_argv[0], part, 1 from unnest(parts) as part
     union all select tg_argv[0], part, -1 from unnest(gone) as part;
-  if random() < 0.02 then
+  -- What an account leaves behind goes with its last thing.
+  if random() < 0.02 then merged := parts || gone;
+  elsif tg_op = 'DELETE' then merged := array_remove(gone[2:3], '');
+  end if;
+  if cardinality(merged) > 0 then
     with taken as (
-      select ctid from list_counts where kind = tg_argv[0] and part = any(parts || gone)
+      select ctid from list_counts where kind = tg_argv[0] and part = any(merged)
       for update skip locked),
     removed as (
       delete from list_counts where ctid in (select ctid from taken) returning part, things)
