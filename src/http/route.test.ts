@@ -76,7 +76,7 @@ test('a body carries its reader, whose value and refusals are the handler’s', 
 
 const sliceMs = 1;
 const guest = { kind: 'guest', address: '10.0.0.1' } as const;
-/** What a responder asks of its edge. */
+/** The part of an edge that a responder asks. */
 const edgeFor = (turnMs: number) =>
   ({
     authenticate: async () => guest,

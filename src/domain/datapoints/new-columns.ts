@@ -12,7 +12,7 @@ const rowsPerBlock = 16_384;
  */
 export class NewColumns implements NewDatapoints {
   #length = 0;
-  /** Numbers, each with its timestamp behind it: NaN where there is none. All but the last are full. */
+  /** Numbers, each with its timestamp behind it, NaN where there is none; the last one grows. */
   readonly #blocks: number[][] = [];
   /** Values that are no numbers, as JSON.stringify writes them; as many as a block's last needs. */
   readonly #texts: (string | undefined)[][] = [];

@@ -62,8 +62,8 @@ export interface FeedLog {
   append(text: string, settled?: WillName): Promise<LogPosition | undefined>;
   /**
    * The first of what others wrote and this process has not read: all of it when they are fewer
-   * than `entriesPerRead`. Entries of one writer, on one sensor or on rules of one device are in the order
-   * of their commits.
+   * than `entriesPerRead`. Entries of one writer, on one sensor or on rules of one device are in
+   * the order of their commits.
    */
   read(): Promise<readonly LogEntry[]>;
   readonly entriesPerRead: number;

@@ -107,7 +107,7 @@ export interface QueueEntry {
 export interface StoredSessions {
   readonly sessions: readonly StoredSession[];
   readonly retained: readonly Message[];
-  /** Those that were not settled, in the order of their terms. Absent: none. */
+  /** Wills that were not settled, in the order of their terms. No wills: it is absent. */
   readonly wills?: readonly StoredWill[];
 }
 

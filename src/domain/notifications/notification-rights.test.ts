@@ -99,7 +99,7 @@ test('what hides a device hides its rules at once, and others are not asked for'
   assert.deepEqual(await listOf(person('eve')), ['open', 'hidden', 'open hidden']);
   const first = reads() - before;
   await listOf(person('eve'));
-  // What is gone is asked for each time.
+  // A device that is gone is asked for each time.
   assert.ok(reads() - before - first < first, `${first}, then ${reads() - before - first}`);
 });
 

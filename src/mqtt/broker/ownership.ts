@@ -159,7 +159,7 @@ export function createOwnership(options: OwnershipOptions) {
     if (cleanStart) wills.publishNow(key);
     else wills.cancel(key);
     const received = Promise.allSettled(session.received?.values() ?? []);
-    // What is stored may wait for entries behind this one: no longer than the other process waits.
+    // Stored values may wait for entries behind this one: no longer than the other process waits.
     await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
     await journal.settled();
     if (registry.find(key) === session && session.link === undefined) registry.release(session);
@@ -321,7 +321,7 @@ function createReplay(
       since: claimed.since.get(subscription.filter) ?? (() => 0),
     })),
   );
-  /** Those that no entry of the writer was for yet; the next ones last. */
+  /** Subscriptions that no entry of the writer was for yet; the next ones last. */
   const comingBy = new Map<number, typeof coming>();
 
   function offer(session: Session, delivery: Delivery, terms: DeliveryTerms) {

@@ -104,7 +104,7 @@ export function createWriter(link: Link, log: Log, onNews: () => void = () => un
         return;
       } catch (error) {
         const isAway = isConnectionLost(error);
-        // Several calls that met another commit are made one by one: fewer rows wait for each other.
+        // Several calls that met another commit are made one by one, with fewer locks each.
         const mayRetry = isAway || (calls.length === 1 && isConflict(error));
         if (mayRetry && performance.now() < giveUpAt && !link.isFenced()) {
           await wait(Math.min(postgresLimits.retryMs * 2 ** failures, postgresLimits.retryMsMax));

@@ -20,16 +20,15 @@ import {
 } from './device-row.ts';
 import type { DeviceInsert, deviceWrites } from './device-writes.ts';
 import { patchOf, resourcePatchOf } from './patch.ts';
+import { countingOwned, firstPosition, listing, visibleAmong } from './resources.ts';
 import {
   allOf,
   type Condition,
-  countingOwned,
-  firstPosition,
-  listing,
   numbered,
-  visibleAmong,
-} from './resources.ts';
-import type { SqlContext, SqlReader, Value } from './session.ts';
+  type SqlContext,
+  type SqlReader,
+  type Value,
+} from './session.ts';
 import { createStoredBytes, type StoredDatapoints } from './stored-bytes.ts';
 
 // A few more, such as those with the word in their meta: they are checked one by one.

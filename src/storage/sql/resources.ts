@@ -6,12 +6,14 @@ import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import { applyPatch, type ResourcePatch } from './patch.ts';
 import {
+  allOf,
+  type Condition,
   type Count,
   deletion,
+  numbered,
   readPage,
   type SqlReader,
   type SqlSession,
-  type Value,
 } from './session.ts';
 import { found, type Row, reading, type Table, textsFrom } from './table.ts';
 
@@ -279,12 +281,6 @@ export function resourceReads<Thing>(
   };
 }
 
-/** A condition of a where clause, with one `?` for each of its values, in their order. */
-export interface Condition {
-  readonly sql: string;
-  readonly values: readonly Value[];
-}
-
 const oneOfThese = 'id in (select value from each(?))';
 const oneOf = (ids: readonly string[]): Condition => ({ sql: oneOfThese, values: [ids] });
 
@@ -304,23 +300,6 @@ export function visibleAmong(
   // In one test, so that SQLite searches the ids.
   const sql = `(${open.sql} or listed = ? or ${oneOfThese})`;
   return [...conditions, { sql, values: [isOthers ? '' : who.username.toLowerCase(), reached] }];
-}
-
-/** The condition that holds where all of these do. */
-export function allOf(conditions: readonly Condition[]): Condition {
-  return {
-    sql: ['true', ...conditions.map(({ sql }) => sql)].join(' and '),
-    values: conditions.flatMap(({ values }) => values),
-  };
-}
-
-/** The statement with its question marks numbered. */
-export function numbered(sql: string): string {
-  let last = 0;
-  return sql.replaceAll('?', () => {
-    last += 1;
-    return `$${last}`;
-  });
 }
 
 /** The scopes kept as a JSON array. */

@@ -145,3 +145,26 @@ export const forPostgres = (sql: string): string =>
 /** The columns of the elements of so many lists. */
 const namesOf = (lists: readonly string[]): readonly string[] =>
   lists.map((_, at) => (at === 0 ? 'value' : `value${at + 1}`));
+
+/** A condition of a where clause, with one `?` for each of its values, in their order. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/** The condition that holds where all of these do. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: ['true', ...conditions.map(({ sql }) => sql)].join(' and '),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** The statement with its question marks numbered. */
+export function numbered(sql: string): string {
+  let last = 0;
+  return sql.replaceAll('?', () => {
+    last += 1;
+    return `$${last}`;
+  });
+}
