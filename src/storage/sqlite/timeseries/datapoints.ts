@@ -302,8 +302,7 @@ function createAppendQueue(options: {
     while (long !== undefined && batch.some(({ deviceId }) => deviceId === long?.deviceId)) {
       await long.isOver;
     }
-    const count = batch.reduce((sum, push) => sum + push.batch.count, 0);
-    const isLong = count > limits.longPushDatapointsMin;
+    const isLong = batch.some((push) => push.batch.count > limits.longPushDatapointsMin);
     return options.append(batch, isLong);
   }
 
