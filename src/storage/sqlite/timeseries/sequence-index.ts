@@ -10,10 +10,11 @@ export type RowAt = (sequenceNumber: number) => {
 
 const slotsMin = 16;
 const nothing = new Uint32Array(0);
-/** Slots that move to a larger table when one is added. */
-const movedPerAdd = 16;
-/** Slots of a table that moves at once: its datapoints are in the processor's cache then. */
-const movedAtOnceMax = 1_024;
+/**
+ * Slots that move to a larger table whenever so many were added: together, as the first ones bring
+ * their datapoints into the processor's cache.
+ */
+const [movedSlots, addsPerMove] = [512, 32];
 /** How full tables get, spread so that a thousand sensors of one pace do not grow in one batch. */
 const fillMin = 0.5;
 const fillSpread = 0.1;
@@ -67,7 +68,7 @@ export class SequenceIndex {
     if (this.#slots[slot] !== 0 || this.#inBefore(timestamp, value) !== 0) return;
     this.#slots[slot] = sequenceNumber - this.#base + 1;
     this.#count += 1;
-    if (this.#before !== nothing) this.#move(movedPerAdd);
+    if (this.#before !== nothing && this.#count % addsPerMove === 0) this.#move();
     if (this.#count > this.#countMax) this.#grow();
   }
 
@@ -97,18 +98,17 @@ export class SequenceIndex {
     }
   }
 
-  /** Begins a table of twice the slots; what a large one before has moves with the next ones. */
+  /** Begins a table of twice the slots; what is in the one before moves while it fills. */
   #grow(): void {
     this.#before = this.#slots;
     this.#moved = 0;
     this.#slots = new Uint32Array(this.#before.length * 2);
     this.#countMax = Math.floor(this.#slots.length * this.#fill);
-    if (this.#before.length <= movedAtOnceMax) this.#move(movedAtOnceMax);
   }
 
-  /** Moves so many slots: all are moved long before the larger table is full. */
-  #move(count: number): void {
-    const end = Math.min(this.#moved + count, this.#before.length);
+  /** Moves some slots: all are moved long before the larger table is full. */
+  #move(): void {
+    const end = Math.min(this.#moved + movedSlots, this.#before.length);
     for (; this.#moved < end; this.#moved += 1) {
       const behind = this.#before[this.#moved] ?? 0;
       if (behind === 0) continue;
