@@ -8,19 +8,10 @@ export type RowAt = (sequenceNumber: number) => {
   readonly row: number;
 };
 
-const slotsMin = 16;
-const nothing = new Uint32Array(0);
-/**
- * Slots that move to a larger table whenever so many were added: together, as the first ones bring
- * their datapoints into the processor's cache.
- */
-const [movedSlots, addsPerMove] = [512, 32];
-/** How full tables get, spread so that a thousand sensors of one pace do not grow in one batch. */
-const fillMin = 0.5;
-const fillSpread = 0.1;
-/** Steps by the golden ratio spread evenly, however many there are. */
-const goldenStep = 0.618_033_988_749_895;
-let spread = 0;
+/** Datapoints of the first block; a later one has as many as all before it, … */
+const blockCountMin = 8;
+/** … up to a table of 64 KB. */
+const blockCountMax = 16_384;
 /** Secret of the process: no client can choose datapoints that fall on one slot. */
 const seed = randomInt(2 ** 32);
 const factor = randomInt(2 ** 31) * 2 + 1;
@@ -28,95 +19,91 @@ const factor = randomInt(2 ** 31) * 2 + 1;
 const words = new Uint32Array(2);
 const double = new Float64Array(words.buffer);
 
+/** A table of datapoints that came one after the other; at most half of its slots are taken. */
+interface Block {
+  /** Each has how far behind the base a count of arrival is, from 1; 0: free. */
+  readonly slots: Uint16Array;
+  readonly base: number;
+  count: number;
+  earliest: Instant;
+  latest: Instant;
+}
+
 /**
- * Which datapoint outside chunks has a timestamp and a value: a table of counts of arrival, 7 to 16
- * bytes for each, whose timestamps and values stay in their columns.
+ * Which datapoint outside chunks has a timestamp and a value: tables of counts of arrival, 4 to 8
+ * bytes for each, whose timestamps and values stay in their columns. A full table stays as it is
+ * and the next one begins, so that none is ever copied; those whose timestamps end before or begin
+ * after the one that is asked for are passed over.
  */
 export class SequenceIndex {
-  readonly #base: number;
   readonly #rowAt: RowAt;
-  /** Each has how far behind the base a count is, from 1; 0: free. */
-  #slots: Uint32Array;
-  #count = 0;
-  /** How much of its slots the table fills before it grows. */
-  readonly #fill: number;
-  /** The same as a count. */
-  #countMax: number;
-  /** The table before it grew, whose slots from `#moved` on are still to be moved. */
-  #before: Uint32Array = nothing;
-  #moved = 0;
+  readonly #blocks: Block[] = [];
+  /** The one that grows. */
+  #block: Block;
 
   /** An empty index of counts from `base`, for so many datapoints at first. */
   constructor(base: number, room: number, rowAt: RowAt) {
-    this.#base = base;
     this.#rowAt = rowAt;
-    spread = (spread + goldenStep) % 1;
-    let length = slotsMin;
-    while (length < room * 2) length *= 2;
-    this.#slots = new Uint32Array(length);
-    this.#fill = fillMin + fillSpread * spread;
-    this.#countMax = Math.floor(length * this.#fill);
+    this.#block = this.#begin(base, room);
   }
 
-  /** Adds a datapoint that has a timestamp, unless an equal one is there. */
+  /** Adds a datapoint that has a timestamp. */
   add(sequenceNumber: number): void {
     const { columns, row } = this.#rowAt(sequenceNumber);
     const timestamp = timestampAt(columns, row);
     if (timestamp === undefined) return;
-    const value = valueAt(columns, row);
-    const slot = this.#slotOf(this.#slots, timestamp, value);
-    if (this.#slots[slot] !== 0 || this.#inBefore(timestamp, value) !== 0) return;
-    this.#slots[slot] = sequenceNumber - this.#base + 1;
-    this.#count += 1;
-    if (this.#before !== nothing && this.#count % addsPerMove === 0) this.#move();
-    if (this.#count > this.#countMax) this.#grow();
+    const block = this.#blockFor(sequenceNumber);
+    const hash = hashOf(timestamp, valueAt(columns, row));
+    const mask = block.slots.length - 1;
+    let slot = hash & mask;
+    while (block.slots[slot] !== 0) slot = (slot + 1) & mask;
+    block.slots[slot] = sequenceNumber - block.base + 1;
+    block.count += 1;
+    if (timestamp < block.earliest) block.earliest = timestamp;
+    if (timestamp > block.latest) block.latest = timestamp;
   }
 
-  /** The count of the datapoint with this timestamp, and this number or JSON text; or undefined. */
+  /** The count of the first datapoint with this timestamp, and this number or JSON text. */
   find(timestamp: Instant, value: string | number): number | undefined {
-    const slot = this.#slotOf(this.#slots, timestamp, value);
-    const behind = this.#slots[slot] || this.#inBefore(timestamp, value);
-    return behind === 0 ? undefined : this.#base + behind - 1;
+    const hash = hashOf(timestamp, value);
+    for (const block of this.#blocks) {
+      if (timestamp < block.earliest || timestamp > block.latest) continue;
+      const behind = this.#behindIn(block, hash, timestamp, value);
+      if (behind !== 0) return block.base + behind - 1;
+    }
+    return undefined;
   }
 
-  /** The entry in the table before it grew; 0: none. */
-  #inBefore(timestamp: Instant, value: string | number): number {
-    if (this.#before === nothing) return 0;
-    return this.#before[this.#slotOf(this.#before, timestamp, value)] ?? 0;
-  }
-
-  /** Where the datapoint is, or the free slot where it would be. */
-  #slotOf(slots: Uint32Array, timestamp: Instant, value: string | number): number {
+  #behindIn(block: Block, hash: number, timestamp: Instant, value: string | number): number {
+    const { slots, base } = block;
     const mask = slots.length - 1;
-    let slot = hashOf(timestamp, value) & mask;
+    let slot = hash & mask;
     for (;;) {
       const behind = slots[slot] ?? 0;
-      if (behind === 0) return slot;
-      const { columns, row } = this.#rowAt(this.#base + behind - 1);
-      if (timestampAt(columns, row) === timestamp && valueAt(columns, row) === value) return slot;
+      if (behind === 0) return 0;
+      const { columns, row } = this.#rowAt(base + behind - 1);
+      if (timestampAt(columns, row) === timestamp && valueAt(columns, row) === value) return behind;
       slot = (slot + 1) & mask;
     }
   }
 
-  /** Begins a table of twice the slots; what is in the one before moves while it fills. */
-  #grow(): void {
-    this.#before = this.#slots;
-    this.#moved = 0;
-    this.#slots = new Uint32Array(this.#before.length * 2);
-    this.#countMax = Math.floor(this.#slots.length * this.#fill);
+  /** The table that has a slot for a datapoint, whose distance from its base fits into the slot. */
+  #blockFor(sequenceNumber: number): Block {
+    const { base, count, slots } = this.#block;
+    if (count * 2 === slots.length || sequenceNumber - base >= 0xffff) {
+      this.#block = this.#begin(sequenceNumber, slots.length);
+    }
+    return this.#block;
   }
 
-  /** Moves some slots: all are moved long before the larger table is full. */
-  #move(): void {
-    const end = Math.min(this.#moved + movedSlots, this.#before.length);
-    for (; this.#moved < end; this.#moved += 1) {
-      const behind = this.#before[this.#moved] ?? 0;
-      if (behind === 0) continue;
-      const { columns, row } = this.#rowAt(this.#base + behind - 1);
-      const timestamp = timestampAt(columns, row) ?? 0;
-      this.#slots[this.#slotOf(this.#slots, timestamp, valueAt(columns, row))] = behind;
-    }
-    if (end === this.#before.length) this.#before = nothing;
+  #begin(base: number, room: number): Block {
+    let length = blockCountMin * 2;
+    while (length < room * 2 && length < blockCountMax * 2) length *= 2;
+    const slots = new Uint16Array(length);
+    const none = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY };
+    const block = { slots, base, count: 0, ...none };
+    this.#blocks.push(block);
+    return block;
   }
 }
 
