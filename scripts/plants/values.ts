@@ -29,6 +29,17 @@ export const plantsOfValues: readonly Plant[] = [
     ],
   },
   {
+    name: 'a form for InfluxDB has so many pairs',
+    ...{ file: lines, test: 'a form of very many pairs is refused at once', says: /200 !== 400/ },
+    patches: [
+      patch(
+        'src/http/compatible/influx-routes.ts',
+        'readForm(Buffer.isBuffer(body) ? body : Buffer.alloc(0))',
+        'new URLSearchParams(String(body))',
+      ),
+    ],
+  },
+  {
     name: 'a compressed body has the limit of its path',
     ...{ file: 'test/v2/compressed-bodies.test.ts', test: 'as it is unpacked', says: /413/ },
     patches: [

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { readForm } from '../wire/thing-speak.ts';
 import { EdgeError } from './errors.ts';
 
 /** Where a provider of calls asks what to say. */
@@ -13,7 +14,7 @@ export function mountCallAnswers(
   answerCall: (callId: string) => Promise<string>,
 ): void {
   fastify.post(callAnswersPath, async (request, reply) => {
-    const form = new URLSearchParams(Buffer.isBuffer(request.body) ? `${request.body}` : '');
+    const form = readForm(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     const callId = form.get('clientRequestId') ?? '';
     // The last question of a call, with isActive=0, only reports that it ended.
     const words = form.get('isActive') === '0' ? '' : await answerCall(callId);

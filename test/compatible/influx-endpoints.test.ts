@@ -161,3 +161,18 @@ test('clients of InfluxDB 3 write to /api/v3/write_lp', async () => {
   assert.equal((await write('accept_partial=false', long)).status, 413);
   assert.equal((await write('precision=day', 'v3 v=1')).status, 400);
 });
+
+test('a form of very many pairs is refused at once, sent by anybody', async () => {
+  const path = '//query';
+  const type = 'application/x-www-form-urlencoded';
+  const names = Array.from({ length: 100_000 }, (_, at) => `&${at}`).join('');
+  const startedAt = performance.now();
+  for (const query of ['q=show databases', 'p=nobody']) {
+    const body = `${query}${names}`;
+    const reply = await service.call({ method: 'POST', path, type, body, headers: {} });
+    assert.equal(reply.status, 400, reply.text);
+    assert.match(reply.text, /at most 256 pairs/);
+  }
+  // Each name was looked for among all those before: minutes.
+  assert.ok(performance.now() - startedAt < 5_000);
+});

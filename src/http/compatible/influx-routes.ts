@@ -5,6 +5,7 @@ import { invalid } from '../../domain/errors.ts';
 import { countFor } from '../../lib/connection-guard.ts';
 import { OneOf, Text } from '../../wire/fields.ts';
 import { type Precision, precisions } from '../../wire/line-protocol.ts';
+import { readForm, type UpdateParameters } from '../../wire/thing-speak.ts';
 import { done, jsonType } from '../answer.ts';
 import { type Authenticate, basicCredentials } from '../authentication.ts';
 import { asSent, streamBody } from '../body.ts';
@@ -13,6 +14,7 @@ import { pathOf } from '../refused-pushes.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 import { readableLines, type WriteLines } from './line-writes.ts';
+import { queryOf } from './thing-speak-routes.ts';
 
 const body = streamBody(
   Type.String({
@@ -156,13 +158,10 @@ export function mountInfluxQueries(scope: FastifyInstance, authenticate: Authent
   });
 }
 
-/** Of the address and of a form; the form counts. */
-function parametersOf({ url, body }: FastifyRequest): URLSearchParams {
-  const mark = url.indexOf('?');
-  const parameters = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
-  const form = new URLSearchParams(Buffer.isBuffer(body) ? body.toString().trim() : '');
-  for (const [name, text] of form) parameters.set(name, text);
-  return parameters;
+/** Of the address and of a form; the form counts. Throws DomainError where either has many. */
+function parametersOf({ url, body }: FastifyRequest): UpdateParameters {
+  const form = readForm(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+  return new Map([...queryOf(url), ...form]);
 }
 
 function statementsOf(query: string): readonly string[] {
