@@ -68,6 +68,11 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [limit('jsonCostMax: 10_000', 'jsonCostMax: 1_000_000_000')],
   },
   {
+    name: 'who connects goes before long work',
+    ...{ file: 'src/lib/event-loop.test.ts', test: 'let in before', says: /slices went before/ },
+    patches: [patch('src/lib/connection-guard.ts', '    noteArrival();\n', '')],
+  },
+  {
     name: 'an account has a quota of connections',
     ...{ file: 'src/app/connection-quotas.test.ts', test: 'an account has its share' },
     says: /25 !== 20/,

@@ -350,7 +350,8 @@ export function createNodeHttp(
   },
 ): NodeHttp {
   const { listeners, headersMs, checkMs, room } = options;
-  const slices = createFairSlices({ turnMs: requestLimits.beginMs });
+  // Before those who connect, who would otherwise be let in faster than their requests begin.
+  const slices = createFairSlices({ turnMs: requestLimits.beginMs, later: setImmediate });
   let isClosing = false;
   const turns = { enter: (payer: string) => (isClosing ? undefined : slices.enter(payer)) };
   const parts = { server, open: new Set<RequestGate>(), room, turns };

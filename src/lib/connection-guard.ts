@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import { noteArrival } from './event-loop.ts';
 import { proxyHeaderBytesMax, readProxyHeader } from './proxy-header.ts';
 
 /**
@@ -135,6 +136,7 @@ export function createConnectionGuard({
 
   /** Answers whether the connection may go on. */
   function accept(socket: GuardedSocket): boolean {
+    noteArrival();
     socket.on('error', ignore);
     if (isOver) {
       socket.destroy();

@@ -1,6 +1,38 @@
+/** How long those who connect go before long work: as long as a slice of it lasts. */
+const arrivalsMsMax = 5;
+
+let waiting: (() => void)[] = [];
+let hasArrival = false;
+let arrivalsSince: number | undefined;
+
+/**
+ * Says that a connection was accepted. Node accepts one in each turn of the event loop: others may
+ * wait behind it, and are let in one by one in turns without long work.
+ */
+export function noteArrival(): void {
+  hasArrival = true;
+}
+
+/** Runs a piece of long work in a next turn of the event loop, behind those who connect. */
+export function inNextTurn(piece: () => void): void {
+  if (waiting.push(piece) === 1) setImmediate(runPieces);
+}
+
+function runPieces(): void {
+  arrivalsSince = hasArrival ? (arrivalsSince ?? performance.now()) : undefined;
+  hasArrival = false;
+  if (arrivalsSince !== undefined && performance.now() - arrivalsSince < arrivalsMsMax) {
+    setImmediate(runPieces);
+    return;
+  }
+  arrivalsSince = undefined;
+  const pieces = waiting;
+  waiting = [];
+  for (const piece of pieces) piece();
+}
+
 /** Resolves when all work that waits for the event loop has run: for long work, step by step. */
-export const yieldToEventLoop = (): Promise<void> =>
-  new Promise((resolve) => setImmediate(resolve));
+export const yieldToEventLoop = (): Promise<void> => new Promise(inNextTurn);
 
 /**
  * Milliseconds that a step of long work may take before other work runs: with what a collection of

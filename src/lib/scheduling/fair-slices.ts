@@ -1,3 +1,4 @@
+import { inNextTurn } from '../event-loop.ts';
 import { PayerQueues } from './payer-queues.ts';
 
 /** The pace of a piece of long work, which leaves the event loop to other work between slices. */
@@ -36,7 +37,14 @@ const ticksPerPiece = 8;
  * between two polls of the sockets, so that other work waits no longer: one long piece, or several
  * short ones.
  */
-export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
+export function createFairSlices({
+  turnMs,
+  later = inNextTurn,
+}: {
+  readonly turnMs: number;
+  /** Runs a slice in a turn of the event loop to come; absent: behind those who connect. */
+  readonly later?: (slice: () => void) => unknown;
+}) {
   /** Each answers true when it has nothing left to get on with. */
   const waiting = new PayerQueues<() => unknown>();
   let isPumping = false;
@@ -53,14 +61,14 @@ export function createFairSlices({ turnMs }: { readonly turnMs: number }) {
       if (begin() === true) continue;
       for (let tick = 0; tick < ticksPerPiece; tick += 1) await undefined;
     }
-    setImmediate(() => void pump());
+    later(() => void pump());
   }
 
   function push(payer: string, begin: () => unknown): void {
     waiting.push(payer, begin);
     if (isPumping) return;
     isPumping = true;
-    setImmediate(() => void pump());
+    later(() => void pump());
   }
 
   const next = (payer: string): Promise<void> => new Promise((resolve) => push(payer, resolve));
