@@ -54,8 +54,7 @@ export function letIn(
     };
     const { will, payer, identity, clientId } = entering;
     if (ownership === undefined) {
-      if (will === undefined) return void enter();
-      return void wills.put({ ...will, key: sessionKey(identity, clientId) }, payer, enter);
+      return void wills.put(sessionKey(identity, clientId), will, payer, enter);
     }
     ownership.take(entering, enter).catch((error: unknown) => {
       log.warn({ err: error }, 'the session of a client could not be claimed');

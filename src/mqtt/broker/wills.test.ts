@@ -42,14 +42,33 @@ test('a client is let in although nothing is written to the disk', async (t) => 
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { wills, bytes, added } = start(() => new Promise(() => undefined));
   const opened: number[] = [];
-  const will = { key: 'k' as never, message, delayMs: 0, turn: 0 };
-  const put = wills.put(will, ann, (turn) => opened.push(turn) > 0);
+  const will = { message, delayMs: 0, turn: 0 };
+  const put = wills.put('k' as never, will, ann, (turn) => opened.push(turn) > 0);
   t.mock.timers.tick(2_999);
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(opened, []);
   t.mock.timers.tick(1);
   await put;
   assert.deepEqual([opened.length, added, bytes.used], [1, ['will_kept'], 0]);
+});
+
+test('a connection without a will comes in behind one of its session that waits', async () => {
+  const step = Promise.withResolvers<void>();
+  const { wills, bytes, added } = start(() => step.promise);
+  const opened: string[] = [];
+  const put = (key: string, name: string, will?: { message: typeof message }) =>
+    wills.put(key as never, will && { ...will, delayMs: 0, turn: 0 }, ann, () => {
+      opened.push(name);
+      return name !== 'gone';
+    });
+  const waiting = [put('k', 'gone', { message }), put('k', 'later'), put('l', 'other')];
+  await waiting[2];
+  assert.deepEqual(opened, ['other']);
+  step.resolve();
+  await Promise.all(waiting);
+  assert.deepEqual(opened, ['other', 'gone', 'later']);
+  await put('k', 'last');
+  assert.deepEqual([added, bytes.used], [['will_kept', 'will_settled'], 0]);
 });
 
 test('a will that meets a bug is over, and the bug is in the log', async () => {

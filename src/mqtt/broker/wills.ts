@@ -186,6 +186,8 @@ function createKeptWills({
 }: Pick<WillsOptions, 'bytes' | 'clock' | 'journal'>) {
   /** Term of the last connection with a will, where no other process gives terms. */
   let lastTurn = clock.now();
+  /** The last connection of each session that waits for the disk, or for another one. */
+  const lastPuts = new Map<SessionKey, Promise<void>>();
 
   /** Takes quota for a will as long as it may be published; false: none is left. */
   const keep = ({ payer }: Pick<Heir, 'payer'>, message: Message): boolean =>
@@ -203,18 +205,32 @@ function createKeptWills({
   }
 
   /**
-   * Makes the will of a client durable that is let in, where this process is alone, and then
-   * calls `open`, which answers whether the client is there yet. While the disk takes nothing,
-   * clients are let in all the same: their wills are in memory until it does.
+   * Calls `open` when the will of a client that is let in is durable, where this process is alone;
+   * it answers whether the client is there yet. While the disk takes nothing, clients are let in
+   * all the same: their wills are in memory until it does. Connections of one session come in as
+   * they were let in, with a will or without.
    */
   async function put(
-    will: StoredWill,
+    key: SessionKey,
+    will: Will | undefined,
     payer: Payer,
     open: (turn: number) => boolean,
   ): Promise<void> {
-    const { key, message } = will;
-    // Without quota it is refused at once, and asks for none afterwards.
-    if (!keep({ payer }, message)) return void open(0);
+    const before = lastPuts.get(key);
+    if (will === undefined && before === undefined) return void open(0);
+    const written = will === undefined ? undefined : write({ ...will, key }, payer);
+    const over = Promise.all([written, before]).then(([turn = 0]) => {
+      if (lastPuts.get(key) === over) lastPuts.delete(key);
+      if (will !== undefined && turn > 0) bytes.release(payer, sizeOf(will.message));
+      if (!open(turn)) settle(key, turn, payer);
+    });
+    lastPuts.set(key, over);
+    await over;
+  }
+
+  /** Answers the term of a will when it is durable; 0, at once, without quota: it is refused. */
+  async function write(will: StoredWill, payer: Payer): Promise<number> {
+    if (!keep({ payer }, will.message)) return 0;
     lastTurn += 1;
     const turn = lastTurn;
     journal.add({ kind: 'will_kept', ...will, turn }, payer);
@@ -223,8 +239,7 @@ function createKeptWills({
     await Promise.race([journal.synced(), patient]);
     patience.abort();
     patient.catch(() => undefined);
-    bytes.release(payer, sizeOf(message));
-    if (!open(turn)) settle(key, turn, payer);
+    return turn;
   }
 
   return {
