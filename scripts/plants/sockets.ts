@@ -150,6 +150,11 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [limit('largePushBytesMin: 131_072', 'largePushBytesMin: 1_000_000_000')],
   },
   {
+    name: 'CSV is read a few thousand rows at a time',
+    ...{ file: 'src/http/large-push.test.ts', test: 'a few thousand rows', says: /turns/ },
+    patches: [patch('src/lib/csv-reader.ts', 'csvSliceBytes: 8_192', 'csvSliceBytes: 131_072')],
+  },
+  {
     name: 'records of bulk requests are stored in slices',
     ...{ file: 'test/neighbours/sockets-bulk-lines.test.ts', test: 'bodies of refused lines' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },

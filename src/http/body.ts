@@ -4,6 +4,7 @@ import type { NewDatapoint } from '../domain/datapoints/new-columns.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
+import { csvLimits } from '../lib/csv-reader.ts';
 import { JsonCostError, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
 import {
   bytesWithoutPadding,
@@ -74,7 +75,8 @@ export function readPushBody(body: unknown, contentType: string | undefined): Pu
     const datapoint = readPlainPush(body);
     if (datapoint !== undefined) return { kind: 'plain', datapoint };
   }
-  if (Buffer.isBuffer(body) && body.length > limits.largePushBytesMin) {
+  const bytesAtOnce = type === 'csv' ? csvLimits.csvSliceBytes : limits.largePushBytesMin;
+  if (Buffer.isBuffer(body) && body.length > bytesAtOnce) {
     return { kind: 'large', body: { bytes: body, type } };
   }
   try {

@@ -78,6 +78,8 @@ test('a body of more than 128 KiB is read piece by piece, of whatever kind', () 
   assert.equal(kindOf(`[${'[1],'.repeat(40_000)}1]`), 'large');
   assert.equal(kindOf(`{"value":["${'x'.repeat(140_000)}"]}`), 'large');
   assert.equal(kindOf('1,'.repeat(70_000), 'text/plain'), 'large');
+  assert.equal(kindOf('1\n'.repeat(1_000), 'text/csv'), 'csv');
+  assert.equal(kindOf('1\n'.repeat(8_000), 'text/csv'), 'large');
   const line = '2026-01-01T00:00:00Z,1\n';
   assert.equal(kindOf(`timestamp,value\n${line.repeat(6_000)}`, 'text/csv'), 'large');
 });
@@ -156,4 +158,20 @@ test('CSV is read piece by piece as it is read in one go', async () => {
   ]) {
     assert.deepEqual(await inPieces(text, 'csv'), await atOnce(text, 'text/csv'));
   }
+});
+
+test('CSV is read a few thousand rows at a time, however short they are', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => (now += 10));
+  let [turns, isOver] = [0, false];
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const rows = 40_000;
+  const read = await inPieces(`value\n${'1\n'.repeat(rows)}x`, 'csv', 1_000, 1_000_000);
+  isOver = true;
+  assert.equal((read as { datapoints: unknown[] }).datapoints.length, rows + 1);
+  assert.ok(turns > rows / 4_096, `${turns} turns`);
 });

@@ -91,3 +91,10 @@ test('a record has as many cells as a spreadsheet has columns', () => {
   assert.equal(read([`${cells(16_384)}\n`], 100_000)[0]?.cells.length, 16_384);
   assert.throws(() => read([`${cells(16_385)}\n`], 100_000), /may have 16384 cells/);
 });
+
+test('a first record that does not end is looked at once, in however many pieces it comes', () => {
+  const before = process.threadCpuUsage().user;
+  assert.throws(() => read(['"', ...Array(1_500).fill('""'.repeat(512))], 10_000_000), /never/);
+  const usedMs = (process.threadCpuUsage().user - before) / 1_000;
+  assert.ok(usedMs < 1_000, `${usedMs} ms`);
+});

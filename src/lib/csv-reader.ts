@@ -30,6 +30,8 @@ export class CsvError extends Error {
 export const csvLimits = {
   /** Of a record: spreadsheets have as many columns. */
   csvRecordCellsMax: 16_384,
+  /** Of a push: what is longer is read piece by piece. A row may have two bytes. */
+  csvSliceBytes: 8_192,
 } as const;
 
 interface Found {
@@ -49,6 +51,7 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
   let rest = '';
   let line = 1;
   let isStart = true;
+  const findDelimiter = createDelimiterFinder();
   /** The record that has begun: what arrives behind it is read once, however long it gets. */
   let begun: Begun | undefined;
 
@@ -59,7 +62,7 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
       if (delimiter === undefined) {
         const said = separatorLine(rest, isEnd);
         if (said === undefined) break;
-        delimiter = said.delimiter ?? delimiterOf(rest, isEnd);
+        delimiter = said.delimiter ?? findDelimiter(rest, isEnd);
         if (delimiter === undefined) break;
         at = said.end;
         line += lineEnds(rest, 0, at);
@@ -125,21 +128,26 @@ function separatorLine(
 }
 
 /**
- * The separator that comes first outside of quotes, where the line has others after commas between
- * digits: those are of decimals. Undefined when that is not to be seen yet.
+ * Finds the separator that comes first outside of quotes, where the line has others after commas
+ * between digits: those are of decimals. Undefined when that is not to be seen yet; asked again
+ * with more of the text, it goes on where it was.
  */
-function delimiterOf(text: string, isEnd: boolean): CsvDelimiter | undefined {
+function createDelimiterFinder() {
+  let at = 0;
   let isQuoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') isQuoted = !isQuoted;
-    else if (isQuoted) continue;
-    else if (character === '\r' || character === '\n') return ',';
-    else if (character === ';' || character === '\t') return character;
-    else if (character !== ',' || /^\d,\d/.test(text.slice(at - 1, at + 2))) continue;
-    else if (at + 1 < text.length || isEnd) return ',';
-  }
-  return isEnd ? ',' : undefined;
+  return (text: string, isEnd: boolean): CsvDelimiter | undefined => {
+    for (; at < text.length; at += 1) {
+      const character = text[at];
+      if (character === '"') isQuoted = !isQuoted;
+      else if (isQuoted) continue;
+      else if (character === '\r' || character === '\n') return ',';
+      else if (character === ';' || character === '\t') return character;
+      else if (character !== ',' || /^\d,\d/.test(text.slice(at - 1, at + 2))) continue;
+      else if (at + 1 < text.length || isEnd) return ',';
+      else break;
+    }
+    return isEnd ? ',' : undefined;
+  };
 }
 
 /** A record whose end has not come yet. */

@@ -6,6 +6,7 @@ import { valueTooLarge } from '../domain/devices/value-size.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
+import { csvLimits } from '../lib/csv-reader.ts';
 import { createBreather, runInSteps } from '../lib/event-loop.ts';
 import { createSemaphore } from '../lib/scheduling/payer-queues.ts';
 import { bytesWithoutPadding, readJson, readJsonOrText, readPayloadValue } from './bare-value.ts';
@@ -47,7 +48,8 @@ export function createTakeLargePush(options: {
     semaphore.run(payerOf(actor), async () => {
       const { type } = body;
       if (type === 'csv') {
-        return ingest({ datapoints: await readCsv(body.bytes, { sensor, csv, sliceBytes }) });
+        const pieceBytes = Math.min(sliceBytes, csvLimits.csvSliceBytes);
+        return ingest({ datapoints: await readCsv(body.bytes, { sensor, csv, pieceBytes }) });
       }
       const bytes = bytesWithoutPadding(body.bytes);
       const isArray = type !== 'text' && isArrayOfObjects(bytes);
@@ -81,14 +83,14 @@ async function readCsv(
   {
     sensor,
     csv,
-    sliceBytes,
-  }: { readonly sensor: SensorRef; readonly csv: CsvPushChoices; readonly sliceBytes: number },
+    pieceBytes,
+  }: { readonly sensor: SensorRef; readonly csv: CsvPushChoices; readonly pieceBytes: number },
 ): Promise<NewColumns> {
   const { find, push, end } = createCsvPush(sensor, csv);
   const breathe = createBreather();
   for (const take of [find, push]) {
-    for (let at = 0; at < bytes.length; at += sliceBytes) {
-      take(bytes.subarray(at, at + sliceBytes));
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      take(bytes.subarray(at, at + pieceBytes));
       const pause = breathe();
       if (pause !== undefined) await pause;
     }
