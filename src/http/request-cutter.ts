@@ -64,11 +64,10 @@ export class RequestCutter {
     return true;
   }
 
-  /** The next piece. `mayBegin` says whether the next request may begin now. */
-  next(mayBegin: () => boolean): Piece | NoPiece {
-    return this.#body === undefined
-      ? this.#nextHead(mayBegin)
-      : this.#cut(this.#body, undefined, 0);
+  /** The next piece; the functions say whether a request may begin, or go on, now. */
+  next(mayBegin: () => boolean, mayGoOn: () => boolean): Piece | NoPiece {
+    if (this.#body === undefined) return this.#nextHead(mayBegin);
+    return this.#body.hasMore && !mayGoOn() ? 'wait' : this.#cut(this.#body, undefined, 0);
   }
 
   #nextHead(mayBegin: () => boolean): Piece | NoPiece {
@@ -121,17 +120,17 @@ const lf = 0x0a;
 
 /** Where the body of a request ends. */
 interface BodyEnd {
-  /**
-   * How many of the bytes are of the body, which is over when there are fewer than were given or
-   * `isOver`; -1: they are no body.
-   */
+  /** How many of the bytes are of the body, or of its next piece; -1: they are no body. */
   take(bytes: Buffer): number;
   readonly isOver: boolean;
+  /** Whether a piece had as many chunks as it may have, and others wait. */
+  readonly hasMore: boolean;
 }
 
 function bodyOfLength(length: number): BodyEnd {
   let left = length;
   return {
+    hasMore: false,
     take(bytes) {
       const taken = Math.min(left, bytes.length);
       left -= taken;
@@ -145,6 +144,8 @@ function bodyOfLength(length: number): BodyEnd {
 
 /** The longest line between chunks, as extensions and trailers are never used here. */
 const lineBytesMax = 4_096;
+/** Lines between chunks that are read at once: each chunk is a piece of the body to node:http. */
+const linesPerPiece = 1_024;
 
 /**
  * A body in chunks [RFC 9112 7.1], as strict as node:http reads it: lines end with CRLF, and the
@@ -154,6 +155,7 @@ function chunkedBody(): BodyEnd {
   let state: 'size' | 'data' | 'after data' | 'trailer' | 'over' = 'size';
   let left = 0;
   let line = '';
+  let lines = 0;
 
   /** Takes a whole line without its end; false: it is none. */
   function takeLine(): boolean {
@@ -179,6 +181,7 @@ function chunkedBody(): BodyEnd {
     line += bytes.toString('latin1', at, end);
     if (line.length > lineBytesMax) return -1;
     if (found < 0) return end;
+    lines += 1;
     if (!line.endsWith('\r\n')) return -1;
     line = line.slice(0, -2);
     if (line.includes('\r') || !takeLine()) return -1;
@@ -189,7 +192,7 @@ function chunkedBody(): BodyEnd {
   return {
     take(bytes) {
       let at = 0;
-      while (at < bytes.length && state !== 'over') {
+      for (lines = 0; at < bytes.length && lines < linesPerPiece && state !== 'over'; ) {
         if (state !== 'data') {
           at = readLine(bytes, at);
           if (at < 0) return -1;
@@ -204,6 +207,9 @@ function chunkedBody(): BodyEnd {
     },
     get isOver() {
       return state === 'over';
+    },
+    get hasMore() {
+      return lines === linesPerPiece;
     },
   };
 }

@@ -115,6 +115,38 @@ test('requests that come at once on many connections begin in slices', async (t)
   for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
 });
 
+test('bodies of many chunks go on in slices, however many come at once', async (t) => {
+  const chunks = 3_000;
+  let [seen, ended] = [0, 0];
+  const server = createServer((request, answer) => {
+    request.on('data', ({ length }: Buffer) => {
+      seen += length;
+      const startedAt = performance.now();
+      while (performance.now() - startedAt < sliceMs / 256);
+    });
+    request.on('end', () => {
+      ended += 1;
+      answer.writeHead(204).end();
+    });
+  });
+  const { budget, node, dial } = await openPort(t, server);
+  const dials = [await dial(), await dial(), await dial()];
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const body = Buffer.from(`${head}${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`);
+  const answers = dials.map(({ client }) => once(client, 'data'));
+  for (const { connection } of dials) node.takeOver(connection, body, false);
+  let most = 0;
+  for (let polls = 0; polls < 1_000 && ended < dials.length; polls += 1) {
+    const before = seen;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (polls > 0) most = Math.max(most, seen - before);
+  }
+  assert.equal(seen, chunks * dials.length);
+  assert.ok(most <= 2 * 512, `${most} chunks in one turn`);
+  for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
+  assert.equal(budget.used, 0);
+});
+
 test('requests that wait for their slice begin when the server closes', async (t) => {
   let begun = 0;
   const server = createServer((_request, answer) => {

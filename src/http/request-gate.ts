@@ -86,7 +86,7 @@ class Pipeline {
   readonly #onTurn: () => void;
   #isAnswering = false;
   #isWaiting = false;
-  #isInTurn = false;
+  #hasItsTurn = false;
 
   /** `onTurn` is called in the slice of a request that had to wait for it. */
   constructor(turns: GateParts['turns'], socket: Socket, onTurn: () => void) {
@@ -100,11 +100,18 @@ class Pipeline {
   }
 
   readonly mayBegin = (): boolean => !this.isBusy && this.#hasTurn();
+  /** Whether a body of many chunks may go on now. */
+  readonly mayGoOn = (): boolean => this.isInTurn && this.#hasTurn();
 
-  /** Answers whether a request may begin at once; else it waits for its slice. */
+  /** Whether no slice is waited for. */
+  get isInTurn(): boolean {
+    return !this.#isWaiting;
+  }
+
+  /** Answers whether it may begin or go on at once; else it waits for its slice. */
   #hasTurn(): boolean {
-    if (this.#isInTurn) {
-      this.#isInTurn = false;
+    if (this.#hasItsTurn) {
+      this.#hasItsTurn = false;
       return true;
     }
     const turn = this.#turns.enter(payerOfSocket(this.#socket));
@@ -118,9 +125,9 @@ class Pipeline {
   beginWaiting(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
-    this.#isInTurn = true;
+    this.#hasItsTurn = true;
     this.#onTurn();
-    this.#isInTurn = false;
+    this.#hasItsTurn = false;
   }
 
   add(answer: ServerResponse, onLeft: () => void): void {
@@ -256,7 +263,9 @@ class RequestGate {
 
   /** An answer has left, or the slice of a request has come. */
   readonly #goOn = (): void => {
-    if (!this.#isHeld || this.pipeline.isBusy || this.#socket.destroyed) return;
+    const { isBusy, isInTurn } = this.pipeline;
+    const isEarly = this.#cutter.isBetween ? isBusy : !isInTurn;
+    if (!this.#isHeld || isEarly || this.#socket.destroyed) return;
     this.#isHeld = false;
     if (this.#socket._paused !== true) this.#socket.resume();
     this.#advance();
@@ -270,7 +279,7 @@ class RequestGate {
     let isNewest = false;
     while (this.#cutter.rest.length > 0 && this.#step()) isNewest = true;
     this.#isAdvancing = false;
-    if (this.#isOver || !this.#cutter.isInHead) this.#waiting.none();
+    if (this.#isOver || !(this.#cutter.isInHead || this.#isHeld)) this.#waiting.none();
     else this.#waiting.count(this.#cutter.rest, { isHeld: this.#isHeld, isNewest });
     if (this.#hasEnded && !this.#isHeld && this.#socket._paused !== true) this.#tellEnd();
   }
@@ -284,7 +293,7 @@ class RequestGate {
     }
     const isPaused = socket._paused === true || (socket.isPaused() && !this.#hasEnded);
     if (this.#isHeld || isPaused) return false;
-    const piece = this.#cutter.next(this.pipeline.mayBegin);
+    const piece = this.#cutter.next(this.pipeline.mayBegin, this.pipeline.mayGoOn);
     if (typeof piece === 'string') return this.#stop(piece);
     this.#head = piece.head ?? this.#head;
     // Bytes behind the last request of a connection are never read.
