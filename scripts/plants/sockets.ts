@@ -155,6 +155,18 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [patch('src/lib/csv-reader.ts', 'csvSliceBytes: 8_192', 'csvSliceBytes: 131_072')],
   },
   {
+    name: 'bodies of many chunks go on in slices',
+    ...{ file: 'src/http/request-gate.test.ts', test: 'of many chunks', says: /in one turn/ },
+    patches: [
+      patch('src/http/request-cutter.ts', 'linesPerPiece = 1_024', 'linesPerPiece = 1_000_000'),
+    ],
+  },
+  {
+    name: 'a request gets on before the next one begins',
+    ...{ file: 'src/http/request-gate.test.ts', test: 'gets on as far', says: /in one turn/ },
+    patches: [patch('src/http/request-gate.ts', ', getOn: inTicks }', ' }')],
+  },
+  {
     name: 'records of bulk requests are stored in slices',
     ...{ file: 'test/neighbours/sockets-bulk-lines.test.ts', test: 'bodies of refused lines' },
     ...{ says: /healthz waited|honest client's/, servedMs: 2_000 },

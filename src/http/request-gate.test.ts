@@ -115,6 +115,32 @@ test('requests that come at once on many connections begin in slices', async (t)
   for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
 });
 
+test('a request gets on as far as it does at once before the next one begins', async (t) => {
+  let handled = 0;
+  const server = createServer((request, answer) => {
+    const handle = () => {
+      handled += 1;
+      const startedAt = performance.now();
+      while (performance.now() - startedAt < sliceMs);
+      answer.writeHead(204).end();
+    };
+    if (request.method === 'GET') handle();
+    else request.resume().on('end', handle);
+  });
+  const { node, dial } = await openPort(t, server);
+  const first = await dial();
+  const dials = [await dial(), await dial(), await dial(), await dial()];
+  const answers = [first, ...dials].map(({ client }) => once(client, 'data'));
+  node.takeOver(first.connection, Buffer.from(get), false);
+  for (const { connection } of dials) node.takeOver(connection, Buffer.from(push), false);
+  for (let polls = 0; polls < 1_000 && handled <= dials.length; polls += 1) {
+    const before = handled;
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(handled - before <= 1, `${handled - before} requests in one turn`);
+  }
+  await Promise.all(answers);
+});
+
 test('bodies of many chunks go on in slices, however many come at once', async (t) => {
   const chunks = 3_000;
   let [seen, ended] = [0, 0];

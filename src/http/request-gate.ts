@@ -8,7 +8,7 @@ import {
   type WaitingPlace,
 } from '../domain/budgets/budget.ts';
 import { payerOfConnection } from '../lib/connection-guard.ts';
-import { createFairSlices, type FairSlices } from '../lib/scheduling/fair-slices.ts';
+import { createFairSlices, type FairSlices, inTicks } from '../lib/scheduling/fair-slices.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';
 import type { RequestHead } from './request-head.ts';
 import { requestLimits } from './request-limits.ts';
@@ -360,7 +360,9 @@ export function createNodeHttp(
 ): NodeHttp {
   const { listeners, headersMs, checkMs, room } = options;
   // Before those who connect, who would otherwise be let in faster than their requests begin.
-  const slices = createFairSlices({ turnMs: requestLimits.beginMs, later: setImmediate });
+  const slices = createFairSlices({
+    ...{ turnMs: requestLimits.beginMs, later: setImmediate, getOn: inTicks },
+  });
   let isClosing = false;
   const turns = { enter: (payer: string) => (isClosing ? undefined : slices.enter(payer)) };
   const parts = { server, open: new Set<RequestGate>(), room, turns };

@@ -30,7 +30,16 @@ function threadMs(): number {
 const turnsPerEntry = 2;
 
 /** Microtasks in which a short piece of work gets on: they are run before the next one begins. */
-const ticksPerPiece = 8;
+async function inMicrotasks(): Promise<void> {
+  for (let tick = 0; tick < 8; tick += 1) await undefined;
+}
+
+/** The same for pieces that get on in ticks of Node, as requests do whose bodies have arrived. */
+export async function inTicks(): Promise<void> {
+  for (let tick = 0; tick < 4; tick += 1) {
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+  }
+}
 
 /**
  * Hands out slices of about `turnMs`. However many pieces of work there are, they run for one slice
@@ -40,10 +49,13 @@ const ticksPerPiece = 8;
 export function createFairSlices({
   turnMs,
   later = inNextTurn,
+  getOn = inMicrotasks,
 }: {
   readonly turnMs: number;
   /** Runs a slice in a turn of the event loop to come; absent: behind those who connect. */
   readonly later?: (slice: () => void) => unknown;
+  /** Lets the piece that has begun get on before the next one begins. */
+  readonly getOn?: () => Promise<void>;
 }) {
   /** Each answers true when it has nothing left to get on with. */
   const waiting = new PayerQueues<() => unknown>();
@@ -59,7 +71,7 @@ export function createFairSlices({
         return;
       }
       if (begin() === true) continue;
-      for (let tick = 0; tick < ticksPerPiece; tick += 1) await undefined;
+      await getOn();
     }
     later(() => void pump());
   }
