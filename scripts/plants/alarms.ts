@@ -5,6 +5,7 @@ const silences = { file: rules, test: 'five accounts' };
 const strangers = 'test/neighbours/alarms-strangers.test.ts';
 const deliveries = 'test/neighbours/alarms-deliveries.test.ts';
 const limits = 'test/v2/notification-limits.test.ts';
+const firing = 'src/domain/notifications/firing.ts';
 const rows = 'test/walks/damaged-rows.test.ts';
 
 /** Notifications, what they wait for, and what they send. */
@@ -20,6 +21,23 @@ export const plantsOfAlarms: readonly Plant[] = [
         '',
       ),
     ],
+  },
+  {
+    name: 'a value that a message names often is written once',
+    ...{ file: 'src/domain/notifications/message.test.ts', test: 'a value that is named often' },
+    says: /Expected values to be strictly deep-equal/,
+    patches: [patch(firing, 'if (!this.#known.has(name)) this', 'this')],
+  },
+  {
+    name: 'a rule makes no actuator larger than its owner may',
+    ...{ file: 'test/v2/notifications.test.ts', test: 'a rule makes no actuator', says: /65536/ },
+    patches: [patch(firing, 'bytes > limits.actuatorValueBytesMax', 'bytes < 0')],
+  },
+  {
+    name: 'a rule makes no device larger than its owner may',
+    ...{ file: 'test/v2/notifications.test.ts', test: 'a rule makes no actuator' },
+    says: /the sensors and actuators of device/,
+    patches: [patch(firing, 'if (problem) return', 'if (false) return')],
   },
   {
     name: 'a rule for all own devices selects those alone',

@@ -98,3 +98,18 @@ test('a first record that does not end is looked at once, in however many pieces
   const usedMs = (process.threadCpuUsage().user - before) / 1_000;
   assert.ok(usedMs < 1_000, `${usedMs} ms`);
 });
+
+test('a record that comes in small pieces is not copied with each of them', () => {
+  const cpuMsOf = (pieces: readonly string[]): number => {
+    const before = process.cpuUsage();
+    const reader = createCsvReader({ recordCharactersMax: 4_000_000 });
+    for (const piece of pieces) reader.push(piece);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  for (const start of ['"', 'sep=,', 'timestamp,value\n1,"', 'timestamp,value\n1,x']) {
+    const piece = ' '.repeat(500);
+    const ms = cpuMsOf([start, ...Array.from({ length: 4_000 }, () => piece)]);
+    assert.ok(ms < 1_500, `${JSON.stringify(start)}: ${ms} ms`);
+  }
+});

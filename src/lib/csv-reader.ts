@@ -49,6 +49,8 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
   const { recordCharactersMax } = options;
   let delimiter: CsvDelimiter | undefined;
   let rest = '';
+  /** What came since, a little: the rest is copied each time something is added to it. */
+  let waiting = '';
   let line = 1;
   let isStart = true;
   const findDelimiter = createDelimiterFinder();
@@ -58,6 +60,8 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
   function read(isEnd: boolean): readonly CsvRecord[] {
     const records: CsvRecord[] = [];
     let at = 0;
+    rest += waiting;
+    waiting = '';
     while (at < rest.length) {
       if (delimiter === undefined) {
         const said = separatorLine(rest, isEnd);
@@ -90,9 +94,11 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
   return {
     /** The records that end in this piece. Throws CsvError. */
     push(text: string): readonly CsvRecord[] {
-      rest += isStart && text.startsWith('\ufeff') ? text.slice(1) : text;
+      waiting += isStart && text.startsWith('\ufeff') ? text.slice(1) : text;
       isStart &&= text === '';
-      return read(false);
+      const isShort = rest.length + waiting.length <= recordCharactersMax;
+      const isLittle = waiting.length < Math.min(rest.length, csvLimits.csvSliceBytes);
+      return isShort && isLittle ? [] : read(false);
     },
     /** The last record, if no line end follows it. Throws CsvError. */
     end: (): readonly CsvRecord[] => read(true),

@@ -207,6 +207,38 @@ test('an actuator is set when the push is answered, with variables filled in', a
   assert.match(String((await read(broken))['last_failure_reason']), /no actuator none/);
 });
 
+test('a rule makes no actuator, and no device, larger than its owner may', async () => {
+  const device = await aDevice();
+  let pushes = 0;
+  const fired = async (actuator: string, value: unknown): Promise<string> => {
+    const set = { device_id: device, actuator_id: actuator, actuator_value: value };
+    const about = { devices: [device], sensors: ['TC1'] };
+    const path = await notify(about, { action: { type: 'ActuationAction', value: set } });
+    pushes += 1;
+    await push(device, [`${'y'.repeat(300)} ${pushes}`]);
+    const told = await read(path);
+    assertDone(await as('ama')({ method: 'DELETE', path }));
+    return String(told['last_failure_reason']);
+  };
+  const named = Array.from({ length: 1_000 }, () => '{TC1}');
+  assert.match(
+    await fired('fan', named),
+    /the value must have at most 65536 bytes as JSON, got 25/,
+  );
+  const fan = { path: `/devices/${device}/actuators/fan/value` };
+  assert.equal((await as('ama')(fan)).status, 404);
+  const room = async (count: number): Promise<number> => {
+    const json = { id: `a${count}`, value: 'z'.repeat(60_000) };
+    const path = `/devices/${device}/actuators`;
+    const { status } = await as('ama')({ method: 'POST', path, json });
+    return status < 300 ? room(count + 1) : count;
+  };
+  assert.ok((await room(0)) > 30);
+  const long = Array.from({ length: 15 }, () => 'z'.repeat(4_000));
+  assert.match(await fired('fan', long), /the sensors and actuators of device/);
+  assert.equal((await as('ama')(fan)).status, 404);
+});
+
 test('it fires only while its owner may view the data', async () => {
   const device = await aDevice();
   const grant = `/devices/${device}/grants/kofi`;

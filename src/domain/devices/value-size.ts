@@ -28,12 +28,19 @@ export function valueTooLarge(bytesMax: number, where: string): DomainError {
  * administrator imports, is always taken.
  */
 export function requireRoomOn(actor: Actor, device: Device, id: string, part: object): void {
-  if (bytesOf(part) <= limits.devicePartBytesFree || isImport(actor)) return;
+  const problem = isImport(actor) ? undefined : tooMuchWith(device, id, part);
+  if (problem !== undefined) throw problem;
+}
+
+/** The refusal of what a rule or a person makes of a part of the device; undefined: it fits. */
+export function tooMuchWith(device: Device, id: string, part: object): DomainError | undefined {
   let bytes = bytesOf(part);
+  if (bytes <= limits.devicePartBytesFree) return undefined;
   for (const known of [...device.sensors, ...device.actuators]) {
     if (known.id !== id) bytes += bytesOf(known);
-    if (bytes > limits.devicePartsBytesMax) throw tooMuchOn(device);
+    if (bytes > limits.devicePartsBytesMax) return tooMuchOn(device);
   }
+  return undefined;
 }
 
 const tooMuchOn = ({ id }: Device): DomainError =>

@@ -4,8 +4,9 @@ import { LongJson, writeJson } from '../../lib/long-json.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/policy.ts';
 import { personOf } from '../actor.ts';
-import type { Device, DeviceHead, DeviceStore } from '../devices/device.ts';
+import { actuatorOf, type Device, type DeviceHead, type DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
+import { tooMuchWith } from '../devices/value-size.ts';
 import {
   type ActuatorId,
   type DeviceId,
@@ -58,6 +59,9 @@ export function createActuate(parts: {
     const device = await parts.devices.find(deviceId);
     // A device made since the firing is another device; clocks of two processes differ a little.
     const isThere = device !== undefined && device.createdAt <= firedAt + skewMs;
+    const known = isThere ? actuatorOf(device, actuatorId) : undefined;
+    const problem = known && isThere && tooMuchWith(device, actuatorId, { ...known, value });
+    if (problem) return { kind: 'refused', reason: problem.message };
     const step = isThere && (await parts.devices.stepActuator(deviceId, actuatorId, setting));
     if (step === false || step === 'missing') {
       return { kind: 'refused', reason: `there is no actuator ${actuatorId} on ${deviceId}` };
@@ -138,13 +142,21 @@ export function firingAt(
   const variables = variablesAt(device, reading);
   if (action.kind === 'actuation') {
     const value: JsonValue = fillValue(action.value, variables);
+    const filed = { username: owner, channel: 'actuation' } as const;
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    if (bytes > limits.actuatorValueBytesMax) {
+      const message = actuationText({ ...action, value: null });
+      const reason =
+        `the value must have at most ${limits.actuatorValueBytesMax} bytes as JSON, ` +
+        `got ${bytes}`;
+      return {
+        ...fields,
+        deliveries: [{ ...filed, message, progress: { status: 'failed', reason } }],
+      };
+    }
     const message = actuationText({ ...action, value });
     const progress = { status: 'pending', dueAt: at + limits.deliveryLeaseMs } as const;
-    const channel = 'actuation';
-    return {
-      ...fields,
-      deliveries: [{ username: owner, channel, message, progress, isUnderWay: true }],
-    };
+    return { ...fields, deliveries: [{ ...filed, message, progress, isUnderWay: true }] };
   }
   const message = fillMessage(action.message, variables);
   const ids = new Map(action.accounts?.map(({ username, id }) => [username, id]));
@@ -184,15 +196,36 @@ interface Variables {
  * device, `{TC1}` and `${TC1}` the last value of TC1; `{time}` is when it was measured and `{age}`
  * how long ago, unless a sensor has that name. What is unknown stays as it was written.
  */
-export function fillMessage(template: string, variables: Variables): string {
-  const filled = template.replace(variable, (written, dollar: string, name: string) => {
-    if (name === 'id') return dollar === '' ? variables.sensorId : variables.deviceId;
-    const value = variables.value(name);
-    if (value === undefined && name === 'time') return formatTimestamp(variables.measuredAt);
-    if (value === undefined && name === 'age') return ageText(variables.ageMs);
-    return value === undefined ? written : textOf(value).slice(0, limits.variableCharactersMax);
-  });
-  return filled.slice(0, limits.messageCharactersMax);
+export function fillMessage(template: string, variables: Variables, texts = new Texts()): string {
+  const { messageCharactersMax: max } = limits;
+  let filled = '';
+  let end = 0;
+  for (const { 0: written, 1: dollar, 2: name = '', index } of template.matchAll(variable)) {
+    filled += template.slice(end, index);
+    // What follows would be cut off.
+    if (filled.length >= max) return filled.slice(0, max);
+    end = index + written.length;
+    if (name === 'id') filled += dollar === '' ? variables.sensorId : variables.deviceId;
+    else filled += texts.of(name, variables) ?? written;
+  }
+  return (filled + template.slice(end)).slice(0, max);
+}
+
+/** Texts of variables: each is written once, as a value may be long, and be named often. */
+class Texts {
+  readonly #known = new Map<string, string | undefined>();
+
+  of(name: string, variables: Variables): string | undefined {
+    if (!this.#known.has(name)) this.#known.set(name, variableText(name, variables));
+    return this.#known.get(name);
+  }
+}
+
+function variableText(name: string, variables: Variables): string | undefined {
+  const value = variables.value(name);
+  if (value === undefined && name === 'time') return formatTimestamp(variables.measuredAt);
+  if (value === undefined && name === 'age') return ageText(variables.ageMs);
+  return value === undefined ? undefined : textOf(value).slice(0, limits.variableCharactersMax);
 }
 
 /** A time in its two largest units: 2d 3h, 5m 20s, 0s. */
@@ -211,16 +244,16 @@ function ageText(ms: number): string {
 }
 
 /** Fills the variables in every text of a value. */
-export function fillValue(value: JsonValue, variables: Variables): JsonValue {
-  if (typeof value === 'string') return fillMessage(value, variables);
+export function fillValue(value: JsonValue, variables: Variables, texts = new Texts()): JsonValue {
+  if (typeof value === 'string') return fillMessage(value, variables, texts);
   if (Array.isArray(value)) {
     const elements: readonly JsonValue[] = value;
-    return elements.map((element) => fillValue(element, variables));
+    return elements.map((element) => fillValue(element, variables, texts));
   }
   if (typeof value !== 'object' || value === null || isBigNumber(value)) return value;
   if (value instanceof LongJson) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, fillValue(field, variables)]),
+    Object.entries(value).map(([key, field]) => [key, fillValue(field, variables, texts)]),
   );
 }
 

@@ -54,6 +54,27 @@ test('values are cut, and what they hold is not filled in again', () => {
   assert.equal(fillMessage('{TC1}', nested), '{id}');
 });
 
+test('a value that is named often is written once, and what would be cut off not at all', () => {
+  let written = 0;
+  const long = {
+    toJSON() {
+      written += 1;
+      return 'z'.repeat(limits.variableCharactersMax);
+    },
+  };
+  const asked: string[] = [];
+  const value = (id: string): JsonValue => {
+    asked.push(id);
+    return long as unknown as JsonValue;
+  };
+  const template = `${'{long}'.repeat(limits.messageCharactersMax / 6)}{last}`;
+  const message = fillMessage(template, { ...variables, value });
+  assert.equal(message.length, limits.messageCharactersMax);
+  assert.deepEqual([written, asked], [1, ['long']]);
+  fillValue([template, [template], { a: template }], { ...variables, value });
+  assert.equal(written, 2);
+});
+
 test('every text in a value is filled in, and nothing else is touched', () => {
   const value = { a: ['{TC1}', 1, null], b: { c: '{id}' } };
   assert.deepEqual(fillValue(value, variables), { a: ['21.5', 1, null], b: { c: 'TC1' } });

@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
-import { yieldToEventLoop } from '../../lib/event-loop.ts';
+import { createBreather } from '../../lib/event-loop.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { ownPace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/policy.ts';
@@ -67,9 +67,6 @@ interface Moment {
     readonly lookAgain: (at: Instant) => void;
   };
 }
-
-/** Datapoints that are evaluated in one slice of the event loop. */
-const momentsPerTurn = 2_000;
 
 export function createPreview(parts: {
   readonly datapoints: Pick<DatapointStore, 'scan'>;
@@ -226,10 +223,10 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
   const counts = { fired: 0, throttled: 0, datapoints: 0 };
   const late = createLateCount(rule.maxAgeMs);
   let window: Pick<RuleState, 'lastFiredAt'> = {};
-  let moment = 0;
+  const breathe = createBreather();
   for await (const { time, device, sensorId, datapoint, silence } of moments) {
-    moment += 1;
-    if (moment % momentsPerTurn === 0) await yieldToEventLoop();
+    const pause = breathe();
+    if (pause !== undefined) await pause;
     const known = devices.get(device.id) ?? { values: new SeenValues(), state: freshState.device };
     devices.set(device.id, known);
     if (datapoint !== undefined) {
