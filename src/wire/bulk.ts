@@ -260,12 +260,13 @@ class TextMemory {
   }
 }
 
-/** Places of the memory; sensors whose hashes fall on one take it from each other. */
-const sensorsRemembered = 4_096;
+/** Places of the memory at first, and of many sensors; those of one place take it in turns. */
+const [sensorsAtFirst, sensorsRemembered] = [256, 4_096];
 
 /** The sensors of the lines before: one object, and one text of each id, for many lines. */
 class SensorMemory {
-  readonly #sensors: (BulkSensor | undefined)[] = new Array(sensorsRemembered).fill(undefined);
+  #sensors: (BulkSensor | undefined)[] = new Array(sensorsAtFirst).fill(undefined);
+  #read = 0;
 
   /** Undefined: the texts are no ids. */
   find(
@@ -277,7 +278,7 @@ class SensorMemory {
   ): BulkSensor | undefined {
     let hash = hashOf(bytes, deviceStart, deviceEnd, 0);
     hash = hashOf(bytes, sensorStart, sensorEnd, hash);
-    const place = (hash ^ (hash >>> 15)) & (sensorsRemembered - 1);
+    const place = (hash ^ (hash >>> 15)) & (this.#sensors.length - 1);
     const known = this.#sensors[place];
     if (
       known !== undefined &&
@@ -287,7 +288,10 @@ class SensorMemory {
       return known;
     }
     const sensor = read(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
-    if (sensor !== undefined) this.#sensors[place] = sensor;
+    this.#read += 1;
+    // Many places from the start would be 32 KiB for each request that sends next to nothing.
+    if (this.#read === sensorsAtFirst) this.#sensors = new Array(sensorsRemembered).fill(undefined);
+    else if (sensor !== undefined) this.#sensors[place] = sensor;
     return sensor;
   }
 }
