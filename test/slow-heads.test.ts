@@ -198,3 +198,24 @@ test('heads that are not whole have room by address: the longest waits make room
   assert.ok(Number(used?.[1]) > 0 && Number(used?.[1]) <= 131_072, used?.[1]);
   for (const { socket } of [...begun, late]) socket.destroy();
 });
+
+test('a body that is under way counts for the account that its head names', async () => {
+  await using service = await startService();
+  const login = `Authorization: Bearer ${await service.tokenOf('ann')}\r\n`;
+  const socket = open(service.url);
+  const body = '{"id":"slow"}';
+  const about = `Host: x\r\nContent-Length: ${body.length}\r\n${login}`;
+  socket.write(`POST /api/v2/devices HTTP/1.1\r\n${about}\r\n`);
+  const admin = service.as('admin');
+  let used = '';
+  for (let polls = 0; polls < 100 && !/^[1-9]\d+ 0$/.test(used); polls += 1) {
+    const { text } = await admin({ path: '//metrics' });
+    const lines = text.matchAll(/used\{budget="request_bytes",unit="bytes",by="\w+"\} (\d+)/g);
+    used = [...lines].map(([, bytes]) => bytes).join(' ');
+  }
+  assert.match(used, /^[1-9]\d+ 0$/, `${used} bytes are used, and by guests`);
+  const answered = hear(socket, ' 204 No');
+  socket.write(body);
+  await answered;
+  socket.destroy();
+});

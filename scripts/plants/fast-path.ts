@@ -29,7 +29,7 @@ export const plantsOfFastPath: readonly Plant[] = [
     says: /3 !== 1/,
     patches: [
       patch(
-        'src/http/request-gate.ts',
+        'src/http/request-pipeline.ts',
         'const turn = this.#turns.enter(payerOfSocket(this.#socket));',
         'const turn = undefined as Promise<void> | undefined;',
       ),

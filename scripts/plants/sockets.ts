@@ -6,6 +6,8 @@ const connectionRoom = 'src/app/connection-quotas.ts';
 const answerBudget = 'src/http/answer-budget.test.ts';
 const appender = 'src/domain/datapoints/appender.ts';
 const died = /the program died|other side closed|ECONN/;
+const wholeHeads = 'test/neighbours/sockets-whole-heads.test.ts';
+const requestLimits = 'src/http/request-limits.ts';
 const blanks = 'test/neighbours/sockets-blanks.test.ts';
 
 /** Connections, bodies and answers. */
@@ -99,7 +101,13 @@ export const plantsOfSockets: readonly Plant[] = [
     name: 'answers that are asked for in one breath have a budget',
     ...{ file: 'src/http/request-gate.test.ts', test: 'a request of a connection begins' },
     says: /requests began/,
-    patches: [patch('src/http/request-gate.ts', '#isWaiting || this.#isAnswering', '#isWaiting')],
+    patches: [
+      patch(
+        'src/http/request-pipeline.ts',
+        '#isWaiting || this.answer !== undefined',
+        '#isWaiting',
+      ),
+    ],
   },
   {
     name: 'unfinished bodies have a budget',
@@ -109,6 +117,37 @@ export const plantsOfSockets: readonly Plant[] = [
     name: 'heads that are not whole have a budget',
     ...{ file: 'test/neighbours/sockets-slow-heads.test.ts', test: '1,000 addresses that drip' },
     ...{ budget: 'request_bytes', says: /bytes of heads are held/ },
+  },
+  {
+    name: 'requests whose bodies do not come have a budget',
+    ...{ file: wholeHeads, test: '1,800 addresses whose bodies' },
+    ...{ budget: 'request_bytes', says: /bytes of requests are held/ },
+  },
+  {
+    name: 'who drips a body does not stay ahead of others',
+    ...{ file: 'src/http/request-gate.test.ts', test: 'ends first where that drips' },
+    says: /failed|match|input|204/,
+    patches: [patch(requestLimits, 'progressBytes: 512', 'progressBytes: 1')],
+  },
+  {
+    name: 'a head has so many fields',
+    ...{ file: 'src/http/request-head.test.ts', test: 'a head has so many fields' },
+    says: /'too large'/,
+    patches: [patch(requestLimits, 'headFieldsMax: 100', 'headFieldsMax: 100_000')],
+  },
+  {
+    name: 'the head of a request goes with its answer',
+    ...{ file: wholeHeads, test: 'a large head goes', says: /MiB are held/ },
+    patches: [
+      patch('src/http/request-arrival.ts', '    this.request = undefined;\n', ''),
+      patch(requestLimits, 'keptFieldsBytesMax: 1_024', 'keptFieldsBytesMax: 100_000'),
+    ],
+  },
+  {
+    name: 'a body that is under way counts for the account that its head names',
+    ...{ file: 'test/slow-heads.test.ts', test: 'a body that is under way' },
+    says: /bytes are used, and by guests/,
+    patches: [patch('src/http/request-arrival.ts', '.then(recount,', '.then(() => undefined,')],
   },
   {
     name: 'blanks inside of a field of a head are gone through once',

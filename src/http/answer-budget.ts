@@ -18,7 +18,6 @@ import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { stepsPaidBy } from '../lib/paid-work.ts';
 import { stepsOf } from '../lib/steps.ts';
 import type { Clients, RequestSource } from './authentication.ts';
-import { nextAnswer } from './latest-answer.ts';
 
 /**
  * The budget of answers that wait to be read. A reader may be slow or read nothing at all: bytes
@@ -264,8 +263,7 @@ function lengthOf(payload: unknown): number {
 
 /** Keeps requests from costing memory that nobody counts: by bodies that come in pieces. */
 function guardBodies(server: Server): void {
-  server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) => {
-    nextAnswer(request.socket, answer);
+  server.prependListener('request', (request: IncomingMessage) => {
     if (request.headers['transfer-encoding'] !== undefined) refuseTinyChunks(request);
     // Discards a body that came with a read: unused, it would wait in pieces of any size.
     if (isRead(request) && hasBody(request)) request.resume();

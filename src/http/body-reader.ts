@@ -9,7 +9,7 @@ import { endWithin } from '../lib/connection-guard.ts';
 import { gatherBytes } from '../lib/gathered-bytes.ts';
 import type { Authenticate, Clients } from './authentication.ts';
 import { bounded, inflated, inflaterBytes, isCompressed } from './content-encoding.ts';
-import { answerUnderWay } from './latest-answer.ts';
+import { answerUnderWay } from './request-gate.ts';
 
 interface BodyReaderParts {
   /** The budget of bodies that have not arrived whole, or are not answered yet. */

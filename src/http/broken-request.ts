@@ -3,8 +3,7 @@ import type { FastifyServerOptions } from 'fastify';
 import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
 import { jsonType } from './answer.ts';
-import { answerToWhole } from './latest-answer.ts';
-import { noRoomCode } from './request-gate.ts';
+import { answerUnderWay, noRoomCode } from './request-gate.ts';
 
 type ClientErrorHandler = NonNullable<FastifyServerOptions['clientErrorHandler']>;
 
@@ -26,8 +25,8 @@ export const refuseBrokenRequest: ClientErrorHandler = (error, socket: WatchedSo
   // Said again for each piece that arrives while the answers before it leave.
   if (socket[isOwedRefusal] === true) return;
   // A request that is not whole is the broken one.
-  const last = answerToWhole(socket);
-  if (last === undefined || last.writableFinished) {
+  const last = answerUnderWay(socket);
+  if (last?.req.complete !== true || last.writableFinished) {
     refuse(error, socket);
     return;
   }

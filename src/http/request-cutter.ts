@@ -31,6 +31,7 @@ export class RequestCutter {
   /** Bytes of empty lines before the next head. */
   #skipped = 0;
   #body: BodyEnd | undefined;
+  #headBytes = 0;
 
   /** Bytes that have arrived and were not cut off. */
   get rest(): Buffer {
@@ -45,6 +46,11 @@ export class RequestCutter {
   /** Whether nothing more of the request is to come that was cut off last. */
   get isBetween(): boolean {
     return this.#body === undefined;
+  }
+
+  /** Of the head that was cut off last. */
+  get headBytes(): number {
+    return this.#headBytes;
   }
 
   add(bytes: Buffer): void {
@@ -86,6 +92,7 @@ export class RequestCutter {
     }
     const head = end < 0 ? readBareRequest(bytes.toString('latin1')) : this.#heads.read(bytes, end);
     if (head === undefined) return 'broken';
+    if (head.fields > requestLimits.headFieldsMax) return 'too large';
     if (!mayBegin()) return 'wait';
     this.#searched = 0;
     this.#skipped = 0;
@@ -96,7 +103,8 @@ export class RequestCutter {
     const bodyEnd = body === 'chunked' ? chunkedBody() : bodyOfLength(body);
     if (instead === undefined) return this.#cut(bodyEnd, head, end);
     this.#rest = Buffer.concat([instead, end < 0 ? nothing : bytes.subarray(end)]);
-    return this.#cut(bodyEnd, head, instead.length);
+    // What is known of a head is kept with its connection, its bytes are not.
+    return this.#cut(bodyEnd, { ...head, instead: undefined }, instead.length);
   }
 
   /** Cuts off the head, of so many bytes, and what there is of the body. */
@@ -105,6 +113,7 @@ export class RequestCutter {
     const taken = body.take(bytes.subarray(headLength));
     if (taken < 0) return 'broken';
     this.#body = body.isOver ? undefined : body;
+    if (head !== undefined) this.#headBytes = headLength;
     return this.#split(headLength + taken, head);
   }
 

@@ -5,7 +5,6 @@ import { type AddressInfo, connect, createServer as createPort, type Socket } fr
 import { type TestContext, test } from 'node:test';
 import { Budget, createWaitingBudget, payerAt } from '../domain/budgets/budget.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
-import { nextAnswer } from './latest-answer.ts';
 import { createNodeHttp } from './request-gate.ts';
 
 const push = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1';
@@ -22,6 +21,7 @@ async function openPort(t: TestContext, server: Server) {
   const budget = new Budget('heads', rule);
   const room = createWaitingBudget(budget);
   const node = createNodeHttp(server, {
+    identify: async () => undefined,
     ...{ room, listeners: server.listeners('connection'), headersMs: 60_000, checkMs: 60_000 },
   });
   const port = createPort();
@@ -44,8 +44,7 @@ async function openPort(t: TestContext, server: Server) {
 
 test('a push under way is answered before its connection ends for want of budget', async (t) => {
   const begun: ServerResponse[] = [];
-  const server = createServer((request, answer) => {
-    nextAnswer(request.socket, answer);
+  const server = createServer((_request, answer) => {
     begun.push(answer);
   });
   const { budget, room, node, dial } = await openPort(t, server);
@@ -190,4 +189,32 @@ test('requests that wait for their slice begin when the server closes', async (t
   assert.equal(begun, pairs.length);
   server.closeIdleConnections();
   for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
+});
+
+test('a request counts until its body is whole, and ends first where that drips', async (t) => {
+  const server = createServer((request, answer) => {
+    request.resume().on('end', () => answer.writeHead(204).end());
+  });
+  const { budget, room, node, dial } = await openPort(t, server);
+  const [dripping, sending] = [await dial(), await dial()];
+  const head = Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\n');
+  node.takeOver(dripping.connection, head, false);
+  const each = budget.used;
+  assert.ok(each > 10_000, `${each} bytes are counted for a request`);
+  node.takeOver(sending.connection, head, false);
+  const send = async ({ client, connection }: typeof sending, bytes: number) => {
+    const arrived = once(connection, 'data');
+    client.write('x'.repeat(bytes));
+    await arrived;
+  };
+  await send(sending, 1_000);
+  await send(dripping, 1);
+  assert.equal(budget.used, 2 * each);
+  const answers = [once(dripping.client, 'data'), once(sending.client, 'data')];
+  const other = room.place({ payerOf: () => payerAt('192.0.2.1'), end: () => undefined });
+  assert.ok(other.hold(total - each));
+  assert.match(String(await answers[0]), /^HTTP\/1\.1 429 .*\r\nretry-after: 10\r\n/s);
+  await send(sending, 3_000);
+  assert.match(String(await answers[1]), /^HTTP\/1\.1 204 /);
+  assert.equal(budget.used, total - each);
 });

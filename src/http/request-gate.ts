@@ -1,17 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  isPayer,
-  type Payer,
-  payerAt,
-  type WaitingBudget,
-  type WaitingPlace,
-} from '../domain/budgets/budget.ts';
-import { payerOfConnection } from '../lib/connection-guard.ts';
-import { createFairSlices, type FairSlices, inTicks } from '../lib/scheduling/fair-slices.ts';
+import { createFairSlices, inTicks } from '../lib/scheduling/fair-slices.ts';
+import { Arrival, type ArrivalParts } from './request-arrival.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';
 import type { RequestHead } from './request-head.ts';
 import { requestLimits } from './request-limits.ts';
+import { Pipeline, type Turns } from './request-pipeline.ts';
 
 /** Why a request is not read to its end. */
 export type NotComing = 'too slow' | 'cut off' | 'no room';
@@ -52,19 +46,12 @@ function takeListeners(socket: Socket, listen: () => void): NodeListeners {
   return { data, end };
 }
 
-/** The server, its open gates and the budget of bytes that wait at them. */
-interface GateParts {
+/** The server, its open gates and the budget of what has begun to arrive at them. */
+interface GateParts extends ArrivalParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
-  readonly room: WaitingBudget;
-  /** Requests that came at once, on many connections, begin in these, until the server closes. */
-  readonly turns: Pick<FairSlices, 'enter'>;
-}
-
-/** The payer of bytes that wait on a connection: an account as soon as it has logged in. */
-export function payerOfSocket(socket: Socket): Payer {
-  const payer = payerOfConnection(socket) ?? '';
-  return isPayer(payer) ? payer : payerAt(socket.remoteAddress ?? '');
+  /** Until the server closes. */
+  readonly turns: Turns;
 }
 
 const ownGate = Symbol('ownGate');
@@ -76,99 +63,9 @@ interface GatedSocket extends Socket {
 
 export const gateOf = (socket: Socket): RequestGate | undefined => (socket as GatedSocket)[ownGate];
 
-/**
- * When the next request of a connection may begin: after the answer to the one before it, in a
- * slice of the event loop. Node would keep objects of each, all to be ended with their connection.
- */
-class Pipeline {
-  readonly #turns: GateParts['turns'];
-  readonly #socket: Socket;
-  readonly #onTurn: () => void;
-  #isAnswering = false;
-  #isWaiting = false;
-  #hasItsTurn = false;
-
-  /** `onTurn` is called in the slice of a request that had to wait for it. */
-  constructor(turns: GateParts['turns'], socket: Socket, onTurn: () => void) {
-    this.#turns = turns;
-    this.#socket = socket;
-    this.#onTurn = onTurn;
-  }
-
-  get isBusy(): boolean {
-    return this.#isWaiting || this.#isAnswering;
-  }
-
-  readonly mayBegin = (): boolean => !this.isBusy && this.#hasTurn();
-  /** Whether a body of many chunks may go on now. */
-  readonly mayGoOn = (): boolean => this.isInTurn && this.#hasTurn();
-
-  /** Whether no slice is waited for. */
-  get isInTurn(): boolean {
-    return !this.#isWaiting;
-  }
-
-  /** Answers whether it may begin or go on at once; else it waits for its slice. */
-  #hasTurn(): boolean {
-    if (this.#hasItsTurn) {
-      this.#hasItsTurn = false;
-      return true;
-    }
-    const turn = this.#turns.enter(payerOfSocket(this.#socket));
-    if (turn === undefined) return true;
-    this.#isWaiting = true;
-    void turn.then(() => this.beginWaiting());
-    return false;
-  }
-
-  /** Lets the request begin that waits for its slice, if there is one. */
-  beginWaiting(): void {
-    if (!this.#isWaiting) return;
-    this.#isWaiting = false;
-    this.#hasItsTurn = true;
-    this.#onTurn();
-    this.#hasItsTurn = false;
-  }
-
-  add(answer: ServerResponse, onLeft: () => void): void {
-    this.#isAnswering = true;
-    answer.once('close', () => {
-      this.#isAnswering = false;
-      onLeft();
-    });
-  }
-}
-
-/** Bytes that wait at one gate, and their budget; bodies count where they are read. */
-class Waiting {
-  readonly #socket: Socket;
-  readonly #place: WaitingPlace;
-  readonly #end: () => void;
-
-  /** `end` frees budget for others: answers under way leave first, unless nobody reads them. */
-  constructor(room: WaitingBudget, socket: Socket, end: () => void) {
-    this.#socket = socket;
-    this.#place = room.place({ payerOf: () => payerOfSocket(socket), end });
-    this.#end = end;
-  }
-
-  /** `isNewest`: all bytes before it were handed over. */
-  count(rest: Buffer, { isHeld, isNewest }: { isHeld: boolean; isNewest: boolean }): void {
-    if (isNewest) this.#place.hold(0);
-    if (!this.#place.hold(this.#bytesOf(rest, isHeld))) this.#end();
-  }
-
-  none(): void {
-    this.#place.hold(0);
-  }
-
-  #bytesOf(rest: Buffer, isHeld: boolean): number {
-    // A head that is not whole takes its connection; of requests that wait the whole chunk stays.
-    return isHeld
-      ? rest.buffer.byteLength + this.#socket.readableLength
-      : rest.length + requestLimits.connectionBytes;
-  }
-}
+/** The answer to the request whose body arrives on the socket now. */
+export const answerUnderWay = (socket: Socket): ServerResponse | undefined =>
+  gateOf(socket)?.pipeline.answer;
 
 /** Fits an answer of node:http to requests of HTTP/1.0 and to requests without a version. */
 function adapt(answer: ServerResponse, { httpVersion }: IncomingMessage, head?: RequestHead): void {
@@ -194,7 +91,7 @@ class RequestGate {
   readonly #node: NodeListeners;
   readonly #cutter = new RequestCutter();
   readonly pipeline: Pipeline;
-  readonly #waiting: Waiting;
+  readonly #arrival: Arrival;
   #isHeld = false;
   #isOver = false;
   #hasEnded = false;
@@ -209,10 +106,10 @@ class RequestGate {
   constructor(parts: GateParts, socket: Socket, listen: () => void) {
     this.#parts = parts;
     this.#socket = socket;
-    this.#waiting = new Waiting(parts.room, socket, () =>
-      this.#isHeld && socket.writableLength > 0 ? socket.destroy() : this.#stop('no room'),
-    );
     this.pipeline = new Pipeline(parts.turns, socket, this.#goOn);
+    const { pipeline } = this;
+    const stop = () => this.#stop('no room');
+    this.#arrival = new Arrival(parts, { socket, pipeline, cutter: this.#cutter, stop });
     this.#node = takeListeners(socket, listen);
     this.#socket[ownGate] = this;
     socket.on('data', this.receive).on('end', this.end);
@@ -241,7 +138,7 @@ class RequestGate {
 
   readonly #closed = (): void => {
     this.#isOver = true;
-    this.#waiting.none();
+    this.#arrival.over();
     this.#parts.open.delete(this);
   };
 
@@ -259,6 +156,7 @@ class RequestGate {
   begun(request: IncomingMessage, answer: ServerResponse): void {
     adapt(answer, request, this.#head);
     this.pipeline.add(answer, this.#goOn);
+    this.#arrival.request = request;
   }
 
   /** An answer has left, or the slice of a request has come. */
@@ -276,11 +174,10 @@ class RequestGate {
     // Node resumes and ends connections while it is given bytes.
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
-    let isNewest = false;
-    while (this.#cutter.rest.length > 0 && this.#step()) isNewest = true;
+    while (this.#cutter.rest.length > 0 && this.#step());
     this.#isAdvancing = false;
-    if (this.#isOver || !(this.#cutter.isInHead || this.#isHeld)) this.#waiting.none();
-    else this.#waiting.count(this.#cutter.rest, { isHeld: this.#isHeld, isNewest });
+    if (this.#isOver) this.#arrival.over();
+    else this.#arrival.count(this.#isHeld);
     if (this.#hasEnded && !this.#isHeld && this.#socket._paused !== true) this.#tellEnd();
   }
 
@@ -296,6 +193,7 @@ class RequestGate {
     const piece = this.#cutter.next(this.pipeline.mayBegin, this.pipeline.mayGoOn);
     if (typeof piece === 'string') return this.#stop(piece);
     this.#head = piece.head ?? this.#head;
+    this.#arrival.move(piece);
     // Bytes behind the last request of a connection are never read.
     this.#isOver = !socket.writable || (this.#head?.isLast === true && this.#cutter.isBetween);
     if (socket.writable) this.#node.data(piece.bytes);
@@ -313,7 +211,7 @@ class RequestGate {
     this.#isOver = true;
     this.#isEndTold = true;
     this.#cutter.drop();
-    this.#waiting.none();
+    this.#arrival.over();
     refuseRequest(this.#parts.server, this.#socket, why);
     return false;
   }
@@ -352,20 +250,20 @@ export interface NodeHttp {
 /** `listeners` are node's own, which it calls with a connection that was accepted. */
 export function createNodeHttp(
   server: Server,
-  options: Pick<GateParts, 'room'> & {
+  options: Pick<GateParts, 'room' | 'identify'> & {
     readonly listeners: ReturnType<Server['listeners']>;
     readonly headersMs: number;
     readonly checkMs: number;
   },
 ): NodeHttp {
-  const { listeners, headersMs, checkMs, room } = options;
+  const { listeners, headersMs, checkMs, room, identify } = options;
   // Before those who connect, who would otherwise be let in faster than their requests begin.
   const slices = createFairSlices({
     ...{ turnMs: requestLimits.beginMs, later: setImmediate, getOn: inTicks },
   });
   let isClosing = false;
   const turns = { enter: (payer: string) => (isClosing ? undefined : slices.enter(payer)) };
-  const parts = { server, open: new Set<RequestGate>(), room, turns };
+  const parts = { server, open: new Set<RequestGate>(), room, identify, turns };
   server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) =>
     gateOf(request.socket)?.begun(request, answer),
   );

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RequestCutter } from './request-cutter.ts';
 import { HeadReader } from './request-head.ts';
+import { requestLimits } from './request-limits.ts';
 
 const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -20,4 +22,18 @@ test('a head is read by the grammar of HTTP/1.1 and 1.0, with one host at most',
   ] as const) {
     assert.equal(read(get.replace(sign, instead)), undefined, instead);
   }
+});
+
+test('a head has so many fields', () => {
+  const next = (fields: number) => {
+    const cutter = new RequestCutter();
+    const more = Array.from({ length: fields - 1 }, (_, at) => `X-${at}: 1\r\n`).join('');
+    cutter.add(Buffer.from(get.replace('\r\n\r\n', `\r\n${more}\r\n`)));
+    return cutter.next(
+      () => true,
+      () => true,
+    );
+  };
+  assert.equal(typeof next(requestLimits.headFieldsMax), 'object');
+  assert.equal(next(requestLimits.headFieldsMax + 1), 'too large');
 });

@@ -1,9 +1,12 @@
+import { requestLimits } from './request-limits.ts';
+
 /** The facts in the head of a request on the bytes behind it and on its connection. */
 export interface RequestHead {
   /** A head for node:http instead: a URI, lines that end with CRLF, at most one Content-Length. */
   readonly instead: Buffer | undefined;
   /** How many bytes the body has; 'chunked': its own lines say. */
   readonly body: number | 'chunked';
+  readonly fields: number;
   /** No further request is read from the connection [RFC 9112 9.6]. */
   readonly isLast: boolean;
   /** The answer is the body alone, as before HTTP had versions. */
@@ -51,6 +54,7 @@ interface Framing {
   readonly codings: string[];
   connection: string;
   hosts: number;
+  fields: number;
   hasLoneLf: boolean;
   /** Of HTTP/1.0. */
   isOld: boolean;
@@ -76,7 +80,8 @@ export class HeadReader {
     fieldLines.lastIndex = at + 3;
     const head = fieldLines.test(text) ? headOf(text) : undefined;
     const isPlain = head !== undefined && head.instead === undefined;
-    this.#known = isPlain ? { fields: text.slice(at), head } : undefined;
+    const isKept = isPlain && end - at <= requestLimits.keptFieldsBytesMax;
+    this.#known = isKept ? { fields: text.slice(at), head } : undefined;
     return head;
   }
 
@@ -103,6 +108,7 @@ function headOf(text: string): RequestHead | undefined {
   return {
     instead: hasLoneLf || lengths.length > 1 ? plainHead(text, framing) : undefined,
     body,
+    fields: framing.fields,
     isLast: connection === '' ? isOld : isLast(connection, isOld),
     isBare: false,
   };
@@ -117,7 +123,7 @@ function isLast(connection: string, isOld: boolean): boolean {
 function readFields(text: string): Framing {
   const found: Framing = {
     ...{ lengths: [], codings: [], connection: '' },
-    ...{ hosts: 0, hasLoneLf: false, isOld: false },
+    ...{ hosts: 0, fields: 0, hasLoneLf: false, isOld: false },
   };
   for (let at = 0, end = 0; at < text.length; at = end + 1) {
     end = text.indexOf('\n', at);
@@ -125,7 +131,10 @@ function readFields(text: string): Framing {
     found.hasLoneLf ||= !hasCr;
     const lineEnd = hasCr ? end - 1 : end;
     if (at === 0) found.isOld = text.charAt(lineEnd - 1) === '0';
-    else if (lineEnd > at) note(text, at, lineEnd, found);
+    else if (lineEnd > at) {
+      found.fields += 1;
+      note(text, at, lineEnd, found);
+    }
   }
   return found;
 }
@@ -193,7 +202,7 @@ export function isBareLine(bytes: Buffer): boolean {
 export function readBareRequest(text: string): RequestHead | undefined {
   const [, target = ''] = bareLine.exec(text) ?? [];
   if (!sketchTarget.test(target)) return undefined;
-  return { instead: lonelyRequest(target), body: 0, isLast: true, isBare: true };
+  return { instead: lonelyRequest(target), body: 0, fields: 0, isLast: true, isBare: true };
 }
 
 /** A request line of a sketch, with its key, whose empty line is missing: the request it means. */

@@ -4,8 +4,16 @@ export const requestLimits = {
   firstByteMs: 10_000,
   /** Of a head with its line ends; node:http refuses names and values of more than 16 KiB. */
   headBytesMax: 20_480,
+  /** Of a head: each field takes many times its bytes once it is read. */
+  headFieldsMax: 100,
+  /** Longer fields are not kept to know those of the next request again. */
+  keptFieldsBytesMax: 1_024,
   /** Memory of a connection whose head is not whole, beside the bytes of that head. */
   connectionBytes: 12_288,
+  /** Memory of a request whose body is not whole, beside two bytes for each of its head. */
+  requestBytes: 24_576,
+  /** Shorter pieces of a body keep it in its place among those that wait. */
+  progressBytes: 512,
   /** Bytes that Node reads ahead of a connection that is not read, and then one chunk at most. */
   readAheadBytes: 16_384,
   /** Of empty lines before a head, in however many packets they come. */

@@ -69,7 +69,7 @@ export interface HttpServerOptions extends OperationsOptions {
   readonly dashboardFolder?: string | undefined;
   readonly tls?: TlsSource;
   /** Another protocol on the same port. */
-  readonly protocolHandler?: ProtocolHandler;
+  readonly protocolHandler: ProtocolHandler;
   /** Whether plain requests of hot routes take the fast path, on such a port. */
   readonly hasFastPath: boolean;
   /** Whose word on the address of a client is taken. */
@@ -160,26 +160,26 @@ function acceptConnections(
   server.prependListener('request', (_request, answer: ServerResponse) => {
     if (clock.aheadMs() > 0) answer.setHeader('date', new Date(clock.now()).toUTCString());
   });
-  if (protocolHandler !== undefined) {
-    const { headersMs, requestMs, keepAliveMs } = timeouts;
-    const mounted = [
-      { prefix: '/api/v2', routes: edge.routes.v2 },
-      { prefix: '/api/v1', routes: edge.routes.v1 },
-    ];
-    const fastPath: FastPathOptions = {
-      ...{ ...edge, mounted, waiting, clock, log },
-      timeouts: {
-        ...{ requestMs, keepAliveMs, checkMs: checkMsOf(timeouts) },
-        keepAliveBufferMs: server.keepAliveTimeoutBuffer,
-      },
-    };
-    const port = sharePort(server, {
-      ...{ protocolHandler, headersMs, checkMs: checkMsOf(timeouts), waiting },
-      clients: edge.clients,
-      ...(hasFastPath && { openFastPath: (node) => createFastPath(fastPath, node) }),
-    });
-    fastify.addHook('preClose', async () => port.close());
-  }
+  const { headersMs, requestMs, keepAliveMs } = timeouts;
+  const mounted = [
+    { prefix: '/api/v2', routes: edge.routes.v2 },
+    { prefix: '/api/v1', routes: edge.routes.v1 },
+  ];
+  const fastPath: FastPathOptions = {
+    ...{ ...edge, mounted, waiting, clock, log },
+    timeouts: {
+      ...{ requestMs, keepAliveMs, checkMs: checkMsOf(timeouts) },
+      keepAliveBufferMs: server.keepAliveTimeoutBuffer,
+    },
+  };
+  const { authenticate, clients, room } = edge;
+  const port = sharePort(server, {
+    ...{ protocolHandler, headersMs, checkMs: checkMsOf(timeouts), waiting, clients },
+    identify: async (request) =>
+      room.askedBy(request, await authenticate(request.headers.authorization)),
+    ...(hasFastPath && { openFastPath: (node) => createFastPath(fastPath, node) }),
+  });
+  fastify.addHook('preClose', async () => port.close());
   connections.watch(server);
 }
 

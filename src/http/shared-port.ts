@@ -41,9 +41,10 @@ export function sharePort(
     checkMs,
     clients,
     waiting,
+    identify,
     openFastPath,
-  }: {
-    /** The budget of heads that are not whole, and of requests that wait. */
+  }: Pick<Parameters<typeof createNodeHttp>[1], 'identify'> & {
+    /** The budget of requests that are not whole, and of those that wait. */
     readonly waiting: WaitingBudget;
     readonly protocolHandler: ProtocolHandler;
     readonly headersMs: number;
@@ -58,8 +59,7 @@ export function sharePort(
   const http = server as Server;
   const node = createNodeHttp(http, {
     listeners: http.listeners(event),
-    headersMs,
-    checkMs,
+    ...{ headersMs, checkMs, identify },
     room: waiting,
   });
   const fastPath = openFastPath?.(node);

@@ -43,12 +43,14 @@ export const budgetTable = {
     refused: '429 and Retry-After; over MQTT the connection is closed with 0x97',
   },
   request_bytes: {
-    what: 'heads that are not whole, each with 12 KiB for its connection, and requests that wait',
+    what:
+      'heads that are not whole, each with 12 KiB for its connection; requests whose bodies are ' +
+      'not, each with 24 KiB and twice its head; and requests that wait',
     ...bytes(128 * mebibyte, 32 * mebibyte, 16 * mebibyte, 48 * mebibyte, mebibyte),
     answer: 'rate',
     refused:
-      'who waits for longest at that address, or of all guests, is closed: a head with 429 and ' +
-      'Retry-After',
+      'who waits for longest at that address, or of all guests, is closed: a request that is not ' +
+      'whole with 429 and Retry-After',
   },
   answer_bytes: {
     what: 'answers that are not read yet',

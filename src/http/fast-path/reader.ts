@@ -6,7 +6,9 @@ import { limits } from '../../domain/limits.ts';
 import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { AnswerBudget } from '../answer-budget.ts';
 import type { Clients, RequestSource } from '../authentication.ts';
-import { type NotComing, payerOfSocket } from '../request-gate.ts';
+import type { NotComing } from '../request-gate.ts';
+import { requestLimits } from '../request-limits.ts';
+import { payerOfSocket } from '../request-pipeline.ts';
 
 /** The request line of a hot request, and the names of what its path holds. */
 export interface HotPattern<Target> {
@@ -209,6 +211,11 @@ class PartialRequest {
     this.#length = first.copy(this.#bytes);
   }
 
+  /** Memory of the request, and of its connection. */
+  get held(): number {
+    return this.#bytes.length + requestLimits.connectionBytes;
+  }
+
   /** The request, with what follows it, once it is whole. */
   add(piece: Buffer): Buffer | undefined {
     const taken = piece.copy(this.#bytes, this.#length);
@@ -262,9 +269,13 @@ export class RequestIntake {
     this.#owner = owner;
     this.#place = parts.waiting.place({
       payerOf: () => payerOfSocket(socket),
-      // Bytes left to node are refused behind the answers under way, unless nobody reads these.
-      end: () =>
-        this.#hasEnded && socket.writableLength === 0 ? owner.leave('no room') : socket.destroy(),
+      // What is not whole, or left to node, is refused behind the answers under way, unless
+      // nobody reads these.
+      end: () => {
+        const isRefused = this.#hasEnded || this.#part !== undefined;
+        if (isRefused && socket.writableLength === 0) owner.leave('no room');
+        else socket.destroy();
+      },
     });
   }
 
@@ -284,7 +295,7 @@ export class RequestIntake {
 
   /** Hands a chunk to the reader, at once or in its slice. */
   take(chunk: Buffer): void {
-    if (this.#hasPlace) this.#count(nothing, 0);
+    if (this.#hasPlace && this.#part === undefined) this.#count(nothing, 0);
     if (this.#hasTurn) {
       this.#hand(chunk);
       return;
@@ -298,6 +309,7 @@ export class RequestIntake {
   /** Keeps the beginning of a request of so many bytes until the rest has come. */
   keep(first: Buffer, wholeLength: number): void {
     this.#part = new PartialRequest(first, wholeLength);
+    this.#count(nothing, 0);
   }
 
   /** Puts bytes back for the next reader: nothing more comes before they are read. */
@@ -316,7 +328,8 @@ export class RequestIntake {
 
   /** Counts bytes that wait, and so many behind them; their whole chunk stays in memory. */
   #count(bytes: Buffer, behind: number): void {
-    const held = bytes.length === 0 ? 0 : bytes.buffer.byteLength + behind;
+    const waiting = bytes.length === 0 ? 0 : bytes.buffer.byteLength + behind;
+    const held = waiting + (this.#part?.held ?? 0);
     this.#hasPlace = held > 0;
     if (!this.#place.hold(held)) this.#socket.destroy();
   }
@@ -350,8 +363,8 @@ export class RequestIntake {
       return;
     }
     const whole = this.#part.add(chunk);
-    if (whole === undefined) return;
-    this.#part = undefined;
-    this.#owner.read(whole, true);
+    if (whole !== undefined) this.#part = undefined;
+    this.#count(nothing, 0);
+    if (whole !== undefined) this.#owner.read(whole, true);
   }
 }
