@@ -127,6 +127,8 @@ function stepsInTurn(
   });
 }
 
+/** To change the sensor costs the writer of an answer as much as so many datapoints. */
+const rowsPerRun = 3;
 /** Datapoints between two checks of the clock. */
 const rowsPerLook = 64;
 
@@ -220,7 +222,7 @@ export function mergedRows<From>(options: {
         for (to = from; to < run.to && bytes <= limits.datapointCharactersPerStep; to += 1) {
           bytes += bytesIn(columns, to);
         }
-        room -= to - from;
+        room -= rowsPerRun + to - from;
         limit -= to - from;
         step.push({ source: sources[place] as From, columns, from, to });
       }

@@ -11,6 +11,7 @@ import type { SensorSelection } from '../../domain/datapoints/sensor-selection.t
 import type { Summaries } from '../../domain/datapoints/summaries.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { createBreather } from '../../lib/event-loop.ts';
 import { joinedText, type LongText } from '../../lib/long-json.ts';
 import { mapSteps, stepsOf } from '../../lib/steps.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
@@ -264,12 +265,19 @@ function listed<Step>(
   const { skipped, keptBytes, ...counted } = counts;
   const more = { headers: { 'x-skipped-count': String(skipped) }, keptBytes };
   const left = steps[Symbol.iterator]();
-  const history = { ...counted, steps: stepsOf<Step>(async () => left.next().value) };
+  const breathe = createBreather();
+  const next = async (): Promise<Step | undefined> => {
+    const pause = breathe();
+    if (pause !== undefined) await pause;
+    return left.next().value;
+  };
+  const history = { ...counted, steps: stepsOf(next) };
   return answerWith(history, { limit }, format, more);
 }
 
+/** Items that are written at once: each takes some microseconds. */
+const itemsPerStep = 1_000;
+
 function* inSteps<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let at = 0; at < items.length; at += limits.datapointsPerStep) {
-    yield items.slice(at, at + limits.datapointsPerStep);
-  }
+  for (let at = 0; at < items.length; at += itemsPerStep) yield items.slice(at, at + itemsPerStep);
 }
