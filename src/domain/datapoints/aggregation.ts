@@ -1,3 +1,4 @@
+import { rowFrom } from '../../lib/ascending.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { BucketOf, TimeBucket } from '../../lib/time-bucket.ts';
@@ -354,7 +355,8 @@ function createTallyList<Made>(
       while (row < step.count) {
         const from = row;
         const open = tallyAt(timeIn(step, row));
-        const end = rowOfTime(step, row, open.end);
+        const isOver = timeIn(step, step.count - 1) >= open.end;
+        const end = isOver ? rowFrom(step.times, open.end, row, step.count) : step.count;
         if (needsNumbers) skipped += addRows(open, step, { from: row, to: end, ...follow });
         open.count += end - row;
         if (open.first === undefined) open.first = step.at(from).value;
@@ -382,17 +384,4 @@ function createTallyList<Made>(
       return this.take();
     },
   };
-}
-
-/** The first row from `row` on whose time is `end` or later. */
-function rowOfTime(step: DatapointColumns, row: number, end: Instant): number {
-  let low = row;
-  let high = step.count;
-  if (timeIn(step, high - 1) < end) return high;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (timeIn(step, middle) < end) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
