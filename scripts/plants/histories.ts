@@ -28,7 +28,7 @@ export const plantsOfHistories: readonly Plant[] = [
   {
     name: 'a summary does not stand where a part is left out',
     ...{ ...histories, says: differs },
-    patches: [patch(page, '      !touchesAny(options.exclude, start, end) &&\n', '')],
+    patches: [patch(page, '      !isExcluded(start, end) &&\n', '')],
   },
   {
     name: 'a falling calibration swaps what is least and what is greatest',
@@ -54,7 +54,7 @@ export const plantsOfHistories: readonly Plant[] = [
   {
     name: 'sums know of corrections',
     ...{ ...histories, says: differs },
-    patches: [patch(corrections, ', ...overlay.corrections.map(rangeOf)];', '];')],
+    patches: [patch(corrections, 'const exclude = overlay.parts();', 'const exclude = [];')],
   },
   {
     name: 'a correction does not reach what is pushed after it',

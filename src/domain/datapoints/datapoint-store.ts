@@ -95,10 +95,10 @@ export interface SummariseOptions {
    */
   readonly mayStand: (stretches: Stretches, at: number, before?: number) => boolean;
   /**
-   * Ranges whose datapoints are wanted as they are, in order of time: of a store that wraps
-   * another one and changes some datapoints.
+   * Ranges whose datapoints are wanted as they are, in order of time, none of which overlap: of a
+   * store that wraps another one and changes some datapoints.
    */
-  readonly exclude?: readonly Range[];
+  readonly exclude?: readonly Required<Range>[];
 }
 
 /** A step of a summarised read. */

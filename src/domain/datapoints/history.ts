@@ -14,7 +14,6 @@ import {
   allRows,
   calibratedColumns,
   type DatapointColumns,
-  datapointsOf,
   type SensorRows,
   toDatapointColumns,
 } from './datapoint-columns.ts';
@@ -168,15 +167,6 @@ export function createReadAfter(
     }
   }
 
-  async function showing(ref: SensorRef, columns: DatapointColumns): Promise<DatapointColumns> {
-    const overlay = await book.overlayOf(ref);
-    if (overlay === undefined) return columns;
-    const shown = datapointsOf(columns).flatMap(
-      ({ correction: _, ...plain }) => overlay.show(plain) ?? [],
-    );
-    return toDatapointColumns(shown);
-  }
-
   return async (actor, ref, query, after) => {
     const [, sensor] = await requireSensor(options, actor, 'devices-data:view', ref);
     const { isRaw = false, isCalibrated } = query;
@@ -190,7 +180,15 @@ export function createReadAfter(
       const part = await readPushed(ref, query, next);
       hasMore = part.hasMore;
       next = placeBehind(part.columns, part.begin);
-      shown = isRaw ? part.columns : await showing(ref, part.columns);
+      const overlay = isRaw ? undefined : await book.overlayOf(ref);
+      shown = overlay?.showColumns(part.columns) ?? part.columns;
+      if (!hasMore || shown.count > 0) break;
+      // What is removed without a gap is passed over at once.
+      const page = { ...query, from: next.time, order: 'asc', skip: 0, limit: 1 } as const;
+      const { columns } = await store.scan(ref, page, 1);
+      const [time] = columns.times;
+      hasMore = time !== undefined;
+      if (time !== undefined && time > next.time) next = { time, count: 0 };
       if (pace.isOver()) await pace.rest();
     }
     const columns = calibratedColumns(shown, isCalibrated ? sensor.calibration : undefined);

@@ -1,13 +1,12 @@
+import { firstEndingFrom } from '../../domain/datapoints/corrections/touched.ts';
 import type { DatapointColumns } from '../../domain/datapoints/datapoint-columns.ts';
 import type {
   Page,
-  Range,
   SummarisedStep,
   SummariseOptions,
 } from '../../domain/datapoints/datapoint-store.ts';
 import { type HourlyRead, summariseWithHours } from '../../domain/datapoints/retention/hours.ts';
 import type { Stretches, StretchRun, SummarisedPart } from '../../domain/datapoints/stretches.ts';
-import type { Instant } from '../../lib/clock.ts';
 import type { BlockHead, ChunkHead } from './chunk.ts';
 import { sliceColumns } from './column-pieces.ts';
 import { type Columns, datapointAt, rowAfter, rowFrom } from './columns.ts';
@@ -68,9 +67,12 @@ function* inPairs<Item>(items: Iterable<Item>): Iterable<[Item, Item | undefined
 
 function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseOptions) {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = page;
+  const { exclude = [] } = options;
   const later = createLaterQueue(unflushed, page);
   const output = createParts(page, options);
   const isWithin = (start: number, end: number): boolean => start >= from && end <= to;
+  const isExcluded = (start: number, end: number): boolean =>
+    end >= (exclude[firstEndingFrom(exclude, start)]?.from ?? Number.POSITIVE_INFINITY);
 
   function takeLater(before: number): void {
     if (later.nextTime() < before) output.putColumns(later.takeBefore(before));
@@ -98,7 +100,7 @@ function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseO
       isWithin(start, end) &&
       later.nextTime() > end &&
       output.takesWhole(stretches.counts[at] ?? 0) &&
-      !touchesAny(options.exclude, start, end) &&
+      !isExcluded(start, end) &&
       options.mayStand(stretches, at, output.taken())
     );
   }
@@ -238,13 +240,4 @@ export function toDatapointColumns(columns: Columns): DatapointColumns {
       ? columns.numbers
       : columns.numbers.map((number, at) => (texts[at] === undefined ? number : Number.NaN));
   return { count, times, numbers, at: (row) => datapointAt(columns, row) };
-}
-
-/** Whether a stretch of time has an instant in common with one of the ranges. */
-function touchesAny(ranges: readonly Range[] | undefined, start: Instant, end: Instant): boolean {
-  if (ranges === undefined) return false;
-  return ranges.some(
-    ({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }) =>
-      from <= end && to >= start,
-  );
 }

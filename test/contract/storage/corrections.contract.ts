@@ -18,6 +18,7 @@ import { ownPace } from '../../../src/lib/scheduling/fair-slices.ts';
 import { createHexId } from '../../../src/lib/secret-token.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { aDevice, deviceId, noon, sensorId } from './builders.ts';
+import { compareReads, correctedHistory } from './corrected-reads.ts';
 import { allValues, at, push, sensor, untimed } from './datapoint-builders.ts';
 import { type OpenEmptyStorage, type Promises, testPromises } from './promises.ts';
 
@@ -141,7 +142,21 @@ const promises: Promises = {
     });
     await fc.assert(property, { numRuns: 60 });
   },
+
+  'whatever was corrected, the pages and sums of 3,000 minutes are those of a list': async (
+    storage,
+  ) => {
+    let round = 0;
+    const property = fc.asyncProperty(correctedHistory, async (given) => {
+      round += 1;
+      await compareReads(storage, `long${round}`, given);
+    });
+    await fc.assert(property, { numRuns: readRounds, interruptAfterTimeLimit: 1_000 * readRounds });
+  },
 };
+
+/** For longer runs by hand. */
+const readRounds = Number(process.env['CORRECTION_ROUNDS'] ?? 12);
 
 const time = fc.integer({ min: 0, max: 12 });
 const value = fc.constantFrom(1, 2, 'text', null, { a: 1 });

@@ -5,19 +5,20 @@ import { isJsonWithin } from '../../devices/value-size.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
 import type { Datapoint, SensorRef } from '../datapoint.ts';
-import { datapointsOf, timeIn, toDatapointColumns } from '../datapoint-columns.ts';
+import { timeIn } from '../datapoint-columns.ts';
 import {
   type BriefLastValues,
   type DatapointStore,
   following,
   type LastValues,
   type Page,
+  readDatapoints,
   type SummarisedStep,
   type SummariseOptions,
 } from '../datapoint-store.ts';
 import { isStretchRun, type Stretches } from '../stretches.ts';
 import type { CorrectionBook } from './correction-book.ts';
-import { type CorrectedRead, createPages, type Pages, rangeOf, rowsAtOnce } from './overlay.ts';
+import { type CorrectedRead, createPages, rowsAtOnce } from './overlay.ts';
 
 /**
  * Datapoints as their corrections show them, on top of those that were pushed [contract 10]. A
@@ -28,7 +29,11 @@ export function createCorrectedDatapoints(
   book: CorrectionBook,
 ): DatapointStore {
   const pages = createPages(pushed);
-  const last = createCorrectedLast(pages);
+  // Lists ask for last values again and again; a removed one is looked for from the end.
+  const lasts = createLruCache<string, Found>(limits.overlaysMax, {
+    max: limits.overlayBytesMax,
+    weigh: ({ raw, shown }) => 256 + sizeOf(raw) + (shown === raw ? 0 : sizeOf(shown)),
+  });
   const turns = createFairSlices({ turnMs: limits.turnMs });
   const paceFor = ({ deviceId }: SensorRef): Pace => turns.paceOf(deviceId);
 
@@ -65,10 +70,19 @@ export function createCorrectedDatapoints(
     const version = book.versionOf(sensor);
     const raw = await pushed.lastValue(sensor);
     if (version === undefined || raw === undefined) return raw;
-    const known = last.known(sensor, version, raw);
-    if (known !== undefined) return known.shown;
+    const key = keyOf(sensor);
+    const known = lasts.get(key);
+    if (known?.version === version && isSame(known.raw, raw)) return known.shown;
     const read = await openRead(sensor);
-    return read === undefined ? raw : last.find(read, version, raw);
+    if (read === undefined) return raw;
+    const looking: Found = { version: noVersion, raw, shown: raw };
+    lasts.set(key, looking);
+    const page = { order: 'desc', skip: 0, limit: 1 } as const;
+    const shown =
+      read.overlay.follow(raw).shown ?? (await readDatapoints({ scan }, sensor, page))[0];
+    // A push during the search has taken this out.
+    if (lasts.get(key) === looking) lasts.set(key, { version, raw, shown });
+    return shown;
   }
 
   /** Undefined: the sensor has no corrections. */
@@ -76,6 +90,12 @@ export function createCorrectedDatapoints(
     const overlay = await book.overlayOf(sensor);
     return overlay && { sensor, overlay, pace: paceFor(sensor) };
   }
+
+  const scan: DatapointStore['scan'] = async (sensor, page, charactersMax) => {
+    const read = await openRead(sensor);
+    if (read === undefined) return pushed.scan(sensor, page, charactersMax);
+    return pages.scan(read, page, charactersMax);
+  };
 
   async function scanStep(
     read: CorrectedRead,
@@ -91,29 +111,27 @@ export function createCorrectedDatapoints(
   }
 
   return {
-    ...(pushed.readyForLong && { readyForLong: () => pushed.readyForLong?.() ?? settled }),
+    ...pushed,
     append: (batch, notesOf) =>
       book.during(async () => {
         const outcomes = await pushed.append(book.outsideReach(batch), notesOf);
-        last.forget(batch);
+        // What was found may not be the newest any more.
+        for (const push of lasts.size === 0 ? [] : batch) lasts.delete(keyOf(push));
         return outcomes;
       }),
-    async scan(sensor, page, charactersMax) {
-      const read = await openRead(sensor);
-      if (read === undefined) return pushed.scan(sensor, page, charactersMax);
-      return pages.scan(read, page, charactersMax);
-    },
+    scan,
     async summarise(sensor, page, options) {
       const read = await openRead(sensor);
       if (read === undefined) return pushed.summarise(sensor, page, options);
       // Of a page that ends somewhere each datapoint that is left counts.
       if (page.limit !== Infinity) return scanStep(read, page, options);
       const { overlay } = read;
-      const exclude = [...(options.exclude ?? []), ...overlay.corrections.map(rangeOf)];
+      const rest = await pages.behindGone(read, page);
+      const exclude = overlay.parts();
       const rowsMax = Math.min(options.rowsMax, rowsAtOnce(overlay));
       // How many are shown before a stretch is known when those are.
       const mayStand = (stretches: Stretches, at: number) => options.mayStand(stretches, at);
-      const step = await pushed.summarise(sensor, page, { ...options, exclude, rowsMax, mayStand });
+      const step = await pushed.summarise(sensor, rest, { ...options, exclude, rowsMax, mayStand });
       const parts = step.parts.map((part) =>
         isStretchRun(part) ? part : overlay.showColumns(part),
       );
@@ -121,11 +139,8 @@ export function createCorrectedDatapoints(
     },
     async count(sensor, range) {
       const read = await openRead(sensor);
-      if (read === undefined) return pushed.count(sensor, range);
-      return (await pushed.count(sensor, range)) - (await pages.lacking(read, range));
+      return read === undefined ? pushed.count(sensor, range) : pages.count(read, range);
     },
-    standsFrom: (sensors, range) => pushed.standsFrom(sensors, range),
-    hours: (sensor, range, max) => pushed.hours(sensor, range, max),
     async lastValues(devices): Promise<LastValues> {
       return overLasts(devices, await pushed.lastValues(devices), (datapoint) => datapoint);
     },
@@ -141,8 +156,6 @@ export function createCorrectedDatapoints(
   };
 }
 
-const settled = Promise.resolve();
-
 /**
  * Makes the store of pushed datapoints, for those who ask for them: where a correction removed a
  * datapoint or put it right, the datapoint says which [contract 10].
@@ -151,28 +164,15 @@ export function createPushedDatapoints(
   pushed: DatapointStore,
   book: Pick<CorrectionBook, 'overlayOf'>,
 ): DatapointStore {
-  const turns = createFairSlices({ turnMs: limits.turnMs });
-
   return {
     ...pushed,
     async scan(sensor, page, charactersMax) {
       const part = await pushed.scan(sensor, page, charactersMax);
       const overlay = await book.overlayOf(sensor);
-      if (overlay === undefined) return part;
-      const pace = turns.paceOf(sensor.deviceId);
-      const marked: Datapoint[] = [];
-      for (const datapoint of datapointsOf(part.columns)) {
-        const correction = overlay.touching(datapoint);
-        marked.push(correction === undefined ? datapoint : { ...datapoint, correction });
-        if (marked.length % markedPerLook === 0 && pace.isOver()) await pace.rest();
-      }
-      return { ...part, columns: toDatapointColumns(marked) };
+      return overlay === undefined ? part : { ...part, columns: overlay.markColumns(part.columns) };
     },
   };
 }
-
-/** Datapoints between two checks of the clock. */
-const markedPerLook = 64;
 
 interface Found {
   /** Of the corrections that it was found with. */
@@ -181,55 +181,7 @@ interface Found {
   readonly shown: Datapoint | undefined;
 }
 
-/**
- * Last values of sensors with corrections, as they are shown. What was found is remembered: lists
- * that ask for it again need no correction.
- */
-function createCorrectedLast(pages: Pages) {
-  // A removed one is found by reading back from the end.
-  const cache = createLruCache<string, Found>(limits.overlaysMax, {
-    max: limits.overlayBytesMax,
-    weigh: ({ raw, shown }) => 256 + sizeOf(raw) + (shown === raw ? 0 : sizeOf(shown)),
-  });
-  const keyOf = ({ deviceId, sensorId }: SensorRef): string => `${deviceId}/${sensorId}`;
-
-  async function newest(read: CorrectedRead): Promise<Datapoint | undefined> {
-    const page = { order: 'desc', skip: 0, limit: 1 } as const;
-    const { columns } = await pages.scan(read, page, Infinity);
-    return columns.count === 0 ? undefined : columns.at(0);
-  }
-
-  return {
-    /** Finds the remembered last value of the sensor, where `raw` was pushed last. */
-    known(
-      sensor: SensorRef,
-      version: number,
-      raw: Datapoint,
-    ): { readonly shown: Datapoint | undefined } | undefined {
-      const found = cache.get(keyOf(sensor));
-      return found?.version === version && isSame(found.raw, raw) ? found : undefined;
-    },
-    /** Finds the last value to show, where `raw` was pushed last; `version` is known before. */
-    async find(
-      read: CorrectedRead,
-      version: number,
-      raw: Datapoint,
-    ): Promise<Datapoint | undefined> {
-      const key = keyOf(read.sensor);
-      const looking: Found = { version: noVersion, raw, shown: raw };
-      cache.set(key, looking);
-      const shown = read.overlay.show(raw) ?? (await newest(read));
-      // A push during the search has taken this out.
-      if (cache.get(key) === looking) cache.set(key, { version, raw, shown });
-      return shown;
-    },
-    /** After a push: what was found may not be the newest any more. */
-    forget(sensors: readonly SensorRef[]): void {
-      if (cache.size === 0) return;
-      for (const sensor of sensors) cache.delete(keyOf(sensor));
-    },
-  };
-}
+const keyOf = ({ deviceId, sensorId }: SensorRef): string => `${deviceId}/${sensorId}`;
 
 const noVersion = -1;
 

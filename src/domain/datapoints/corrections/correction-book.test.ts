@@ -44,7 +44,8 @@ test('values are loaded once, and what is made and undone loads none again', asy
   const { store, valuesRead } = countingStore();
   const book = createCorrectionBook(store);
   const shown = async (time: number) =>
-    (await book.overlayOf(sensor))?.show({ value: 0, timestamp: time, receivedAt: 1 })?.value;
+    (await book.overlayOf(sensor))?.follow({ value: 0, timestamp: time, receivedAt: 1 }).shown
+      ?.value;
   await book.insert(aCorrection('c1', 10));
   await book.insert(aCorrection('c2', 20));
   assert.equal(valuesRead(), 0);
@@ -69,7 +70,7 @@ test('a write of which nobody knows how it ended has the values loaded anew', as
     },
   });
   const shown = async () =>
-    (await book.overlayOf(sensor))?.show({ value: 0, timestamp: 10, receivedAt: 1 })?.value;
+    (await book.overlayOf(sensor))?.follow({ value: 0, timestamp: 10, receivedAt: 1 }).shown?.value;
   await book.insert(aCorrection('c1', 10));
   assert.equal(await shown(), 'c1');
   await assert.rejects(book.insert(aCorrection('c2', 10)), /disk failed/);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { JsonValue } from '../../../lib/json.ts';
 import type { CorrectionId, DeviceId, SensorId, Username } from '../../ids.ts';
 import type { Datapoint } from '../datapoint.ts';
@@ -23,10 +22,11 @@ const at = (timestamp: number, value: JsonValue, receivedAt = 500): Datapoint =>
 });
 
 test('a removal touches what was received until it was made, in its range', () => {
-  const { show } = createOverlay([aCorrection({ from: 10, to: 20 })]);
-  assert.equal(show(at(10, 1)), undefined);
-  assert.equal(show(at(20, 1, 1_000)), undefined);
-  for (const kept of [at(9, 1), at(21, 1), at(15, 1, 1_001)]) assert.equal(show(kept), kept);
+  const { follow } = createOverlay([aCorrection({ from: 10, to: 20 })]);
+  assert.equal(follow(at(10, 1)).shown, undefined);
+  assert.equal(follow(at(20, 1, 1_000)).shown, undefined);
+  for (const kept of [at(9, 1), at(21, 1), at(15, 1, 1_001)])
+    assert.equal(follow(kept).shown, kept);
 });
 
 test('a removal by value looks at what is shown, not at what was pushed', () => {
@@ -35,23 +35,25 @@ test('a removal by value looks at what is shown, not at what was pushed', () => 
     items: [{ time: 10, isTimed: true, value: 5 }],
   });
   const five = aCorrection({ id: 'c2' as CorrectionId, value: 5 });
-  assert.equal(createOverlay([corrected, five]).show(at(10, 1)), undefined);
-  assert.deepEqual(createOverlay([five, corrected]).show(at(10, 1)), at(10, 5));
-  assert.equal(createOverlay([corrected, five]).touching(at(10, 1)), 'c2');
+  assert.equal(createOverlay([corrected, five]).follow(at(10, 1)).shown, undefined);
+  assert.deepEqual(createOverlay([five, corrected]).follow(at(10, 1)).shown, at(10, 5));
+  assert.equal(createOverlay([corrected, five]).follow(at(10, 1)).by, 'c2');
 });
 
 test('a timestamp and a time of receipt are different things', () => {
   const items = [{ time: 500, isTimed: true, value: 'right' }];
-  const { show } = createOverlay([aCorrection({ kind: 'corrected', to: 1_000, items })]);
+  const { follow } = createOverlay([aCorrection({ kind: 'corrected', to: 1_000, items })]);
   const untimed = { value: 'wrong', receivedAt: 500 };
-  assert.equal(show(untimed), untimed);
-  assert.equal(show(at(500, 'wrong'))?.value, 'right');
+  assert.equal(follow(untimed).shown, untimed);
+  assert.equal(follow(at(500, 'wrong')).shown?.value, 'right');
 });
 
 test('what a clock ahead of ours received is reached, and nothing between', () => {
-  const { show } = createOverlay([aCorrection({ reach: { until: 1_000, ahead: [5_000, 6_000] } })]);
-  assert.equal(show(at(10, 1, 5_500)), undefined);
-  assert.notEqual(show(at(10, 1, 4_999)), undefined);
+  const { follow } = createOverlay([
+    aCorrection({ reach: { until: 1_000, ahead: [5_000, 6_000] } }),
+  ]);
+  assert.equal(follow(at(10, 1, 5_500)).shown, undefined);
+  assert.notEqual(follow(at(10, 1, 4_999)).shown, undefined);
 });
 
 test('what is received from now on is out of the reach of every correction', () => {
@@ -62,25 +64,6 @@ test('what is received from now on is out of the reach of every correction', () 
   assert.equal(receivedOutside(reaches, 3), 31);
   assert.equal(receivedOutside(reaches, 31), 31);
   assert.equal(receivedOutside([{ until: 10 }], 10), 11);
-});
-
-test('the segments of a range are all of it, and only removals may lack anything', () => {
-  const interval = fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 10 }));
-  const property = fc.property(fc.array(interval), interval, (intervals, [from, length]) => {
-    const removals = intervals.map(([start, more]) =>
-      aCorrection({ from: start, to: start + more }),
-    );
-    const segments = createOverlay(removals).segments({ from, to: from + length });
-    const times = segments.flatMap(({ from: first, to: last, mayLack }) =>
-      Array.from({ length: last - first + 1 }, (_, n) => [first + n, mayLack]),
-    );
-    const expected = Array.from({ length: length + 1 }, (_, n) => [
-      from + n,
-      removals.some((one) => one.from <= from + n && from + n <= one.to),
-    ]);
-    assert.deepEqual(times, expected);
-  });
-  fc.assert(property);
 });
 
 test('columns show what each of their datapoints does', () => {
@@ -95,7 +78,7 @@ test('columns show what each of their datapoints does', () => {
   const datapoints = [5, 10, 20, 30, 40, 50].map((time, n) => at(time, n % 2 === 0 ? 2 : 7));
   for (const ordered of [datapoints, datapoints.toReversed()]) {
     const columns = overlay.showColumns(toDatapointColumns(ordered));
-    const shown = ordered.flatMap((one) => overlay.show(one) ?? []);
+    const shown = ordered.flatMap((one) => overlay.follow(one).shown ?? []);
     assert.equal(columns.count, shown.length);
     for (const [row, one] of shown.entries()) {
       assert.deepEqual(columns.at(row), one);

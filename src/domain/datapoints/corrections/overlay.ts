@@ -12,35 +12,44 @@ import {
   type Range,
   readColumnSteps,
   type ScannedPart,
+  type StepBudget,
 } from '../datapoint-store.ts';
 import { type Correction, reachesTo } from './correction.ts';
+import {
+  addTouched,
+  firstEndingFrom,
+  joinParts,
+  type OpenParts,
+  partsMaxOf,
+  partsWithin,
+  type TouchedPart,
+} from './touched.ts';
 
-/** Order times, both ends included. */
-export interface Interval {
-  readonly from: number;
-  readonly to: number;
+/** Result of the corrections of a sensor for one datapoint. */
+interface Followed {
+  /** The datapoint as it is shown; undefined: it is removed. Untouched: the very same object. */
+  readonly shown: Datapoint | undefined;
+  /** The last correction that changed what is shown of it. */
+  readonly by: CorrectionId | undefined;
 }
 
-/** A part of a range: one in which nothing is removed, or one in which something may be. */
-interface Segment extends Interval {
-  readonly mayLack: boolean;
-}
-
-/** Corrections of one sensor, as they apply to its datapoints. Pure. */
+/** Corrections of one sensor, as they apply to its datapoints. */
 export interface Overlay {
   readonly corrections: readonly Correction[];
   /** About what it takes in memory. */
   readonly bytes: number;
-  /** Where datapoints may be removed, by time; none of them touch each other. */
-  readonly removals: readonly Interval[];
-  /** The datapoint as it is shown; undefined: it is removed. Untouched: the very same object. */
-  show(datapoint: Datapoint): Datapoint | undefined;
-  /** The last correction that changed what is shown of the datapoint. */
-  touching(datapoint: Datapoint): CorrectionId | undefined;
-  /** The range in parts, oldest first. */
-  segments(range: Range): readonly Segment[];
+  follow(datapoint: Datapoint): Followed;
+  /** The parts that corrections touched: no datapoint outside of them is changed. */
+  parts(): readonly TouchedPart[];
+  /**
+   * Finds what removals touched, by a walk through what was pushed, unless that is known: it never
+   * changes. Until then the part of a removal is all of its range.
+   */
+  search(walk: (range: Range) => AsyncIterable<DatapointColumns>): Promise<void>;
   /** The same columns as they are shown; only the rows that are left. */
   showColumns(columns: DatapointColumns): DatapointColumns;
+  /** The same columns, each datapoint with the correction that touched it. */
+  markColumns(columns: DatapointColumns): DatapointColumns;
 }
 
 interface Step {
@@ -51,6 +60,8 @@ interface Step {
   readonly timed: ReadonlyMap<Instant, JsonValue>;
   readonly untimed: ReadonlyMap<Instant, JsonValue>;
   readonly bytes: number;
+  parts: readonly TouchedPart[];
+  isSearched: boolean;
 }
 
 /** A correction that was read never changes: it is taken apart once. */
@@ -65,21 +76,38 @@ function stepOf(correction: Correction): Step {
 }
 
 function makeStep(correction: Correction): Step {
-  const { items, value } = correction;
+  const { items, value, kind } = correction;
   const valuesOf = (isTimed: boolean): ReadonlyMap<Instant, JsonValue> =>
     new Map(
       items.filter((item) => item.isTimed === isTimed).map((item) => [item.time, item.value]),
     );
   const text = value === undefined ? undefined : JSON.stringify(value);
-  const bytes = bytesOf(correction);
-  return { correction, text, timed: valuesOf(true), untimed: valuesOf(false), bytes };
+  return {
+    ...{ correction, text, timed: valuesOf(true), untimed: valuesOf(false) },
+    ...{
+      bytes: bytesOf(correction),
+      parts: firstPartsOf(correction),
+      isSearched: kind !== 'removed',
+    },
+  };
+}
+
+function firstPartsOf({ items, kind, from, to }: Correction): readonly TouchedPart[] {
+  if (kind === 'removed') return [{ from, to, removed: 0 }];
+  const parts: OpenParts = [];
+  for (const time of Float64Array.from(items, (item) => item.time).sort()) {
+    addTouched(parts, time, 0);
+  }
+  return parts;
 }
 
 const correctionBytes = 512;
 const itemBytes = 160;
+const partBytes = 128;
 
-function bytesOf({ items, value }: Correction): number {
-  let bytes = correctionBytes + itemBytes * items.length;
+function bytesOf(correction: Correction): number {
+  const { items, value } = correction;
+  let bytes = correctionBytes + itemBytes * items.length + partBytes * partsMaxOf(correction);
   for (const item of items) bytes += textLength(item.value);
   return value === undefined ? bytes : bytes + textLength(value);
 }
@@ -102,14 +130,9 @@ export async function loadOverlay(
 /** `corrections` in the order in which they were made. */
 export function createOverlay(corrections: readonly Correction[]): Overlay {
   const steps = corrections.map(stepOf);
-  const removals = merged(corrections.filter(({ kind }) => kind === 'removed'));
-  const first = corrections.reduce((min, { from }) => Math.min(min, from), Infinity);
-  const last = corrections.reduce((max, { to }) => Math.max(max, to), -Infinity);
+  let parts = joinParts(steps.map((step) => step.parts));
 
-  function follow(
-    datapoint: Datapoint,
-    among: readonly Step[],
-  ): { readonly shown: Datapoint | undefined; readonly by: CorrectionId | undefined } {
+  function follow(datapoint: Datapoint, among: readonly Step[] = steps): Followed {
     const time = orderTime(datapoint);
     let shown = datapoint;
     let shownText: string | undefined;
@@ -126,57 +149,102 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
       }
       const value = (datapoint.timestamp === undefined ? untimed : timed).get(time);
       if (value === undefined) continue;
-      shown = { ...shown, value };
+      const { correction: _, ...plain } = shown;
+      shown = { ...plain, value };
       shownText = undefined;
       by = correction.id;
     }
     return { shown, by };
   }
 
+  /** The rows within the parts as `look` answers them, and all others. */
+  function pick(
+    columns: DatapointColumns,
+    look: (datapoint: Datapoint, followed: Followed) => Datapoint | undefined,
+  ): DatapointColumns {
+    const { count, times } = columns;
+    const [one, other] = [times[0] ?? 0, times[count - 1] ?? 0];
+    const [from, to] = one <= other ? [one, other] : [other, one];
+    const within = partsWithin(parts, { from, to });
+    if (within.length === 0) return columns;
+    const near = steps.filter(({ correction }) => correction.from <= to && correction.to >= from);
+    const changed = new Map<number, Datapoint | undefined>();
+    let part: TouchedPart | undefined;
+    for (let row = 0; row < count; row += 1) {
+      const time = times[row] ?? 0;
+      if (part === undefined || time < part.from || time > part.to) {
+        part = within[firstEndingFrom(within, time)];
+        if (part === undefined || time < part.from) continue;
+      }
+      const datapoint = columns.at(row);
+      const looked = look(datapoint, follow(datapoint, near));
+      if (looked !== datapoint) changed.set(row, looked);
+    }
+    return changed.size === 0 ? columns : withChanged(columns, changed);
+  }
+
+  async function search(walk: (range: Range) => AsyncIterable<DatapointColumns>): Promise<void> {
+    const open = steps.filter(({ isSearched }) => !isSearched);
+    const found = new Map(open.map(({ correction }) => [correction.id, [] as OpenParts]));
+    let before: OpenParts | undefined;
+    for (const { from, to } of joinParts(open.map((step) => step.parts))) {
+      for await (const columns of walk({ from, to })) {
+        for (let row = 0; row < columns.count; row += 1) {
+          const { shown, by } = follow(columns.at(row));
+          const removed = shown === undefined && by !== undefined ? found.get(by) : undefined;
+          if (removed) addTouched(removed, columns.times[row] ?? 0, 1, removed === before);
+          before = removed;
+        }
+      }
+      before = undefined;
+    }
+    for (const step of open) {
+      step.parts = found.get(step.correction.id) ?? [];
+      step.isSearched = true;
+    }
+    if (open.length > 0) parts = joinParts(steps.map((step) => step.parts));
+  }
+
   return {
     corrections,
     bytes: steps.reduce((sum, { bytes }) => sum + bytes, 0),
-    removals,
-    show: (datapoint) => follow(datapoint, steps).shown,
-    touching: (datapoint) => follow(datapoint, steps).by,
-    segments: ({ from = -Infinity, to = Infinity }) => segmentsOf(removals, { from, to }),
-    showColumns(columns) {
-      const { count, times } = columns;
-      const [start, end] = [times[0] ?? 0, times[count - 1] ?? 0];
-      const [from, to] = start <= end ? [start, end] : [end, start];
-      const near = steps.filter(({ correction }) => correction.from <= to && correction.to >= from);
-      if (count === 0 || near.length === 0) return columns;
-      return pick(columns, (row) => {
-        const time = times[row] ?? 0;
-        if (time < first || time > last) return 'same';
-        const datapoint = columns.at(row);
-        const { shown } = follow(datapoint, near);
-        return shown === datapoint ? 'same' : shown;
-      });
+    follow: (datapoint) => follow(datapoint),
+    parts: () => parts,
+    search,
+    showColumns: (columns) => pick(columns, (_, { shown }) => shown),
+    markColumns(columns) {
+      const marked = pick(columns, (datapoint, { by }) =>
+        by === undefined ? datapoint : { ...datapoint, correction: by },
+      );
+      if (marked === columns) return columns;
+      // Without these each row is read as a datapoint, with its correction.
+      const { received: _received, timed: _timed, ...rest } = marked;
+      return rest;
     },
   };
 }
 
-/** The rows that `look` keeps, as it answers them. */
-function pick(
+/** The columns with other datapoints in some rows, and without those for which there is none. */
+function withChanged(
   columns: DatapointColumns,
-  look: (row: number) => Datapoint | 'same' | undefined,
+  changed: ReadonlyMap<number, Datapoint | undefined>,
 ): DatapointColumns {
   const rows: number[] = [];
-  const changed = new Map<number, Datapoint>();
+  const [times, numbers] = [columns.times.slice(), columns.numbers.slice()];
+  const [received, timed] = [columns.received?.slice(), columns.timed?.slice()];
   for (let row = 0; row < columns.count; row += 1) {
-    const shown = look(row);
-    if (shown === undefined) continue;
-    if (shown !== 'same') changed.set(rows.length, shown);
-    rows.push(row);
+    const datapoint = changed.get(row);
+    if (datapoint === undefined && changed.has(row)) continue;
+    const at = rows.push(row) - 1;
+    const value = datapoint === undefined ? numbers[row] : datapoint.value;
+    times[at] = times[row] ?? 0;
+    numbers[at] = typeof value === 'number' ? value : Number.NaN;
+    if (received) received[at] = received[row] ?? 0;
+    if (timed) timed[at] = timed[row] ?? 0;
   }
-  const at = (row: number): Datapoint => changed.get(row) ?? columns.at(rows[row] ?? 0);
-  const numbers = Float64Array.from(rows, (row) => columns.numbers[row] ?? Number.NaN);
-  for (const [row, { value }] of changed) {
-    numbers[row] = typeof value === 'number' ? value : Number.NaN;
-  }
-  const times = Float64Array.from(rows, (row) => columns.times[row] ?? 0);
-  return { count: rows.length, times, numbers, at };
+  const at = (row: number) => changed.get(rows[row] ?? 0) ?? columns.at(rows[row] ?? 0);
+  const more = { ...(received && { received }), ...(timed && { timed }) };
+  return rowsOf({ count: columns.count, times, numbers, ...more, at }, 0, rows.length);
 }
 
 /** Some rows of columns, one after the other. */
@@ -184,39 +252,11 @@ export function rowsOf(columns: DatapointColumns, from: number, to: number): Dat
   if (from === 0 && to >= columns.count) return columns;
   const times = columns.times.slice(from, to);
   const numbers = columns.numbers.slice(from, to);
-  return { count: times.length, times, numbers, at: (row) => columns.at(from + row) };
+  const received = columns.received?.slice(from, to);
+  const timed = columns.timed?.slice(from, to);
+  const more = { ...(received && { received }), ...(timed && { timed }) };
+  return { count: times.length, times, numbers, ...more, at: (row) => columns.at(from + row) };
 }
-
-/** Intervals that overlap, or follow each other at once, as one. */
-function merged(intervals: readonly Interval[]): readonly Interval[] {
-  const result: { from: number; to: number }[] = [];
-  for (const { from, to } of [...intervals].sort((a, b) => a.from - b.from)) {
-    const last = result.at(-1);
-    if (last !== undefined && from <= last.to + 1) last.to = Math.max(last.to, to);
-    else result.push({ from, to });
-  }
-  return result;
-}
-
-function segmentsOf(removals: readonly Interval[], range: Interval): readonly Segment[] {
-  const segments: Segment[] = [];
-  let { from } = range;
-  for (const removal of removals) {
-    if (removal.to < from) continue;
-    if (removal.from > range.to) break;
-    if (removal.from > from) segments.push({ from, to: removal.from - 1, mayLack: false });
-    const inside = { from: Math.max(from, removal.from), to: Math.min(range.to, removal.to) };
-    segments.push({ ...inside, mayLack: true });
-    from = inside.to + 1;
-  }
-  if (from <= range.to) segments.push({ from, to: range.to, mayLack: false });
-  return segments;
-}
-
-export const rangeOf = ({ from, to }: Interval): Range => ({
-  ...(from !== -Infinity && { from }),
-  ...(to !== Infinity && { to }),
-});
 
 /** A read of a sensor with corrections: all it does has one pace. */
 export interface CorrectedRead {
@@ -225,57 +265,78 @@ export interface CorrectedRead {
   readonly pace: Pace;
 }
 
-export type Pages = ReturnType<typeof createPages>;
-
 /** Reads of a sensor with corrections. */
 export function createPages(pushed: DatapointStore) {
-  /** How many datapoints are removed in a whole interval: it never changes. */
-  const removed = new WeakMap<Interval, number>();
+  /** The parts that corrections touched in the range. */
+  async function partsOf(read: CorrectedRead, range: Range): Promise<readonly TouchedPart[]> {
+    await read.overlay.search((inside) => walk(read, inside));
+    return partsWithin(read.overlay.parts(), range);
+  }
 
-  /** How many of what was pushed in the range is removed. */
-  async function lacking(read: CorrectedRead, range: Range): Promise<number> {
-    const { overlay, pace } = read;
-    const { from = -Infinity, to = Infinity } = range;
-    let count = 0;
-    for (const interval of overlay.removals) {
-      if (pace.isOver()) await pace.rest();
-      if (interval.to < from || interval.from > to) continue;
-      const isWhole = interval.from >= from && interval.to <= to;
-      const inside = { from: Math.max(from, interval.from), to: Math.min(to, interval.to) };
-      count += isWhole
-        ? await lackingIn(read, interval)
-        : await lackingInPart(read, inside, interval);
+  const isGone = async ({ sensor }: CorrectedRead, part: TouchedPart): Promise<boolean> =>
+    (await pushed.count(sensor, part)) === part.removed;
+
+  /** How many of what was pushed in the range is shown. */
+  async function count(read: CorrectedRead, range: Range): Promise<number> {
+    const parts = await partsOf(read, range);
+    let shown = (await pushed.count(read.sensor, range)) - removedIn(parts);
+    for (const part of new Set([parts[0], parts.at(-1)])) {
+      if (part === undefined || part.removed === 0) continue;
+      const from = Math.max(part.from, range.from ?? part.from);
+      const to = Math.min(part.to, range.to ?? part.to);
+      if (from === part.from && to === part.to) continue;
+      shown += part.removed;
+      if (await isGone(read, part)) {
+        shown -= await pushed.count(read.sensor, { from, to });
+        continue;
+      }
+      for await (const columns of walk(read, { from, to })) {
+        shown -= columns.count - read.overlay.showColumns(columns).count;
+      }
     }
-    return count;
+    return shown;
   }
 
-  async function lackingIn(read: CorrectedRead, interval: Interval): Promise<number> {
-    const known = removed.get(interval);
-    if (known !== undefined) return known;
-    const count = await countLacking(read, interval);
-    removed.set(interval, count);
-    return count;
+  /** The same page, from behind the parts of which nothing is left where it begins. */
+  async function behindGone(read: CorrectedRead, page: Page): Promise<Page> {
+    const { from: begin = Number.NEGATIVE_INFINITY } = page;
+    const [part] = await partsOf(read, { from: begin, to: begin });
+    if (part === undefined || !(await isGone(read, part))) return page;
+    // Hours that retention left are no datapoints: nothing is known of a place behind them.
+    if ((await pushed.standsFrom([read.sensor], page)) !== undefined) return page;
+    const { from } = (await placeOf(read, { ...page, order: 'asc', skip: 0 })).page;
+    return from === page.from || from === undefined ? page : { ...page, from, skip: 0 };
   }
 
-  async function lackingInPart(
+  /**
+   * The page from a later place on, and how many of what is shown from there are to be skipped:
+   * what comes before is counted part by part, not read.
+   */
+  async function placeOf(
     read: CorrectedRead,
-    inside: Interval,
-    interval: Interval,
-  ): Promise<number> {
-    const { sensor } = read;
-    const ofWhole = await lackingIn(read, interval);
-    // Where nothing is left of the whole, nothing is left of a part.
-    const isAll = ofWhole === (await pushed.count(sensor, interval));
-    return isAll ? pushed.count(sensor, rangeOf(inside)) : countLacking(read, inside);
-  }
-
-  async function countLacking(read: CorrectedRead, interval: Interval): Promise<number> {
-    let count = 0;
-    const page = { ...rangeOf(interval), order: 'asc', skip: 0, limit: Infinity } as const;
-    for await (const columns of walk(read, page)) {
-      count += columns.count - read.overlay.showColumns(columns).count;
+    page: Walked,
+  ): Promise<{ readonly page: Walked; readonly skip: number }> {
+    const inside = await partsOf(read, page);
+    if (removedIn(inside) === 0) return { page, skip: 0 };
+    const isAscending = page.order === 'asc';
+    const parts = isAscending ? inside : inside.toReversed();
+    const [near, far, step] = isAscending
+      ? (['from', 'to', 1] as const)
+      : (['to', 'from', -1] as const);
+    let [low, high, passed] = [0, parts.length + 1, 0];
+    while (high - low > 1) {
+      const middle = Math.min(2 * low + 1, (low + high) >>> 1);
+      const shown = await count(read, { ...page, [far]: parts[middle - 1]?.[far] ?? 0 });
+      if (shown <= page.skip) [low, passed] = [middle, shown];
+      else high = middle;
     }
-    return count;
+    const [before, next, skip] = [parts[low - 1], parts[low], page.skip - passed];
+    const start = before === undefined ? page : { ...page, [near]: before[far] + step };
+    if (next === undefined) return { page: { ...start, skip }, skip: 0 };
+    const between = await pushed.count(read.sensor, { ...start, [far]: next[near] - step });
+    if (between > skip) return { page: { ...start, skip }, skip: 0 };
+    const begin = between === 0 ? start : { ...start, [near]: next[near] };
+    return { page: { ...begin, skip: 0 }, skip: skip - between };
   }
 
   /** The first part of the page that is not empty; cut, unless the page ends with it. */
@@ -284,57 +345,41 @@ export function createPages(pushed: DatapointStore) {
     page: Page,
     charactersMax: number,
   ): Promise<ScannedPart> {
-    const { sensor, overlay, pace } = read;
-    const segments = overlay.segments(page);
-    let { skip } = page;
-    for (const segment of page.order === 'asc' ? segments : segments.toReversed()) {
-      const range = rangeOf(segment);
-      if (pace.isOver()) await pace.rest();
-      if (skip > 0 || segment.mayLack) {
-        const lack = segment.mayLack ? await lacking(read, range) : 0;
-        const count = (await pushed.count(sensor, range)) - lack;
-        if (count <= skip) {
-          skip -= count;
-          continue;
-        }
-      }
-      const limit = Math.min(page.limit, rowsAtOnce(overlay));
-      const inside = { ...range, order: page.order, limit };
-      const columns = segment.mayLack
-        ? await firstLeft(read, { ...inside, skip })
-        : overlay.showColumns(
-            (await pushed.scan(sensor, { ...inside, skip }, charactersMax)).columns,
-          );
-      skip = 0;
-      if (columns.count > 0) return { columns, isCut: true };
+    let { page: begin, skip } = await placeOf(read, page);
+    const room = { rowsMax: skip + page.limit, charactersMax };
+    for await (const columns of walk(read, begin, room)) {
+      const shown = read.overlay.showColumns(columns);
+      const left = rowsOf(shown, Math.min(skip, shown.count), skip + page.limit);
+      if (left.count > 0) return { columns: left, isCut: true };
+      skip -= shown.count;
     }
     return { columns: toDatapointColumns([]), isCut: false };
-  }
-
-  /** The first of what is left where something is removed, as it is shown, behind the skip. */
-  async function firstLeft(read: CorrectedRead, page: Page): Promise<DatapointColumns> {
-    let { skip } = page;
-    for await (const columns of walk(read, { ...page, skip: 0 })) {
-      const left = read.overlay.showColumns(columns);
-      if (left.count > skip) return rowsOf(left, skip, skip + page.limit);
-      skip -= left.count;
-    }
-    return toDatapointColumns([]);
   }
 
   /** Walks through pushed datapoints step by step; one walk at a time, other work in between. */
   const walk = (
     { sensor: ref, overlay, pace }: CorrectedRead,
-    page: Page,
+    page: Partial<Page>,
+    { rowsMax, charactersMax }: StepBudget = wholeSteps,
   ): AsyncIterable<DatapointColumns> =>
     readColumnSteps({
       ...{ datapoints: pushed, ref, pace },
-      page: { ...page, limit: Number.POSITIVE_INFINITY },
-      room: { rowsMax: rowsAtOnce(overlay), charactersMax: limits.datapointCharactersPerStep },
+      page: { order: 'asc', skip: 0, ...page, limit: Number.POSITIVE_INFINITY },
+      room: { rowsMax: Math.min(rowsMax, rowsAtOnce(overlay)), charactersMax },
     });
 
-  return { lacking, scan };
+  return { behindGone, count, scan };
 }
+
+type Walked = Omit<Page, 'limit'>;
+
+const removedIn = (parts: readonly TouchedPart[]): number =>
+  parts.reduce((sum, { removed }) => sum + removed, 0);
+
+const wholeSteps: StepBudget = {
+  rowsMax: Number.POSITIVE_INFINITY,
+  charactersMax: limits.datapointCharactersPerStep,
+};
 
 /** Corrections checked for all rows of one step: some ten milliseconds. */
 const looksPerStep = 200_000;
