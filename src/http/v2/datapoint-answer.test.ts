@@ -42,6 +42,7 @@ test('a long summary is written in steps, with other work between them', async (
   let text = '';
   for await (const chunk of chunks) text += chunk;
   isOver = true;
+  look();
   assert.equal(text, `[${Array(20).fill('1').join()}]`);
   assert.ok(most <= 2, `${most} steps of 4 ms in one turn`);
 });
