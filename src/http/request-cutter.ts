@@ -31,7 +31,8 @@ export class RequestCutter {
   /** Bytes of empty lines before the next head. */
   #skipped = 0;
   #body: BodyEnd | undefined;
-  #headBytes = 0;
+  /** Of the head that was cut off last. */
+  headBytes = 0;
 
   /** Bytes that have arrived and were not cut off. */
   get rest(): Buffer {
@@ -46,11 +47,6 @@ export class RequestCutter {
   /** Whether nothing more of the request is to come that was cut off last. */
   get isBetween(): boolean {
     return this.#body === undefined;
-  }
-
-  /** Of the head that was cut off last. */
-  get headBytes(): number {
-    return this.#headBytes;
   }
 
   add(bytes: Buffer): void {
@@ -113,7 +109,7 @@ export class RequestCutter {
     const taken = body.take(bytes.subarray(headLength));
     if (taken < 0) return 'broken';
     this.#body = body.isOver ? undefined : body;
-    if (head !== undefined) this.#headBytes = headLength;
+    if (head !== undefined) this.headBytes = headLength;
     return this.#split(headLength + taken, head);
   }
 
