@@ -10,12 +10,11 @@ const messageTimesMax = 2;
 const windowSlackMs = 50;
 
 /**
- * What of a history no right service can have done, each in a sentence. Nothing but the history is
- * asked: what was acknowledged, what was refused, what nobody knows of.
+ * What of a history no right service can have done, each in a sentence, what is lost first. Nothing
+ * but the history is asked: what was acknowledged, what was refused, what nobody knows of.
  */
 export function checkHistory(history: History): readonly string[] {
   return [
-    ...history.oddities,
     ...history.stored.flatMap((read) => checkStored(history, read)),
     ...checkSame(history),
     ...checkReads(history),
@@ -24,6 +23,7 @@ export function checkHistory(history: History): readonly string[] {
     ...checkRevocations(history),
     ...checkConnected(history),
     ...checkWills(history),
+    ...history.oddities,
   ];
 }
 

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { findPostgres } from '../postgres-server.ts';
 import { checkHistory } from './checker.ts';
-import { faults } from './nemesis.ts';
-import { openStory, type StoryOptions } from './story.ts';
+import { emptyHistory } from './history.ts';
+import { faults, seenOfGivenUp } from './nemesis.ts';
+import { openCluster, openStory, type StoryOptions } from './story.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
 const rounds = Number(process.env['NEMESIS_ROUNDS'] ?? 1);
@@ -51,4 +52,10 @@ describe('under a nemesis', { skip: isAbsent ? 'needs PostgreSQL' : false }, () 
       await tell(context, { processes: 3 });
     },
   );
+
+  test('a process that was given up takes nothing any more', leftOut(3), async () => {
+    const history = emptyHistory();
+    await using cluster = await openCluster(3, history);
+    assert.deepEqual([...(await seenOfGivenUp(cluster)), ...history.oddities], []);
+  });
 });

@@ -1,6 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { onServer } from '../postgres-server.ts';
+import type { ServiceProcess } from '../service-process.ts';
+import { deviceId, exchangeJson, sensorPath } from './http-load.ts';
 import type { Member } from './member.ts';
-import type { PostgresPair } from './postgres-pair.ts';
+import { type PostgresPair, schema, urlOnPort } from './postgres-pair.ts';
 
 /** What the nemesis can reach. */
 export interface Cluster {
@@ -47,6 +50,11 @@ const cutMs = 3_000;
 /** Longer than what a beat of a member may be missed for. */
 const silenceMs = 8_000;
 const slowMs = 40;
+const calmMs = 1_000;
+/** In which the others give up a process that stands still, also on a busy machine. */
+const givenUpMsMax = 30_000;
+/** How long a process that was given up may go on, refusing everything. */
+const endMsMax = 10_000;
 
 function signal(member: Member, name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): boolean {
   const pid = member.running()?.pid;
@@ -149,3 +157,47 @@ export const faults: readonly Fault[] = [
     },
   },
 ];
+
+/**
+ * What a process does that the others gave up while it stood still, and may not, in words. Nothing
+ * is asked of it before: one that is stopped within a commit loses its connection, and ends.
+ */
+export async function seenOfGivenUp({ members, database }: Cluster): Promise<readonly string[]> {
+  const [member] = members;
+  const slept = member?.running();
+  if (member === undefined || slept === undefined) throw new Error('nothing runs');
+  const json = { id: deviceId, sensors: [{ id: 's' }] };
+  await exchangeJson(`${slept.url}/api/v2/devices`, { method: 'POST', json });
+  await wait(calmMs);
+  signal(member, 'SIGSTOP');
+  const isLost = await isGivenUp(database);
+  signal(member, 'SIGCONT');
+  return isLost ? seenOf(member, slept) : [`nobody gave ${member.name} up`];
+}
+
+/** Resolves when a process that serves was given up; false: for long enough none was. */
+async function isGivenUp({ port }: PostgresPair): Promise<boolean> {
+  const count = `select count(*)::integer as lost from ${schema}.members where state = 'lost'`;
+  const lost = async () => (await onServer(urlOnPort(port), count)).rows[0].lost;
+  const before = await lost();
+  const untilMs = performance.now() + givenUpMsMax;
+  while (performance.now() < untilMs) {
+    if ((await lost()) > before) return true;
+    await wait(calmMs);
+  }
+  return false;
+}
+
+/** What a process that was given up does and may not: it takes a value, or goes on. */
+async function seenOf({ name }: Member, slept: ServiceProcess): Promise<readonly string[]> {
+  const path = `${sensorPath('s')}/value`;
+  const ended = slept.exited.then(() => 'ended' as const);
+  const untilMs = performance.now() + endMsMax;
+  while (performance.now() < untilMs) {
+    const json = { value: 'after it was given up' };
+    const reply = await exchangeJson(`${slept.url}${path}`, { method: 'POST', json });
+    if (reply?.status === 204) return [`${name} was given up, and took a value`];
+    if ((await Promise.race([ended, wait(50, 'serves' as const)])) === 'ended') return [];
+  }
+  return [`${name} was given up, and serves after ${endMsMax} ms`];
+}

@@ -42,6 +42,9 @@ const settings = [
   ...['wal_receiver_timeout=5s', 'wal_sender_timeout=5s', 'wal_keep_size=512MB'],
 ];
 
+/** Of all processes of a run. */
+export const schema = 'cluster';
+
 export const urlOnPort = (port: number): string => `postgres://kipimo@127.0.0.1:${port}/postgres`;
 
 /** Makes both and starts them. */

@@ -6,7 +6,7 @@ import { emptyHistory, type History } from './history.ts';
 import { readMarks } from './http-load.ts';
 import { type Member, startMember } from './member.ts';
 import { createRandom, type Fault, shuffled } from './nemesis.ts';
-import { type PostgresPair, startPair, urlOnPort } from './postgres-pair.ts';
+import { type PostgresPair, schema, startPair, urlOnPort } from './postgres-pair.ts';
 
 /** Where what happens is told. */
 type Say = (line: string) => void;
@@ -27,14 +27,19 @@ export interface StoryOptions {
   readonly faults: readonly Fault[];
 }
 
-const schema = 'cluster';
 /** How long after a fault until every client is served again. */
 const recoveryMsMax = 30_000;
 const calmMs = 1_000;
 
-/** Starts everything, with clients at work. */
-export async function openStory(options: StoryOptions): Promise<Story> {
-  const history = emptyHistory();
+/** Processes on a database with its standby, of which nobody asks anything. */
+export interface QuietCluster extends AsyncDisposable {
+  readonly members: readonly Member[];
+  readonly database: PostgresPair;
+  /** From now on ended with the rest, and before it. */
+  defer(end: () => unknown): void;
+}
+
+export async function openCluster(processes: number, history: History): Promise<QuietCluster> {
   const ends: (() => unknown)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const end of ends.splice(0).toReversed()) await end();
@@ -42,14 +47,31 @@ export async function openStory(options: StoryOptions): Promise<Story> {
   try {
     const database = await startPair();
     ends.push(() => database.close());
-    const members = await startMembers(options, { history, database, ends });
+    const members = await startMembers(processes, { history, database, ends });
+    const defer = (end: () => unknown) => void ends.push(end);
+    return { members, database, defer, [Symbol.asyncDispose]: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** Starts everything, with clients at work. */
+export async function openStory(options: StoryOptions): Promise<Story> {
+  const history = emptyHistory();
+  const cluster = await openCluster(options.processes, history);
+  const { members, database } = cluster;
+  const closeAll = async (): Promise<void> => cluster[Symbol.asyncDispose]();
+  try {
     const clients = await startClients(history, members);
-    ends.push(() => clients.close());
+    cluster.defer(() => clients.close());
     const random = createRandom(options.seed);
     return {
       async round(say) {
         for (const fault of shuffled(options.faults, random)) {
           await wait(calmMs * random());
+          // A fault that meets clients before they are at work proves little.
+          await untilServed(history, clients.served, performance.now());
           const beganAt = performance.now();
           await fault.inflict({ members, database }, random);
           const mendedAt = performance.now();
@@ -78,7 +100,7 @@ export async function openStory(options: StoryOptions): Promise<Story> {
 }
 
 async function startMembers(
-  { processes }: StoryOptions,
+  processes: number,
   {
     history,
     database,
