@@ -9,25 +9,29 @@ import { openMqttConnections } from '../tools/bench/mqtt-connection.ts';
 import { runMqttSlice } from '../tools/bench/mqtt-slices.ts';
 import { createPublishTraffic, sensorTopics } from '../tools/bench/mqtt-traffic.ts';
 import { openBenchClient } from '../tools/bench/population.ts';
-import { alternate, median, withConnections } from '../tools/bench/rounds.ts';
+import { median } from '../tools/bench/rounds.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
-import { createPushTraffic } from '../tools/bench/traffic.ts';
+import { tableOfPushes } from './process-pushes.ts';
 
-// Two processes on one PostgreSQL that syncs each commit: pushes to both beside pushes to one,
-// deliveries from one to the other, and how long a value waits between them, and a push and a kept
-// session when a process or PostgreSQL goes away.
-// node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5]
+// Processes on one PostgreSQL that syncs each commit: pushes to one, two and three of them, with
+// rules and without; of two the deliveries from one to the other, and how long a value waits
+// between them, and a push and a kept session when a process or PostgreSQL goes away.
+// node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5] [--connections 64]
+// [--only pushes] [--delays 0,5000] [--program ANOTHER_CHECKOUT/bin/kipimo.js, for the pushes]
 
 const { values } = parseArgs({
   options: {
     pairs: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '1' },
     kills: { type: 'string', default: '5' },
+    connections: { type: 'string', default: '64' },
+    only: { type: 'string', default: 'pushes,others' },
+    program: { type: 'string' },
+    delays: { type: 'string', default: '0,5000' },
   },
 });
 const sliceMs = Number(values.seconds) * 1_000;
 const rounds = Number(values.pairs) + 1;
-const connections = 64;
 const subscribers = 10;
 const topic = sensorTopics[0] ?? '';
 const delayed = 1_000;
@@ -42,6 +46,18 @@ const server = await startPostgres({ isDurable: true });
 using directories = new DisposableStack();
 await using services = new AsyncDisposableStack();
 services.defer(() => server.close());
+const only = values.only.split(',');
+if (only.includes('pushes')) {
+  const { program } = values;
+  const pace = { sliceMs, rounds: rounds - 1, connections: Number(values.connections) };
+  const delays = values.delays.split(',').map(Number);
+  const rowsOfPushes = await tableOfPushes({ ...{ server, ...pace, program, delays } });
+  process.stdout.write(`${table(rowsOfPushes)}\n`);
+}
+if (!only.includes('others')) {
+  await services.disposeAsync();
+  process.exit();
+}
 const environment = {
   KIPIMO_DATABASE_URL: await schemaUrl(server.url, 'processes'),
   KIPIMO_PROCESSES: 'several',
@@ -64,11 +80,9 @@ await client.createPopulation();
 const { token } = client;
 const login = { username: benchLogin.username, password: token };
 const startAt = Date.now() - twelveHoursMs;
-const pushTraffic = createPushTraffic({ token, startAt });
 const publishTraffic = createPublishTraffic(startAt + twelveHoursMs / 2);
 
 const rows: (readonly string[])[] = [['two processes', 'p50 or a second', 'p99 or ratio']];
-await pushToBoth();
 await deliverBetween();
 rows.push(['value from one to the other, QoS 1', ...(await delaysBetween())]);
 await killOne();
@@ -78,35 +92,6 @@ process.stdout.write(`${table(rows)}\n`);
 function quantile(numbers: readonly number[], part: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-}
-
-/** As many connections, all to one process or half to each. */
-async function pushToBoth(): Promise<void> {
-  const half = { count: connections / 2, signal };
-  const pairs = await withConnections({ port: one.port, ...half }, (toOne) =>
-    withConnections({ port: other.port, ...half }, (toOther) =>
-      withConnections({ port: one.port, ...half }, (toOneAgain) => {
-        const both = async (runs: readonly (typeof toOne)[]) => {
-          const slices = await Promise.all(runs.map((run) => run(pushTraffic, sliceMs)));
-          return slices.reduce((sum, slice) => sum + slice.perSecond, 0);
-        };
-        return alternate({
-          rounds,
-          ours: () => both([toOne, toOther]),
-          theirs: () => both([toOne, toOneAgain]),
-        });
-      }),
-    ),
-  );
-  const ratio = median(pairs.map(({ ours, theirs }) => ours / theirs));
-  rows.push(
-    [
-      `pushes, ${connections} connections to two processes`,
-      count(median(pairs.map(({ ours }) => ours))),
-      `${ratio.toFixed(2)} of one`,
-    ],
-    ['the same to one of the two', count(median(pairs.map(({ theirs }) => theirs))), ''],
-  );
 }
 
 function open(to: Process, name: string, howMany: number) {

@@ -9,6 +9,7 @@ import { freePort } from '../tools/bench/free-port.ts';
 import type { SliceFigures, Traffic } from '../tools/bench/load-slice.ts';
 import { median, withConnections } from '../tools/bench/rounds.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
+import { createWatchedTraffic, populateWatched } from './watched-devices.ts';
 
 const { values } = parseArgs({
   options: {
@@ -19,72 +20,19 @@ const { values } = parseArgs({
   },
 });
 const sliceMs = Number(values.seconds) * 1_000;
-const devices = 200;
-const sensorIds = ['t', 'u'];
 
 /** A rule on each device of a kind; none: nothing looks at it. */
 const allKinds = [
-  { name: 'plain', meaning: 'no rule', expression: undefined },
-  { name: 'calm', meaning: 'a rule that never fires', expression: 't > 1000' },
-  { name: 'kept', meaning: 'a rule that remembers', expression: 't > 50 for 1h clear t < 20' },
-  { name: 'several', meaning: 'a rule over two sensors', expression: 't > 1000; u > 5' },
+  { name: 'plain', meaning: 'no rule' },
+  { name: 'calm', meaning: 'a rule that never fires' },
+  { name: 'kept', meaning: 'a rule that remembers' },
+  { name: 'several', meaning: 'a rule over two sensors' },
 ] as const;
 const kinds = allKinds.filter(({ name }) => values.only.split(',').includes(name));
 const places = [
   { meaning: 'each process its own devices', isShared: false },
   { meaning: 'both the same devices', isShared: true },
 ] as const;
-
-async function call(url: string, path: string, token: string | undefined, json: unknown) {
-  const response = await fetch(`${url}/api/v2${path}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(json),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text}`);
-  return text;
-}
-
-async function populate(url: string, token: string): Promise<void> {
-  for (const { name, expression } of kinds) {
-    for (let at = 0; at < devices; at += 1) {
-      const id = `${name}-${at}`;
-      const sensors = sensorIds.map((sensorId) => ({ id: sensorId }));
-      await call(url, '/devices', token, { id, sensors });
-      if (expression === undefined) continue;
-      const condition = { devices: [id], sensors: sensorIds, expression };
-      const action = { usernames: ['admin'], channels: ['webhook'], message: 'it is hot' };
-      await call(url, '/notifications', token, { condition, action });
-    }
-  }
-}
-
-/** Pushes in turn to devices of a kind: from `first` on, each `step`th. */
-function trafficOf(token: string, kind: string, first: number, step: number): Traffic {
-  let sequences = 0;
-  return {
-    expectedStatus: 204,
-    next() {
-      sequences += 1;
-      return sequences - 1;
-    },
-    requestOf(sequence) {
-      const id = `${kind}-${(first + sequence * step) % devices}`;
-      const sensor = sensorIds[Math.floor(sequence / devices) % sensorIds.length];
-      const body = `{"value":${sequence % 100}}`;
-      return (
-        `POST /api/v2/devices/${id}/sensors/${sensor}/value HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
-        `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${body.length}\r\n\r\n${body}`
-      );
-    },
-    acknowledge: () => undefined,
-  };
-}
 
 /** Both processes under load at the same time; together. */
 async function slice(ports: readonly number[], traffics: readonly Traffic[]) {
@@ -119,15 +67,16 @@ try {
     });
   await using one = await start();
   await using other = await start();
-  const token = await call(one.url, '/auth/token', undefined, benchLogin);
-  await populate(one.url, token);
+  const token = await populateWatched(
+    ...([one.url, benchLogin, kinds.map(({ name }) => name)] as const),
+  );
   const loads = places.flatMap((place) => kinds.map((kind) => ({ ...place, kind })));
   const all = loads.map((load) => ({ load, slices: [] as Awaited<ReturnType<typeof slice>>[] }));
   // Taking turns, so that the noise of others is everybody's.
   for (let round = 0; round <= Number(values.rounds); round += 1) {
     for (const { load, slices } of all) {
       const traffics = [0, 1].map((at) =>
-        trafficOf(token, load.kind.name, at, load.isShared ? 1 : 2),
+        createWatchedTraffic(token, load.kind.name, { first: at, step: load.isShared ? 1 : 2 }),
       );
       const made = await slice([one.port, other.port], traffics);
       if (round > 0) slices.push(made);

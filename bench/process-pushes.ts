@@ -1,0 +1,117 @@
+import pg from 'pg';
+import { type OwnPostgres, schemaUrl } from '../test/postgres-server.ts';
+import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
+import { freePort } from '../tools/bench/free-port.ts';
+import { median, withConnections } from '../tools/bench/rounds.ts';
+import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
+import { createWatchedTraffic, populateWatched, type WatchedKind } from './watched-devices.ts';
+
+/** Which processes get the pushes: one alone, some of several, each with its part. */
+const spreads = [
+  { meaning: 'one process', processes: 1, pushedTo: 1 },
+  { meaning: 'all to one of two', processes: 2, pushedTo: 1 },
+  { meaning: 'half to each of two', processes: 2, pushedTo: 2 },
+  { meaning: 'a third to each of three', processes: 3, pushedTo: 3 },
+] as const;
+const kinds = ['plain', 'calm', 'kept'] as const satisfies readonly WatchedKind[];
+const meanings = { plain: '', calm: ', a rule that never fires', kept: ', a rule that remembers' };
+
+interface TableOptions {
+  readonly server: OwnPostgres;
+  readonly rounds: number;
+  readonly sliceMs: number;
+  readonly connections: number;
+  /** The launcher of another version, which is measured beside ours in the same slices. */
+  readonly program: string | undefined;
+  /** Microseconds that each commit takes longer, one table after the other. */
+  readonly delays: readonly number[];
+}
+
+/**
+ * Pushes a second of one, two and three processes, each number on a database of its own, with no
+ * rule and with rules, in slices that take turns; then again where commits take longer.
+ */
+export async function tableOfPushes(options: TableOptions): Promise<readonly string[][]> {
+  const { server, connections, sliceMs, program, delays } = options;
+  using directories = new DisposableStack();
+  await using services = new AsyncDisposableStack();
+
+  async function startOn(processes: number, own: string | undefined) {
+    const schema = `pushes_${processes}${own === undefined ? '' : '_before'}`;
+    const environment = {
+      KIPIMO_DATABASE_URL: await schemaUrl(server.url, schema),
+      KIPIMO_PROCESSES: 'several',
+    };
+    const ports: number[] = [];
+    let url = '';
+    for (let at = 0; at < processes; at += 1) {
+      const { path } = directories.use(temporaryDirectory());
+      const given = { mqttPort: await freePort(), environment, ...(own && { program: own }) };
+      const service = services.use(await startBenchService(path, given));
+      ports.push(service.port);
+      url = service.url;
+    }
+    const token = await populateWatched(url, benchLogin, kinds);
+    return { processes, own, ports, token };
+  }
+
+  const started: Awaited<ReturnType<typeof startOn>>[] = [];
+  for (const own of program === undefined ? [undefined] : [undefined, program]) {
+    for (const processes of [1, 2, 3]) started.push(await startOn(processes, own));
+  }
+  const loads = kinds.flatMap((kind) =>
+    spreads.flatMap(({ meaning, processes, pushedTo }) =>
+      started
+        .filter((one) => one.processes === processes)
+        .map(({ ports, token, own }) => ({
+          name: `${meaning}${meanings[kind]}${own === undefined ? '' : ' (before)'}`,
+          ports: ports.slice(0, pushedTo),
+          traffic: createWatchedTraffic(token, kind, { first: 0, step: 1 }),
+          slices: [] as number[],
+        })),
+    ),
+  );
+
+  async function slice({ ports, traffic }: (typeof loads)[number]): Promise<number> {
+    const count = Math.ceil(connections / ports.length);
+    const { signal } = new AbortController();
+    const parts = await Promise.all(
+      ports.map((port) => withConnections({ port, count, signal }, (run) => run(traffic, sliceMs))),
+    );
+    return parts.reduce((sum, { perSecond }) => sum + perSecond, 0);
+  }
+
+  const columns: number[][] = [];
+  for (const delay of delays) {
+    await delayCommits(server.url, delay);
+    for (const { slices } of loads) slices.length = 0;
+    for (let round = 0; round <= options.rounds; round += 1) {
+      for (const load of loads) {
+        const perSecond = await slice(load);
+        // Code is compiled in the first.
+        if (round > 0) load.slices.push(perSecond);
+      }
+    }
+    columns.push(loads.map(({ slices }) => median(slices)));
+  }
+  const cells = (at: number) =>
+    columns.flatMap((column) => [
+      `${Math.round(column[at] ?? 0).toLocaleString('en')}/s`,
+      ((column[at] ?? 0) / (column[0] ?? 0)).toFixed(2),
+    ]);
+  const heads = delays.flatMap((delay) => [`commits + ${delay / 1_000} ms`, 'of the first']);
+  return [
+    [`pushes, ${connections} connections`, ...heads],
+    ...loads.map(({ name }, at) => [name, ...cells(at)]),
+  ];
+}
+
+/** As a standby that must have every commit does. */
+async function delayCommits(url: string, microseconds: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`alter system set commit_delay = ${microseconds}`);
+  await client.query('alter system set commit_siblings = 0');
+  await client.query('select pg_reload_conf()');
+  await client.end();
+}

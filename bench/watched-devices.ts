@@ -1,0 +1,75 @@
+import type { Traffic } from '../tools/bench/load-slice.ts';
+
+/** Devices of each kind, with two sensors and a rule for both; plain: nothing looks at them. */
+const expressions = {
+  plain: undefined,
+  calm: 't > 1000',
+  kept: 't > 50 for 1h clear t < 20',
+  several: 't > 1000; u > 5',
+} as const;
+export type WatchedKind = keyof typeof expressions;
+
+const devices = 200;
+const sensorIds = ['t', 'u'];
+
+async function call(url: string, path: string, token: string | undefined, json: unknown) {
+  const response = await fetch(`${url}/api/v2${path}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(json),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text}`);
+  return text;
+}
+
+/** Makes the devices and their rules; answers a token. */
+export async function populateWatched(
+  url: string,
+  login: { readonly username: string; readonly password: string },
+  kinds: readonly WatchedKind[],
+): Promise<string> {
+  const token = await call(url, '/auth/token', undefined, login);
+  for (const kind of kinds) {
+    for (let at = 0; at < devices; at += 1) {
+      const id = `${kind}-${at}`;
+      await call(url, '/devices', token, { id, sensors: sensorIds.map((one) => ({ id: one })) });
+      const expression = expressions[kind];
+      if (expression === undefined) continue;
+      const condition = { devices: [id], sensors: sensorIds, expression };
+      const action = { usernames: ['admin'], channels: ['webhook'], message: 'it is hot' };
+      await call(url, '/notifications', token, { condition, action });
+    }
+  }
+  return token;
+}
+
+/** Pushes in turn to devices of a kind: from `first` on, each `step`th. */
+export function createWatchedTraffic(
+  token: string,
+  kind: WatchedKind,
+  { first, step }: { readonly first: number; readonly step: number },
+): Traffic {
+  let sequences = 0;
+  return {
+    expectedStatus: 204,
+    next() {
+      sequences += 1;
+      return sequences - 1;
+    },
+    requestOf(sequence) {
+      const id = `${kind}-${(first + sequence * step) % devices}`;
+      const sensor = sensorIds[Math.floor(sequence / devices) % sensorIds.length];
+      const body = `{"value":${sequence % 100}}`;
+      return (
+        `POST /api/v2/devices/${id}/sensors/${sensor}/value HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
+        `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`
+      );
+    },
+    acknowledge: () => undefined,
+  };
+}
