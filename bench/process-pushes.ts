@@ -13,7 +13,7 @@ const spreads = [
   { meaning: 'half to each of two', processes: 2, pushedTo: 2 },
   { meaning: 'a third to each of three', processes: 3, pushedTo: 3 },
 ] as const;
-const kinds = ['plain', 'calm', 'kept'] as const satisfies readonly WatchedKind[];
+const allKinds = ['plain', 'calm', 'kept'] as const satisfies readonly WatchedKind[];
 const meanings = { plain: '', calm: ', a rule that never fires', kept: ', a rule that remembers' };
 
 interface TableOptions {
@@ -25,6 +25,9 @@ interface TableOptions {
   readonly program: string | undefined;
   /** Microseconds that each commit takes longer, one table after the other. */
   readonly delays: readonly number[];
+  /** How many processes there are, and what watches their sensors. */
+  readonly counts: readonly number[];
+  readonly kinds: readonly string[];
 }
 
 /**
@@ -32,7 +35,8 @@ interface TableOptions {
  * rule and with rules, in slices that take turns; then again where commits take longer.
  */
 export async function tableOfPushes(options: TableOptions): Promise<readonly string[][]> {
-  const { server, connections, sliceMs, program, delays } = options;
+  const { server, connections, sliceMs, program, delays, counts } = options;
+  const kinds = allKinds.filter((kind) => options.kinds.includes(kind));
   using directories = new DisposableStack();
   await using services = new AsyncDisposableStack();
 
@@ -57,7 +61,7 @@ export async function tableOfPushes(options: TableOptions): Promise<readonly str
 
   const started: Awaited<ReturnType<typeof startOn>>[] = [];
   for (const own of program === undefined ? [undefined] : [undefined, program]) {
-    for (const processes of [1, 2, 3]) started.push(await startOn(processes, own));
+    for (const processes of counts) started.push(await startOn(processes, own));
   }
   const loads = kinds.flatMap((kind) =>
     spreads.flatMap(({ meaning, processes, pushedTo }) =>

@@ -17,7 +17,8 @@ import { tableOfPushes } from './process-pushes.ts';
 // rules and without; of two the deliveries from one to the other, and how long a value waits
 // between them, and a push and a kept session when a process or PostgreSQL goes away.
 // node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5] [--connections 64]
-// [--only pushes] [--delays 0,5000] [--program ANOTHER_CHECKOUT/bin/kipimo.js, for the pushes]
+// [--only pushes] [--delays 0,5000] [--counts 1,2,3] [--kinds plain,calm,kept]
+// [--program ANOTHER_CHECKOUT/bin/kipimo.js, beside which the pushes are measured]
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +28,8 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '64' },
     only: { type: 'string', default: 'pushes,others' },
     program: { type: 'string' },
+    counts: { type: 'string', default: '1,2,3' },
+    kinds: { type: 'string', default: 'plain,calm,kept' },
     delays: { type: 'string', default: '0,5000' },
   },
 });
@@ -50,8 +53,11 @@ const only = values.only.split(',');
 if (only.includes('pushes')) {
   const { program } = values;
   const pace = { sliceMs, rounds: rounds - 1, connections: Number(values.connections) };
-  const delays = values.delays.split(',').map(Number);
-  const rowsOfPushes = await tableOfPushes({ ...{ server, ...pace, program, delays } });
+  const rowsOfPushes = await tableOfPushes({
+    ...{ server, ...pace, program, kinds: values.kinds.split(',') },
+    delays: values.delays.split(',').map(Number),
+    counts: values.counts.split(',').map(Number),
+  });
   process.stdout.write(`${table(rowsOfPushes)}\n`);
 }
 if (!only.includes('others')) {

@@ -1,15 +1,15 @@
 import type { Traffic } from '../tools/bench/load-slice.ts';
 
-/** Devices of each kind, with two sensors and a rule for both; plain: nothing looks at them. */
+/** Devices of each kind, with two sensors and these rules on them; plain: nothing looks at them. */
 const expressions = {
-  plain: undefined,
-  calm: 't > 1000',
-  kept: 't > 50 for 1h clear t < 20',
-  several: 't > 1000; u > 5',
+  plain: [],
+  calm: ['t > 1000', 'u > 1000'],
+  kept: ['t > 50 for 1h clear t < 20', 'u > 50 for 1h clear u < 20'],
+  several: ['t > 1000; u > 5'],
 } as const;
 export type WatchedKind = keyof typeof expressions;
 
-const devices = 200;
+const devices = 50;
 const sensorIds = ['t', 'u'];
 
 async function call(url: string, path: string, token: string | undefined, json: unknown) {
@@ -37,11 +37,11 @@ export async function populateWatched(
     for (let at = 0; at < devices; at += 1) {
       const id = `${kind}-${at}`;
       await call(url, '/devices', token, { id, sensors: sensorIds.map((one) => ({ id: one })) });
-      const expression = expressions[kind];
-      if (expression === undefined) continue;
-      const condition = { devices: [id], sensors: sensorIds, expression };
-      const action = { usernames: ['admin'], channels: ['webhook'], message: 'it is hot' };
-      await call(url, '/notifications', token, { condition, action });
+      for (const expression of expressions[kind]) {
+        const condition = { devices: [id], expression };
+        const action = { usernames: ['admin'], channels: ['webhook'], message: 'it is hot' };
+        await call(url, '/notifications', token, { condition, action });
+      }
     }
   }
   return token;
