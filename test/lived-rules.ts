@@ -4,6 +4,7 @@ import { createBudgets } from '../src/domain/budgets/budgets.ts';
 import { toColumnBatch, toDatapoints } from '../src/domain/datapoints/column-batch.ts';
 import type { Note } from '../src/domain/datapoints/datapoint-store.ts';
 import type { StoredPush } from '../src/domain/datapoints/feed.ts';
+import type { DeviceId } from '../src/domain/ids.ts';
 import { catchUp } from '../src/domain/notifications/catch-up.ts';
 import { createEvaluations } from '../src/domain/notifications/evaluations.ts';
 import type { Notification, NotificationDraft } from '../src/domain/notifications/notification.ts';
@@ -168,8 +169,10 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
   const outbox = { wake: () => undefined, deliver: async () => undefined };
   const ofNotifier = {
     ...{ ...common, store, devices: storage.devices, access, channels: new Map(), outbox, book },
-    ...{ silences, budgets, peekDevice: () => undefined },
+    ...{ silences, budgets, peekDevice: (id: DeviceId) => known.get(id) },
   };
+  const found = await Promise.all(devices.map((id) => storage.devices.find(id)));
+  const known = new Map(found.flatMap((device) => (device ? [[device.id, device] as const] : [])));
   const { looks } = storage;
   const notifier = createNotifier(ofNotifier, looks && { looks, pushOf });
   const watch = createSilences({
@@ -193,7 +196,7 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
         [{ ...push, batch }],
         async ([one]): Promise<readonly Note[]> => {
           if (looks === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
-          const look = isEvaluated ? notifier.newEvaluation(push) : undefined;
+          const look = isEvaluated ? notifier.newEvaluation({ ...push, batch }) : undefined;
           const text = eventText.ofLast({ ...push, batch: one.fresh });
           evaluationId = look?.id;
           return [look === undefined ? { text } : { text, look }];

@@ -9,7 +9,7 @@ import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { Reporter } from '../reporter.ts';
 import { bytesPerWeight, type ColumnBatch, emptyBatch, toDatapoints } from './column-batch.ts';
-import type { Datapoint, SensorRef } from './datapoint.ts';
+import type { Datapoint } from './datapoint.ts';
 import type {
   AppendOutcome,
   DatapointStore,
@@ -48,7 +48,7 @@ interface AppenderOptions {
   /** Called before listeners. */
   readonly consequences?: Consequences;
   /** The evaluation that is filed with a push, where several processes serve the same data. */
-  readonly newEvaluation?: ((push: SensorRef) => NewEvaluation | undefined) | undefined;
+  readonly newEvaluation?: ((push: Push, isLate: boolean) => NewEvaluation | undefined) | undefined;
   /** The store failed, or was full. */
   readonly onUnstored?: () => void;
 }
@@ -260,12 +260,14 @@ async function notesOf(
   stored: { readonly outcomes: readonly AppendOutcome[]; readonly areOthers: boolean },
 ): Promise<readonly Note[]> {
   const noted: { readonly push: Push; readonly look?: NewEvaluation | undefined }[] = [];
+  const until = performance.now() + limits.turnMs;
   for (const [at, one] of batch.entries()) {
     const { push } = one;
     const outcome = stored.outcomes[at];
     if (outcome?.kind !== 'stored') continue;
     if (outcome.fresh.count > 0) {
-      const look = push.publishContext?.isImport === true ? undefined : newEvaluation?.(push);
+      const isImport = push.publishContext?.isImport === true;
+      const look = isImport ? undefined : newEvaluation?.(push, performance.now() > until);
       if (look !== undefined) one.evaluationId = look.id;
       noted.push({ push: { ...push, batch: outcome.fresh }, look });
     } else if (push.publishContext?.isRepetition === true) {

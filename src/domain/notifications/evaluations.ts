@@ -63,7 +63,10 @@ export type Evaluations = ReturnType<typeof createEvaluations>;
 export type Note = (id: NotificationId, outcome: EvaluationOutcome) => Evaluation;
 
 /** Gives rules of the same outcome one evaluation, as a thousand of them may have the datapoint. */
-export function createNote(evaluations: Evaluations, look: Omit<Evaluation, 'outcome'>): Note {
+export function createNote(
+  evaluations: Pick<Evaluations, 'note'>,
+  look: Omit<Evaluation, 'outcome'>,
+): Note {
   const { value } = look;
   // A rule keeps many of them, and a value may be a file.
   const about =

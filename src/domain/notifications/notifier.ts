@@ -1,5 +1,7 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
+import { type ColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
+import type { SensorRef } from '../datapoints/datapoint.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { Consequences, StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
@@ -7,13 +9,15 @@ import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { createEvaluationQueue } from './evaluation-queue.ts';
 import { createEvaluationRunner, type SharedParts } from './evaluation-runner.ts';
+import type { Evaluations } from './evaluations.ts';
 import { createFire, type Fire, type FireParts } from './fire.ts';
-import { createPushEvaluations, handled } from './push-evaluations.ts';
+import { createPushEvaluations, handled, ownerFor } from './push-evaluations.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import {
   type EvaluationParts,
   evaluateOnce,
+  isCalm,
   lastValueEvaluation,
   planFiring,
   type RuleEvaluation,
@@ -49,8 +53,11 @@ interface DeviceOrder {
 
 /** Evaluates rules when their sensors are pushed to, in push order, and lets them fire. */
 export interface Notifier extends DeviceOrder {
-  /** The evaluation that a push is filed with, in its commit; undefined: no rule asks for one. */
-  newEvaluation(push: Pick<StoredPush, 'deviceId' | 'sensorId'>): NewEvaluation | undefined;
+  /**
+   * The evaluation that a push is filed with, in its commit; undefined: no rule asks for one, or
+   * the push alone says that none fires. Late: there is no time to find that out.
+   */
+  newEvaluation(push: SensorRef & WithBatch, isLate?: boolean): NewEvaluation | undefined;
   /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
   evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
   /** Evaluates a silence; answers when to evaluate again, undefined: when the sensor was heard. */
@@ -60,6 +67,8 @@ export interface Notifier extends DeviceOrder {
   /** Resolves when nothing is under way. */
   drain(): Promise<void>;
 }
+
+type WithBatch = Pick<StoredPush, 'batch'>;
 
 /** Datapoints that may not have been evaluated, and the last ones before them, in order. */
 export interface Missed {
@@ -221,6 +230,12 @@ function createOwnOrder(parts: NotifierParts, fire: Fire): NotifierOrder {
   };
 }
 
+const unseen = { note: () => undefined };
+
+const isShort = ({ count, texts }: ColumnBatch): boolean =>
+  count <= limits.calmEvaluationsMax &&
+  (texts ?? []).every((text = '') => text.length <= limits.otherValueCharactersMax);
+
 /** The pushes of each device, in their order. */
 function byDevice(pushes: readonly StoredPush[]): ReadonlyMap<DeviceId, readonly StoredPush[]> {
   const [first] = pushes;
@@ -240,11 +255,34 @@ function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire
   const { looks } = shared;
   const runner = createEvaluationRunner({ ...parts, ...shared, fire });
   const queue = createEvaluationQueue(looks, runner);
+
+  /** Whether the rules on a short push need no more than it, and none of them fires. */
+  function isOver(
+    { deviceId, sensorId, batch }: SensorRef & WithBatch,
+    evaluations: Pick<Evaluations, 'note'> = unseen,
+  ): boolean {
+    const device = parts.peekDevice(deviceId);
+    const sensor = device && sensorOf(device, sensorId);
+    if (device === undefined || sensor === undefined) return false;
+    if (batch === undefined || !isShort(batch)) return false;
+    const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
+    return isCalm(evaluations, { device, sensor, rules }, toDatapoints(batch));
+  }
+
   return {
     isRepeated: true,
-    newEvaluation: ({ deviceId, sensorId }) =>
-      book.index.concerns(deviceId, sensorId) ? queue.newEvaluation(deviceId) : undefined,
+    newEvaluation: (push, isLate = false) =>
+      !book.index.concerns(push.deviceId, push.sensorId) || (!isLate && isOver(push))
+        ? undefined
+        : queue.newEvaluation(push.deviceId),
     consequences(pushes) {
+      const until = performance.now() + limits.turnMs;
+      for (const push of pushes) {
+        const { deviceId, sensorId, evaluationId, publishContext } = push;
+        if (evaluationId !== undefined || publishContext?.isImport === true) continue;
+        if (book.index.concerns(deviceId, sensorId)) isOver(push, parts.evaluations);
+        if (performance.now() > until) break;
+      }
       if (pushes.every(({ evaluationId }) => evaluationId === undefined)) return undefined;
       return pushes.map((push) =>
         push.evaluationId === undefined ? undefined : handled(queue.push(push, push.evaluationId)),

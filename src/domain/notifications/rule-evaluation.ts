@@ -3,6 +3,7 @@ import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device, Sensor } from '../devices/device.ts';
 import type { SensorId } from '../ids.ts';
+import { limits } from '../limits.ts';
 import type { Firing } from './delivery.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
 import type { PlannedFiring } from './fire.ts';
@@ -13,6 +14,7 @@ import type { Silences, Silent } from './silences.ts';
 import type { StateBook } from './state-book.ts';
 import {
   evaluateAgainAt,
+  freshState,
   hadItsTurn,
   type Reading,
   type RuleState,
@@ -26,9 +28,15 @@ export interface EvaluationParts extends FiringParts {
   readonly silences: () => Silences;
 }
 
+/** What one evaluation needs. */
+interface OnceParts extends Pick<EvaluationParts, 'silences'> {
+  readonly states: Pick<StateBook, 'peek' | 'set'>;
+  readonly evaluations: Pick<Evaluations, 'note'>;
+}
+
 /** A push, with the inputs of its evaluation. */
 export interface PushEvaluation {
-  readonly push: StoredPush;
+  readonly push: Pick<StoredPush, 'evaluationId'>;
   readonly device: Device;
   readonly sensor: Sensor;
   /** In order of creation. */
@@ -46,7 +54,7 @@ export interface FiringEvaluation extends RuleEvaluation {
 
 /** Evaluates all rules at one datapoint of the push, at once. */
 export function evaluateDatapoint(
-  parts: EvaluationParts,
+  parts: OnceParts,
   { push: { evaluationId }, device, sensor, rules, values, had }: PushEvaluation,
   datapoint: Datapoint,
   { place, isHistory }: { readonly place: number; readonly isHistory: boolean },
@@ -139,9 +147,43 @@ export function silenceEvaluation(
   return { rule, device, reading, note };
 }
 
+/** Whether a rule remembers nothing, and asks for nothing but the value that the sensor is pushed. */
+const isOfPushAlone = (
+  { expression: { sensors, silences, clear, forMs } }: Rule,
+  sensorId: SensorId,
+): boolean =>
+  silences.length + clear.length + forMs === 0 && sensors.every((named) => named === sensorId);
+
+/**
+ * Whether datapoints of one sensor say alone that none of the rules fires; the outcomes are noted
+ * in `evaluations`. Of rules that remember nothing: it may be asked before the datapoints are
+ * stored, and at any process.
+ */
+export function isCalm(
+  evaluations: Pick<Evaluations, 'note'>,
+  { device, sensor, rules }: Pick<PushEvaluation, 'device' | 'sensor' | 'rules'>,
+  datapoints: readonly Datapoint[],
+): boolean {
+  if (datapoints.length * rules.length > limits.calmEvaluationsMax) return false;
+  if (!rules.every((rule) => isOfPushAlone(rule, sensor.id))) return false;
+  const push = { device, sensor, rules, push: {}, values: undefined, had: [] };
+  return datapoints.every((datapoint) => {
+    const at = { place: 0, isHistory: false };
+    return evaluateDatapoint({ evaluations, ...forgetful }, push, datapoint, at).length === 0;
+  });
+}
+
+/** For rules that remember nothing and wait for no silence. */
+const forgetful = {
+  states: { peek: () => freshState, set: () => undefined },
+  silences: (): never => {
+    throw new Error('no rule waits for a silence');
+  },
+};
+
 /** Evaluates a rule, and takes what it remembers from now on. */
 export function evaluateOnce(
-  { states, silences }: EvaluationParts,
+  { states, silences }: Omit<OnceParts, 'evaluations'>,
   { rule, device, reading, note }: RuleEvaluation,
 ): Step {
   const { id } = rule.notification;

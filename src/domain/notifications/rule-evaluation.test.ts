@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aDevice, aSensor, noon } from '../../../test/contract/storage/builders.ts';
+import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
+import type { JsonValue } from '../../lib/json.ts';
+import { limits } from '../limits.ts';
+import { createEvaluations } from './evaluations.ts';
+import type { Condition } from './notification.ts';
+import { createRule, type Rule } from './rule.ts';
+import { isCalm } from './rule-evaluation.ts';
+
+const device = aDevice('d', { sensors: [aSensor('t')] });
+
+const ruleOf = (expression: string, fields: Partial<Condition> = {}, name = 'n'): Rule =>
+  createRule(
+    aNotification(name, { condition: { devices: [], sensors: [], expression, ...fields } }),
+  );
+
+/** Whether the rules are over with values of the sensor t, and what they said of them. */
+function judged(rules: readonly Rule[], values: readonly JsonValue[], ageMs = 0) {
+  const evaluations = createEvaluations();
+  for (const { notification } of rules) evaluations.open(notification.id);
+  const datapoints = values.map((value) => ({ value, receivedAt: noon, timestamp: noon - ageMs }));
+  const about = { device, sensor: aSensor('t'), rules };
+  const isOver = isCalm(evaluations, about, datapoints);
+  const noted = rules.flatMap(({ notification }) =>
+    evaluations.of(notification.id).map(({ outcome }) => outcome),
+  );
+  return isOver ? noted : 'evaluated';
+}
+
+test('a rule that remembers nothing is over with a value at which it does not hold', () => {
+  assert.deepEqual(judged([ruleOf('t > 30')], [20]), ['false']);
+  assert.deepEqual(judged([ruleOf('t > 30')], [20, 21]), ['false', 'false']);
+  assert.deepEqual(judged([ruleOf('t > 30'), ruleOf('t < 5', {}, 'm')], [20]), ['false', 'false']);
+  assert.deepEqual(judged([ruleOf('t > 30')], ['broken']), ['passed_over']);
+  assert.deepEqual(judged([ruleOf('t > 30', { maxAgeSeconds: 60 })], [40], 61_000), ['late']);
+  assert.deepEqual(judged([], [20]), []);
+});
+
+test('a rule is evaluated in its turn where it may fire or needs more than the value', () => {
+  assert.equal(judged([ruleOf('t > 30')], [20, 31]), 'evaluated');
+  assert.equal(judged([ruleOf('t > 30'), ruleOf('t < 25', {}, 'm')], [20]), 'evaluated');
+  assert.equal(judged([ruleOf('')], [20]), 'evaluated');
+  for (const text of ['t > 30 for 1m', 't > 30 clear t < 20', 't > 30; u > 1', 'u > 1']) {
+    assert.equal(judged([ruleOf(text)], [20]), 'evaluated', text);
+  }
+  assert.equal(judged([ruleOf('t > 30; silent(t, 1h)')], [20]), 'evaluated');
+  const many = Array.from({ length: limits.calmEvaluationsMax + 1 }, () => 20);
+  assert.equal(judged([ruleOf('t > 30')], many), 'evaluated');
+});
