@@ -21,7 +21,10 @@ export interface WriteSession extends ChangeSession {
   readonly news: () => void;
 }
 
-/** The sensors whose data a call changes: it works with their rows locked, and nobody else does. */
+/**
+ * The sensors whose data a call changes: it works with their rows locked, and nobody else does.
+ * None: it locks itself whatever it changes or concludes from.
+ */
 export interface SensorLocks {
   readonly sensors?: readonly SensorRef[];
   readonly series?: readonly number[];
@@ -42,7 +45,7 @@ export interface Writer {
    * Resolves when its commit is durable. Throws when nothing was kept: DomainError storage_full
    * when the disk is full, unavailable when the queue is full. Throws unavailable also when the
    * database is away, and whether the change was kept is not known. With `locks` it is a change of
-   * the data plane: of the data of these sensors alone.
+   * the data plane, and waits for none of another kind.
    */
   call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer>;
   /** Resolves when every call was answered and the connection is closed. */
@@ -163,7 +166,7 @@ function createAttempt(
       isData ? 'data' : 'control',
       async (transaction: Transaction) => {
         const answers: unknown[] = [];
-        if (link.isShared && locks.length > 0) lockAll(transaction, locks);
+        if (link.isShared) lockAll(transaction, locks);
         const ends = new Map<string, readonly [string, ...Value[]]>();
         const session: WriteSession = {
           ...transaction.session,
@@ -187,10 +190,12 @@ function createAttempt(
 
 function lockAll({ send }: Transaction, locks: readonly SensorLocks[]): void {
   const sensors = locks.flatMap((one) => one.sensors ?? []);
+  const series = locks.flatMap((one) => one.series ?? []);
+  if (sensors.length + series.length === 0) return;
   send(
     lockSensors,
     sensors.map(({ deviceId }) => deviceId),
     sensors.map(({ sensorId }) => sensorId),
-    locks.flatMap(({ series }) => series ?? []),
+    series,
   );
 }
