@@ -203,7 +203,11 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
         },
       );
       const fresh = outcome?.kind === 'stored' ? toDatapoints(outcome.fresh) : [];
-      return { ...push, datapoints: fresh, ...(evaluationId !== undefined && { evaluationId }) };
+      return {
+        ...{ ...push, datapoints: fresh },
+        ...(evaluationId !== undefined && { evaluationId }),
+        ...(outcome?.kind === 'stored' && outcome.isAhead === true && { isAhead: true }),
+      };
     },
     /** Hears what another process took in. */
     hear({ deviceId, sensorId, datapoints }: StoredPush): void {

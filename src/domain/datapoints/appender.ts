@@ -71,7 +71,7 @@ export function createAppender(options: AppenderOptions): Appender {
         datapoints += push.batch.count;
         fresh += outcome.fresh.count;
         if (outcome.fresh.count > 0) {
-          one.event = new StoredEvent(push, outcome.fresh, one.evaluationId);
+          one.event = new StoredEvent(push, outcome.fresh, one.evaluationId, outcome.isAhead);
           events.push(one.event);
           published.push(one.event);
         } else if (push.publishContext?.isRepetition === true) {
@@ -295,6 +295,7 @@ class StoredEvent implements DatapointsEvent {
   readonly #batch: ColumnBatch;
   declare readonly publishContext?: PublishContext;
   declare readonly evaluationId?: string;
+  declare readonly isAhead?: boolean;
   #handedOn: Promise<void> | undefined;
   #datapoints: readonly Datapoint[] | undefined;
 
@@ -302,6 +303,7 @@ class StoredEvent implements DatapointsEvent {
     { deviceId, sensorId, publishContext, payer }: QueuedPush,
     batch: ColumnBatch,
     evaluationId?: string | undefined,
+    isAhead?: boolean,
   ) {
     this.deviceId = deviceId;
     this.sensorId = sensorId;
@@ -309,6 +311,7 @@ class StoredEvent implements DatapointsEvent {
     this.#batch = batch;
     if (publishContext !== undefined) this.publishContext = publishContext;
     if (evaluationId !== undefined) this.evaluationId = evaluationId;
+    if (isAhead !== undefined) this.isAhead = isAhead;
   }
 
   get datapoints(): readonly Datapoint[] {

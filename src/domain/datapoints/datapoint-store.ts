@@ -31,6 +31,8 @@ export type AppendOutcome =
       readonly fresh: ColumnBatch;
       /** Weight of the fresh datapoints (see `weigh`); absent: nothing. */
       readonly weight?: number;
+      /** They are no older than anything the sensor had. Absent: that is not known. */
+      readonly isAhead?: boolean;
     }
   | { readonly kind: 'missing' }
   /** The push could not be stored by itself, though others of its batch could. */

@@ -20,6 +20,8 @@ export interface StoredPush extends SensorRef {
   readonly payer?: Payer;
   /** The evaluation of rules that was filed with it. */
   readonly evaluationId?: string;
+  /** It is no older than anything that its sensor had. Absent: that is not known. */
+  readonly isAhead?: boolean;
   /** A part of a long push of another process: the others come next, the newest last. */
   readonly isPart?: boolean;
   /** How many datapoints the push had of which these are the last; absent: these. */

@@ -101,6 +101,7 @@ export function createEvaluatedValues(parts: {
     return {
       peek: ({ sensorId }) => known.get(sensorId),
       async before(push) {
+        if (push.isAhead === true) return Number.NEGATIVE_INFINITY;
         const own = some.map((one) => one.push);
         const ahead = [...own, ...parts.pushesOf(rest)].filter(
           ({ sensorId }) => sensorId === push.sensorId,

@@ -91,7 +91,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     mqttSessions: createSessionStore(context, members?.own),
     ...(members !== undefined && { members, looks: createEvaluationStore(claiming) }),
     // A commit of its own number: proves that a change can be made durable.
-    ping: () => writer.call(async () => undefined),
+    ping: () => writer.call(async () => undefined, {}),
     close: () => open.disposeAsync(),
   };
 }

@@ -207,13 +207,16 @@ const batchesOf = ({ places }: SeriesState, batch: readonly Push[]): readonly Co
 
 async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcome> {
   const { state } = stage;
+  const newest = Math.max(state.newest, state.lastReceived);
   const fresh = await freshFor(stage, stage.own === undefined ? batch : inOrder(state, batch));
   if (fresh.count === 0) return { kind: 'stored', fresh };
   const weight = weightOfBatch(fresh);
   state.added += fresh.count;
   state.took += bytesPerWeight * weight;
   state.staged.push(fresh);
-  return { kind: 'stored', fresh, weight };
+  if (stage.own === undefined) return { kind: 'stored', fresh, weight };
+  const isAhead = fresh.times.subarray(0, fresh.count).every((time) => time >= newest);
+  return { kind: 'stored', fresh, weight, isAhead };
 }
 
 /** A last receipt so far ahead was made by a wrong clock, which pushes after it do not keep. */
