@@ -277,16 +277,17 @@ function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire
         : queue.newEvaluation(push.deviceId),
     consequences(pushes) {
       const until = performance.now() + limits.turnMs;
-      for (const push of pushes) {
+      let waits: Promise<void>[] | undefined;
+      for (const [at, push] of pushes.entries()) {
         const { deviceId, sensorId, evaluationId, publishContext } = push;
-        if (evaluationId !== undefined || publishContext?.isImport === true) continue;
-        if (book.index.concerns(deviceId, sensorId)) isOver(push, parts.evaluations);
-        if (performance.now() > until) break;
+        if (evaluationId !== undefined) {
+          waits ??= [];
+          waits[at] = handled(queue.push(push, evaluationId));
+        } else if (publishContext?.isImport !== true && performance.now() < until) {
+          if (book.index.concerns(deviceId, sensorId)) isOver(push, parts.evaluations);
+        }
       }
-      if (pushes.every(({ evaluationId }) => evaluationId === undefined)) return undefined;
-      return pushes.map((push) =>
-        push.evaluationId === undefined ? undefined : handled(queue.push(push, push.evaluationId)),
-      );
+      return waits;
     },
     async next<Answer>(
       deviceId: DeviceId,

@@ -40,16 +40,13 @@ const acknowledge = `
   with told as (update members set positions = $2 where member = $1)
   select set_config('synchronous_commit', 'off', true),
     pg_notify('kipimo ' || hashtext(current_schema()), '')`;
+/** Of one member only while it has a connection: a killed one has none, and is not waited for. */
 const findDeaf = `
   select 1 as found from members
   where state = 'serving' and member <> $1
-    and coalesce((positions::json ->> $1::text)::bigint, 0) < $2 limit 1`;
-/** Finds that member while it has a connection: a killed one has none, and is not waited for. */
-const isDeaf = `
-  select 1 as found from members
-  where state = 'serving' and member = $3
     and coalesce((positions::json ->> $1::text)::bigint, 0) < $2
-    and (backend is null or backend in (select pid from pg_stat_activity))`;
+    and ($3::integer is null or (member = $3
+      and (backend is null or backend in (select pid from pg_stat_activity)))) limit 1`;
 /**
  * Drops entries that every serving member has acknowledged; a process knows what it wrote itself.
  * For sessions that are not adopted yet, or behind, every entry that may be for them is kept.
@@ -133,13 +130,8 @@ export function createFeedLog(options: {
     async acknowledge() {
       await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
     },
-    async isHeard({ writer: from, place }, by) {
-      const deaf =
-        by === undefined
-          ? await connection.first(findDeaf, from, place)
-          : await connection.first(isDeaf, from, place, by);
-      return deaf === undefined;
-    },
+    isHeard: async ({ writer: from, place }, by) =>
+      (await connection.first(findDeaf, from, place, by ?? null)) === undefined,
     async tidy() {
       if (seen.length > 0) {
         const places = seen.map(({ place }) => place);
