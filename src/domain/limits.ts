@@ -324,8 +324,6 @@ export const limits = {
   /** Value characters that a rule sees of a sensor not pushed to, and how many larger values. */
   otherValueCharactersMax: 4_096,
   otherLargeValuesMax: 100,
-  /** Datapoints by rules of a push that is judged in its commit; more of them are evaluated. */
-  calmEvaluationsMax: 64,
   /** Evaluations remembered of one notification. */
   evaluationsMax: 50,
   /** How often a firing that could not be stored is tried again while its push waits. */

@@ -1,5 +1,7 @@
 /** The limits of evaluations queued over several processes, each with its unit and its reason. */
 export const evaluationLimits = {
+  /** Datapoints by rules of a push that is judged in its commit; more of them are evaluated. */
+  calmEvaluationsMax: 64,
   /** Evaluations that wait on one device and are read at once; more wait behind them. */
   looksInLineMax: 500,
   /** Of other processes' evaluations that are run with own ones: their texts are read at once. */

@@ -7,6 +7,7 @@ import type { Consequences, StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 import { createEvaluationQueue } from './evaluation-queue.ts';
 import { createEvaluationRunner, type SharedParts } from './evaluation-runner.ts';
 import type { Evaluations } from './evaluations.ts';
@@ -233,7 +234,7 @@ function createOwnOrder(parts: NotifierParts, fire: Fire): NotifierOrder {
 const unseen = { note: () => undefined };
 
 const isShort = ({ count, texts }: ColumnBatch): boolean =>
-  count <= limits.calmEvaluationsMax &&
+  count <= evaluationLimits.calmEvaluationsMax &&
   (texts ?? []).every((text = '') => text.length <= limits.otherValueCharactersMax);
 
 /** The pushes of each device, in their order. */

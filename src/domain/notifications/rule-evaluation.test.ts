@@ -4,6 +4,7 @@ import { aDevice, aSensor, noon } from '../../../test/contract/storage/builders.
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { limits } from '../limits.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 import { createEvaluations } from './evaluations.ts';
 import type { Condition } from './notification.ts';
 import { createRule, type Rule } from './rule.ts';
@@ -46,6 +47,6 @@ test('a rule is evaluated in its turn where it may fire or needs more than the v
     assert.equal(judged([ruleOf(text)], [20]), 'evaluated', text);
   }
   assert.equal(judged([ruleOf('t > 30; silent(t, 1h)')], [20]), 'evaluated');
-  const many = Array.from({ length: limits.calmEvaluationsMax + 1 }, () => 20);
+  const many = Array.from({ length: evaluationLimits.calmEvaluationsMax + 1 }, () => 20);
   assert.equal(judged([ruleOf('t > 30')], many), 'evaluated');
 });

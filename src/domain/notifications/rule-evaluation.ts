@@ -5,6 +5,7 @@ import type { Device, Sensor } from '../devices/device.ts';
 import type { SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Firing } from './delivery.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
 import type { PlannedFiring } from './fire.ts';
 import { type FiringParts, firingAt, mayFire } from './firing.ts';
@@ -147,7 +148,7 @@ export function silenceEvaluation(
   return { rule, device, reading, note };
 }
 
-/** Whether a rule remembers nothing, and asks for nothing but the value that the sensor is pushed. */
+/** Whether a rule remembers nothing, and asks for nothing but what the sensor is pushed. */
 const isOfPushAlone = (
   { expression: { sensors, silences, clear, forMs } }: Rule,
   sensorId: SensorId,
@@ -164,7 +165,7 @@ export function isCalm(
   { device, sensor, rules }: Pick<PushEvaluation, 'device' | 'sensor' | 'rules'>,
   datapoints: readonly Datapoint[],
 ): boolean {
-  if (datapoints.length * rules.length > limits.calmEvaluationsMax) return false;
+  if (datapoints.length * rules.length > evaluationLimits.calmEvaluationsMax) return false;
   if (!rules.every((rule) => isOfPushAlone(rule, sensor.id))) return false;
   const push = { device, sensor, rules, push: {}, values: undefined, had: [] };
   return datapoints.every((datapoint) => {
