@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { aDevice, aSensor, noon } from '../../../test/contract/storage/builders.ts';
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import type { JsonValue } from '../../lib/json.ts';
-import { limits } from '../limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import { createEvaluations } from './evaluations.ts';
 import type { Condition } from './notification.ts';

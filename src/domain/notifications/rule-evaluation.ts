@@ -3,7 +3,6 @@ import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device, Sensor } from '../devices/device.ts';
 import type { SensorId } from '../ids.ts';
-import { limits } from '../limits.ts';
 import type { Firing } from './delivery.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
