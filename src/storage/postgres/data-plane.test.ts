@@ -88,11 +88,6 @@ describe('changes of datapoints', { skip: noPostgres, timeout: 60_000 }, () => {
     await using other = await connectTo(several.url);
     await other.run('begin; select from writers where writer = 0 for update');
     assert.equal((await several.one.datapoints.append([pushTo('a', 1)]))[0]?.kind, 'stored');
-    const { looks } = several.one;
-    assert.ok(looks);
-    await looks.file({ id: 'e', member: looks.member, deviceId: device });
-    assert.equal(await looks.finish({ ids: ['e'], deviceId: device, states: [] }), 'ended');
-    await several.one.ping();
     await other.run(lockSensor('a'));
     const waiting = several.one.datapoints.append([pushTo('a', 2)]);
     assert.ok(await stillWaits(waiting));

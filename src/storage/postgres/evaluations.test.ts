@@ -135,26 +135,6 @@ describe('looks of processes that share a database', { skip: noPostgres }, () =>
     await Promise.all([one.close(), other.close()]);
   });
 
-  test("that end while another process takes them are over, or are that one's", async () => {
-    const [one, other] = await openTwo('looks_raced');
-    const outcomes = new Set<string>();
-    for (let at = 0; at < 40; at += 1) {
-      await file(one, `${at}`);
-      const taking = () => other.looks.take(`${at}`, one.looks.member);
-      const [outcome] = await Promise.all(
-        at % 2 === 0
-          ? [finish(one, `${at}`), taking()]
-          : [taking().then(() => finish(one, `${at}`))],
-      );
-      outcomes.add(outcome);
-      const { line } = await lineAt(one);
-      assert.deepEqual(line, outcome === 'ended' ? [] : [[`${at}`, other.looks.member]]);
-      if (line.length > 0) assert.equal(await finish(other, `${at}`), 'ended');
-    }
-    assert.ok(outcomes.has('taken'));
-    await Promise.all([one.close(), other.close()]);
-  });
-
   test('of many devices end together, each by itself', async () => {
     const [one, other] = await openTwo('looks_many');
     const ids = Array.from({ length: 30 }, (_, at) => `${at}`);

@@ -44,8 +44,6 @@ const selectFirst = `
     order by place limit 1) as member
   from looks where id = any($1::text[])`;
 const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
-/** Nobody takes or ends them until the commit ends; in one order, of all devices. */
-const lockLooks = 'select from looks where id = any($1::text[]) order by place for update';
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
 interface EvaluationRow {
@@ -122,7 +120,6 @@ async function endEvaluations(
   ends: readonly EvaluationEnd[],
 ): Promise<readonly EndOutcome[]> {
   const ids = ends.flatMap((end) => end.ids);
-  tx.send(lockLooks, ids);
   const rows = await tx.all<{ id: string; member: number }>(selectFirst, ids);
   const ours = new Set(rows.filter((row) => row.member === member).map(({ id }) => id));
   const isOurs = (end: EvaluationEnd) => end.ids.every((id) => ours.has(id));
@@ -182,7 +179,7 @@ export function createEvaluationStore({
       writer.call(async (tx) => {
         lockDevices(tx, [look]);
         fileEvaluations(tx, [{ look, text: '' }]);
-      }, {}),
+      }),
     line: async (deviceId, ids = []) =>
       (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
     finish: createJoinedCalls<EvaluationEnd, EndOutcome>(
@@ -190,7 +187,6 @@ export function createEvaluationStore({
       (tx, ends) => endEvaluations(tx, member, ends),
       batchedQueryLimits.keysMax,
     ),
-    // A firing finds out behind the lock of all whether its evaluation was taken.
     take: (id, from) => writer.call(async (tx) => tx.send(takeLook, member, id, from)),
     async left() {
       const rows = await reader.all<EvaluationRow>(

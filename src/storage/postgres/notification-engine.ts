@@ -9,7 +9,6 @@ const upsertStates = `
   from unnest($1::text[], $2::smallint[], $3::text[], $4::text[])
     as given (id, bucket, device_id, state)
   join notifications using (id)
-  for key share of notifications
   on conflict (notification, device_id)
     do update set state = excluded.state, revision = notification_states.revision + 1`;
 
