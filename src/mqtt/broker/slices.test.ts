@@ -2,13 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payer } from '../../domain/budgets/budget.ts';
-import {
-  createHandOnShares,
-  createTurnShares,
-  createWorkShares,
-  placesOfRecipient,
-  shareMs,
-} from './slices.ts';
+import { createHandOnShares, createTurnShares, placesOfRecipient } from './slices.ts';
 
 const guest = (at: number): Payer => `address/10.0.0.${at}`;
 
@@ -23,16 +17,6 @@ test('guests use up the share of all guests, and no account waits behind them', 
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(shares.isSpent(guest(99)), false);
   assert.equal(shares.isSpent('account/1'), false);
-});
-
-test('packets of all guests, and of all accounts, keep others waiting for 5 ms in a slice', () => {
-  const shares = createWorkShares();
-  assert.ok(shareMs <= 5);
-  shares.spend(guest(1), shareMs / 2);
-  assert.ok(!shares.isSpent(guest(2)));
-  shares.spend(guest(2), shareMs / 2);
-  assert.ok(shares.isSpent(guest(3)));
-  assert.ok(!shares.isSpent('account/1'));
 });
 
 test('small amounts of thousands of connections count for all guests together', async () => {

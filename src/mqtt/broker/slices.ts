@@ -54,12 +54,12 @@ export interface Waiting {
   goOn(): void;
 }
 
-/** Milliseconds that packets of one payer, or of all guests, may keep others waiting in a slice. */
-export const shareMs = 5;
+/** Milliseconds that packets of one payer may keep others waiting in one slice. */
+export const shareMs = 10;
 
 /** Counts milliseconds that packets have kept others waiting in this slice of the event loop. */
 export const createWorkShares = (): TurnShares =>
-  createTurnShares({ own: shareMs, ofAll: shareMs, least: 0.5 });
+  createTurnShares({ own: shareMs, ofAll: 2 * shareMs, least: 0.5 });
 
 /** Some three milliseconds of searching. */
 const placesPerTurn = 10_000;
