@@ -196,7 +196,10 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
         [{ ...push, batch }],
         async ([one]): Promise<readonly Note[]> => {
           if (looks === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
-          const look = isEvaluated ? notifier.newEvaluation({ ...push, batch }) : undefined;
+          const mayJudge = one.isLater === true;
+          const look = isEvaluated
+            ? notifier.newEvaluation({ ...push, batch }, mayJudge)
+            : undefined;
           const text = eventText.ofLast({ ...push, batch: one.fresh });
           evaluationId = look?.id;
           return [look === undefined ? { text } : { text, look }];

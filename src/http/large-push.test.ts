@@ -175,3 +175,19 @@ test('CSV is read a few thousand rows at a time, however short they are', async 
   assert.equal((read as { datapoints: unknown[] }).datapoints.length, rows + 1);
   assert.ok(turns > rows / 4_096, `${turns} turns`);
 });
+
+test('CSV that is no larger than a usual body does not wait behind large pushes', async () => {
+  const take = createTakeLargePush({ valueBytesMax: 1_000, isUtf8 });
+  const push = (text: string, type: LargeBody['type']) => ({
+    body: { bytes: Buffer.from(text), type },
+    ...{ actor: guest, sensor, csv: {} },
+  });
+  const never = new Promise<void>(() => undefined);
+  const large = push(`[${'{"value":1},'.repeat(20_000)}{"value":1}]`, 'json');
+  for (let count = 0; count < 3; count += 1) void take(large, () => never);
+  let rows = 0;
+  await take(push(`value\n${'1\n'.repeat(8_000)}`, 'csv'), async ({ datapoints }) => {
+    rows = datapoints.length;
+  });
+  assert.equal(rows, 8_000);
+});

@@ -48,7 +48,9 @@ interface AppenderOptions {
   /** Called before listeners. */
   readonly consequences?: Consequences;
   /** The evaluation that is filed with a push, where several processes serve the same data. */
-  readonly newEvaluation?: ((push: Push, isLate: boolean) => NewEvaluation | undefined) | undefined;
+  readonly newEvaluation?:
+    | ((push: Push, mayJudge: boolean) => NewEvaluation | undefined)
+    | undefined;
   /** The store failed, or was full. */
   readonly onUnstored?: () => void;
 }
@@ -267,7 +269,9 @@ async function notesOf(
     if (outcome?.kind !== 'stored') continue;
     if (outcome.fresh.count > 0) {
       const isImport = push.publishContext?.isImport === true;
-      const look = isImport ? undefined : newEvaluation?.(push, performance.now() > until);
+      // A push of the same moment that waits for its evaluation takes what is not filed for older.
+      const mayJudge = outcome.isLater === true && performance.now() < until;
+      const look = isImport ? undefined : newEvaluation?.(push, mayJudge);
       if (look !== undefined) one.evaluationId = look.id;
       noted.push({ push: { ...push, batch: outcome.fresh }, look });
     } else if (push.publishContext?.isRepetition === true) {

@@ -33,6 +33,8 @@ export type AppendOutcome =
       readonly weight?: number;
       /** They are no older than anything the sensor had. Absent: that is not known. */
       readonly isAhead?: boolean;
+      /** They were received after the last value of the sensor. Absent: that is not known. */
+      readonly isLater?: boolean;
     }
   | { readonly kind: 'missing' }
   /** The push could not be stored by itself, though others of its batch could. */

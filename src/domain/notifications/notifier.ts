@@ -56,9 +56,9 @@ interface DeviceOrder {
 export interface Notifier extends DeviceOrder {
   /**
    * The evaluation that a push is filed with, in its commit; undefined: no rule asks for one, or
-   * the push alone says that none fires. Late: there is no time to find that out.
+   * the push alone says that none fires, if that may be judged.
    */
-  newEvaluation(push: SensorRef & WithBatch, isLate?: boolean): NewEvaluation | undefined;
+  newEvaluation(push: SensorRef & WithBatch, mayJudge: boolean): NewEvaluation | undefined;
   /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
   evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
   /** Evaluates a silence; answers when to evaluate again, undefined: when the sensor was heard. */
@@ -272,8 +272,8 @@ function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire
 
   return {
     isRepeated: true,
-    newEvaluation: (push, isLate = false) =>
-      !book.index.concerns(push.deviceId, push.sensorId) || (!isLate && isOver(push))
+    newEvaluation: (push, mayJudge) =>
+      !book.index.concerns(push.deviceId, push.sensorId) || (mayJudge && isOver(push))
         ? undefined
         : queue.newEvaluation(push.deviceId),
     consequences(pushes) {

@@ -71,6 +71,21 @@ test('a connection without a will comes in behind one of its session that waits'
   assert.deepEqual([added, bytes.used], [['will_kept', 'will_settled'], 0]);
 });
 
+test('a will without quota is refused at once, whoever of its session waits', async () => {
+  const { wills, bytes, added } = start(() => new Promise(() => undefined));
+  assert.equal(bytes.take(ann, 1), undefined);
+  const payload = Buffer.alloc(600_000);
+  const will = { message: { ...message, payload }, delayMs: 0, turn: 0 };
+  const opened: number[] = [];
+  const put = () => wills.put('k' as never, will, ann, (turn) => opened.push(turn) > 0);
+  const waiting = Array.from({ length: 1_000 }, put);
+  assert.ok(
+    opened.length > 0 && opened.every((turn) => turn === 0),
+    `${opened.length} are refused`,
+  );
+  assert.equal(added.length + opened.length, waiting.length);
+});
+
 test('a will that meets a bug is over, and the bug is in the log', async () => {
   const logged: string[] = [];
   const bytes = createBudgets().of('mqtt_will_bytes');

@@ -218,19 +218,20 @@ function createKeptWills({
   ): Promise<void> {
     const before = lastPuts.get(key);
     if (will === undefined && before === undefined) return void open(0);
-    const written = will === undefined ? undefined : write({ ...will, key }, payer);
-    const over = Promise.all([written, before]).then(([turn = 0]) => {
+    // Without quota it is refused at once, and asks for none afterwards.
+    if (will !== undefined && !keep({ payer }, will.message)) return void open(0);
+    const written = will === undefined ? 0 : write({ ...will, key }, payer);
+    const over = Promise.all([written, before]).then(([turn]) => {
       if (lastPuts.get(key) === over) lastPuts.delete(key);
-      if (will !== undefined && turn > 0) bytes.release(payer, sizeOf(will.message));
+      if (will !== undefined) bytes.release(payer, sizeOf(will.message));
       if (!open(turn)) settle(key, turn, payer);
     });
     lastPuts.set(key, over);
     await over;
   }
 
-  /** Answers the term of a will when it is durable; 0, at once, without quota: it is refused. */
+  /** Answers the term of a will when it is durable. */
   async function write(will: StoredWill, payer: Payer): Promise<number> {
-    if (!keep({ payer }, will.message)) return 0;
     lastTurn += 1;
     const turn = lastTurn;
     journal.add({ kind: 'will_kept', ...will, turn }, payer);

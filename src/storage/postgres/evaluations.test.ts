@@ -70,12 +70,16 @@ test('receipts of a sensor are in the order of commits', { skip: noPostgres }, a
   const [one, other] = await openTwo('looks_receipts');
   const sensor = { deviceId: device, sensorId: sensorId('t') };
   await one.devices.insert(aDevice(device, { sensors: [aSensor(sensor.sensorId)] }));
+  let lastReceived = Number.NEGATIVE_INFINITY;
   const push = async ({ datapoints }: Process, value: number, receivedAt: number) => {
     const [outcome] = await datapoints.append([
       { ...sensor, batch: toColumnBatch([{ value, receivedAt }]) },
     ]);
     assert.equal(outcome?.kind, 'stored');
-    return outcome.fresh.received[0];
+    // Of the same moment as the one before it is filed, as no receipt says which came first.
+    assert.equal(outcome.isLater, (outcome.fresh.received[0] ?? 0) > lastReceived);
+    lastReceived = outcome.fresh.received[0] ?? 0;
+    return lastReceived;
   };
   assert.equal(await push(one, 1, noon), noon);
   assert.equal(await push(other, 2, noon - 5), noon, 'its commit came later');

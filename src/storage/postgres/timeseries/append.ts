@@ -207,7 +207,8 @@ const batchesOf = ({ places }: SeriesState, batch: readonly Push[]): readonly Co
 
 async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcome> {
   const { state } = stage;
-  const newest = Math.max(state.newest, state.lastReceived);
+  const { lastReceived } = state;
+  const newest = Math.max(state.newest, lastReceived);
   const fresh = await freshFor(stage, stage.own === undefined ? batch : inOrder(state, batch));
   if (fresh.count === 0) return { kind: 'stored', fresh };
   const weight = weightOfBatch(fresh);
@@ -216,7 +217,8 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
   state.staged.push(fresh);
   if (stage.own === undefined) return { kind: 'stored', fresh, weight };
   const isAhead = fresh.times.subarray(0, fresh.count).every((time) => time >= newest);
-  return { kind: 'stored', fresh, weight, isAhead };
+  const isLater = (fresh.received[0] ?? 0) > lastReceived;
+  return { kind: 'stored', fresh, weight, isAhead, isLater };
 }
 
 /** A last receipt so far ahead was made by a wrong clock, which pushes after it do not keep. */
