@@ -49,8 +49,8 @@ export const budgetTable = {
     ...bytes(128 * mebibyte, 32 * mebibyte, 16 * mebibyte, 48 * mebibyte, mebibyte),
     answer: 'rate',
     refused:
-      'who waits for longest at that address, or of all guests, is closed: a request that is not ' +
-      'whole with 429 and Retry-After',
+      'who waits for longest at that address, of all guests, or of the account that uses most, ' +
+      'is closed: a request that is not whole with 429 and Retry-After',
   },
   answer_bytes: {
     what: 'answers that are not read yet',

@@ -247,6 +247,9 @@ interface Waiting {
 /** Waiting connections, the longest wait first. */
 type Line = Set<Waiting>;
 
+/** How many connections of accounts end for one newcomer: each asks who uses most. */
+const accountsEndedMax = 64;
+
 /** Budget of what has begun to arrive: when it is full, the connection that waits longest ends. */
 export function createWaitingBudget(budget: Budget) {
   const guests: Line = new Set();
@@ -270,12 +273,19 @@ export function createWaitingBudget(budget: Budget) {
     if (line?.size === 0) lines.delete(payer);
   }
 
+  /** The payer who uses most; `payer`, if nobody uses more. */
+  const largest = (payer: Payer): Payer =>
+    lines.keys().reduce((most, of) => (budget.usedBy(of) > budget.usedBy(most) ? of : most), payer);
+
   /** Frees budget as long as another connection has waited longer. */
   function take(waiting: Waiting, payer: Payer, more: number): boolean {
-    for (;;) {
+    for (let ended = 0; ; ended += 1) {
       const refusal = budget.take(payer, more);
       if (refusal === undefined) return true;
-      const line = refusal.scope === 'own' || guests.size === 0 ? lines.get(payer) : guests;
+      let line = refusal.scope === 'own' ? lines.get(payer) : guests;
+      if (refusal.scope === 'total' && guests.size === Number(guests.has(waiting))) {
+        line = ended < accountsEndedMax ? lines.get(largest(payer)) : undefined;
+      }
       const [longest] = line ?? [];
       if (longest === undefined || longest === waiting) return false;
       leave(longest);

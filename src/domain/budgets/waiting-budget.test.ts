@@ -49,6 +49,27 @@ test('where all guests have no more, the guest that waits for longest ends', () 
   assert.deepEqual(ended, ['0', '1', '2']);
 });
 
+test('where accounts use all, who uses most makes room for a guest', () => {
+  const { budget, ended, place } = open();
+  for (const [owner, names] of Object.entries({ ann: '1234', bob: '56789', cy: 'a' })) {
+    for (const name of names) assert.ok(place(name, payerOfAccount(owner)).hold(10));
+  }
+  const guest = place('guest', payerAt('192.0.2.1'));
+  assert.ok(guest.hold(5));
+  // What a guest adds is no reason to refuse it, either; the next one waits behind it.
+  assert.ok(guest.hold(15));
+  assert.deepEqual(ended, ['5', '1']);
+  assert.ok(place('next', payerAt('192.0.2.2')).hold(15));
+  assert.deepEqual([budget.used, ended], [95, ['5', '1', 'guest']]);
+});
+
+test('what accounts have beyond the total ends bit by bit', () => {
+  const { ended, place } = open();
+  for (let at = 0; at < 500; at += 1) assert.ok(place('', payerOfAccount(`${at}`)).hold(10));
+  assert.equal(place('guest', payerAt('192.0.2.1')).hold(5), false);
+  assert.ok(ended.length > 0 && ended.length <= 100, `${ended.length} ended`);
+});
+
 test('what is larger than its share has no room, and is not counted', () => {
   const { budget, ended, place } = open();
   const one = place('one', payerAt('192.0.2.1'));
