@@ -176,6 +176,16 @@ test('a body that does not come is refused in time, and an idle connection is cl
   await closed(idle.socket);
 });
 
+test('a push for which there is no room is refused behind the answers that are due', async () => {
+  // The share of an address is 16 KiB, less than a push of 4 KiB with its connection.
+  await using service = await withDevice({ KIPIMO_BUDGETS: 'request_bytes=131072' });
+  const client = await dial(service);
+  const isClosed = closed(client.socket);
+  client.socket.write(push + post(path, 'x'.repeat(4_096)).slice(0, -4_000));
+  await isClosed;
+  assert.match(client.heard(), /^HTTP\/1\.1 204 .*HTTP\/1\.1 429 .*\r\nretry-after: 10\r\n/s);
+});
+
 test('the end of the service lets a push under way finish, and ends who is idle', async () => {
   const service = await withDevice();
   const idle = await dial(service);

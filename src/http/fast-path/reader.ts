@@ -331,7 +331,9 @@ export class RequestIntake {
     const waiting = bytes.length === 0 ? 0 : bytes.buffer.byteLength + behind;
     const held = waiting + (this.#part?.held ?? 0);
     this.#hasPlace = held > 0;
-    if (!this.#place.hold(held)) this.#socket.destroy();
+    if (this.#place.hold(held)) return;
+    if (this.#part === undefined) this.#socket.destroy();
+    else this.#owner.leave('no room');
   }
 
   /** Begins requests in their slice: many came at once, on other connections as well. */
