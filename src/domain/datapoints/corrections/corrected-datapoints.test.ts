@@ -36,19 +36,21 @@ function createMinutes(correction: Correction, valueAt = (minute: number) => min
     const [first, end] = within(range);
     return Math.max(0, end - first);
   };
-  let read = 0;
+  let [read, scans] = [0, 0];
   let excluded: readonly Required<Range>[] = [];
   const pushed: Partial<DatapointStore> = {
     count,
-    async scan(_, page) {
+    async scan(_, page, charactersMax) {
       const [first, end] = within(page);
       const isAscending = page.order === 'asc';
-      const from = isAscending ? first + page.skip : Math.max(first, end - page.skip - page.limit);
-      const to = isAscending ? Math.min(end, from + page.limit) : end - page.skip;
+      // Each value has one character.
+      const limit = Math.min(page.limit, charactersMax);
+      const from = isAscending ? first + page.skip : Math.max(first, end - page.skip - limit);
+      const to = isAscending ? Math.min(end, from + limit) : end - page.skip;
       const rows = all.slice(from, Math.max(from, to));
-      read += rows.length;
+      [read, scans] = [read + rows.length, scans + 1];
       const columns = toDatapointColumns(isAscending ? rows : rows.reverse());
-      return { columns, isCut: false };
+      return { columns, isCut: limit < page.limit };
     },
     async summarise(_, __, { exclude = [] }) {
       excluded = exclude;
@@ -71,9 +73,17 @@ function createMinutes(correction: Correction, valueAt = (minute: number) => min
     /** How many datapoints are read for the page when it is read again. */
     async readFor(page: Parameters<typeof readDatapoints>[2]): Promise<[unknown, number]> {
       await datapoints.count(sensor, {});
-      read = 0;
+      [read, scans] = [0, 0];
       const [one] = await readDatapoints(datapoints, sensor, page);
       return [one?.value, read];
+    },
+    /** How often the store is asked for one datapoint of few characters, and which it is. */
+    async scansFor(page: Parameters<typeof readDatapoints>[2]): Promise<[unknown, number]> {
+      await datapoints.count(sensor, {});
+      scans = 0;
+      const { columns } = await datapoints.scan(sensor, page, 1);
+      assert.equal(columns.count, 1);
+      return [columns.at(0).value, scans];
     },
     async excludedMs(): Promise<number> {
       const room = { rowsMax: 10, charactersMax: 10, mayStand: () => true };
@@ -136,4 +146,19 @@ test('corrected values exclude their own hours from sums', async () => {
   const span = { from: 0, to: (minutes - 1) * minuteMs };
   const { excludedMs } = createMinutes(aCorrection({ kind: 'corrected', items, ...span }));
   assert.ok((await excludedMs()) <= 2 * 60 * minuteMs);
+});
+
+test('limit 1 in a mixed hour asks the store a few times, not for each removed datapoint', async () => {
+  const whole = { value: 7, from: 0, to: (minutes - 1) * minuteMs };
+  const hours = createMinutes(aCorrection(whole), (minute) => (minute % 60 === 1 ? 1 : 7));
+  const cases = [
+    { order: 'desc', skip: 0, limit: 1, to: 49_980 * minuteMs },
+    { order: 'asc', skip: 0, limit: 1, from: 49_982 * minuteMs },
+    { order: 'asc', skip: 2, limit: 1, from: 49_982 * minuteMs },
+  ] as const;
+  for (const page of cases) {
+    const [value, scans] = await hours.scansFor(page);
+    assert.equal(value, 1);
+    assert.ok(scans <= 10, `${scans} for ${JSON.stringify(page)}`);
+  }
 });

@@ -346,12 +346,20 @@ export function createPages(pushed: DatapointStore) {
     charactersMax: number,
   ): Promise<ScannedPart> {
     let { page: begin, skip } = await placeOf(read, page);
-    const room = { rowsMax: skip + page.limit, charactersMax };
+    const most = stepFor(read.overlay);
+    const room = { rowsMax: Math.min(most.rowsMax, skip + page.limit), charactersMax };
     for await (const columns of walk(read, begin, room)) {
       const shown = read.overlay.showColumns(columns);
       const left = rowsOf(shown, Math.min(skip, shown.count), skip + page.limit);
-      if (left.count > 0) return { columns: left, isCut: true };
+      // All of a step that is longer than was asked for would stay in memory with its rows.
+      const isLong = room.charactersMax > charactersMax;
+      if (left.count > 0) {
+        return { columns: isLong ? toDatapointColumns([left.at(0)]) : left, isCut: true };
+      }
       skip -= shown.count;
+      // Else each removed datapoint before a short page would be a step of its own.
+      room.rowsMax = Math.min(most.rowsMax, 2 * room.rowsMax);
+      room.charactersMax = Math.max(charactersMax, most.charactersMax);
     }
     return { columns: toDatapointColumns([]), isCut: false };
   }
@@ -360,12 +368,11 @@ export function createPages(pushed: DatapointStore) {
   const walk = (
     { sensor: ref, overlay, pace }: CorrectedRead,
     page: Partial<Page>,
-    { rowsMax, charactersMax }: StepBudget = wholeSteps,
+    room: StepBudget = stepFor(overlay),
   ): AsyncIterable<DatapointColumns> =>
     readColumnSteps({
-      ...{ datapoints: pushed, ref, pace },
+      ...{ datapoints: pushed, ref, pace, room },
       page: { order: 'asc', skip: 0, ...page, limit: Number.POSITIVE_INFINITY },
-      room: { rowsMax: Math.min(rowsMax, rowsAtOnce(overlay)), charactersMax },
     });
 
   return { behindGone, count, scan };
@@ -376,10 +383,10 @@ type Walked = Omit<Page, 'limit'>;
 const removedIn = (parts: readonly TouchedPart[]): number =>
   parts.reduce((sum, { removed }) => sum + removed, 0);
 
-const wholeSteps: StepBudget = {
-  rowsMax: Number.POSITIVE_INFINITY,
+const stepFor = (overlay: Overlay): StepBudget => ({
+  rowsMax: rowsAtOnce(overlay),
   charactersMax: limits.datapointCharactersPerStep,
-};
+});
 
 /** Corrections checked for all rows of one step: some ten milliseconds. */
 const looksPerStep = 200_000;
