@@ -16,14 +16,16 @@ import {
   userId,
 } from '../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../test/service-storage.ts';
+import { temporaryStorage } from '../../test/temporary-storage.ts';
 import type { Change } from '../domain/changes.ts';
+import type { CorrectionId } from '../domain/ids.ts';
 
 const owner = aUser('ana').username;
 const ana = userId('id-ana');
 
-async function aStorage() {
+async function aStorage(given?: Awaited<ReturnType<typeof temporaryStorage>>) {
   const told: Change[] = [];
-  const { storage, feed } = await openServiceStorage();
+  const { storage, feed } = await openServiceStorage(given);
   feed.onChange(async (change) => void told.push(change));
   await storage.users.insert(aUser('ana'), 'hash');
   await storage.credentials.insertKey(aKey('k', 'ana'));
@@ -78,4 +80,27 @@ test('what was not there, and what gives nobody a right, is not told', async () 
   await storage.users.remove(userId('none'));
   await storage.users.update(ana, { profile: { email: 'ana@example.org' } });
   assert.deepEqual(told, []);
+});
+
+test('what retention takes of a sensor with corrections is told to those who count them', async () => {
+  const engine = await temporaryStorage();
+  let datapoints = 3;
+  const step = async () => ({
+    ...{ datapoints, hours: 0, hoursKept: 0, bytes: 0, state: 'done' as const },
+  });
+  const given = { ...engine, retaining: { ...engine.retaining, step } };
+  const { storage, told } = await aStorage(given);
+  const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
+  await storage.retaining.step(sensor, { rawBefore: noon });
+  assert.deepEqual(told, []);
+  await storage.corrections.insert({
+    ...{ id: 'c1' as CorrectionId, ...sensor, kind: 'removed', from: 0, to: noon, items: [] },
+    ...{ count: 1, createdAt: noon, by: owner, reach: { until: noon } },
+  });
+  told.length = 0;
+  await storage.retaining.step(sensor, { rawBefore: noon });
+  assert.deepEqual(told, [{ kind: 'datapoints_corrected', ...sensor }]);
+  datapoints = 0;
+  await storage.retaining.step(sensor, { rawBefore: noon });
+  assert.equal(told.length, 1);
 });

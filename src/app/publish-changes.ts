@@ -30,6 +30,7 @@ export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publish
     ...storage,
     devices: { ...storage.devices, ...deviceWrites(storage, tell) },
     corrections: { ...storage.corrections, ...correctionWrites(storage, tell) },
+    retaining: { ...storage.retaining, ...retentionSteps(storage, tell) },
     gateways: { ...storage.gateways, ...gatewayWrites(storage, tell) },
     projects: { ...storage.projects, ...projectWrites(storage, tell) },
     groups: { ...storage.groups, ...ofGroups.groups },
@@ -111,9 +112,22 @@ function deviceWrites({ devices }: Storage, tell: Tell) {
   } satisfies Partial<Storage['devices']>;
 }
 
+const corrected = ({ deviceId, sensorId }: SensorRef) =>
+  ({ kind: 'datapoints_corrected', deviceId, sensorId }) as const;
+
+/** Steps of retention: what a process knows of removed datapoints counts those that go. */
+function retentionSteps({ retaining, corrections }: Storage, tell: Tell) {
+  return {
+    step(sensor, limits) {
+      const step = retaining.step(sensor, limits);
+      if (corrections.versionOf(sensor) === undefined) return step;
+      const change = corrected(sensor);
+      return tell(step, ({ datapoints }) => (datapoints > 0 ? [change] : []), change);
+    },
+  } satisfies Partial<Storage['retaining']>;
+}
+
 function correctionWrites({ corrections }: Storage, tell: Tell) {
-  const corrected = ({ deviceId, sensorId }: SensorRef) =>
-    ({ kind: 'datapoints_corrected', deviceId, sensorId }) as const;
   return {
     insert: (correction) => tell(corrections.insert(correction), corrected(correction)),
     remove: (sensor, id) => tell(corrections.remove(sensor, id), corrected(sensor)),

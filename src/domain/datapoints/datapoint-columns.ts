@@ -94,3 +94,37 @@ export function numberIn(columns: DatapointColumns, row: number): number {
 
 /** The order time in a row. */
 export const timeIn = (columns: DatapointColumns, row: number): Instant => columns.times[row] ?? 0;
+
+/** The columns with other datapoints in some rows, and without those for which there is none. */
+export function withChanged(
+  columns: DatapointColumns,
+  changed: ReadonlyMap<number, Datapoint | undefined>,
+): DatapointColumns {
+  const rows: number[] = [];
+  const [times, numbers] = [columns.times.slice(), columns.numbers.slice()];
+  const [received, timed] = [columns.received?.slice(), columns.timed?.slice()];
+  for (let row = 0; row < columns.count; row += 1) {
+    const datapoint = changed.get(row);
+    if (datapoint === undefined && changed.has(row)) continue;
+    const at = rows.push(row) - 1;
+    const value = datapoint === undefined ? numbers[row] : datapoint.value;
+    times[at] = times[row] ?? 0;
+    numbers[at] = typeof value === 'number' ? value : Number.NaN;
+    if (received) received[at] = received[row] ?? 0;
+    if (timed) timed[at] = timed[row] ?? 0;
+  }
+  const at = (row: number) => changed.get(rows[row] ?? 0) ?? columns.at(rows[row] ?? 0);
+  const more = { ...(received && { received }), ...(timed && { timed }) };
+  return rowsOf({ count: columns.count, times, numbers, ...more, at }, 0, rows.length);
+}
+
+/** Some rows of columns, one after the other. */
+export function rowsOf(columns: DatapointColumns, from: number, to: number): DatapointColumns {
+  if (from === 0 && to >= columns.count) return columns;
+  const times = columns.times.slice(from, to);
+  const numbers = columns.numbers.slice(from, to);
+  const received = columns.received?.slice(from, to);
+  const timed = columns.timed?.slice(from, to);
+  const more = { ...(received && { received }), ...(timed && { timed }) };
+  return { count: times.length, times, numbers, ...more, at: (row) => columns.at(from + row) };
+}

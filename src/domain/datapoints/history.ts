@@ -8,12 +8,12 @@ import type { LongWork } from '../budgets/long-work.ts';
 import type { DeviceStore } from '../devices/device.ts';
 import { limits } from '../limits.ts';
 import type { CorrectionBook } from './corrections/correction-book.ts';
-import { rowsOf } from './corrections/overlay.ts';
 import type { SensorRef } from './datapoint.ts';
 import {
   allRows,
   calibratedColumns,
   type DatapointColumns,
+  rowsOf,
   type SensorRows,
   toDatapointColumns,
 } from './datapoint-columns.ts';

@@ -3,9 +3,8 @@ import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { limits } from '../limits.ts';
 import type { AggregationPlan } from './aggregation.ts';
 import { wholeStep } from './bucket-page.ts';
-import { rowsOf } from './corrections/overlay.ts';
 import { orderTime } from './datapoint.ts';
-import { calibratedColumns, type DatapointColumns, numberIn } from './datapoint-columns.ts';
+import { calibratedColumns, type DatapointColumns, numberIn, rowsOf } from './datapoint-columns.ts';
 import {
   type DatapointStore,
   type Page,

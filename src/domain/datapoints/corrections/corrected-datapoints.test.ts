@@ -28,8 +28,9 @@ function createMinutes(correction: Correction, valueAt = (minute: number) => min
     }),
   );
   const minuteOf = (time: number) => Math.min(minutes, Math.max(0, Math.ceil(time / minuteMs)));
+  let kept = 0;
   const within = ({ from = 0, to = minutes * minuteMs }: Range): [number, number] => [
-    minuteOf(from),
+    Math.max(kept, minuteOf(from)),
     minuteOf(to + 1),
   ];
   const count = async (_: unknown, range: Range): Promise<number> => {
@@ -70,6 +71,10 @@ function createMinutes(correction: Correction, valueAt = (minute: number) => min
   const datapoints = createCorrectedDatapoints(pushed as DatapointStore, book);
   return {
     datapoints,
+    /** Another process takes all that is older. */
+    takeBefore(minute: number): void {
+      kept = minute;
+    },
     /** How many datapoints are read for the page when it is read again. */
     async readFor(page: Parameters<typeof readDatapoints>[2]): Promise<[unknown, number]> {
       await datapoints.count(sensor, {});
@@ -127,6 +132,15 @@ test('a value that came later into a removed month is found without reading it',
     assert.equal(value, 30_000);
     assert.ok(read <= 3_000, `${read} were read for ${JSON.stringify(page)}`);
   }
+});
+
+test('what retention elsewhere took of a removed month takes nothing of what follows', async () => {
+  const { datapoints, takeBefore } = createMinutes(month());
+  await datapoints.count(sensor, {});
+  takeBefore(11_024);
+  const page = { order: 'asc', skip: 500, limit: 1 } as const;
+  assert.equal((await readDatapoints(datapoints, sensor, page))[0]?.value, 53_700);
+  assert.equal(await datapoints.count(sensor, { to: 20_000 * minuteMs }), 0);
 });
 
 test('a removal by value excludes from sums the hours of those that had it', async () => {

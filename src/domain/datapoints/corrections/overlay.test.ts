@@ -6,6 +6,7 @@ import type { Datapoint } from '../datapoint.ts';
 import { toDatapointColumns } from '../datapoint-columns.ts';
 import { type Correction, receivedOutside } from './correction.ts';
 import { createOverlay } from './overlay.ts';
+import { addTouched, joinParts, type OpenParts } from './touched.ts';
 
 const aCorrection = (changes: Partial<Correction>): Correction => ({
   id: 'c1' as CorrectionId,
@@ -86,4 +87,75 @@ test('columns show what each of their datapoints does', () => {
       assert.equal(columns.numbers[row], typeof one.value === 'number' ? one.value : Number.NaN);
     }
   }
+});
+
+const minuteMs = 60_000;
+const aMinutes = (id: string, value = 7) =>
+  aCorrection({ id: id as CorrectionId, to: 999 * minuteMs, value });
+
+/** A walk through 1,000 minutes of which every second one is 7, and how often it was begun. */
+function countedWalk(gate?: Promise<void>) {
+  let begun = 0;
+  async function* walk() {
+    begun += 1;
+    await gate;
+    yield toDatapointColumns(
+      Array.from({ length: 1_000 }, (_, minute) => at(minute * minuteMs, minute % 2 ? 7 : 1)),
+    );
+  }
+  return { walk, begun: () => begun };
+}
+
+const removedIn = (overlay: ReturnType<typeof createOverlay>) =>
+  overlay.parts().reduce((sum, { removed }) => sum + removed, 0);
+
+test('corrections that change during the first walk find what it found', async () => {
+  const [removal, later] = [aMinutes('c1'), aMinutes('c2', 8)];
+  let open = (): void => undefined;
+  const { walk, begun } = countedWalk(new Promise((resolve) => (open = resolve)));
+  const first = createOverlay([removal, later]);
+  const searching = first.search(walk);
+  const second = createOverlay([removal]);
+  const joined = second.search(walk);
+  open();
+  await Promise.all([searching, joined]);
+  await second.search(walk);
+  assert.deepEqual([removedIn(first), removedIn(second), begun()], [500, 500, 1]);
+  const third = createOverlay([aMinutes('c3', 9), removal]);
+  assert.equal(removedIn(third), 500);
+});
+
+test('first reads that come at once walk once, and again when the walk failed', async () => {
+  const { walk, begun } = countedWalk();
+  const overlay = createOverlay([aMinutes('c1')]);
+  const failing = () => {
+    throw new Error('the disk failed');
+  };
+  const failed = [overlay.search(failing), overlay.search(failing)];
+  for (const one of failed) await assert.rejects(one, /disk failed/);
+  await Promise.all(Array.from({ length: 20 }, () => overlay.search(walk)));
+  assert.deepEqual([removedIn(overlay), begun()], [500, 1]);
+});
+
+test('a removal of many hours keeps no more parts than a sensor has', async () => {
+  const hours = 200_000;
+  async function* walk() {
+    for (let hour = 0; hour < hours; hour += 1_000) {
+      const some = Array.from({ length: 1_000 }, (_, n) =>
+        at((hour + n) * 60 * minuteMs, n % 2 ? 7 : 1),
+      );
+      yield toDatapointColumns(some);
+    }
+  }
+  const open: OpenParts = [];
+  for (let hour = 0; hour < hours; hour += 1) addTouched(open, 2 * hour * 60 * minuteMs, 1);
+  assert.ok(open.length <= 2 * 16_384, `${open.length} parts`);
+  assert.equal(
+    joinParts([open]).reduce((sum, { removed }) => sum + removed, 0),
+    hours,
+  );
+  const overlay = createOverlay([aCorrection({ to: hours * 60 * minuteMs, value: 7 })]);
+  await overlay.search(walk);
+  assert.ok(overlay.parts().length <= 16_384, `${overlay.parts().length} parts`);
+  assert.equal(removedIn(overlay), hours / 2);
 });

@@ -5,7 +5,12 @@ import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import type { CorrectionId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
-import { type DatapointColumns, toDatapointColumns } from '../datapoint-columns.ts';
+import {
+  type DatapointColumns,
+  rowsOf,
+  toDatapointColumns,
+  withChanged,
+} from '../datapoint-columns.ts';
 import {
   type DatapointStore,
   type Page,
@@ -42,15 +47,17 @@ export interface Overlay {
   /** The parts that corrections touched: no datapoint outside of them is changed. */
   parts(): readonly TouchedPart[];
   /**
-   * Finds what removals touched, by a walk through what was pushed, unless that is known: it never
-   * changes. Until then the part of a removal is all of its range.
+   * Finds what removals touched, by one walk through what was pushed for all who ask meanwhile: it
+   * never changes. Until then the part of a removal is all of its range.
    */
-  search(walk: (range: Range) => AsyncIterable<DatapointColumns>): Promise<void>;
+  search(walk: Walk): Promise<void>;
   /** The same columns as they are shown; only the rows that are left. */
   showColumns(columns: DatapointColumns): DatapointColumns;
   /** The same columns, each datapoint with the correction that touched it. */
   markColumns(columns: DatapointColumns): DatapointColumns;
 }
+
+type Walk = (range: Range) => AsyncIterable<DatapointColumns>;
 
 interface Step {
   readonly correction: Correction;
@@ -61,7 +68,8 @@ interface Step {
   readonly untimed: ReadonlyMap<Instant, JsonValue>;
   readonly bytes: number;
   parts: readonly TouchedPart[];
-  isSearched: boolean;
+  /** The walk that finds the parts; undefined: none has begun, or it failed. */
+  searched: Promise<void> | undefined;
 }
 
 /** A correction that was read never changes: it is taken apart once. */
@@ -82,15 +90,12 @@ function makeStep(correction: Correction): Step {
       items.filter((item) => item.isTimed === isTimed).map((item) => [item.time, item.value]),
     );
   const text = value === undefined ? undefined : JSON.stringify(value);
-  return {
-    ...{ correction, text, timed: valuesOf(true), untimed: valuesOf(false) },
-    ...{
-      bytes: bytesOf(correction),
-      parts: firstPartsOf(correction),
-      isSearched: kind !== 'removed',
-    },
-  };
+  const [parts, searched] = [firstPartsOf(correction), kind === 'removed' ? undefined : noWalk];
+  const [timed, untimed, bytes] = [valuesOf(true), valuesOf(false), bytesOf(correction)];
+  return { correction, text, timed, untimed, bytes, parts, searched };
 }
+
+const noWalk = Promise.resolve();
 
 function firstPartsOf({ items, kind, from, to }: Correction): readonly TouchedPart[] {
   if (kind === 'removed') return [{ from, to, removed: 0 }];
@@ -130,7 +135,12 @@ export async function loadOverlay(
 /** `corrections` in the order in which they were made. */
 export function createOverlay(corrections: readonly Correction[]): Overlay {
   const steps = corrections.map(stepOf);
-  let parts = joinParts(steps.map((step) => step.parts));
+  let parts: readonly TouchedPart[] | undefined;
+  let isFound = false;
+  const partsNow = () => {
+    parts ??= joinParts(steps.map((step) => step.parts));
+    return parts;
+  };
 
   function follow(datapoint: Datapoint, among: readonly Step[] = steps): Followed {
     const time = orderTime(datapoint);
@@ -165,7 +175,7 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
     const { count, times } = columns;
     const [one, other] = [times[0] ?? 0, times[count - 1] ?? 0];
     const [from, to] = one <= other ? [one, other] : [other, one];
-    const within = partsWithin(parts, { from, to });
+    const within = partsWithin(partsNow(), { from, to });
     if (within.length === 0) return columns;
     const near = steps.filter(({ correction }) => correction.from <= to && correction.to >= from);
     const changed = new Map<number, Datapoint | undefined>();
@@ -183,8 +193,7 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
     return changed.size === 0 ? columns : withChanged(columns, changed);
   }
 
-  async function search(walk: (range: Range) => AsyncIterable<DatapointColumns>): Promise<void> {
-    const open = steps.filter(({ isSearched }) => !isSearched);
+  async function find(open: readonly Step[], walk: Walk): Promise<void> {
     const found = new Map(open.map(({ correction }) => [correction.id, [] as OpenParts]));
     let before: OpenParts | undefined;
     for (const { from, to } of joinParts(open.map((step) => step.parts))) {
@@ -198,18 +207,28 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
       }
       before = undefined;
     }
-    for (const step of open) {
-      step.parts = found.get(step.correction.id) ?? [];
-      step.isSearched = true;
-    }
-    if (open.length > 0) parts = joinParts(steps.map((step) => step.parts));
+    for (const step of open) step.parts = joinParts([found.get(step.correction.id) ?? []]);
+  }
+
+  async function search(walk: Walk): Promise<void> {
+    if (isFound) return;
+    const open = steps.filter(({ searched }) => searched === undefined);
+    const searching = find(open, walk);
+    for (const step of open) step.searched = searching;
+    searching.catch(() => {
+      for (const step of open) step.searched = undefined;
+    });
+    // Those of other overlays, too: corrections may have changed since a walk began.
+    await Promise.all(steps.map(({ searched }) => searched));
+    if (!isFound) parts = undefined;
+    isFound = true;
   }
 
   return {
     corrections,
     bytes: steps.reduce((sum, { bytes }) => sum + bytes, 0),
     follow: (datapoint) => follow(datapoint),
-    parts: () => parts,
+    parts: partsNow,
     search,
     showColumns: (columns) => pick(columns, (_, { shown }) => shown),
     markColumns(columns) {
@@ -222,40 +241,6 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
       return rest;
     },
   };
-}
-
-/** The columns with other datapoints in some rows, and without those for which there is none. */
-function withChanged(
-  columns: DatapointColumns,
-  changed: ReadonlyMap<number, Datapoint | undefined>,
-): DatapointColumns {
-  const rows: number[] = [];
-  const [times, numbers] = [columns.times.slice(), columns.numbers.slice()];
-  const [received, timed] = [columns.received?.slice(), columns.timed?.slice()];
-  for (let row = 0; row < columns.count; row += 1) {
-    const datapoint = changed.get(row);
-    if (datapoint === undefined && changed.has(row)) continue;
-    const at = rows.push(row) - 1;
-    const value = datapoint === undefined ? numbers[row] : datapoint.value;
-    times[at] = times[row] ?? 0;
-    numbers[at] = typeof value === 'number' ? value : Number.NaN;
-    if (received) received[at] = received[row] ?? 0;
-    if (timed) timed[at] = timed[row] ?? 0;
-  }
-  const at = (row: number) => changed.get(rows[row] ?? 0) ?? columns.at(rows[row] ?? 0);
-  const more = { ...(received && { received }), ...(timed && { timed }) };
-  return rowsOf({ count: columns.count, times, numbers, ...more, at }, 0, rows.length);
-}
-
-/** Some rows of columns, one after the other. */
-export function rowsOf(columns: DatapointColumns, from: number, to: number): DatapointColumns {
-  if (from === 0 && to >= columns.count) return columns;
-  const times = columns.times.slice(from, to);
-  const numbers = columns.numbers.slice(from, to);
-  const received = columns.received?.slice(from, to);
-  const timed = columns.timed?.slice(from, to);
-  const more = { ...(received && { received }), ...(timed && { timed }) };
-  return { count: times.length, times, numbers, ...more, at: (row) => columns.at(from + row) };
 }
 
 /** A read of a sensor with corrections: all it does has one pace. */
@@ -294,7 +279,8 @@ export function createPages(pushed: DatapointStore) {
         shown -= columns.count - read.overlay.showColumns(columns).count;
       }
     }
-    return shown;
+    // Retention in another process may have taken what counts as removed here.
+    return Math.max(0, shown);
   }
 
   /** The same page, from behind the parts of which nothing is left where it begins. */
@@ -326,7 +312,9 @@ export function createPages(pushed: DatapointStore) {
     let [low, high, passed] = [0, parts.length + 1, 0];
     while (high - low > 1) {
       const middle = Math.min(2 * low + 1, (low + high) >>> 1);
-      const shown = await count(read, { ...page, [far]: parts[middle - 1]?.[far] ?? 0 });
+      const since = low === 0 ? page : { ...page, [near]: (parts[low - 1]?.[far] ?? 0) + step };
+      const until = parts[middle - 1]?.[far] ?? 0;
+      const shown = passed + (await count(read, { ...since, [far]: until }));
       if (shown <= page.skip) [low, passed] = [middle, shown];
       else high = middle;
     }

@@ -37,12 +37,16 @@ function addPart(parts: OpenParts, part: TouchedPart, isOne: (last: TouchedPart)
  * Adds touched datapoints, oldest first: those of one hour are one part, and those between which
  * nothing is left (`isNext`).
  */
-export const addTouched = (parts: OpenParts, time: number, removed: 0 | 1, isNext = false): void =>
+export function addTouched(parts: OpenParts, time: number, removed: 0 | 1, isNext = false): void {
+  if (parts.length >= 2 * touchedPartsMax) {
+    for (const [at, part] of parts.splice(0).entries()) addPart(parts, part, () => at % 2 > 0);
+  }
   addPart(parts, { from: time, to: time, removed }, (last) =>
     isNext && last.removed < removedPerPart
       ? true
       : Math.floor(last.to / hourMs) === Math.floor(time / hourMs),
   );
+}
 
 /** All parts of some corrections in the order of time; those with an instant in common are one. */
 export function joinParts(lists: readonly (readonly TouchedPart[])[]): readonly TouchedPart[] {

@@ -1,6 +1,5 @@
 import type { Instant } from '../../../lib/clock.ts';
-import { rowsOf } from '../corrections/overlay.ts';
-import { type DatapointColumns, numberIn, timeIn } from '../datapoint-columns.ts';
+import { type DatapointColumns, numberIn, rowsOf, timeIn } from '../datapoint-columns.ts';
 import type { Page, SummarisedStep } from '../datapoint-store.ts';
 import { isGlitch, textBits } from '../growth.ts';
 import {
