@@ -30,7 +30,7 @@ export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publish
     ...storage,
     devices: { ...storage.devices, ...deviceWrites(storage, tell) },
     corrections: { ...storage.corrections, ...correctionWrites(storage, tell) },
-    retaining: { ...storage.retaining, ...retentionSteps(storage, tell) },
+    retaining: { ...storage.retaining, step: retentionStep(storage, tell) },
     gateways: { ...storage.gateways, ...gatewayWrites(storage, tell) },
     projects: { ...storage.projects, ...projectWrites(storage, tell) },
     groups: { ...storage.groups, ...ofGroups.groups },
@@ -115,17 +115,14 @@ function deviceWrites({ devices }: Storage, tell: Tell) {
 const corrected = ({ deviceId, sensorId }: SensorRef) =>
   ({ kind: 'datapoints_corrected', deviceId, sensorId }) as const;
 
-/** Steps of retention: what a process knows of removed datapoints counts those that go. */
-function retentionSteps({ retaining, corrections }: Storage, tell: Tell) {
-  return {
-    step(sensor, limits) {
-      const step = retaining.step(sensor, limits);
-      if (corrections.versionOf(sensor) === undefined) return step;
-      const change = corrected(sensor);
-      return tell(step, ({ datapoints }) => (datapoints > 0 ? [change] : []), change);
-    },
-  } satisfies Partial<Storage['retaining']>;
-}
+/** Each process counts what is removed, and has to know what went of it. */
+const retentionStep =
+  ({ retaining, corrections }: Storage, tell: Tell): Storage['retaining']['step'] =>
+  (sensor, limits) => {
+    const [step, change] = [retaining.step(sensor, limits), corrected(sensor)];
+    if (corrections.versionOf(sensor) === undefined) return step;
+    return tell(step, ({ datapoints }) => (datapoints > 0 ? [change] : []), change);
+  };
 
 function correctionWrites({ corrections }: Storage, tell: Tell) {
   return {

@@ -11,8 +11,8 @@ export interface DatapointColumns {
   /** The values that are JSON numbers; NaN for every other one. */
   readonly numbers: Float64Array;
   /** When each was received, and 1 where it has a timestamp; an engine may leave both out. */
-  readonly received?: Float64Array;
-  readonly timed?: Uint8Array;
+  readonly received?: Float64Array | undefined;
+  readonly timed?: Uint8Array | undefined;
   /** The datapoint in a row. */
   at(row: number): Datapoint;
 }
@@ -100,31 +100,26 @@ export function withChanged(
   columns: DatapointColumns,
   changed: ReadonlyMap<number, Datapoint | undefined>,
 ): DatapointColumns {
-  const rows: number[] = [];
-  const [times, numbers] = [columns.times.slice(), columns.numbers.slice()];
-  const [received, timed] = [columns.received?.slice(), columns.timed?.slice()];
-  for (let row = 0; row < columns.count; row += 1) {
-    const datapoint = changed.get(row);
-    if (datapoint === undefined && changed.has(row)) continue;
-    const at = rows.push(row) - 1;
-    const value = datapoint === undefined ? numbers[row] : datapoint.value;
-    times[at] = times[row] ?? 0;
-    numbers[at] = typeof value === 'number' ? value : Number.NaN;
-    if (received) received[at] = received[row] ?? 0;
-    if (timed) timed[at] = timed[row] ?? 0;
+  const left = new Uint8Array(columns.count).fill(1);
+  const numbers = columns.numbers.slice();
+  for (const [row, datapoint] of changed) {
+    if (datapoint === undefined) left[row] = 0;
+    else numbers[row] = typeof datapoint.value === 'number' ? datapoint.value : Number.NaN;
   }
-  const at = (row: number) => changed.get(rows[row] ?? 0) ?? columns.at(rows[row] ?? 0);
-  const more = { ...(received && { received }), ...(timed && { timed }) };
-  return rowsOf({ count: columns.count, times, numbers, ...more, at }, 0, rows.length);
+  const isLeft = (_: number, row: number) => left[row] === 1;
+  const rows = Uint32Array.from(left.keys()).filter(isLeft);
+  return {
+    ...{ count: rows.length, times: columns.times.filter(isLeft), numbers: numbers.filter(isLeft) },
+    ...{ received: columns.received?.filter(isLeft), timed: columns.timed?.filter(isLeft) },
+    at: (row) => changed.get(rows[row] ?? 0) ?? columns.at(rows[row] ?? 0),
+  };
 }
 
 /** Some rows of columns, one after the other. */
 export function rowsOf(columns: DatapointColumns, from: number, to: number): DatapointColumns {
   if (from === 0 && to >= columns.count) return columns;
-  const times = columns.times.slice(from, to);
-  const numbers = columns.numbers.slice(from, to);
-  const received = columns.received?.slice(from, to);
-  const timed = columns.timed?.slice(from, to);
-  const more = { ...(received && { received }), ...(timed && { timed }) };
-  return { count: times.length, times, numbers, ...more, at: (row) => columns.at(from + row) };
+  const [times, numbers] = [columns.times.slice(from, to), columns.numbers.slice(from, to)];
+  const [received, timed] = [columns.received?.slice(from, to), columns.timed?.slice(from, to)];
+  const at = (row: number) => columns.at(from + row);
+  return { count: times.length, times, numbers, received, timed, at };
 }

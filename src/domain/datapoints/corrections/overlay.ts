@@ -76,26 +76,25 @@ interface Step {
 const stepsMade = new WeakMap<Correction, Step>();
 
 function stepOf(correction: Correction): Step {
-  const known = stepsMade.get(correction);
-  if (known !== undefined) return known;
-  const step = makeStep(correction);
+  const step = stepsMade.get(correction) ?? makeStep(correction);
   stepsMade.set(correction, step);
   return step;
 }
 
 function makeStep(correction: Correction): Step {
   const { items, value, kind } = correction;
-  const valuesOf = (isTimed: boolean): ReadonlyMap<Instant, JsonValue> =>
+  const valuesOf = (isTimed: boolean) =>
     new Map(
-      items.filter((item) => item.isTimed === isTimed).map((item) => [item.time, item.value]),
+      items.flatMap((one) => (one.isTimed === isTimed ? [[one.time, one.value] as const] : [])),
     );
   const text = value === undefined ? undefined : JSON.stringify(value);
-  const [parts, searched] = [firstPartsOf(correction), kind === 'removed' ? undefined : noWalk];
+  const [parts, searched] = [
+    firstPartsOf(correction),
+    kind === 'removed' ? undefined : Promise.resolve(),
+  ];
   const [timed, untimed, bytes] = [valuesOf(true), valuesOf(false), bytesOf(correction)];
   return { correction, text, timed, untimed, bytes, parts, searched };
 }
-
-const noWalk = Promise.resolve();
 
 function firstPartsOf({ items, kind, from, to }: Correction): readonly TouchedPart[] {
   if (kind === 'removed') return [{ from, to, removed: 0 }];
@@ -135,12 +134,8 @@ export async function loadOverlay(
 /** `corrections` in the order in which they were made. */
 export function createOverlay(corrections: readonly Correction[]): Overlay {
   const steps = corrections.map(stepOf);
-  let parts: readonly TouchedPart[] | undefined;
+  let parts = joinParts(steps.map((step) => step.parts));
   let isFound = false;
-  const partsNow = () => {
-    parts ??= joinParts(steps.map((step) => step.parts));
-    return parts;
-  };
 
   function follow(datapoint: Datapoint, among: readonly Step[] = steps): Followed {
     const time = orderTime(datapoint);
@@ -173,9 +168,9 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
     look: (datapoint: Datapoint, followed: Followed) => Datapoint | undefined,
   ): DatapointColumns {
     const { count, times } = columns;
-    const [one, other] = [times[0] ?? 0, times[count - 1] ?? 0];
-    const [from, to] = one <= other ? [one, other] : [other, one];
-    const within = partsWithin(partsNow(), { from, to });
+    const ends = [times[0] ?? 0, times[count - 1] ?? 0] as const;
+    const [from, to] = [Math.min(...ends), Math.max(...ends)];
+    const within = partsWithin(parts, { from, to });
     if (within.length === 0) return columns;
     const near = steps.filter(({ correction }) => correction.from <= to && correction.to >= from);
     const changed = new Map<number, Datapoint | undefined>();
@@ -220,7 +215,7 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
     });
     // Those of other overlays, too: corrections may have changed since a walk began.
     await Promise.all(steps.map(({ searched }) => searched));
-    if (!isFound) parts = undefined;
+    if (!isFound) parts = joinParts(steps.map((step) => step.parts));
     isFound = true;
   }
 
@@ -228,7 +223,7 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
     corrections,
     bytes: steps.reduce((sum, { bytes }) => sum + bytes, 0),
     follow: (datapoint) => follow(datapoint),
-    parts: partsNow,
+    parts: () => parts,
     search,
     showColumns: (columns) => pick(columns, (_, { shown }) => shown),
     markColumns(columns) {

@@ -41,10 +41,12 @@ export function addTouched(parts: OpenParts, time: number, removed: 0 | 1, isNex
   if (parts.length >= 2 * touchedPartsMax) {
     for (const [at, part] of parts.splice(0).entries()) addPart(parts, part, () => at % 2 > 0);
   }
-  addPart(parts, { from: time, to: time, removed }, (last) =>
-    isNext && last.removed < removedPerPart
-      ? true
-      : Math.floor(last.to / hourMs) === Math.floor(time / hourMs),
+  const hour = Math.floor(time / hourMs);
+  addPart(
+    parts,
+    { from: time, to: time, removed },
+    ({ to, removed: before }) =>
+      (isNext && before < removedPerPart) || Math.floor(to / hourMs) === hour,
   );
 }
 
