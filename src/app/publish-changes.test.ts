@@ -82,7 +82,7 @@ test('what was not there, and what gives nobody a right, is not told', async () 
   assert.deepEqual(told, []);
 });
 
-test('what retention takes of a sensor with corrections is told to those who count them', async () => {
+test('what retention takes of a sensor with corrections is told', async () => {
   const engine = await temporaryStorage();
   let datapoints = 3;
   const step = async () => ({

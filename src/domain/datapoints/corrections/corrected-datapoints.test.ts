@@ -162,7 +162,7 @@ test('corrected values exclude their own hours from sums', async () => {
   assert.ok((await excludedMs()) <= 2 * 60 * minuteMs);
 });
 
-test('limit 1 in a mixed hour asks the store a few times, not for each removed datapoint', async () => {
+test('limit 1 in a mixed hour asks the store a few times, not for each row', async () => {
   const whole = { value: 7, from: 0, to: (minutes - 1) * minuteMs };
   const hours = createMinutes(aCorrection(whole), (minute) => (minute % 60 === 1 ? 1 : 7));
   const cases = [
