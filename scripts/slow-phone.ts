@@ -138,6 +138,13 @@ export async function furnishForPhone(stage: Stage): Promise<void> {
   for (let from = 0; from < mapDevices; from += 50) {
     const numbers = Array.from({ length: 50 }, (_, index) => from + index);
     await Promise.all(numbers.map((number) => addPlot(stage, number)));
+    // As from a gateway: how many milliseconds lie between them would count as bytes of the list.
+    const values = numbers.flatMap((number) =>
+      ['TC', 'SM'].map((sensor) => ({
+        ...{ device_id: `plot-${number}`, sensor_id: sensor, value: 20 + (number % 9) },
+      })),
+    );
+    await send(stage, '/sensors_data', values);
   }
 }
 
@@ -151,9 +158,6 @@ async function addPlot(stage: Stage, number: number): Promise<void> {
       { id: 'SM', name: 'Soil', quantity_kind: 'SoilHumidity', unit: 'Percent' },
     ],
   });
-  for (const sensor of ['TC', 'SM']) {
-    await send(stage, `/devices/${id}/sensors/${sensor}/value`, { value: 20 + (number % 9) });
-  }
 }
 
 /** The screens that a phone must have soon, and when each has what it is for. */
