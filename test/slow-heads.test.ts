@@ -199,6 +199,30 @@ test('heads that are not whole have room by address: the longest waits make room
   for (const { socket } of [...begun, late]) socket.destroy();
 });
 
+test('behind a proxy each client pays for its own bodies that are under way', async () => {
+  await using service = await startService({
+    environment: { KIPIMO_TRUSTED_PROXIES: '127.0.0.1', KIPIMO_BUDGETS: 'request_bytes=4194304' },
+  });
+  const json = { id: 'D', sensors: [{ id: 'S' }] };
+  assert.equal((await service.call({ method: 'POST', path: '/devices', json })).status, 204);
+  for (const fields of ['', 'X-Unusual: 1\r\n']) {
+    const begin = async (client: string): Promise<Socket> => {
+      const socket = open(service.url).on('error', () => undefined);
+      const head = push.toString('latin1').replace('\r\n\r\n21', '\r\n');
+      const forwarded = `X-Forwarded-For: ${client}\r\n${fields}\r\n`;
+      await new Promise((resolve) => socket.write(head + forwarded, resolve));
+      return socket;
+    };
+    const ann = await begin('192.0.2.1');
+    const heard = hear(ann, ' 204 No');
+    const eves = await Promise.all(Array.from({ length: 100 }, () => begin('192.0.2.66')));
+    await Promise.race(eves.map((socket) => new Promise((done) => socket.once('data', done))));
+    ann.write('21');
+    await heard;
+    for (const socket of [ann, ...eves]) socket.destroy();
+  }
+});
+
 test('a body that is under way counts for the account that its head names', async () => {
   await using service = await startService();
   const login = `Authorization: Bearer ${await service.tokenOf('ann')}\r\n`;

@@ -6,7 +6,7 @@ import {
   isPayer,
   type Payer,
   payerAt,
-  payerOfAccount,
+  proxyPayers,
 } from '../domain/budgets/budget.ts';
 import type {
   ConnectionQuotas,
@@ -49,7 +49,7 @@ export function createConnectionQuotas(
     const payer = payerAt(address);
     const plain = payer.slice('address/'.length);
     return isTrustedProxy(plain.endsWith('/64') ? address : plain)
-      ? payerOfAccount(`${proxy}${plain}`)
+      ? `${proxyPayers}${plain}`
       : payer;
   }
 
@@ -137,7 +137,7 @@ export function createConnectionQuotas(
         logIn(account) {
           if (seat.payer === account || seat.hasLeft || !isPayer(account)) return;
           // A proxy brings other clients next.
-          if (isGuestPayer(account) || seat.payer.startsWith(proxySeat)) return;
+          if (isGuestPayer(account) || seat.payer.startsWith(proxyPayers)) return;
           if (!mayTakeOver(account)) return;
           stand(seat);
           budget.add(account, 1);
@@ -147,9 +147,6 @@ export function createConnectionQuotas(
     },
   };
 }
-
-const proxy = 'proxy ';
-const proxySeat = payerOfAccount(proxy);
 
 /** Files, and what else the process opens beside connections. */
 const filesBeside = 512;

@@ -84,7 +84,8 @@ export function createAnswerBudget(
 
   function payerFor(request: AskedRequest): Payer {
     const actor = request[asker];
-    return actor === undefined ? payerAt(clients.of(request).address) : payerOf(actor);
+    const isGuest = actor === undefined || actor.kind === 'guest';
+    return isGuest ? payerAt(clients.of(request).address) : payerOf(actor);
   }
 
   function hold(answer: ServerResponse, bytes: number): void {

@@ -1,15 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { WaitingBudget, WaitingPlace } from '../domain/budgets/budget.ts';
+import type { Payer, WaitingBudget, WaitingPlace } from '../domain/budgets/budget.ts';
+import type { RequestSource } from './authentication.ts';
 import type { Piece, RequestCutter } from './request-cutter.ts';
 import { requestLimits } from './request-limits.ts';
-import { type Pipeline, payerOfSocket } from './request-pipeline.ts';
+import { type Pipeline, payerOfArrival } from './request-pipeline.ts';
 
 /** The budget of what has begun to arrive, and who pays for it. */
 export interface ArrivalParts {
   readonly room: WaitingBudget;
   /** Finds the account of a request whose body is under way: its connection counts for it then. */
   readonly identify: (request: IncomingMessage) => Promise<unknown>;
+  /** Who asked, as far as that is known, or the client that a proxy names. */
+  readonly payerOf: (request: RequestSource) => Payer;
 }
 
 interface ArrivalOf {
@@ -34,7 +37,7 @@ export class Arrival {
   constructor(parts: ArrivalParts, of: ArrivalOf) {
     this.#parts = parts;
     this.#of = of;
-    const payerOf = () => payerOfSocket(of.socket);
+    const payerOf = () => payerOfArrival(of.socket, of.pipeline.answer?.req, parts.payerOf);
     this.#place = parts.room.place({ payerOf, end: () => this.#makeRoom() });
   }
 

@@ -22,6 +22,7 @@ async function openPort(t: TestContext, server: Server) {
   const room = createWaitingBudget(budget);
   const node = createNodeHttp(server, {
     identify: async () => undefined,
+    payerOf: () => payerAt('192.0.2.2'),
     ...{ room, listeners: server.listeners('connection'), headersMs: 60_000, checkMs: 60_000 },
   });
   const port = createPort();

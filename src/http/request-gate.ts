@@ -250,20 +250,20 @@ export interface NodeHttp {
 /** `listeners` are node's own, which it calls with a connection that was accepted. */
 export function createNodeHttp(
   server: Server,
-  options: Pick<GateParts, 'room' | 'identify'> & {
+  options: Pick<GateParts, 'room' | 'identify' | 'payerOf'> & {
     readonly listeners: ReturnType<Server['listeners']>;
     readonly headersMs: number;
     readonly checkMs: number;
   },
 ): NodeHttp {
-  const { listeners, headersMs, checkMs, room, identify } = options;
+  const { listeners, headersMs, checkMs, room, identify, payerOf } = options;
   // Before those who connect, who would otherwise be let in faster than their requests begin.
   const slices = createFairSlices({
     ...{ turnMs: requestLimits.beginMs, later: setImmediate, getOn: inTicks },
   });
   let isClosing = false;
   const turns = { enter: (payer: string) => (isClosing ? undefined : slices.enter(payer)) };
-  const parts = { server, open: new Set<RequestGate>(), room, identify, turns };
+  const parts = { server, open: new Set<RequestGate>(), room, identify, payerOf, turns };
   server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) =>
     gateOf(request.socket)?.begun(request, answer),
   );

@@ -1,13 +1,24 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { isPayer, type Payer, payerAt } from '../domain/budgets/budget.ts';
+import { isPayer, type Payer, payerAt, proxyPayers } from '../domain/budgets/budget.ts';
 import { payerOfConnection } from '../lib/connection-guard.ts';
 import type { FairSlices } from '../lib/scheduling/fair-slices.ts';
+import type { RequestSource } from './authentication.ts';
 
 /** The payer of bytes that wait on a connection: an account as soon as it has logged in. */
 export function payerOfSocket(socket: Socket): Payer {
   const payer = payerOfConnection(socket) ?? '';
   return isPayer(payer) ? payer : payerAt(socket.remoteAddress ?? '');
+}
+
+/** The payer of a request: behind a proxy whoever `payerOf` finds, else that of the connection. */
+export function payerOfArrival(
+  socket: Socket,
+  request: RequestSource | undefined,
+  payerOf: (request: RequestSource) => Payer,
+): Payer {
+  const payer = payerOfSocket(socket);
+  return request !== undefined && payer.startsWith(proxyPayers) ? payerOf(request) : payer;
 }
 
 /** Requests that came at once, on many connections, begin in these. */

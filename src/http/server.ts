@@ -175,6 +175,7 @@ function acceptConnections(
   const { authenticate, clients, room } = edge;
   const port = sharePort(server, {
     ...{ protocolHandler, headersMs, checkMs: checkMsOf(timeouts), waiting, clients },
+    payerOf: room.payerOf,
     identify: async (request) =>
       room.askedBy(request, await authenticate(request.headers.authorization)),
     ...(hasFastPath && { openFastPath: (node) => createFastPath(fastPath, node) }),

@@ -42,8 +42,9 @@ export function sharePort(
     clients,
     waiting,
     identify,
+    payerOf,
     openFastPath,
-  }: Pick<Parameters<typeof createNodeHttp>[1], 'identify'> & {
+  }: Pick<Parameters<typeof createNodeHttp>[1], 'identify' | 'payerOf'> & {
     /** The budget of requests that are not whole, and of those that wait. */
     readonly waiting: WaitingBudget;
     readonly protocolHandler: ProtocolHandler;
@@ -59,7 +60,7 @@ export function sharePort(
   const http = server as Server;
   const node = createNodeHttp(http, {
     listeners: http.listeners(event),
-    ...{ headersMs, checkMs, identify },
+    ...{ headersMs, checkMs, identify, payerOf },
     room: waiting,
   });
   const fastPath = openFastPath?.(node);

@@ -31,6 +31,9 @@ export function payerOfAccount(userId: string): Payer {
   return `account/${userId}`;
 }
 
+/** The payers that trusted proxies are: each brings the connections of many clients. */
+export const proxyPayers = 'account/proxy ';
+
 /** The payer of a guest, or of a connection that has not logged in, at an IP address. */
 export function payerAt(address: string): Payer {
   return `address/${networkOf(address)}`;

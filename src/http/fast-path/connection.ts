@@ -103,7 +103,7 @@ export class FastConnection {
       }
       this.#latest = request.kept;
       if (request.end > bytes.length) {
-        this.#intake.keep(bytes.subarray(at), request.end - at);
+        this.#intake.keep(bytes.subarray(at), request.end - at, request.head.headers);
         return;
       }
       if (!this.#begin(request, bytes, at)) return;

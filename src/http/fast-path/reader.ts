@@ -8,7 +8,7 @@ import type { AnswerBudget } from '../answer-budget.ts';
 import type { Clients, RequestSource } from '../authentication.ts';
 import type { NotComing } from '../request-gate.ts';
 import { requestLimits } from '../request-limits.ts';
-import { payerOfSocket } from '../request-pipeline.ts';
+import { payerOfArrival } from '../request-pipeline.ts';
 
 /** The request line of a hot request, and the names of what its path holds. */
 export interface HotPattern<Target> {
@@ -268,7 +268,7 @@ export class RequestIntake {
     this.#socket = socket;
     this.#owner = owner;
     this.#place = parts.waiting.place({
-      payerOf: () => payerOfSocket(socket),
+      payerOf: () => payerOfArrival(socket, this.source, parts.room.payerOf),
       // What is not whole, or left to node, is refused behind the answers under way, unless
       // nobody reads these.
       end: () => {
@@ -307,7 +307,8 @@ export class RequestIntake {
   }
 
   /** Keeps the beginning of a request of so many bytes until the rest has come. */
-  keep(first: Buffer, wholeLength: number): void {
+  keep(first: Buffer, wholeLength: number, headers: RequestSource['headers']): void {
+    this.source = { socket: this.#socket, headers };
     this.#part = new PartialRequest(first, wholeLength);
     this.#count(nothing, 0);
   }
