@@ -72,6 +72,7 @@ function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseO
   const output = createParts(page, options);
   const isWithin = (start: number, end: number): boolean => start >= from && end <= to;
   const isExcluded = (start: number, end: number): boolean =>
+    exclude.length > 0 &&
     end >= (exclude[firstEndingFrom(exclude, start)]?.from ?? Number.POSITIVE_INFINITY);
 
   function takeLater(before: number): void {
