@@ -7,6 +7,7 @@ import { connectPeer, type Peer } from '../test/walks/mqtt-peer.ts';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
 import { freePort } from '../tools/bench/free-port.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
+import { postJson } from './post-json.ts';
 
 const { values } = parseArgs({
   options: {
@@ -20,20 +21,6 @@ const takeovers = Number(values.takeovers);
 const processes = Number(values.processes);
 const warmUp = 20;
 const sensor = 'devices/field/sensors/s/value';
-
-async function post(url: string, path: string, token: string | undefined, json: unknown) {
-  const response = await fetch(`${url}/api/v2${path}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(json),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text}`);
-  return text;
-}
 
 /** A client with a kept session that has subscribed to a sensor with QoS 1. */
 async function connect(url: string, token: string, clientId: string): Promise<Peer> {
@@ -76,14 +63,17 @@ try {
     members.push(services.use(await startBenchService(path, { mqttPort, environment })));
   }
   const urlOf = (at: number): string => members[at % processes]?.url ?? '';
-  const token = await post(urlOf(0), '/auth/token', undefined, benchLogin);
-  await post(urlOf(0), '/devices', token, { id: 'field', sensors: [{ id: 's' }, { id: 'other' }] });
+  const token = await postJson(urlOf(0), '/auth/token', undefined, benchLogin);
+  await postJson(urlOf(0), '/devices', token, {
+    id: 'field',
+    sensors: [{ id: 's' }, { id: 'other' }],
+  });
 
   const takes = ways.map(() => [] as number[]);
   let isOver = false;
   const pushing = Array.from({ length: Number(values.pushes) * processes }, async (_, at) => {
     const path = '/devices/field/sensors/other/value';
-    while (!isOver) await post(urlOf(at), path, token, { value: at });
+    while (!isOver) await postJson(urlOf(at), path, token, { value: at });
   });
   const peers = await Promise.all(ways.map((_, at) => connect(urlOf(0), token, `client ${at}`)));
   for (const peer of peers) {

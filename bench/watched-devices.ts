@@ -1,4 +1,5 @@
 import type { Traffic } from '../tools/bench/load-slice.ts';
+import { postJson } from './post-json.ts';
 
 /** Devices of each kind, with two sensors and these rules on them; plain: nothing looks at them. */
 const expressions = {
@@ -12,35 +13,24 @@ export type WatchedKind = keyof typeof expressions;
 const devices = 50;
 const sensorIds = ['t', 'u'];
 
-async function call(url: string, path: string, token: string | undefined, json: unknown) {
-  const response = await fetch(`${url}/api/v2${path}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(json),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text}`);
-  return text;
-}
-
 /** Makes the devices and their rules; answers a token. */
 export async function populateWatched(
   url: string,
   login: { readonly username: string; readonly password: string },
   kinds: readonly WatchedKind[],
 ): Promise<string> {
-  const token = await call(url, '/auth/token', undefined, login);
+  const token = await postJson(url, '/auth/token', undefined, login);
   for (const kind of kinds) {
     for (let at = 0; at < devices; at += 1) {
       const id = `${kind}-${at}`;
-      await call(url, '/devices', token, { id, sensors: sensorIds.map((one) => ({ id: one })) });
+      await postJson(url, '/devices', token, {
+        id,
+        sensors: sensorIds.map((one) => ({ id: one })),
+      });
       for (const expression of expressions[kind]) {
         const condition = { devices: [id], expression };
         const action = { usernames: ['admin'], channels: ['webhook'], message: 'it is hot' };
-        await call(url, '/notifications', token, { condition, action });
+        await postJson(url, '/notifications', token, { condition, action });
       }
     }
   }

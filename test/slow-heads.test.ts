@@ -226,20 +226,25 @@ test('behind a proxy each client pays for its own bodies that are under way', as
 test('a body that is under way counts for the account that its head names', async () => {
   await using service = await startService();
   const login = `Authorization: Bearer ${await service.tokenOf('ann')}\r\n`;
-  const socket = open(service.url);
-  const body = '{"id":"slow"}';
-  const about = `Host: x\r\nContent-Length: ${body.length}\r\n${login}`;
-  socket.write(`POST /api/v2/devices HTTP/1.1\r\n${about}\r\n`);
   const admin = service.as('admin');
-  let used = '';
-  for (let polls = 0; polls < 100 && !/^[1-9]\d+ 0$/.test(used); polls += 1) {
-    const { text } = await admin({ path: '//metrics' });
-    const lines = text.matchAll(/used\{budget="request_bytes",unit="bytes",by="\w+"\} (\d+)/g);
-    used = [...lines].map(([, bytes]) => bytes).join(' ');
+  const json = { id: 'slow', sensors: [{ id: 'S' }] };
+  for (const [path, body] of [
+    ['/devices', JSON.stringify(json)],
+    ['/devices/slow/sensors/S/value', '{"value":21}'],
+  ] as const) {
+    const socket = open(service.url);
+    const about = `Host: x\r\nContent-Length: ${body.length}\r\n${login}`;
+    socket.write(`POST /api/v2${path} HTTP/1.1\r\n${about}\r\n`);
+    let used = '';
+    for (let polls = 0; polls < 100 && !/^[1-9]\d+ 0$/.test(used); polls += 1) {
+      const { text } = await admin({ path: '//metrics' });
+      const lines = text.matchAll(/used\{budget="request_bytes",unit="bytes",by="\w+"\} (\d+)/g);
+      used = [...lines].map(([, bytes]) => bytes).join(' ');
+    }
+    assert.match(used, /^[1-9]\d+ 0$/, `${path}: ${used} bytes are used, and by guests`);
+    const answered = hear(socket, ' 204 No');
+    socket.write(body);
+    await answered;
+    socket.destroy();
   }
-  assert.match(used, /^[1-9]\d+ 0$/, `${used} bytes are used, and by guests`);
-  const answered = hear(socket, ' 204 No');
-  socket.write(body);
-  await answered;
-  socket.destroy();
 });

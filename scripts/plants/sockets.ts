@@ -147,7 +147,7 @@ export const plantsOfSockets: readonly Plant[] = [
     name: 'a body that is under way counts for the account that its head names',
     ...{ file: 'test/slow-heads.test.ts', test: 'a body that is under way' },
     says: /bytes are used, and by guests/,
-    patches: [patch('src/http/request-arrival.ts', '.then(recount,', '.then(() => undefined,')],
+    patches: [patch('src/http/request-arrival.ts', '.then(recount)', '.then(() => undefined)')],
   },
   {
     name: 'blanks inside of a field of a head are gone through once',

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import Fastify from 'fastify';
+import { guest } from '../domain/actor.ts';
 import { createBudgets } from '../domain/budgets/budgets.ts';
 import type { DomainError } from '../domain/errors.ts';
 import { createAnswerBudget } from './answer-budget.ts';
@@ -14,6 +15,7 @@ async function startServer(context: TestContext, total: number) {
   const budget = createBudgets({ answer_bytes: total }).of('answer_bytes');
   const answers = createAnswerBudget(fastify, {
     ...{ budget, clients: createClients(() => false), unreadMs: 60_000 },
+    authenticate: async () => guest,
   });
   const dialled: Socket[] = [];
   const dial = () => {

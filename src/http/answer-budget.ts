@@ -17,7 +17,7 @@ import { createBreather } from '../lib/event-loop.ts';
 import { type LongText, sliceCharacters, slicesOf } from '../lib/long-json.ts';
 import { stepsPaidBy } from '../lib/paid-work.ts';
 import { stepsOf } from '../lib/steps.ts';
-import type { Clients, RequestSource } from './authentication.ts';
+import type { Authenticate, Clients, RequestSource } from './authentication.ts';
 
 /**
  * The budget of answers that wait to be read. A reader may be slow or read nothing at all: bytes
@@ -40,6 +40,11 @@ export interface AnswerBudget {
    * budget is used up.
    */
   reserve(socket: Socket, payer: Payer, bytes: number): (() => void) | undefined;
+  /**
+   * Finds who asks before the body is there: the account that the head names, else the client. Its
+   * connection counts for the account from then on. Never rejects.
+   */
+  identify(request: RequestSource): Promise<Payer>;
   /** The payer of the answer to a request. */
   payerOf(request: RequestSource): Payer;
 }
@@ -72,10 +77,12 @@ export function createAnswerBudget(
   fastify: FastifyInstance,
   {
     budget,
+    authenticate,
     clients,
     unreadMs,
   }: {
     readonly budget: Budget;
+    readonly authenticate: Authenticate;
     readonly clients: Clients;
     readonly unreadMs: number;
   },
@@ -144,15 +151,25 @@ export function createAnswerBudget(
   });
   guardBodies(fastify.server);
 
+  function askedBy(request: AskedRequest, actor: Actor): void {
+    request[asker] = actor;
+    if (actor.kind === 'guest') return;
+    const socket: PaidSocket = request.socket;
+    if (socket[paidBy] === actor) return;
+    const payer = payerOf(actor);
+    countFor(socket, payer);
+    if (payerOfConnection(socket) === payer) socket[paidBy] = actor;
+  }
+
   return {
-    askedBy(request: AskedRequest, actor) {
-      request[asker] = actor;
-      if (actor.kind === 'guest') return;
-      const socket: PaidSocket = request.socket;
-      if (socket[paidBy] === actor) return;
-      const payer = payerOf(actor);
-      countFor(socket, payer);
-      if (payerOfConnection(socket) === payer) socket[paidBy] = actor;
+    askedBy,
+    async identify(request) {
+      try {
+        askedBy(request, await authenticate(request.headers.authorization));
+      } catch {
+        // The route refuses the token when the body has arrived.
+      }
+      return payerFor(request);
     },
     hold,
     written(answer) {

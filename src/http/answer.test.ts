@@ -16,6 +16,7 @@ const roomFor = (bytesMax: number): AnswerBudget => ({
   askedBy: () => undefined,
   written: () => undefined,
   reserve: () => () => undefined,
+  identify: async () => payerAt('127.0.0.1'),
   payerOf: () => payerAt('127.0.0.1'),
   hold(_answer, bytes) {
     if (bytes > bytesMax) throw new DomainError('rate_limited', 'no room');

@@ -2,20 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Budget, type Payer, payerAt, payerOf } from '../domain/budgets/budget.ts';
+import type { Budget, Payer } from '../domain/budgets/budget.ts';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
 import { gatherBytes } from '../lib/gathered-bytes.ts';
-import type { Authenticate, Clients } from './authentication.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 import { bounded, inflated, inflaterBytes, isCompressed } from './content-encoding.ts';
 import { answerUnderWay } from './request-gate.ts';
 
-interface BodyReaderParts {
+interface BodyReaderParts extends Pick<AnswerBudget, 'identify'> {
   /** The budget of bodies that have not arrived whole, or are not answered yet. */
   readonly room: Budget;
-  readonly authenticate: Authenticate;
-  readonly clients: Clients;
 }
 
 type Done = (error: Error | null, body?: Buffer) => void;
@@ -168,7 +166,7 @@ interface HeldBudget {
 function holdRoom(
   request: FastifyRequest,
   payload: IncomingMessage,
-  { room, authenticate, clients }: BodyReaderParts,
+  { room, identify }: BodyReaderParts,
   refuse: (error: Error) => void,
   answer = answerUnderWay(payload.socket),
 ): HeldBudget {
@@ -202,7 +200,7 @@ function holdRoom(
     held = 0;
   }
   payload.pause();
-  void payerOfRequest(request, authenticate, clients).then(begin);
+  void identify(request.raw).then(begin);
   return {
     grow(bytes) {
       if (bytes === wanted) return;
@@ -210,20 +208,6 @@ function holdRoom(
       hold();
     },
   };
-}
-
-async function payerOfRequest(
-  request: FastifyRequest,
-  authenticate: Authenticate,
-  clients: Clients,
-): Promise<Payer> {
-  try {
-    const actor = await authenticate(request.headers.authorization);
-    if (actor.kind !== 'guest') return payerOf(actor);
-  } catch {
-    // The route refuses the token when the body has arrived.
-  }
-  return payerAt(clients.of(request.raw).address);
 }
 
 /**

@@ -1,18 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Payer, WaitingBudget, WaitingPlace } from '../domain/budgets/budget.ts';
-import type { RequestSource } from './authentication.ts';
+import type { WaitingBudget, WaitingPlace } from '../domain/budgets/budget.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 import type { Piece, RequestCutter } from './request-cutter.ts';
 import { requestLimits } from './request-limits.ts';
 import { type Pipeline, payerOfArrival } from './request-pipeline.ts';
 
 /** The budget of what has begun to arrive, and who pays for it. */
-export interface ArrivalParts {
+export interface ArrivalParts extends Pick<AnswerBudget, 'identify' | 'payerOf'> {
   readonly room: WaitingBudget;
-  /** Finds the account of a request whose body is under way: its connection counts for it then. */
-  readonly identify: (request: IncomingMessage) => Promise<unknown>;
-  /** Who asked, as far as that is known, or the client that a proxy names. */
-  readonly payerOf: (request: RequestSource) => Payer;
 }
 
 interface ArrivalOf {
@@ -58,7 +54,7 @@ export class Arrival {
       this.#hasMoved = true;
       this.#recount();
     };
-    this.#parts.identify(request).then(recount, () => undefined);
+    void this.#parts.identify(request).then(recount);
   }
 
   over(): void {

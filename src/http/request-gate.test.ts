@@ -21,7 +21,7 @@ async function openPort(t: TestContext, server: Server) {
   const budget = new Budget('heads', rule);
   const room = createWaitingBudget(budget);
   const node = createNodeHttp(server, {
-    identify: async () => undefined,
+    identify: async () => payerAt('192.0.2.2'),
     payerOf: () => payerAt('192.0.2.2'),
     ...{ room, listeners: server.listeners('connection'), headersMs: 60_000, checkMs: 60_000 },
   });

@@ -5,7 +5,7 @@ import { Arrival, type ArrivalParts } from './request-arrival.ts';
 import { type NoPiece, RequestCutter } from './request-cutter.ts';
 import type { RequestHead } from './request-head.ts';
 import { requestLimits } from './request-limits.ts';
-import { Pipeline, type Turns } from './request-pipeline.ts';
+import { type BeginSlices, Pipeline } from './request-pipeline.ts';
 
 /** Why a request is not read to its end. */
 export type NotComing = 'too slow' | 'cut off' | 'no room';
@@ -51,7 +51,7 @@ interface GateParts extends ArrivalParts {
   readonly server: Server;
   readonly open: Set<RequestGate>;
   /** Until the server closes. */
-  readonly turns: Turns;
+  readonly turns: BeginSlices;
 }
 
 const ownGate = Symbol('ownGate');

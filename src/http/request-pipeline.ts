@@ -22,14 +22,14 @@ export function payerOfArrival(
 }
 
 /** Requests that came at once, on many connections, begin in these. */
-export type Turns = Pick<FairSlices, 'enter'>;
+export type BeginSlices = Pick<FairSlices, 'enter'>;
 
 /**
  * When the next request of a connection may begin: after the answer to the one before it, in a
  * slice of the event loop. Node would keep objects of each, all to be ended with their connection.
  */
 export class Pipeline {
-  readonly #turns: Turns;
+  readonly #turns: BeginSlices;
   readonly #socket: Socket;
   readonly #onTurn: () => void;
   /** The answer under way; it holds all of the head of its request. */
@@ -38,7 +38,7 @@ export class Pipeline {
   #hasItsTurn = false;
 
   /** `onTurn` is called in the slice of a request that had to wait for it. */
-  constructor(turns: Turns, socket: Socket, onTurn: () => void) {
+  constructor(turns: BeginSlices, socket: Socket, onTurn: () => void) {
     this.#turns = turns;
     this.#socket = socket;
     this.#onTurn = onTurn;

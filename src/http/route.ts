@@ -229,10 +229,11 @@ export interface MountOptions extends Omit<Edge, 'compressor'> {
 /** Puts the routes below `prefix`; other methods of their paths are answered 405. */
 export function mountRoutes(fastify: FastifyInstance, options: MountOptions): void {
   const { prefix, routes, partialBytes } = options;
+  const { identify } = options.room;
   for (const route of routes) {
     if (route.body?.kind !== 'stream') mountRoute(fastify, route, options);
     else
-      inStreamScope(fastify, { ...options, room: partialBytes }, (scope) =>
+      inStreamScope(fastify, { room: partialBytes, identify }, (scope) =>
         mountRoute(scope, route, options),
       );
   }

@@ -103,12 +103,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   };
   const fastify = createFastify(options, createV1Paths(routes.v1));
   const partialBytes = options.budgets.of('partial_bytes');
-  readBodiesAsBytes(fastify, { room: partialBytes, authenticate, clients });
   const turns = createFairSlices({ turnMs: limits.turnMs });
   const room = createAnswerBudget(fastify, {
     budget: options.budgets.of('answer_bytes'),
-    ...{ clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
+    ...{ authenticate, clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
   });
+  readBodiesAsBytes(fastify, { room: partialBytes, identify: room.identify });
   wantHost(fastify);
   passEmptyContentTypes(fastify);
   allowOrigins(fastify);
@@ -172,12 +172,10 @@ function acceptConnections(
       keepAliveBufferMs: server.keepAliveTimeoutBuffer,
     },
   };
-  const { authenticate, clients, room } = edge;
+  const { clients, room } = edge;
   const port = sharePort(server, {
     ...{ protocolHandler, headersMs, checkMs: checkMsOf(timeouts), waiting, clients },
-    payerOf: room.payerOf,
-    identify: async (request) =>
-      room.askedBy(request, await authenticate(request.headers.authorization)),
+    ...{ identify: room.identify, payerOf: room.payerOf },
     ...(hasFastPath && { openFastPath: (node) => createFastPath(fastPath, node) }),
   });
   fastify.addHook('preClose', async () => port.close());

@@ -49,7 +49,7 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
   const { recordCharactersMax } = options;
   let delimiter: CsvDelimiter | undefined;
   let rest = '';
-  /** What came since, a little: the rest is copied each time something is added to it. */
+  /** A little text that came since: the rest is copied each time something is added to it. */
   let waiting = '';
   let line = 1;
   let isStart = true;

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { type Actuator, actuatorValueTypes } from '../domain/devices/actuator.ts';
-import { DomainError, invalid } from '../domain/errors.ts';
+import { settingTooLarge } from '../domain/devices/value-size.ts';
+import { invalid } from '../domain/errors.ts';
 import { parseActuatorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { parseDuration } from '../lib/duration.ts';
@@ -122,10 +123,7 @@ export function readSettingTime(text: string): number {
 
 /** Reads the value to set an actuator to: any JSON, bounded, as it is kept with its device. */
 export function readActuatorValue(value: JsonValue): JsonValue {
-  const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (bytes <= limits.actuatorValueBytesMax) return value;
-  throw new DomainError(
-    'too_large',
-    `the value must have at most ${limits.actuatorValueBytesMax} bytes as JSON, got ${bytes}`,
-  );
+  const problem = settingTooLarge(value);
+  if (problem !== undefined) throw problem;
+  return value;
 }

@@ -56,7 +56,7 @@ test('where accounts use all, who uses most makes room for a guest', () => {
   }
   const guest = place('guest', payerAt('192.0.2.1'));
   assert.ok(guest.hold(5));
-  // What a guest adds is no reason to refuse it, either; the next one waits behind it.
+  // A guest that adds more is not refused for it, either; the next one waits behind it.
   assert.ok(guest.hold(15));
   assert.deepEqual(ended, ['5', '1']);
   assert.ok(place('next', payerAt('192.0.2.2')).hold(15));

@@ -31,9 +31,9 @@ export type AppendOutcome =
       readonly fresh: ColumnBatch;
       /** Weight of the fresh datapoints (see `weigh`); absent: nothing. */
       readonly weight?: number;
-      /** They are no older than anything the sensor had. Absent: that is not known. */
+      /** The fresh ones are no older than anything the sensor had. Absent: not known. */
       readonly isAhead?: boolean;
-      /** They were received after the last value of the sensor. Absent: that is not known. */
+      /** The fresh ones were received after the last value of the sensor. Absent: not known. */
       readonly isLater?: boolean;
     }
   | { readonly kind: 'missing' }

@@ -20,7 +20,7 @@ export interface StoredPush extends SensorRef {
   readonly payer?: Payer;
   /** The evaluation of rules that was filed with it. */
   readonly evaluationId?: string;
-  /** It is no older than anything that its sensor had. Absent: that is not known. */
+  /** The push is no older than anything that its sensor had. Absent: not known. */
   readonly isAhead?: boolean;
   /** A part of a long push of another process: the others come next, the newest last. */
   readonly isPart?: boolean;

@@ -51,6 +51,16 @@ const tooMuchOn = ({ id }: Device): DomainError =>
       'several devices of it',
   );
 
+/** The refusal of a value to set an actuator to, which is kept with its device; undefined: fits. */
+export function settingTooLarge(value: JsonValue): DomainError | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes <= limits.actuatorValueBytesMax) return undefined;
+  return new DomainError(
+    'too_large',
+    `the value must have at most ${limits.actuatorValueBytesMax} bytes as JSON, got ${bytes}`,
+  );
+}
+
 const bytesOf = (part: object): number => Buffer.byteLength(JSON.stringify(part));
 
 /** The longest text of a double, and of `true`, `false` and `null`. */

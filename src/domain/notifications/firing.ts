@@ -6,7 +6,7 @@ import type { Access } from '../access/policy.ts';
 import { personOf } from '../actor.ts';
 import { actuatorOf, type Device, type DeviceHead, type DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
-import { tooMuchWith } from '../devices/value-size.ts';
+import { settingTooLarge, tooMuchWith } from '../devices/value-size.ts';
 import {
   type ActuatorId,
   type DeviceId,
@@ -143,16 +143,11 @@ export function firingAt(
   if (action.kind === 'actuation') {
     const value: JsonValue = fillValue(action.value, variables);
     const filed = { username: owner, channel: 'actuation' } as const;
-    const bytes = Buffer.byteLength(JSON.stringify(value));
-    if (bytes > limits.actuatorValueBytesMax) {
+    const tooLarge = settingTooLarge(value);
+    if (tooLarge !== undefined) {
       const message = actuationText({ ...action, value: null });
-      const reason =
-        `the value must have at most ${limits.actuatorValueBytesMax} bytes as JSON, ` +
-        `got ${bytes}`;
-      return {
-        ...fields,
-        deliveries: [{ ...filed, message, progress: { status: 'failed', reason } }],
-      };
+      const progress = { status: 'failed', reason: tooLarge.message } as const;
+      return { ...fields, deliveries: [{ ...filed, message, progress }] };
     }
     const message = actuationText({ ...action, value });
     const progress = { status: 'pending', dueAt: at + limits.deliveryLeaseMs } as const;

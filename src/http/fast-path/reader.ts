@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WaitingBudget, WaitingPlace } from '../../domain/budgets/budget.ts';
-import { type Payer, payerAt } from '../../domain/budgets/budget.ts';
+import { isGuestPayer, type Payer, payerAt } from '../../domain/budgets/budget.ts';
 import { limits } from '../../domain/limits.ts';
 import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { AnswerBudget } from '../answer-budget.ts';
@@ -268,7 +268,7 @@ export class RequestIntake {
     this.#socket = socket;
     this.#owner = owner;
     this.#place = parts.waiting.place({
-      payerOf: () => payerOfArrival(socket, this.source, parts.room.payerOf),
+      payerOf: () => this.#payerOfPlace(),
       // What is not whole, or left to node, is refused behind the answers under way, unless
       // nobody reads these.
       end: () => {
@@ -308,9 +308,16 @@ export class RequestIntake {
 
   /** Keeps the beginning of a request of so many bytes until the rest has come. */
   keep(first: Buffer, wholeLength: number, headers: RequestSource['headers']): void {
-    this.source = { socket: this.#socket, headers };
-    this.#part = new PartialRequest(first, wholeLength);
+    const source = { socket: this.#socket, headers };
+    const part = new PartialRequest(first, wholeLength);
+    [this.source, this.#part] = [source, part];
     this.#count(nothing, 0);
+    if (headers.authorization === undefined || !isGuestPayer(this.#payerOfPlace())) return;
+    void this.#parts.room.identify(source).then(() => {
+      if (this.#part !== part || this.#socket.destroyed) return;
+      this.#place.hold(0);
+      this.#count(nothing, 0);
+    });
   }
 
   /** Puts bytes back for the next reader: nothing more comes before they are read. */
@@ -352,6 +359,10 @@ export class RequestIntake {
       // The slice is over, and its bytes are read.
       this.#owner.flowOn();
     });
+  }
+
+  #payerOfPlace(): Payer {
+    return payerOfArrival(this.#socket, this.source, this.#parts.room.payerOf);
   }
 
   #payer(): Payer {

@@ -67,7 +67,7 @@ function createMinutes(correction: Correction, valueAt = (minute: number) => min
     } as never,
     [correction],
   );
-  // What is asked for here is there.
+  // The double has the methods that corrected datapoints ask for here.
   const datapoints = createCorrectedDatapoints(pushed as DatapointStore, book);
   return {
     datapoints,

@@ -115,7 +115,7 @@ export function createCorrectedDatapoints(
     append: (batch, notesOf) =>
       book.during(async () => {
         const outcomes = await pushed.append(book.outsideReach(batch), notesOf);
-        // What was found may not be the newest any more.
+        // The last values found before may not be the newest any more.
         for (const push of lasts.size === 0 ? [] : batch) lasts.delete(keyOf(push));
         return outcomes;
       }),

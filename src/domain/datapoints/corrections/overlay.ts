@@ -213,7 +213,7 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
     searching.catch(() => {
       for (const step of open) step.searched = undefined;
     });
-    // Those of other overlays, too: corrections may have changed since a walk began.
+    // Walks of other overlays count, too: corrections may have changed since one began.
     await Promise.all(steps.map(({ searched }) => searched));
     if (!isFound) parts = joinParts(steps.map((step) => step.parts));
     isFound = true;
