@@ -34,6 +34,11 @@ export const plantsOfMqtt: readonly Plant[] = [
     ],
   },
   {
+    name: 'who connects waits behind no packets of guests',
+    ...{ file: 'src/mqtt/broker/packet-input.test.ts', test: 'who connects', says: /connack/ },
+    patches: [patch('src/mqtt/broker/packet-input.ts', '!this.#isFirst && ', '')],
+  },
+  {
     name: 'filters of kept sessions have a budget',
     ...{ file: memory, test: 'long filters', budget: 'mqtt_session_bytes', says: died },
   },

@@ -69,7 +69,8 @@ export class RequestCutter {
   /** The next piece; the functions say whether a request may begin, or go on, now. */
   next(mayBegin: () => boolean, mayGoOn: () => boolean): Piece | NoPiece {
     if (this.#body === undefined) return this.#nextHead(mayBegin);
-    return this.#body.hasMore && !mayGoOn() ? 'wait' : this.#cut(this.#body, undefined, 0);
+    const isLong = this.#body.isChunked && this.#rest.length >= requestLimits.chunkedBytesMin;
+    return isLong && !mayGoOn() ? 'wait' : this.#cut(this.#body, undefined, 0);
   }
 
   #nextHead(mayBegin: () => boolean): Piece | NoPiece {
@@ -128,14 +129,14 @@ interface BodyEnd {
   /** How many of the bytes are of the body, or of its next piece; -1: they are no body. */
   take(bytes: Buffer): number;
   readonly isOver: boolean;
-  /** Whether a piece had as many chunks as it may have, and others wait. */
-  readonly hasMore: boolean;
+  /** It comes in chunks: each is a piece of it to node:http. */
+  readonly isChunked: boolean;
 }
 
 function bodyOfLength(length: number): BodyEnd {
   let left = length;
   return {
-    hasMore: false,
+    isChunked: false,
     take(bytes) {
       const taken = Math.min(left, bytes.length);
       left -= taken;
@@ -149,7 +150,7 @@ function bodyOfLength(length: number): BodyEnd {
 
 /** The longest line between chunks, as extensions and trailers are never used here. */
 const lineBytesMax = 4_096;
-/** Lines between chunks that are read at once: each chunk is a piece of the body to node:http. */
+/** Lines between chunks that are read at once. */
 const linesPerPiece = 1_024;
 
 /**
@@ -195,6 +196,7 @@ function chunkedBody(): BodyEnd {
   }
 
   return {
+    isChunked: true,
     take(bytes) {
       let at = 0;
       for (lines = 0; at < bytes.length && lines < linesPerPiece && state !== 'over'; ) {
@@ -212,9 +214,6 @@ function chunkedBody(): BodyEnd {
     },
     get isOver() {
       return state === 'over';
-    },
-    get hasMore() {
-      return lines === linesPerPiece;
     },
   };
 }

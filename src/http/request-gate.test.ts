@@ -173,6 +173,35 @@ test('bodies of many chunks go on in slices, however many come at once', async (
   assert.equal(budget.used, 0);
 });
 
+test('bodies under way that go on at once do so in slices, too', async (t) => {
+  const [connections, chunks] = [10, 400];
+  let [seen, begun] = [0, 0];
+  const server = createServer((request, answer) => {
+    begun += 1;
+    request.on('end', () => answer.writeHead(204).end());
+    request.on('data', ({ length }: Buffer) => {
+      seen += length;
+    });
+  });
+  const { node, dial } = await openPort(t, server);
+  const dials = [];
+  for (let count = 0; count < connections; count += 1) dials.push(await dial());
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n';
+  for (const { connection } of dials) node.takeOver(connection, Buffer.from(head), false);
+  while (begun < connections) await new Promise((resolve) => setImmediate(resolve));
+  // Each reading of the clock is a millisecond later.
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => (now += 1));
+  const body = `${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`;
+  const answers = dials.map(({ client }) => once(client, 'data'));
+  // As one poll of the sockets reads them.
+  for (const { connection } of dials) connection.emit('data', Buffer.from(body));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(seen <= (connections * chunks) / 2, `${seen} chunks in one turn`);
+  for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
+  assert.equal(seen, connections * (chunks + 1));
+});
+
 test('requests that wait for their slice begin when the server closes', async (t) => {
   let begun = 0;
   const server = createServer((_request, answer) => {

@@ -14,6 +14,8 @@ export const requestLimits = {
   requestBytes: 24_576,
   /** Shorter pieces of a body keep it in its place among those that wait. */
   progressBytes: 512,
+  /** As much of a body in chunks, some hundred of them, is read in a slice of its payer. */
+  chunkedBytesMin: 512,
   /** Bytes that Node reads ahead of a connection that is not read, and then one chunk at most. */
   readAheadBytes: 16_384,
   /** Of empty lines before a head, in however many packets they come. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generate } from 'mqtt-packet';
-import { connectPeer, settled } from '../../../test/mqtt/memory-peer.ts';
+import { connectPeer, connectWith, openPeer, settled } from '../../../test/mqtt/memory-peer.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
 
 /** PINGREQ, so often. */
@@ -30,6 +30,27 @@ test('packets beyond the share of their payer wait, and none is lost', async (t)
     answers += (await mallory.take()).length;
   }
   assert.deepEqual([answers, mallory.isPaused], [1_000, false]);
+});
+
+test('who connects is let in before packets of guests that wait', async (t) => {
+  const { broker } = await testBroker();
+  const connect = { password: Buffer.from('p') };
+  const guests = await Promise.all(
+    Array.from({ length: 60 }, (_, at) =>
+      connectPeer(broker, { ...connect, username: 'guest', clientId: `g${at}` }),
+    ),
+  );
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => {
+    now += 4;
+    return now;
+  });
+  for (const guest of guests) guest.sendBytes(pings(1_000));
+  assert.ok(guests.every(({ isPaused }) => isPaused));
+  const ann = openPeer(broker);
+  ann.send(connectWith({ ...connect, username: 'ann' }));
+  const [answer] = await ann.take();
+  assert.equal(answer?.cmd, 'connack');
 });
 
 test('publishes that are answered at once are read on in slices, too', async (t) => {

@@ -66,7 +66,8 @@ export class PacketInput {
   }
 
   receive(chunk: Uint8Array): void {
-    if (this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
+    // A CONNECT waits behind no packets of guests: whoever sends it may have an account.
+    if (!this.#isFirst && this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
     this.#clock.begin();
     this.#handle(() => {
       // Known by its first byte, before the rest of a packet of whatever it is has arrived.
