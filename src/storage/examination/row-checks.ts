@@ -5,7 +5,7 @@ import { groupTable } from '../sql/groups.ts';
 import { invitationFromRow, invitationTable } from '../sql/invitations.ts';
 import type { Row, Table } from '../sql/table.ts';
 import { type UserRow, userColumns, userFromRow } from '../sql/users.ts';
-import { type Checks, restoreBackup } from './checks.ts';
+import { type Checks, restoreBackup, walkRows } from './checks.ts';
 
 /** A table whose rows a service sets aside where it cannot understand them. */
 interface ReadTable {
@@ -37,26 +37,21 @@ const readTables: readonly ReadTable[] = [
 const rowsPerStep = 100;
 
 /** Whether what rows of accounts, links, groups, gateways and notifications hold can be read. */
-export async function checkRows({ session, findings, pace }: Checks): Promise<void> {
+export async function checkRows(checks: Checks): Promise<void> {
   for (const { name, columns, read } of readTables) {
-    const select = `
+    const sql = `
       select position, ${columns} from ${name} where position > $1
       order by position limit ${rowsPerStep}`;
-    for (let after = -1; ; ) {
-      const rows = await session.all<{ readonly position: number; readonly id: string }>(
-        select,
-        after,
-      );
-      for (const row of rows) {
-        if (isReadable(row, read)) continue;
+    type Found = { readonly position: number; readonly id: string };
+    await walkRows<Found>(checks, { table: name, sql, after: [-1] }, async (row) => {
+      if (!isReadable(row, read)) {
         // Without what it holds, which may be anybody's secret.
         const sentence = `The row ${row.id} of the table ${name} cannot be understood.`;
-        findings.damage('rows', sentence, `The service goes on without it. ${restoreBackup}`);
+        const remedy = `The service goes on without it. ${restoreBackup}`;
+        checks.findings.damage('rows', sentence, remedy);
       }
-      await pace();
-      if (rows.length < rowsPerStep) break;
-      after = rows.at(-1)?.position ?? after;
-    }
+      return [row.position];
+    });
   }
 }
 

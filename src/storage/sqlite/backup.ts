@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
-import { createPrivately, databasePath } from './connection.ts';
+import { createPrivately, databasePath, presentDatabase } from './connection.ts';
 import { makeCopyDirectory } from './data-copies.ts';
 import { requireOrdinaryFiles } from './data-files.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -34,10 +34,7 @@ export async function backUp(options: {
 }): Promise<void> {
   const { directory, file, onProgress } = options;
   requireOrdinaryFiles(directory, { isWritten: false });
-  const source = databasePath(directory);
-  if (!existsSync(source)) {
-    throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
-  }
+  const source = presentDatabase(directory);
   if (existsSync(file)) {
     throw new UnusableStorageError(`${file} exists: choose another name, or delete it`);
   }

@@ -1,8 +1,8 @@
-import { closeSync, existsSync, openSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { runAtOnce } from '../chunks/engine-work.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { createPrivately, databasePath, openConnection } from './connection.ts';
+import { createPrivately, openConnection, pragmaNumber, presentDatabase } from './connection.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { putDurably } from './durable-file.ts';
 import { readMigrations, refuseUnknown } from './migrate.ts';
@@ -28,10 +28,7 @@ export interface Compaction {
  * directory, the disk has no space for the second file, or the database is damaged.
  */
 export function compact(directory: string): Compaction {
-  const path = databasePath(directory);
-  if (!existsSync(path)) {
-    throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
-  }
+  const path = presentDatabase(directory);
   const lock = lockDirectory(directory);
   // Not to be closed before the end: that would end the locks of SQLite on the file (POSIX).
   const old = openSync(path, 'r+');
@@ -71,12 +68,10 @@ function openAlone(path: string): DatabaseSync {
 }
 
 function sizeOf(database: DatabaseSync): { readonly bytes: number; readonly freeBytes: number } {
-  const read = (name: string): number =>
-    Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
-  const pageBytes = read('page_size');
+  const pageBytes = pragmaNumber(database, 'page_size');
   return {
-    bytes: read('page_count') * pageBytes,
-    freeBytes: read('freelist_count') * pageBytes,
+    bytes: pragmaNumber(database, 'page_count') * pageBytes,
+    freeBytes: pragmaNumber(database, 'freelist_count') * pageBytes,
   };
 }
 

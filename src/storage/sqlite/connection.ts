@@ -18,6 +18,17 @@ export function databasePath(directory: string): string {
   return join(directory, 'kipimo.db');
 }
 
+/** The same of a directory that has one. Throws UnusableStorageError for any other. */
+export function presentDatabase(directory: string): string {
+  const path = databasePath(directory);
+  if (existsSync(path)) return path;
+  throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
+}
+
+/** The number that a pragma answers. */
+export const pragmaNumber = (database: DatabaseSync, name: string): number =>
+  Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
+
 /** Makes the data directory and an empty database file that only this account may read. */
 export function prepareDirectory(directory: string): void {
   const isThere = existsSync(directory);

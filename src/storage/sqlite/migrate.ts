@@ -2,14 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { oldFormat, oldFormatAdvice } from '../chunks/chunk.ts';
 import { type Migration, migrationsBeside } from '../migrations.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
+import { pragmaNumber } from './connection.ts';
 
 /** The migrations that come with this program, in order. */
 export const readMigrations = migrationsBeside(import.meta.url);
 
 /** The version of the tables in the database; 0: none yet. */
-export function versionOf(database: DatabaseSync): number {
-  return Number(database.prepare('pragma user_version').get()?.['user_version']);
-}
+export const versionOf = (database: DatabaseSync): number => pragmaNumber(database, 'user_version');
 
 /** Brings the tables to the newest version, one transaction per step; refuses unknown ones. */
 export function migrate(

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { withoutWaiting } from './connection.ts';
+import { pragmaNumber, withoutWaiting } from './connection.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 
 /** When and how much space goes back to the disk; tests shrink it. */
@@ -23,8 +23,7 @@ export function createSpaceKeeper(
   path: string,
   limits: SpaceLimits = sqliteLimits.space,
 ): SpaceKeeper {
-  const numberOf = (name: string): number =>
-    Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
+  const numberOf = (name: string): number => pragmaNumber(database, name);
   const incremental = 2;
   const givesBack = numberOf('auto_vacuum') === incremental;
   let touchedAt = performance.now();

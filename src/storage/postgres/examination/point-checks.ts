@@ -182,10 +182,11 @@ interface SeriesRow extends StoredSeries {
 }
 
 /** Whether every sensor has as many datapoints, in chunks and outside, as were put there. */
-export async function checkAllSeries({ session, findings, pace, reasonOf }: Checks): Promise<void> {
+export async function checkAllSeries(checks: Checks): Promise<void> {
+  const { findings } = checks;
   const { damage } = findings;
-
-  function check(row: SeriesRow): void {
+  const all = { table: 'sensors', sql: selectSeries, after: [-1, -1] };
+  await walkRows<SeriesRow>(checks, all, async (row) => {
     const { name, arrivals, sealed, outside, last } = row;
     checkSeries(row, findings);
     const waiting = arrivals - sealed;
@@ -197,22 +198,8 @@ export async function checkAllSeries({ session, findings, pace, reasonOf }: Chec
     if (last !== null && !isJson(last)) {
       damage('last values', `The last value of ${name} cannot be read.`);
     }
-  }
-
-  let after: readonly [number, number] = [-1, -1];
-  try {
-    for (;;) {
-      const rows = await session.all<SeriesRow>(selectSeries, ...after);
-      for (const row of rows) {
-        check(row);
-        after = [row.bucket, row.series];
-      }
-      if (rows.length < seriesPerStep) return;
-      await pace();
-    }
-  } catch (error) {
-    damage('pages', `Sensors cannot be counted after ${after.join(', ')}: ${reasonOf(error)}.`);
-  }
+    return [row.bucket, row.series];
+  });
 }
 
 function isJson(text: string): boolean {

@@ -107,23 +107,17 @@ async function checkLog(checks: Checks) {
 }
 
 /** Whether every series has a sensor, and as many datapoints in chunks as were put there. */
-export async function checkAllSeries(
-  { session, findings, pace }: Checks,
-  tables: readonly string[],
-): Promise<void> {
+export async function checkAllSeries(checks: Checks, tables: readonly string[]): Promise<void> {
   const sql = readSeries(tables.includes('retained_series') ? goneByRetention : '0');
+  const { findings } = checks;
   type Row = Omit<StoredSeries, 'name'> & { readonly series: number; readonly name: string | null };
-  for (let after = first; ; ) {
-    const rows = await session.all<Row>(sql, after);
-    for (const { series, name, ...row } of rows) {
-      after = series;
-      if (name !== null) checkSeries({ name, ...row }, findings);
-      else {
-        const sentence = `${row.held} datapoints in chunks belong to series ${series}`;
-        findings.damage('orphans', `${sentence}, which no sensor has.`);
-      }
+  const all = { table: 'chunks', sql, after: [first] };
+  await walkRows<Row>(checks, all, async ({ series, name, ...row }) => {
+    if (name !== null) checkSeries({ name, ...row }, findings);
+    else {
+      const sentence = `${row.held} datapoints in chunks belong to series ${series}`;
+      findings.damage('orphans', `${sentence}, which no sensor has.`);
     }
-    if (rows.length < seriesPerStep) return;
-    await pace();
-  }
+    return [series];
+  });
 }

@@ -19,7 +19,7 @@ import {
   type SyncRate,
   warnOfSlow,
 } from '../../examination/examination.ts';
-import { databasePath } from '../connection.ts';
+import { databasePath, pragmaNumber } from '../connection.ts';
 import { sqliteLimits } from '../sqlite-limits.ts';
 import type { DatapointSizes } from './chunk-checks.ts';
 
@@ -40,9 +40,7 @@ export function measureDisk(
   },
 ): DiskUse & OwnDisk {
   const { directory, sizes, floorBytes } = options;
-  const read = (name: string): number =>
-    Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
-  const pageBytes = read('page_size');
+  const pageBytes = pragmaNumber(database, 'page_size');
   const { blocks, bavail, bsize } = statfsSync(directory);
   const freeBytes = bavail * bsize;
   const growth = growthOf(sizes, sizes.chunkBytes * pagesPerRows);
@@ -51,8 +49,8 @@ export function measureDisk(
   return {
     totalBytes: blocks * bsize,
     freeBytes,
-    databaseBytes: read('page_count') * pageBytes,
-    freePagesBytes: read('freelist_count') * pageBytes,
+    databaseBytes: pragmaNumber(database, 'page_count') * pageBytes,
+    freePagesBytes: pragmaNumber(database, 'freelist_count') * pageBytes,
     walBytes: existsSync(wal) ? statSync(wal).size : 0,
     ...growth,
     ...(bytesPerDay > 0 && { daysLeft: Math.max(0, freeBytes - floorBytes) / bytesPerDay }),
@@ -85,7 +83,7 @@ export function judgeDisk(
       'Delete what nobody needs, or move the data directory to a larger disk.',
     );
   }
-  const givesBack = database.prepare('pragma auto_vacuum').get()?.['auto_vacuum'] === 2;
+  const givesBack = pragmaNumber(database, 'auto_vacuum') === 2;
   if (!givesBack && disk.freePagesBytes > freePagesBytesMax) {
     warn(
       'space',

@@ -12,8 +12,7 @@ import {
 import { largestOf, totalOf } from '../../examination/chunk-examination.ts';
 import type { Examination, SyncRate } from '../../examination/examination.ts';
 import { checkRows } from '../../examination/row-checks.ts';
-import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import { databasePath, openConnection } from '../connection.ts';
+import { openConnection, presentDatabase } from '../connection.ts';
 import { requireOrdinaryFiles } from '../data-files.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
 import { createSession, resultCodeOf } from '../session.ts';
@@ -37,10 +36,7 @@ export async function examine(options: {
 }): Promise<Examination> {
   const { directory, now, floorBytes, syncsMax, onStage } = options;
   requireOrdinaryFiles(directory, { isWritten: false });
-  const path = databasePath(directory);
-  if (!existsSync(path)) {
-    throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
-  }
+  const path = presentDatabase(directory);
   const findings = createFindings();
   const pace = createPace();
   const isInUse = isLocked(directory);
@@ -50,7 +46,7 @@ export async function examine(options: {
   const checks = checksOf(database, { findings, pace });
   onStage('checking tables');
   await checkTables(database, { ...checks, isAlone: !isInUse });
-  if (version === readMigrations().length) await checkUnderstood(checks);
+  if (version === readMigrations().length) await checkRows(checks);
   onStage('checking datapoints');
   const sizes = await checkStored({ ...checks, now }, tablesOf(database));
   onStage('measuring the disk');
@@ -123,15 +119,6 @@ const nothing: DatapointSizes = {
   logRows: 0,
   logBytes: 0,
 };
-
-/** Checks rows of the present version; a table that cannot be read was reported before. */
-async function checkUnderstood(checks: Checks): Promise<void> {
-  try {
-    await checkRows(checks);
-  } catch (error) {
-    checks.findings.damage('pages', `Rows cannot be read: ${reasonOf(error)}.`);
-  }
-}
 
 async function checkStored(
   checks: Checks & { readonly now: number },

@@ -13,12 +13,12 @@ import {
 import { at, push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../../lib/log.ts';
+import { countInRange } from '../../chunks/datapoint-page.ts';
 import type { Storage } from '../../storage.ts';
 import { databasePath } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { type DatapointLimits, datapointLimits } from '../timeseries/datapoint-limits.ts';
-import { createLoggedCount } from './logged-datapoints.ts';
-import { planRetentionOf } from './retention-plan.ts';
+import { planRetentionOf, readLogged } from './retention-plan.ts';
 
 const day = 86_400_000;
 /** What is older than two days goes: the first of five days of datapoints, and a half. */
@@ -100,28 +100,14 @@ test('what goes to chunks while the plan is made is not counted in both', async 
   const { directory, storage } = await running(context);
   await fill(storage, 0, 500);
   using database = new DatabaseSync(databasePath(directory), { readOnly: true });
-  let reads = 0;
-  let flushed = 0;
-  const count = createLoggedCount(database, {
-    flushed: () => flushed,
-    rawBefore() {
-      reads += 1;
-      return rawBefore;
-    },
-  });
-  const series = Number(
-    database.prepare("select series from sensors where sensor_id = 's1'").get()?.['series'],
-  );
-  assert.equal(count(series), 360);
-  assert.equal(count(series), 360);
-  assert.equal(reads, 3);
-  flushed = 100;
-  assert.equal(count(series), 260);
-  assert.equal(reads, 6);
-  flushed = 500;
-  assert.equal(count(series), 0);
-  assert.equal(count(-1), 0);
-  assert.equal(reads, 6);
+  const loggedOf = readLogged(database);
+  const old = (sensorId: string, flushed: number): number =>
+    countInRange(loggedOf(sensor('d1', sensorId), flushed), { to: rawBefore - 1 });
+  assert.equal(old('s1', 0), 360);
+  assert.equal(old('s1', 0), 360);
+  assert.equal(old('s1', 100), 260);
+  assert.equal(old('s1', 500), 0);
+  assert.equal(old('none', 0), 0);
 });
 
 test('a row of the log that cannot be read does not count, and the others do', async (context) => {

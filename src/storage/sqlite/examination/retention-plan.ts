@@ -1,17 +1,23 @@
-import { existsSync } from 'node:fs';
-import { limitsOf } from '../../../domain/datapoints/retention/retention.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
+import { silentReporter } from '../../../domain/reporter.ts';
 import { silentLog } from '../../../lib/log.ts';
+import { type Columns, toColumns } from '../../chunks/columns.ts';
+import { countInRange } from '../../chunks/datapoint-page.ts';
+import { createDamagedRows } from '../../damaged-rows.ts';
 import { createPace } from '../../examination/checks.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
 import { type RetainedRow, retainedSensors, sensorFromRow } from '../../sql/retentions.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import { createSelection, databasePath, inSnapshot, openConnection } from '../connection.ts';
+import { createSelection, inSnapshot, openConnection, presentDatabase } from '../connection.ts';
 import { readMigrations, refuseUnknown, versionOf } from '../migrate.ts';
 import { retentionTables } from '../own-tables.ts';
 import { forSqlite } from '../session.ts';
 import { createChunkReader } from '../timeseries/chunk-reader.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
-import { createLoggedCount } from './logged-datapoints.ts';
+import { replayLog } from '../timeseries/datapoint-replay.ts';
+import { createMemtable } from '../timeseries/memtable.ts';
+import { createSeriesTable, unflushedOf } from '../timeseries/series.ts';
 
 const pageOfSensors = retainedSensors(retentionTables, 'true');
 const countDays = 'select count(*) as days from hourly_summaries where series = ? and day < ?';
@@ -25,10 +31,7 @@ export async function planRetentionOf(
   directory: string,
   options: PlanOptions,
 ): Promise<readonly PlannedDevice[]> {
-  const path = databasePath(directory);
-  if (!existsSync(path)) {
-    throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
-  }
+  const path = presentDatabase(directory);
   using database = openConnection(path, { role: 'read' });
   const migrations = readMigrations();
   refuseUnknown(database, path, migrations);
@@ -39,24 +42,37 @@ export async function planRetentionOf(
   const chunks = createChunkReader(database, datapointLimits, silentLog);
   const sensors = createSelection<RetainedRow>(database, forSqlite(pageOfSensors));
   const days = createSelection<{ days: number }>(database, countDays);
-  const countLogged = createLoggedCount(database, {
-    flushed: chunks.flushed,
-    rawBefore(series) {
-      const row = sensors.first(series - 1, 1);
-      if (row?.series !== series) return undefined;
-      const { retention } = sensorFromRow(row).nearest ?? { retention: options.ofService };
-      return limitsOf(retention, options.now).rawBefore;
-    },
-  });
+  const loggedOf = readLogged(database);
   // Awaited here: the connection is closed on the way out.
   return await planRetention(options, {
     sensorsAfter: async (after, max) => sensors.all(after, max).map(sensorFromRow),
-    async countOld({ number }, { rawBefore, hourlyBefore }) {
+    async countOld(sensor, { rawBefore, hourlyBefore }) {
       await pace();
+      const { number } = sensor;
+      const range = { to: rawBefore - 1 };
       return inSnapshot(database, () => ({
-        datapoints: chunks.count(number, { to: rawBefore - 1 }) + countLogged(number),
+        datapoints:
+          chunks.count(number, range) +
+          countInRange(loggedOf(sensor, chunks.flushed(number)), range),
         days: hourlyBefore === undefined ? 0 : (days.first(number, hourlyBefore)?.days ?? 0),
       }));
     },
   });
+}
+
+/**
+ * Reads the log once, as a service does at its start: the datapoints of a sensor that were in the
+ * log alone, for a reader who sees `flushed` of them in chunks by now.
+ */
+export function readLogged(
+  database: DatabaseSync,
+): (sensor: SensorRef, flushed: number) => Columns {
+  const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
+  const table = createSeriesTable(database, datapointLimits, damaged);
+  const memtable = createMemtable(datapointLimits);
+  inSnapshot(database, () => replayLog({ reader: database, table, memtable, damaged }));
+  return (sensor, flushed) => {
+    const series = table.resolve(sensor);
+    return series === undefined ? toColumns([]) : unflushedOf(series, flushed);
+  };
 }

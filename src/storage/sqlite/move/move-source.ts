@@ -1,10 +1,10 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../../lib/log.ts';
 import { decodePushes } from '../../chunks/datapoint-log.ts';
 import { type MoveSource, untilFlushed } from '../../move/move-end.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
-import { createSelection, databasePath, openConnection } from '../connection.ts';
+import { createSelection, openConnection, presentDatabase } from '../connection.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { ensureInstallationSecret } from '../installation-secret.ts';
 import { openSqlite } from '../sqlite-storage.ts';
@@ -19,8 +19,7 @@ const flushAll = { ...datapointLimits, memtableEntryBytesMax: 1 };
  * writes it until `close`. Throws UnusableStorageError while one runs, or when there is no data.
  */
 export async function openMoveSource(directory: string, log: Log): Promise<MoveSource> {
-  const path = databasePath(directory);
-  if (!existsSync(path)) throw new UnusableStorageError(`there is no database in ${directory}`);
+  const path = presentDatabase(directory);
   // Brings it to the newest version as well.
   const storage = await openSqlite({ directory, log, datapointLimits: flushAll });
   try {
