@@ -26,6 +26,7 @@ import {
   type Source,
   viewableDevice,
 } from './sensor-selection.ts';
+import { pageBehindSkipped } from './skipped-page.ts';
 
 /** Stored datapoints of many sensors, for those who may view the data of every device named. */
 export interface ReadMany {
@@ -78,8 +79,16 @@ export function createReadMany(options: ReadParts): ReadMany {
   return {
     async merged(actor, selection, query) {
       const { sources, total, standsFrom } = await openAll(actor, selection, query);
-      const page = pageOf(query, total);
       const store = storeFor(options, query);
+      const page = await longWork.run(actor, (pace) =>
+        pageBehindSkipped({
+          datapoints: store,
+          sensors: sources.map(({ ref }) => ref),
+          page: pageOf(query, total),
+          skipMax: limits.datapointsPerStep,
+          pace,
+        }),
+      );
       const bytes = bytesOfSources(sources);
       const pace = longWork.paceOf(actor);
       const steps = longWork.during(actor, (hold) =>
