@@ -4,6 +4,11 @@ import { LRUCache } from 'lru-cache';
 interface CacheWeight<Value> {
   readonly max: number;
   readonly weigh: (value: Value) => number;
+  /**
+   * Of new entries of a full cache, one of so many is kept; absent: each. Who walks round more than
+   * the cache holds then finds a part of it each time, instead of nothing.
+   */
+  readonly keptOf?: number;
 }
 
 /** Most caches of a small service have fewer. */
@@ -42,6 +47,13 @@ export function createLruCache<Key extends {}, Value>(
 
   // Many ask for the same entry one after the other: it is the one used last already.
   let latestKey: Key | undefined;
+  let turnedAway = 0;
+  const isTurnedAway = (key: Key, value: Value & {}): boolean => {
+    if (weight?.keptOf === undefined || cache === undefined || cache.has(key)) return false;
+    if (cache.calculatedSize + weight.weigh(value) <= weight.max) return false;
+    turnedAway = (turnedAway + 1) % weight.keptOf;
+    return turnedAway > 0;
+  };
   let latest: Value | undefined;
   const forgetLatest = (): void => {
     latestKey = undefined;
@@ -59,7 +71,8 @@ export function createLruCache<Key extends {}, Value>(
       // Also where it pushes that entry out.
       forgetLatest();
       // An undefined value is not kept: `get` answers undefined for absent keys.
-      withPlaceFor(key).set(key, value as Value & {});
+      const known = value as Value & {};
+      if (!isTurnedAway(key, known)) withPlaceFor(key).set(key, known);
     },
     delete(key: Key): void {
       forgetLatest();

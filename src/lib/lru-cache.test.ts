@@ -55,3 +55,38 @@ test('a cache that grows beyond its first entries keeps them, their order and th
   cache.set(101, 50);
   assert.equal(cache.size, 96);
 });
+
+/** How many of a walk round so many entries are found, each time anew. */
+function walk(cache: ReturnType<typeof createLruCache<number, number>>, entries: number): number {
+  let found = 0;
+  for (let key = 0; key < entries; key += 1) {
+    if (cache.get(key) !== undefined) found += 1;
+    cache.set(key, key);
+  }
+  return found;
+}
+
+test('a walk round more than a cache holds finds a part of it', () => {
+  const weight = { max: 1_000, weigh: () => 10 };
+  const [whole, parts] = [{}, { keptOf: 8 }].map((also) =>
+    createLruCache<number, number>(10_000, { ...weight, ...also }),
+  );
+  if (whole === undefined || parts === undefined) throw new Error('no caches');
+  for (const cache of [whole, parts]) assert.deepEqual([walk(cache, 90), walk(cache, 90)], [0, 90]);
+  for (const cache of [whole, parts]) walk(cache, 110);
+  assert.equal(walk(whole, 110), 0);
+  const found = walk(parts, 110);
+  assert.ok(found >= 90, `${found} found`);
+  assert.equal(parts.size, 100);
+});
+
+test('what is asked for often replaces what nobody asks for, in a full cache, too', () => {
+  const cache = createLruCache<number, number>(10_000, { max: 100, weigh: () => 10, keptOf: 8 });
+  walk(cache, 10);
+  for (let round = 0; round < 100; round += 1) {
+    for (let key = 100; key < 108; key += 1) {
+      if (cache.get(key) === undefined) cache.set(key, key);
+    }
+  }
+  for (let key = 100; key < 108; key += 1) assert.equal(cache.get(key), key);
+});

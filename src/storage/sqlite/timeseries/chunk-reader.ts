@@ -113,6 +113,7 @@ function createSummaryReader(reader: DatabaseSync, limits: DatapointLimits, log:
   read.setReturnArrays(true);
   const known = createLruCache<number, ChunkSummary | 'none'>(limits.summariesInMemoryMax, {
     max: limits.summaryBytesMax,
+    keptOf: 8,
     weigh: (summary) => (summary === 'none' ? noSummaryBytes : bytesOfSummary(summary)),
   });
   const find = (chunk: ChunkHead) =>
