@@ -15,7 +15,7 @@ import { createSilences, type Silences } from '../src/domain/notifications/silen
 import { createStateBook } from '../src/domain/notifications/state-book.ts';
 import { silentReporter } from '../src/domain/reporter.ts';
 import { createEventText } from '../src/feed/entry-text.ts';
-import { createManualClock, type Instant } from '../src/lib/clock.ts';
+import type { Instant } from '../src/lib/clock.ts';
 import type { JsonValue } from '../src/lib/json.ts';
 import { silentLog } from '../src/lib/log.ts';
 import type { Storage } from '../src/storage/storage.ts';
@@ -29,6 +29,7 @@ import {
   username,
 } from './contract/storage/builders.ts';
 import { aNotification } from './contract/storage/notifications.contract.ts';
+import { createManualClock } from './manual-clock.ts';
 import { temporaryStorage } from './temporary-storage.ts';
 
 export const devices = ['d0', 'd1'].map(deviceId);

@@ -5,7 +5,7 @@ import { type Datapoint, orderTime } from '../src/domain/datapoints/datapoint.ts
 import { readDatapoints } from '../src/domain/datapoints/datapoint-store.ts';
 import type { StoredPush } from '../src/domain/datapoints/feed.ts';
 import type { NotificationDraft } from '../src/domain/notifications/notification.ts';
-import { createManualClock, type Instant } from '../src/lib/clock.ts';
+import type { Instant } from '../src/lib/clock.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import { noon } from './contract/storage/builders.ts';
 import {
@@ -24,6 +24,7 @@ import {
   start,
   store,
 } from './lived-rules.ts';
+import { createManualClock } from './manual-clock.ts';
 
 const mixed = { isLate: true, isMixed: true };
 

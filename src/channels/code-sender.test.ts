@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createManualClock } from '../../test/manual-clock.ts';
 import { parseUsername } from '../domain/ids.ts';
 import type { ChannelMessage, Outcome } from '../domain/notifications/channel.ts';
-import { createManualClock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
 import { createCodeSender } from './code-sender.ts';
 import { channelLimits } from './limits.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { createManualClock } from '../lib/clock.ts';
+import { createManualClock } from '../../test/manual-clock.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
 function setUp() {

@@ -14,35 +14,8 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** A clock that stands still until it is moved. */
-export interface ManualClock extends Clock {
-  advance(ms: number): void;
-  set(instant: Instant): void;
-}
-
-/** A clock for tests, standing at `start`. */
-export function createManualClock(start: Instant): ManualClock {
-  let current = start;
-  return {
-    now: () => current,
-    advance: (ms) => {
-      current += ms;
-    },
-    set: (instant) => {
-      current = instant;
-    },
-  };
-}
-
 /** A clock that does not go back when that of its machine does. */
-export interface SteadyClock extends Clock {
-  /** By how much it is ahead of the machine's clock, which is behind; 0: that one applies. */
-  aheadMs(): number;
-  /** The time from now on is not before this one. */
-  keepFrom(newest: Instant): void;
-  /** Another machine, whose clock applies to several, has this time now. */
-  follow(theirs: Instant): void;
-}
+export type SteadyClock = ReturnType<typeof createSteadyClock>;
 
 /** A machine's clock that is behind by less is waited for, and not logged. */
 const waitedForMs = 1_000;
@@ -68,7 +41,7 @@ export function createSteadyClock(options: {
   readonly log: Log;
   /** Milliseconds that pass whatever clocks are set to. */
   readonly elapsed?: () => number;
-}): SteadyClock {
+}) {
   const { machine, log, elapsed = () => performance.now() } = options;
   let latest = Number.NEGATIVE_INFINITY;
   let correction = 0;
@@ -108,14 +81,17 @@ export function createSteadyClock(options: {
 
   return {
     now,
-    aheadMs() {
+    /** By how much it is ahead of the machine's clock, which is behind; 0: that one applies. */
+    aheadMs(): number {
       const time = now();
       return held === undefined ? 0 : time - machine.now();
     },
-    keepFrom(newest) {
+    /** The time from now on is not before this one. */
+    keepFrom(newest: Instant) {
       latest = Math.max(latest, newest);
     },
-    follow(theirs) {
+    /** Another machine, whose clock applies to several, has this time now. */
+    follow(theirs: Instant) {
       const found = theirs - machine.now();
       if (Math.abs(found - correction) < sameMs) return;
       if (Math.abs(found - correction) >= waitedForMs) {

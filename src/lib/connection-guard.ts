@@ -7,19 +7,7 @@ import { proxyHeaderBytesMax, readProxyHeader } from './proxy-header.ts';
  * listener all that time, whichever protocol speaks on it and whichever server takes it over: an
  * error that a peer causes on its connection is always caught.
  */
-export interface ConnectionGuard {
-  /**
-   * Guards all that the server accepts from now on. To be called when the listeners of the server
-   * are set: they receive a connection only after it is guarded.
-   */
-  watch(server: Server): void;
-  /** Counts a connection for the client behind a proxy; false: there is no slot for it. */
-  move(socket: Socket, address: string): boolean;
-  /** Connections that are open, TLS handshakes under way included. */
-  readonly size: number;
-  /** Ends all connections at once, and those that are still accepted as well. */
-  destroyAll(): void;
-}
+export type ConnectionGuard = ReturnType<typeof createConnectionGuard>;
 
 /** How many connections there may be. */
 export interface ConnectionQuotas {
@@ -122,7 +110,7 @@ export function createConnectionGuard({
   readonly isTrustedProxy?: (address: string) => boolean;
   /** A connection was ended: there was no slot for it, or a balancer sent a wrong header. */
   readonly onRefused: (why: ConnectionRefusal) => void;
-}): ConnectionGuard {
+}) {
   const open = new Set<Socket>();
   let isOver = false;
 
@@ -224,7 +212,11 @@ export function createConnectionGuard({
   }
 
   return {
-    watch(server) {
+    /**
+     * Guards all that the server accepts from now on. To be called when the listeners of the server
+     * are set: they receive a connection only after it is guarded.
+     */
+    watch(server: Server) {
       const isTls = 'setSecureContext' in server;
       const listeners = server.listeners('connection');
       server.removeAllListeners('connection');
@@ -252,10 +244,13 @@ export function createConnectionGuard({
         socket.destroy();
       });
     },
-    move: (socket, address) => placeIn(socket)?.move(address) ?? true,
+    /** Counts a connection for the client behind a proxy; false: there is no slot for it. */
+    move: (socket: Socket, address: string): boolean => placeIn(socket)?.move(address) ?? true,
+    /** Connections that are open, TLS handshakes under way included. */
     get size() {
       return open.size;
     },
+    /** Ends all connections at once, and those that are still accepted as well. */
     destroyAll() {
       isOver = true;
       for (const socket of open) socket.destroy();

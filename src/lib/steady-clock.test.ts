@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createManualClock, createSteadyClock, latestBelieved } from './clock.ts';
+import { createManualClock } from '../../test/manual-clock.ts';
+import { createSteadyClock, latestBelieved } from './clock.ts';
 import { type Log, silentLog } from './log.ts';
 
 const noon = Date.UTC(2027, 0, 15, 12);

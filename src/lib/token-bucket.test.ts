@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createManualClock } from './clock.ts';
+import { createManualClock } from '../../test/manual-clock.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
 test('a key may use its capacity at once, then one after each pause, and no other waits', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { createManualClock } from '../../src/lib/clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { passwordOf, type Service, startService } from '../service.ts';
 import { openBadLine } from './bad-line.ts';
 import { plainRequest } from './plain-http.ts';

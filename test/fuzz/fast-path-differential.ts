@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { createManualClock } from '../../src/lib/clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Service, startService } from '../service.ts';
 import { type Conversation, conversation } from './fast-path-requests.ts';
 import { createRandom, type Random } from './random.ts';

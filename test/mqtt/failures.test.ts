@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
-import { createManualClock } from '../../src/lib/clock.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { startService } from '../service.ts';
 import { connect, ended, makeDevice } from './mqtt-clients.ts';
 

@@ -5,10 +5,10 @@ import {
   createBudgets,
 } from '../../src/domain/budgets/budgets.ts';
 import type { SessionStore } from '../../src/domain/messaging/session-store.ts';
-import { createManualClock, type ManualClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { type BrokerEngine, createBroker } from '../../src/mqtt/broker/broker-engine.ts';
 import type { Client, ConnectAnswer, PublishOutcome } from '../../src/mqtt/broker.ts';
+import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { temporaryStorage } from '../temporary-storage.ts';
 import { forgetfulStore, openClient } from './open-broker.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createManualClock } from '../../src/lib/clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Call, passwordOf, type Service, startService } from '../service.ts';
 import { assertEmpty, type V1Door, v1Door } from './service-in-v1.ts';
 

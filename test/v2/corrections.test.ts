@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createManualClock } from '../../src/lib/clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Reply, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 import {

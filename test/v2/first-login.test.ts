@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '../../src/domain/limits.ts';
-import { createManualClock } from '../../src/lib/clock.ts';
 import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Service, type ServiceOptions, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 

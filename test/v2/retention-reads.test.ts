@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createManualClock } from '../../src/lib/clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone } from './refusal.ts';
 import { datapointsOf, openSensor, type SensorEndpoint, valuesOf } from './sensor-endpoint.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createManualClock } from '../../src/lib/clock.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Service, startService } from '../service.ts';
 import { assertDone } from './refusal.ts';
 

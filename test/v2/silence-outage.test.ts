@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
-import { createManualClock } from '../../src/lib/clock.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { startService } from '../service.ts';
 import { createRecordingChannels } from './recording-channels.ts';
 import { assertDone, assertRefused } from './refusal.ts';

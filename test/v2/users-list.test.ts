@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { StatementSync } from 'node:sqlite';
 import test, { after, before } from 'node:test';
 import pg from 'pg';
-import { createManualClock } from '../../src/lib/clock.ts';
 import { isRecord } from '../../src/lib/record.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { passwordOf, type Service, startService } from '../service.ts';
 import { assertDone, assertRefused } from './refusal.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createManualClock } from '../../src/lib/clock.ts';
 import { createFleet } from '../../tools/demo/fleet.ts';
 import type { Account } from '../../tools/demo/identity.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type SimulationReport,
   simulate,
 } from '../../tools/demo/simulation.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Service, startService } from '../service.ts';
 
 const now = Date.UTC(2026, 2, 20, 12, 3);

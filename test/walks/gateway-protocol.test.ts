@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { createManualClock } from '../../src/lib/clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { passwordOf, type Reply, type Service, startService } from '../service.ts';
 
 interface Measurement {

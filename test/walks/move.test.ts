@@ -1,8 +1,8 @@
 // In a process of its own: it starts a database server.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createManualClock } from '../../src/lib/clock.ts';
 import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { askAs, fill, readWorld, retainedMessage, takeMessages } from '../old-databases/world.ts';
 import {
   findPostgres,

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
-import { createManualClock } from '../../src/lib/clock.ts';
 import {
   type ReceivedRequest,
   type StubAnswer,
   startHttpStub,
 } from '../contract/channels/http-stub.ts';
 import { startSmppStub } from '../contract/channels/smpp-stub.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Service, startService } from '../service.ts';
 
 /** One delivery as GET …/deliveries tells it. */

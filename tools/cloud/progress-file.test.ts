@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createManualClock } from '../../src/lib/clock.ts';
+import { createManualClock } from '../../test/manual-clock.ts';
 import { temporaryDirectory } from '../bench/temporary-directory.ts';
 import { openProgressFile } from './progress-file.ts';
 

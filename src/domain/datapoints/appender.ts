@@ -29,16 +29,7 @@ export interface QueuedPush extends Push {
  * Stores all pushes that wait in one commit, and publishes them to listeners; every ingest path
  * ends here.
  */
-export interface Appender {
-  /**
-   * Resolves when the push is synced to disk with all that follows from it, and listeners have
-   * received what is new.
-   * Throws unavailable: nothing was kept, retry.
-   */
-  append(push: QueuedPush): Promise<AppendOutcome>;
-  /** Resolves when nothing waits and nothing is in flight. */
-  drain(): Promise<void>;
-}
+export type Appender = ReturnType<typeof createAppender>;
 
 interface AppenderOptions {
   readonly store: DatapointStore;
@@ -55,7 +46,7 @@ interface AppenderOptions {
   readonly onUnstored?: () => void;
 }
 
-export function createAppender(options: AppenderOptions): Appender {
+export function createAppender(options: AppenderOptions) {
   const { store, feed, clock, reporter, consequences } = options;
 
   async function commit(batch: readonly QueuedPush[]): Promise<readonly Appended[]> {
@@ -172,8 +163,14 @@ export function createAppender(options: AppenderOptions): Appender {
   }
 
   return {
+    /**
+     * Resolves when the push is synced to disk with all that follows from it, and listeners have
+     * received what is new.
+     * Throws unavailable: nothing was kept, retry.
+     */
     append,
-    async drain() {
+    /** Resolves when nothing waits and nothing is in flight. */
+    async drain(): Promise<void> {
       do {
         await long?.isOver;
         await group.drain();

@@ -14,18 +14,7 @@ export interface Grown {
  * neighbours, or above both, is a glitch where the later neighbour is not below the earlier one; it
  * is passed over. Any other fall is a restart, after which the counter counts from zero.
  */
-export interface Growth {
-  /** The last number; NaN: none yet. */
-  readonly last: number;
-  /** Whether a number was taken of which it was known that it is no glitch. */
-  readonly isSure: boolean;
-  /** Record that the last number's growth is added to when the next number is known. */
-  readonly waitsFor: Grown | undefined;
-  add(number: number, into: Grown): void;
-  addStretch(stretches: Stretches, at: number, into: Grown): void;
-  /** No number comes any more. */
-  end(): void;
-}
+export type Growth = ReturnType<typeof createGrowth>;
 
 /** The bits of `texts`. */
 export const textBits = { second: 1, penult: 2, from: 4, to: 8 } as const;
@@ -36,7 +25,7 @@ export const noGrowth = (): Grown => ({ rise: 0, riseLost: 0, decimals: 0 });
 export const isGlitch = (before: number, number: number, next: number): boolean =>
   before <= next && (number < before || number > next);
 
-export function createGrowth(): Growth {
+export function createGrowth() {
   // The last number that is no glitch, and the one before `pending`, which is not judged yet.
   let [base, before, last] = [Number.NaN, Number.NaN, Number.NaN];
   let pending: { readonly number: number; readonly into: Grown } | undefined;
@@ -79,17 +68,20 @@ export function createGrowth(): Growth {
   }
 
   return {
+    /** The last number; NaN: none yet. */
     get last() {
       return last;
     },
+    /** Whether a number was taken of which it was known that it is no glitch. */
     get isSure() {
       return isSure;
     },
+    /** Record that the last number's growth is added to when the next number is known. */
     get waitsFor() {
       return pending?.into;
     },
     add,
-    addStretch(stretches, at, into) {
+    addStretch(stretches: Stretches, at: number, into: Grown) {
       const count = (stretches.numbers[at] ?? 0) + (stretches.textNumbers[at] ?? 0);
       const [first, final] = [stretches.first[at] ?? 0, stretches.last[at] ?? 0];
       const edges = stretches.edges?.[at];
@@ -110,6 +102,7 @@ export function createGrowth(): Growth {
       else addRise(into, stretches.rise[at] ?? 0);
       [base, last] = [final, final];
     },
+    /** No number comes any more. */
     end: () => settle(Number.NaN),
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { endlessRoom } from '../../../test/endless-room.ts';
-import { createManualClock } from '../../lib/clock.ts';
+import { createManualClock } from '../../../test/manual-clock.ts';
 import { createAccess } from '../access/policy.ts';
 import { createBudgets } from '../budgets/budgets.ts';
 import { createLongWork, type LongWork } from '../budgets/long-work.ts';

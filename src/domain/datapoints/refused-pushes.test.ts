@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aDevice } from '../../../test/contract/storage/builders.ts';
-import { createManualClock } from '../../lib/clock.ts';
+import { createManualClock } from '../../../test/manual-clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Actor } from '../actor.ts';
 import type { Device } from '../devices/device.ts';

@@ -45,16 +45,7 @@ export interface SeenRefusal {
 }
 
 /** The last pushes that were refused, for users who wonder why nothing arrives. */
-export interface RefusedPushes {
-  /** Remembers one for the owner of the device, and for who sent it; never rejects. */
-  note(refusal: SeenRefusal): Promise<void>;
-  /**
-   * The last of a day, newest first: those to this device, and those of its owner to ids like its
-   * own. The owner's have most of the list, whatever others send. Throws not_found, and forbidden
-   * for all but the owner and administrators; every actor is an owner of a device without one.
-   */
-  list(actor: Actor, deviceId: DeviceId): Promise<readonly RefusedPush[]>;
-}
+export type RefusedPushes = ReturnType<typeof createRefusedPushes>;
 
 /** Page for pushes of an account to anything that is not there, or not its own. */
 const stray = '';
@@ -64,7 +55,7 @@ export function createRefusedPushes(options: {
   readonly users: Pick<UserStore, 'findByUsername'>;
   readonly access: Pick<Access, 'requireOwner' | 'tryAllow'>;
   readonly clock: Clock;
-}): RefusedPushes {
+}) {
   const { devices, users, access, clock } = options;
   const book = createRefusalBook({
     perSheetMax: limits.refusalsPerDeviceMax,
@@ -148,7 +139,8 @@ export function createRefusedPushes(options: {
     );
 
   return {
-    note({ sent, ...seen }) {
+    /** Remembers one for the owner of the device, and for who sent it; never rejects. */
+    note({ sent, ...seen }: SeenRefusal): Promise<void> {
       const payer = payerOfRefusal(seen);
       const ofPayer = underWay.get(payer) ?? new Map();
       // Entries only help people: a sender who floods the store has fewer.
@@ -160,7 +152,12 @@ export function createRefusedPushes(options: {
       underWay.set(payer, ofPayer.set(work, seen));
       return work;
     },
-    async list(actor, deviceId) {
+    /**
+     * The last of a day, newest first: those to this device, and those of its owner to ids like its
+     * own. The owner's have most of the list, whatever others send. Throws not_found, and forbidden
+     * for all but the owner and administrators; every actor is an owner of a device without one.
+     */
+    async list(actor: Actor, deviceId: DeviceId): Promise<readonly RefusedPush[]> {
       const device = await devices.find(deviceId);
       if (device === undefined) throw noDevice(deviceId);
       access.requireOwner(actor, deviceResource(device));

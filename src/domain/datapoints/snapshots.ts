@@ -67,18 +67,7 @@ interface ListPage extends ValueOptions {
 }
 
 /** Devices as the API shows them, with last values for those who may view the data. */
-export interface Snapshots {
-  device(actor: Actor, id: DeviceId, options?: ValueOptions): Promise<DeviceSnapshot>;
-  devices(actor: Actor, page: ListPage): Promise<SnapshotList>;
-  /** Lists those of these devices that exist and the actor may view, in order of creation. */
-  getMany(actor: Actor, ids: readonly DeviceId[]): Promise<SnapshotList>;
-  sensor(
-    actor: Actor,
-    id: DeviceId,
-    sensorId: SensorId,
-    options?: ValueOptions,
-  ): Promise<SensorSnapshot>;
-}
+export type Snapshots = ReturnType<typeof createSnapshots>;
 
 /** Shows only to the owner and the recipient that a device waits to be accepted [contract 15]. */
 function shownTo(actor: Actor, device: Device): Device {
@@ -99,7 +88,7 @@ export function createSnapshots(options: {
   readonly grants: GrantStore;
   readonly access: Access;
   readonly longWork: LongWork;
-}): Snapshots {
+}) {
   const { devices, store, datapoints, grants, access, longWork } = options;
 
   function withLastValues(
@@ -183,14 +172,22 @@ export function createSnapshots(options: {
   }
 
   return {
-    device: async (actor, id, options) => snapshotOf(actor, await devices.get(actor, id), options),
-    devices: async (actor, page) => list(actor, await viewerOf(actor), page),
-    async getMany(actor, ids) {
+    device: async (actor: Actor, id: DeviceId, options?: ValueOptions): Promise<DeviceSnapshot> =>
+      snapshotOf(actor, await devices.get(actor, id), options),
+    devices: async (actor: Actor, page: ListPage): Promise<SnapshotList> =>
+      list(actor, await viewerOf(actor), page),
+    /** Lists those of these devices that exist and the actor may view, in order of creation. */
+    async getMany(actor: Actor, ids: readonly DeviceId[]): Promise<SnapshotList> {
       const viewer = await viewerOf(actor);
       const visibleTo = within(viewer.visibleTo, ids);
       return list(actor, { ...viewer, visibleTo }, { limit: ids.length, offset: 0 });
     },
-    async sensor(actor, id, sensorId, { isCalibrated = true } = {}) {
+    async sensor(
+      actor: Actor,
+      id: DeviceId,
+      sensorId: SensorId,
+      { isCalibrated = true }: ValueOptions = {},
+    ): Promise<SensorSnapshot> {
       const [device, sensor] = await devices.getSensor(actor, id, sensorId);
       const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
       if (!maySee) return { sensor, lastValue: undefined };

@@ -2,14 +2,10 @@ import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import type { GatewayId } from '../ids.ts';
 
 /** Which gateways are connected right now; kept in memory, as connections are. */
-export interface Presence {
-  /** A client that is this gateway connected; call the answer once, when it is gone. */
-  enter(id: GatewayId): () => void;
-  isConnected(id: GatewayId): boolean;
-}
+export type Presence = ReturnType<typeof createPresence>;
 
 /** Without connections at first. Keeps as much as there are of them; they have their own limit. */
-export function createPresence(): Presence {
+export function createPresence() {
   // Counted: a client that takes over its own session connects before its old connection ends.
   const connections = new Map<GatewayId, number>();
 
@@ -20,7 +16,8 @@ export function createPresence(): Presence {
   }
 
   return {
-    enter(id) {
+    /** A client that is this gateway connected; call the answer once, when it is gone. */
+    enter(id: GatewayId): () => void {
       connections.set(id, (connections.get(id) ?? 0) + 1);
       let isHere = true;
       return () => {
@@ -28,7 +25,7 @@ export function createPresence(): Presence {
         isHere = false;
       };
     },
-    isConnected: (id) => connections.has(id),
+    isConnected: (id: GatewayId): boolean => connections.has(id),
   };
 }
 

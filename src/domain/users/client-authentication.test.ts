@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aKey, aUser, keyId, noon, userId } from '../../../test/contract/storage/builders.ts';
+import { createManualClock } from '../../../test/manual-clock.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
-import { createManualClock } from '../../lib/clock.ts';
 import { hashPassword } from '../../lib/password-hash.ts';
 import { hashSecret } from '../../lib/secret-token.ts';
 import { DomainError } from '../errors.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aUser, noon } from '../../../test/contract/storage/builders.ts';
+import { createManualClock } from '../../../test/manual-clock.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
-import { createManualClock } from '../../lib/clock.ts';
 import { limits } from '../limits.ts';
 import { createOfflineActors } from './credential-directory.ts';
 

@@ -1,8 +1,8 @@
 // In a process of its own: it changes the timers.
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { createManualClock } from '../../../test/manual-clock.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
-import { createManualClock } from '../../lib/clock.ts';
 import { limits } from '../limits.ts';
 import { createFailureLimiters, type FailureStore } from './failure-limiters.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createManualClock } from '../../../test/manual-clock.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
-import { createManualClock } from '../../lib/clock.ts';
 import { createFailureLimiters } from './failure-limiters.ts';
 
 /** Two processes on one store, which receive each other's counts unless they are cut off. */

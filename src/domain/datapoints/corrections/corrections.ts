@@ -41,25 +41,7 @@ export interface CorrectionOutcome {
  * device [contract 10]. What was pushed stays as it is; nothing fires. What is pushed after the
  * answer is not touched.
  */
-export interface Corrections {
-  /** Removes what is shown in the range, or those of it that show `value`. */
-  remove(
-    actor: Actor,
-    sensor: SensorRef,
-    range: Range,
-    value?: JsonValue,
-  ): Promise<CorrectionOutcome>;
-  /** Gives datapoints other values; `missing` are the items for which there is none. */
-  correct(
-    actor: Actor,
-    sensor: SensorRef,
-    items: readonly CorrectedItem[],
-  ): Promise<CorrectionOutcome & { readonly missing: readonly CorrectedItem[] }>;
-  /** Lists the corrections of a sensor, newest first. */
-  list(actor: Actor, sensor: SensorRef): Promise<readonly CorrectionHead[]>;
-  /** Throws not_found, and blocked when a later one overlaps it or its time is over. */
-  undo(actor: Actor, sensor: SensorRef, id: CorrectionId): Promise<void>;
-}
+export type Corrections = ReturnType<typeof createCorrections>;
 
 interface CorrectionOptions extends Omit<ReadParts, 'pushedDatapoints'> {
   readonly book: CorrectionBook;
@@ -68,7 +50,7 @@ interface CorrectionOptions extends Omit<ReadParts, 'pushedDatapoints'> {
   readonly valueBytesMax: number;
 }
 
-export function createCorrections(options: CorrectionOptions): Corrections {
+export function createCorrections(options: CorrectionOptions) {
   const { book, clock, longWork, room } = options;
   const inTurn = createKeyedSequence();
   const allow = (actor: Actor, sensor: SensorRef) =>
@@ -113,7 +95,13 @@ export function createCorrections(options: CorrectionOptions): Corrections {
   }
 
   return {
-    async remove(actor, sensor, range, value) {
+    /** Removes what is shown in the range, or those of it that show `value`. */
+    async remove(
+      actor: Actor,
+      sensor: SensorRef,
+      range: Range,
+      value?: JsonValue,
+    ): Promise<CorrectionOutcome> {
       await allow(actor, sensor);
       // Not the quota: an owner who has used it up may still remove, within limits of corrections.
       room.requireDisk(actor);
@@ -123,7 +111,12 @@ export function createCorrections(options: CorrectionOptions): Corrections {
         return touched && { ...what, touched };
       });
     },
-    async correct(actor, sensor, items) {
+    /** Gives datapoints other values; `missing` are the items for which there is none. */
+    async correct(
+      actor: Actor,
+      sensor: SensorRef,
+      items: readonly CorrectedItem[],
+    ): Promise<CorrectionOutcome & { readonly missing: readonly CorrectedItem[] }> {
       const [{ owner }] = await allow(actor, sensor);
       room.require(actor, owner);
       requireItems(actor, items, options.valueBytesMax);
@@ -136,11 +129,13 @@ export function createCorrections(options: CorrectionOptions): Corrections {
       });
       return { ...outcome, missing };
     },
-    async list(actor, sensor) {
+    /** Lists the corrections of a sensor, newest first. */
+    async list(actor: Actor, sensor: SensorRef): Promise<readonly CorrectionHead[]> {
       await allow(actor, sensor);
       return (await book.heads(sensor)).toReversed();
     },
-    async undo(actor, sensor, id) {
+    /** Throws not_found, and blocked when a later one overlaps it or its time is over. */
+    async undo(actor: Actor, sensor: SensorRef, id: CorrectionId): Promise<void> {
       await allow(actor, sensor);
       await oneByOne(sensor, async () => {
         const corrections = await book.heads(sensor);

@@ -39,23 +39,7 @@ interface Followed {
 }
 
 /** Corrections of one sensor, as they apply to its datapoints. */
-export interface Overlay {
-  readonly corrections: readonly Correction[];
-  /** About what it takes in memory. */
-  readonly bytes: number;
-  follow(datapoint: Datapoint): Followed;
-  /** The parts that corrections touched: no datapoint outside of them is changed. */
-  parts(): readonly TouchedPart[];
-  /**
-   * Finds what removals touched, by one walk through what was pushed for all who ask meanwhile: it
-   * never changes. Until then the part of a removal is all of its range.
-   */
-  search(walk: Walk): Promise<void>;
-  /** The same columns as they are shown; only the rows that are left. */
-  showColumns(columns: DatapointColumns): DatapointColumns;
-  /** The same columns, each datapoint with the correction that touched it. */
-  markColumns(columns: DatapointColumns): DatapointColumns;
-}
+export type Overlay = ReturnType<typeof createOverlay>;
 
 type Walk = (range: Range) => AsyncIterable<DatapointColumns>;
 
@@ -132,7 +116,7 @@ export async function loadOverlay(
 }
 
 /** `corrections` in the order in which they were made. */
-export function createOverlay(corrections: readonly Correction[]): Overlay {
+export function createOverlay(corrections: readonly Correction[]) {
   const steps = corrections.map(stepOf);
   let parts = joinParts(steps.map((step) => step.parts));
   let isFound = false;
@@ -221,12 +205,21 @@ export function createOverlay(corrections: readonly Correction[]): Overlay {
 
   return {
     corrections,
+    /** About what it takes in memory. */
     bytes: steps.reduce((sum, { bytes }) => sum + bytes, 0),
-    follow: (datapoint) => follow(datapoint),
-    parts: () => parts,
+    follow: (datapoint: Datapoint): Followed => follow(datapoint),
+    /** The parts that corrections touched: no datapoint outside of them is changed. */
+    parts: (): readonly TouchedPart[] => parts,
+    /**
+     * Finds what removals touched, by one walk through what was pushed for all who ask meanwhile:
+     * it never changes. Until then the part of a removal is all of its range.
+     */
     search,
-    showColumns: (columns) => pick(columns, (_, { shown }) => shown),
-    markColumns(columns) {
+    /** The same columns as they are shown; only the rows that are left. */
+    showColumns: (columns: DatapointColumns): DatapointColumns =>
+      pick(columns, (_, { shown }) => shown),
+    /** The same columns, each datapoint with the correction that touched it. */
+    markColumns(columns: DatapointColumns): DatapointColumns {
       const marked = pick(columns, (datapoint, { by }) =>
         by === undefined ? datapoint : { ...datapoint, correction: by },
       );

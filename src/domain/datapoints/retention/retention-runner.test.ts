@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createManualClock } from '../../../lib/clock.ts';
+import { createManualClock } from '../../../../test/manual-clock.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { Retaining } from './retaining.ts';
 import type { RetentionStore } from './retention.ts';
