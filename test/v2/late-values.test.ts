@@ -180,3 +180,23 @@ test('a comma between numbers is said to list values, in previews and of the rul
     assert.ok(!('expression_note' in plain), expression);
   }
 });
+
+test('a message about a silence says when it was measured last, and how long ago', async () => {
+  const { device, path } = await rule('silent(T, 5m)');
+  const never = await rule('silent(T, 5m)');
+  const [measured, made] = [ago(10 * minute), ago(0)];
+  await push(device, { value: 12, timestamp: measured });
+  await push(device, { value: 11, timestamp: ago(20 * minute) });
+  clock.advance(5 * minute);
+  const told = async (of: string) => {
+    // The clock is looked at ten times a second.
+    for (let tries = 0; tries < 100; tries += 1) {
+      const [message] = await messages(of);
+      if (message !== undefined) return message;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return undefined;
+  };
+  assert.equal(await told(path), `12 ${measured} 15m`);
+  assert.equal(await told(never.path), `{T} ${made} 5m`);
+});

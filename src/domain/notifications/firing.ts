@@ -170,11 +170,13 @@ export function firingAt(
   return { ...fields, deliveries };
 }
 
-const variablesAt = (device: Device, { sensorId, value, now, time }: Reading): Variables => ({
-  ...{ deviceId: device.id, sensorId, value },
-  measuredAt: time,
-  ageMs: now - time,
-});
+/** Where no datapoint calls for it, the one that is the newest was measured at some time before. */
+function variablesAt(device: Device, reading: Reading): Variables {
+  const { sensorId, value, now, time, datapoint, silentSince } = reading;
+  const newestAt = datapoint ? time : reading.measuredAt?.(sensorId);
+  const measuredAt = newestAt ?? silentSince ?? time;
+  return { deviceId: device.id, sensorId, value, measuredAt, ageMs: now - measuredAt };
+}
 
 /** Values of the variables in a message. */
 interface Variables {

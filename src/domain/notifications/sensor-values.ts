@@ -79,6 +79,8 @@ interface Aged {
 /** The newest value of a sensor, and when the sensor was heard of last. */
 export interface Seen extends Aged {
   readonly at: Instant;
+  /** When the value was measured; the values of a device know. */
+  readonly measuredAt?: Instant;
   /** The last one that is a number, where the newest is none. */
   readonly number?: Aged | undefined;
 }
@@ -99,7 +101,7 @@ export class SeenValues {
     const former = this.#values.get(sensorId);
     const number = former === undefined || hasNumber(kept) ? undefined : numberOf(former);
     this.delete(sensorId);
-    const seen = { value: kept, at, ageMs, number };
+    const seen = { value: kept, at, ageMs, measuredAt: at - ageMs, number };
     this.characters += weightOf(seen);
     this.#values.set(sensorId, seen);
   }
@@ -128,6 +130,7 @@ export const viewOf = (find: (sensorId: string) => Seen | undefined) => ({
   value: (sensorId: string, maxAgeMs?: number) => young(find(sensorId), maxAgeMs)?.value,
   number: (sensorId: string, maxAgeMs?: number) => young(numberOf(find(sensorId)), maxAgeMs)?.value,
   seenAt: (sensorId: string) => find(sensorId)?.at,
+  measuredAt: (sensorId: string) => find(sensorId)?.measuredAt,
 });
 
 const young = (one: Aged | undefined, maxAgeMs = Number.POSITIVE_INFINITY): Aged | undefined =>

@@ -26,6 +26,8 @@ export interface Reading extends DeviceView {
   readonly datapoint?: Datapoint;
   /** The sensor has been silent since then; absent: no silence calls for the evaluation. */
   readonly silentSince?: Instant;
+  /** When the newest value of a sensor was measured. */
+  measuredAt?(sensorId: string): Instant | undefined;
 }
 
 /** The state of a rule when it is evaluated for one device. */
