@@ -51,13 +51,14 @@ function readTags(cursor: Cursor): ReadonlyMap<string, string> {
     if (!cursor.takes('=')) throw cursor.problem('a tag must be name=value');
     if (tags.size === tagsMax) throw cursor.problem(`a line may have ${tagsMax} tags`);
     if (tags.has(key)) throw cursor.problem(`the tag ${shown} is given twice`);
+    if (key === 'time') throw cursor.problem('a tag must have another name than time');
     tags.set(key, unescapedTag(cursor.word('=, ', ', ', `the tag ${shown}`)));
     if (cursor.isAt('=')) throw cursor.problem(`in the tag ${shown} write \\= for an equals sign`);
   }
   return tags;
 }
 
-/** Of a field that is given twice the last value counts. */
+/** Of a field that is given twice the last value counts; one that is called time never does. */
 function readFields(cursor: Cursor): readonly (readonly [string, JsonValue])[] {
   const fields = new Map<string, JsonValue>();
   do {
@@ -68,7 +69,8 @@ function readFields(cursor: Cursor): readonly (readonly [string, JsonValue])[] {
     }
     fields.set(name, cursor.isAt('"') ? cursor.quoted() : bareValue(cursor, name));
   } while (cursor.takes(','));
-  return [...fields];
+  if (!fields.delete('time') || fields.size > 0) return [...fields];
+  throw cursor.problem('a field must have another name than time');
 }
 
 const unescaped = (word: string): string =>
@@ -276,8 +278,8 @@ function deviceOf({ measurement, tags }: LinePoint): {
 /** Characters that an id may not hold become a dash each: paths and units are in tags. */
 const asId = (text: string): string => text.replace(/[^!$*,\-.0-9:@A-Z[\]^_`a-z{|}~]/g, '-');
 
-/** Seconds since 1973, milliseconds since 1970. */
-const countMin = 100_000_000n;
+/** Hours since 2015, and all smaller units of times as late. */
+const countMin = 400_000n;
 const yearMs = 31_536_000_000n;
 
 function instantOf(time: string, given: Precision | 'auto' | undefined): Instant {

@@ -72,7 +72,9 @@ function shown(points: readonly LinePoint[]): readonly string[] {
 const recorded = ({ points }: Answer): readonly string[] =>
   shown(
     points.map(([measurement, tags, fields, time]) => ({
-      ...{ measurement, tags: new Map(Object.entries(tags)) },
+      measurement,
+      // Of a tag that others of the measurement have, influxd shows an empty one.
+      tags: new Map(Object.entries(tags).filter(([, tag]) => tag !== '')),
       fields: Object.entries(fields) as unknown as LinePoint['fields'],
       ...(time !== undefined && { time }),
     })),

@@ -48,8 +48,22 @@ test('indented lines, NULs behind lines and escapes are read as InfluxDB reads t
   assert.deepEqual(await valuesOf('u', 'v'), [1, 2, 3]);
 });
 
+test('a line that is no UTF-8 is Windows-1252, and a field called time is left out', async () => {
+  const lines = 'm,device_id=latin,place=caf\xe9 v="21 \xb0C",time=5 1\nm,device_id=latin w=2 2\n';
+  const reply = await writeLines(service, Buffer.from(lines, 'latin1'), { key });
+  assert.equal(reply.status, 204, reply.text);
+  assert.deepEqual(await sensorsOf(service, 'latin'), ['caf-_v', 'w']);
+  assert.deepEqual(await valuesOf('latin', 'caf-_v'), ['21 °C']);
+  for (const line of ['m,device_id=latin,time=5 v=1 3', 'm,device_id=latin time=5 3']) {
+    const refused = await writeLines(service, line, { key });
+    assert.equal(refused.status, 400, line);
+    assert.match(refused.text, /another name than time/);
+  }
+});
+
 test('times that count seconds without a precision are refused with a sentence', async () => {
-  for (const time of [seconds, seconds * 1_000, seconds * 1_000_000]) {
+  const larger = [seconds, seconds * 1_000, seconds * 1_000_000];
+  for (const time of [...larger, Math.floor(seconds / 60), Math.floor(seconds / 3_600)]) {
     const reply = await writeLines(service, `early v=1 ${time}`, { key });
     assert.equal(reply.status, 400);
     assert.match(reply.text, /date of 1970 when it counts nanoseconds: give precision/);

@@ -105,24 +105,29 @@ function readLine(
   precision: LineWrite['precision'],
 ): readonly BulkRow[] {
   if ('bytes' in element && element.start === element.end) return noLines;
-  const text = textOfElement(element);
+  const text = textOfLine(element);
   try {
-    if (typeof text !== 'string') throw brokenLine(text.problem);
+    if (text === undefined) throw invalid(`a line may have ${limits.bulkLineBytesMax} bytes`);
     const point = readLinePoint(text);
     if (point === undefined) return [];
     return datapointsOfPoint(point, precision).map((datapoint) => ({ line, ...datapoint }));
   } catch (reason) {
     if (reason instanceof DomainError) {
-      return [{ line, refusal: reason, ...(typeof text === 'string' && { sent: text }) }];
+      return [{ line, refusal: reason, ...(text !== undefined && { sent: text }) }];
     }
     throw reason;
   }
 }
 
-const brokenLine = (problem: 'too large' | 'not UTF-8'): DomainError =>
-  problem === 'too large'
-    ? invalid(`a line may have ${limits.bulkLineBytesMax} bytes`)
-    : invalid('the line is not valid UTF-8');
+const windows1252 = new TextDecoder('windows-1252');
+
+/** In UTF-8, or else in Windows-1252 as the text of a form; undefined: it is too long. */
+function textOfLine(element: BodyElement): string | undefined {
+  if ('problem' in element) return undefined;
+  const text = textOfElement(element);
+  if (typeof text === 'string') return text;
+  return windows1252.decode(element.bytes.subarray(element.start, element.end));
+}
 
 /** The lines, those refused whose sensor is not there and cannot be made. */
 export async function withSensors(
