@@ -120,7 +120,7 @@ const retentionStep =
   ({ retaining, corrections }: Storage, tell: Tell): Storage['retaining']['step'] =>
   (sensor, limits) => {
     const [step, change] = [retaining.step(sensor, limits), corrected(sensor)];
-    if (corrections.versionOf(sensor) === undefined) return step;
+    if (!corrections.isCorrected(sensor)) return step;
     return tell(step, ({ datapoints }) => (datapoints > 0 ? [change] : []), change);
   };
 

@@ -1,5 +1,3 @@
-import { createLruCache } from '../../../lib/cache.ts';
-import { sameJson, writeJson } from '../../../lib/long-json.ts';
 import { createFairSlices, type Pace } from '../../../lib/scheduling/fair-slices.ts';
 import { isJsonWithin } from '../../devices/value-size.ts';
 import type { DeviceId, SensorId } from '../../ids.ts';
@@ -29,11 +27,6 @@ export function createCorrectedDatapoints(
   book: CorrectionBook,
 ): DatapointStore {
   const pages = createPages(pushed);
-  // Lists ask for last values again and again; a removed one is looked for from the end.
-  const lasts = createLruCache<string, Found>(limits.overlaysMax, {
-    max: limits.overlayBytesMax,
-    weigh: ({ raw, shown }) => 256 + sizeOf(raw) + (shown === raw ? 0 : sizeOf(shown)),
-  });
   const turns = createFairSlices({ turnMs: limits.turnMs });
   const paceFor = ({ deviceId }: SensorRef): Pace => turns.paceOf(deviceId);
 
@@ -67,22 +60,10 @@ export function createCorrectedDatapoints(
   }
 
   async function lastOf(sensor: SensorRef): Promise<Datapoint | undefined> {
-    const version = book.versionOf(sensor);
-    const raw = await pushed.lastValue(sensor);
-    if (version === undefined || raw === undefined) return raw;
-    const key = keyOf(sensor);
-    const known = lasts.get(key);
-    if (known?.version === version && isSame(known.raw, raw)) return known.shown;
-    const read = await openRead(sensor);
-    if (read === undefined) return raw;
-    const looking: Found = { version: noVersion, raw, shown: raw };
-    lasts.set(key, looking);
+    const [raw, read] = [await pushed.lastValue(sensor), await openRead(sensor)];
+    if (raw === undefined || read === undefined) return raw;
     const page = { order: 'desc', skip: 0, limit: 1 } as const;
-    const shown =
-      read.overlay.follow(raw).shown ?? (await readDatapoints({ scan }, sensor, page))[0];
-    // A push during the search has taken this out.
-    if (lasts.get(key) === looking) lasts.set(key, { version, raw, shown });
-    return shown;
+    return read.overlay.follow(raw).shown ?? (await readDatapoints({ scan }, sensor, page))[0];
   }
 
   /** Undefined: the sensor has no corrections. */
@@ -112,13 +93,7 @@ export function createCorrectedDatapoints(
 
   return {
     ...pushed,
-    append: (batch, notesOf) =>
-      book.during(async () => {
-        const outcomes = await pushed.append(book.outsideReach(batch), notesOf);
-        // The last values found before may not be the newest any more.
-        for (const push of lasts.size === 0 ? [] : batch) lasts.delete(keyOf(push));
-        return outcomes;
-      }),
+    append: (batch, notesOf) => book.during(() => pushed.append(book.outsideReach(batch), notesOf)),
     scan,
     async summarise(sensor, page, options) {
       const read = await openRead(sensor);
@@ -173,22 +148,3 @@ export function createPushedDatapoints(
     },
   };
 }
-
-interface Found {
-  /** Of the corrections that it was found with. */
-  readonly version: number;
-  readonly raw: Datapoint;
-  readonly shown: Datapoint | undefined;
-}
-
-const keyOf = ({ deviceId, sensorId }: SensorRef): string => `${deviceId}/${sensorId}`;
-
-const noVersion = -1;
-
-const sizeOf = (datapoint: Datapoint | undefined): number =>
-  datapoint === undefined ? 0 : writeJson(datapoint.value).length;
-
-const isSame = (one: Datapoint, other: Datapoint): boolean =>
-  one.receivedAt === other.receivedAt &&
-  one.timestamp === other.timestamp &&
-  sameJson(one.value, other.value);

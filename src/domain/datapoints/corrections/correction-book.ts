@@ -29,11 +29,7 @@ export interface Hold {
 export interface CorrectionBook extends Omit<CorrectionStore, 'reaches'> {
   /** Datapoints of the sensor that arrive from now on are received after `until`. */
   hold(sensor: SensorRef, until: Instant): Hold;
-  /**
-   * A number that every change of the sensor's corrections makes another one, whatever becomes of
-   * it. Undefined: it has none.
-   */
-  versionOf(sensor: SensorRef): number | undefined;
+  isCorrected(sensor: SensorRef): boolean;
   /** Undefined, at once, for a sensor without corrections. */
   overlayOf(sensor: SensorRef): Promise<Overlay> | undefined;
   /** The sensors of a device that have corrections. */
@@ -55,29 +51,21 @@ interface Known {
   reaches: readonly Reach[];
   /** Corrections that are being made. */
   held: readonly Reach[];
-  /** New with every change, and for every sensor, so that what was loaded before is recognized. */
+  /** New with every change, so that what was loaded before is recognized. */
   version: number;
   /** The corrections of this version, while they are loaded: once for all who wait for them. */
-  loading?: { readonly version: number; readonly overlay: Promise<Overlay> } | undefined;
+  loading?: Promise<Overlay> | undefined;
 }
 
 /** The sensors that have corrections, or are about to. */
 function createKnownSensors() {
   const devices = new Map<DeviceId, Map<SensorId, Known>>();
-  let versions = 0;
-
-  function nextVersion(): number {
-    versions += 1;
-    return versions;
-  }
-
   const find = ({ deviceId, sensorId }: SensorRef): Known | undefined =>
     devices.get(deviceId)?.get(sensorId);
 
   return {
     devices,
     find,
-    nextVersion,
     /** Finds the state of a sensor that has corrections. */
     corrected(sensor: SensorRef): Known | undefined {
       if (devices.size === 0) return undefined;
@@ -87,7 +75,7 @@ function createKnownSensors() {
     knownOf({ deviceId, sensorId }: SensorRef): Known {
       const ofDevice = devices.get(deviceId) ?? new Map<SensorId, Known>();
       devices.set(deviceId, ofDevice);
-      const known = ofDevice.get(sensorId) ?? { reaches: [], held: [], version: nextVersion() };
+      const known = ofDevice.get(sensorId) ?? { reaches: [], held: [], version: 0 };
       ofDevice.set(sensorId, known);
       return known;
     },
@@ -127,16 +115,8 @@ export function createCorrectionBook(
       if (known.version === version && find(sensor) === known) overlays.set(known, overlay);
       return overlay;
     } finally {
-      if (known.loading?.version === version) known.loading = undefined;
+      if (known.version === version) known.loading = undefined;
     }
-  }
-
-  function load(sensor: SensorRef, known: Known): Promise<Overlay> {
-    const { version, loading } = known;
-    if (loading?.version === version) return loading.overlay;
-    const overlay = loadAnew(sensor, known);
-    known.loading = { version, overlay };
-    return overlay;
   }
 
   /**
@@ -145,7 +125,8 @@ export function createCorrectionBook(
    */
   async function reload(sensor: SensorRef, now?: Overlay): Promise<void> {
     const known = knownOf(sensor);
-    known.version = sensors.nextVersion();
+    known.version += 1;
+    known.loading = undefined;
     if (now === undefined) overlays.delete(known);
     else overlays.set(known, now);
     const { version } = known;
@@ -207,12 +188,14 @@ export function createCorrectionBook(
         },
       };
     },
-    versionOf: (sensor) => corrected(sensor)?.version,
+    isCorrected: (sensor) => corrected(sensor) !== undefined,
     overlayOf(sensor) {
       const known = corrected(sensor);
       if (known === undefined) return undefined;
       const overlay = overlays.get(known);
-      return overlay === undefined ? load(sensor, known) : Promise.resolve(overlay);
+      if (overlay !== undefined) return Promise.resolve(overlay);
+      known.loading ??= loadAnew(sensor, known);
+      return known.loading;
     },
     correctedSensors(deviceId) {
       const ofDevice = devices.get(deviceId);
@@ -243,7 +226,6 @@ export function createCorrectionBook(
       const ofDevice = devices.get(deviceId);
       for (const [id, known] of ofDevice ?? []) {
         if (sensorId !== undefined && sensorId !== id) continue;
-        known.version = sensors.nextVersion();
         overlays.delete(known);
         ofDevice?.delete(id);
       }

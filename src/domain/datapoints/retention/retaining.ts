@@ -44,7 +44,7 @@ export interface Retaining {
 export function createRetaining(options: {
   readonly pushed: Pick<DatapointStore, 'lastValue'>;
   readonly datapoints: Pick<DatapointStore, 'lastValue'>;
-  readonly book: Pick<CorrectionBook, 'versionOf' | 'refresh'>;
+  readonly book: Pick<CorrectionBook, 'isCorrected' | 'refresh'>;
   readonly take: (sensor: SensorRef, limits: RetentionLimits) => Promise<RetentionStep>;
   readonly state: Retaining['state'];
   readonly restore: Retaining['restore'];
@@ -66,7 +66,7 @@ export function createRetaining(options: {
   return {
     ...{ state, restore },
     async step(sensor, limits) {
-      if (limits.rawBefore === undefined || book.versionOf(sensor) === undefined) {
+      if (limits.rawBefore === undefined || !book.isCorrected(sensor)) {
         return take(sensor, limits);
       }
       const rawBefore = await keepsLast(sensor, limits.rawBefore);
