@@ -1,6 +1,13 @@
 import type { Instant } from '../lib/clock.ts';
 import type { Scope } from './access/scopes.ts';
-import type { AccessKeyId, DeviceId, UserId, Username } from './ids.ts';
+import {
+  type AccessKeyId,
+  type DeviceId,
+  guestUsername,
+  sameUsername,
+  type UserId,
+  type Username,
+} from './ids.ts';
 
 /** Limits within which an access key acts as its owner; absent lists narrow nothing. */
 export interface KeyLimits {
@@ -55,6 +62,16 @@ export function asSeerOfActuators(actor: Actor): Actor {
   }
   const scopes = new Set<Scope>([...actor.key.scopes, 'devices:view', 'devices-data:view']);
   return { ...actor, key: { ...actor.key, scopes } };
+}
+
+/** The account by whose name the actor acts; a guest's is the guest. */
+export const usernameOf = (actor: Actor): Username =>
+  actor.kind === 'guest' ? guestUsername : actor.username;
+
+/** Whether the actor is the owner or an admin, in person: never a key. */
+export function isInCharge(actor: Actor, { owner }: { readonly owner: Username }): boolean {
+  if (actor.kind === 'guest' || actor.key !== undefined) return false;
+  return actor.kind === 'admin' || sameUsername(actor.username, owner);
 }
 
 /** Whether an administrator brings data from elsewhere: no quota and no value limit holds. */

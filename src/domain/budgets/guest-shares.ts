@@ -1,6 +1,7 @@
 import { createLruCache } from '../../lib/cache.ts';
 import type { Actor } from '../actor.ts';
 import { DomainError } from '../errors.ts';
+import { guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Payer, payerOf } from './budget.ts';
 
@@ -36,16 +37,23 @@ export function createGuestShares() {
 export type GuestShares = ReturnType<typeof createGuestShares>;
 
 /**
- * Lets a guest make one of `what`: counts it for the address, and gives it back when `make`
- * answers 'duplicate' or throws. Throws unavailable when guests have all they may have,
- * limit_reached when the address has half of that.
+ * Lets the actor make one of `what`. One that a guest makes counts for the address, and not any
+ * more when `make` answers 'duplicate' or throws. Throws unavailable when guests have all they may
+ * have, limit_reached when the address has half of that.
  */
-export async function makeAsGuest<Outcome extends string>(
-  shares: GuestShares,
+export async function makeWithin<Outcome extends string>(
+  guests: {
+    readonly shares: GuestShares;
+    readonly what: string;
+    readonly max: number;
+    readonly store: { countOwnedBy(owner: Username): Promise<number> };
+  },
   actor: Actor,
-  { what, used, max }: GuestsQuota & { readonly what: string },
   make: () => Promise<Outcome>,
 ): Promise<Outcome> {
+  if (actor.kind !== 'guest') return make();
+  const { shares, what, max } = guests;
+  const used = await guests.store.countOwnedBy(guestUsername);
   if (used >= max) {
     throw new DomainError(
       'unavailable',

@@ -3,11 +3,11 @@ import type { JsonValue } from '../../lib/json.ts';
 import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import type { Access } from '../access/policy.ts';
 import type { Scope } from '../access/scopes.ts';
-import { type Actor, asSeerOfActuators } from '../actor.ts';
+import { type Actor, asSeerOfActuators, usernameOf } from '../actor.ts';
 import { type Payer, payerOf } from '../budgets/budget.ts';
 import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { invalid, notFound } from '../errors.ts';
-import { type ActuatorId, type DeviceId, guestUsername, type Username } from '../ids.ts';
+import type { ActuatorId, DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import { type Actuator, type ActuatorChanges, withoutSetting } from './actuator.ts';
@@ -224,9 +224,6 @@ function requireActuator(device: Device, actuatorId: ActuatorId): Actuator {
   if (actuator === undefined) throw noActuator(device.id, actuatorId);
   return actuator;
 }
-
-const usernameOf = (actor: Actor): Username =>
-  actor.kind === 'guest' ? guestUsername : actor.username;
 
 const noActuator = (id: DeviceId, actuatorId: ActuatorId) =>
   notFound(`device ${id} has no actuator with id ${actuatorId}`);

@@ -6,8 +6,8 @@ import { acceptorOf, handingOver } from '../access/handing-over.ts';
 import type { Access } from '../access/policy.ts';
 import type { Resource } from '../access/scopes.ts';
 import type { Viewer } from '../access/viewer.ts';
-import type { Actor } from '../actor.ts';
-import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
+import { type Actor, usernameOf } from '../actor.ts';
+import { createGuestShares, makeWithin } from '../budgets/guest-shares.ts';
 import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import type { ChangeSource } from '../changes.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
@@ -129,30 +129,21 @@ export function createDevices(options: {
     if ((await store.update(id, changes, clock.now())) === 'missing') throw noDevice(id);
   }
 
-  async function insert(actor: Actor, device: Device): Promise<'inserted' | 'duplicate'> {
-    if (actor.kind !== 'guest') return store.insert(device);
-    const used = await store.countOwnedBy(guestUsername);
-    const rule = { what: 'devices', used, max: limits.guestDevicesMax };
-    const outcome = await makeAsGuest(shares, actor, rule, () => store.insert(device));
-    if (outcome === 'inserted') room.addFor(actor, device.owner, JSON.stringify(device).length);
-    return outcome;
-  }
-
   return {
     /** Creates a device; without a token it belongs to the guest and is public [spec 5.5]. */
     async create(actor: Actor, device: NewDevice): Promise<void> {
       requireCreation(actor, device.id);
       const now = Math.max(clock.now(), removedAt + 1);
-      const owner = actor.kind === 'guest' ? guestUsername : actor.username;
-      room.require(actor, owner);
-      const outcome = await insert(actor, {
+      const made: Device = {
         ...device,
-        ...(actor.kind === 'guest' && { visibility: 'public' as const }),
-        owner,
-        createdAt: now,
-        modifiedAt: now,
-      });
+        ...(actor.kind === 'guest' && { visibility: 'public' }),
+        ...{ owner: usernameOf(actor), createdAt: now, modifiedAt: now },
+      };
+      room.require(actor, made.owner);
+      const guests = { shares, what: 'devices', max: limits.guestDevicesMax, store };
+      const outcome = await makeWithin(guests, actor, () => store.insert(made));
       if (outcome === 'duplicate') throw conflict(`the device id ${device.id} is taken`);
+      room.addFor(actor, made.owner, JSON.stringify(made).length);
     },
     /** The device, if the actor may view it. Throws not_found, forbidden. */
     get: (actor: Actor, id: DeviceId) => requireRight(actor, 'devices:view', id),

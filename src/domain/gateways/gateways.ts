@@ -6,8 +6,8 @@ import { acceptorOf, handingOver, knowsOffer } from '../access/handing-over.ts';
 import { type Access, requireCreation } from '../access/policy.ts';
 import type { Resource } from '../access/scopes.ts';
 import { createViewer, type Viewer, type VisibleTo, within } from '../access/viewer.ts';
-import type { Actor } from '../actor.ts';
-import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
+import { type Actor, usernameOf } from '../actor.ts';
+import { createGuestShares, makeWithin } from '../budgets/guest-shares.ts';
 import type { Device, DeviceChanges } from '../devices/device.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { type GatewayId, guestUsername, type Username } from '../ids.ts';
@@ -100,13 +100,6 @@ export function createGateways(options: {
     if ((await store.update(id, changes, clock.now())) === 'missing') throw noGateway(id);
   }
 
-  async function insert(actor: Actor, gateway: Gateway): ReturnType<typeof store.insert> {
-    if (actor.kind !== 'guest') return store.insert(gateway);
-    const used = await store.countOwnedBy(guestUsername);
-    const rule = { what: 'gateways', used, max: limits.guestGatewaysMax };
-    return makeAsGuest(shares, actor, rule, () => store.insert(gateway));
-  }
-
   const viewerOf = (actor: Actor): Promise<Viewer> =>
     createViewer({ actor, kind: 'gateway', grants, settings: access.settings });
 
@@ -115,13 +108,13 @@ export function createGateways(options: {
     async create(actor: Actor, gateway: NewGateway): Promise<void> {
       requireCreation(actor, 'gateways:update');
       const now = clock.now();
-      const outcome = await insert(actor, {
+      const made: Gateway = {
         ...gateway,
-        ...(actor.kind === 'guest' && { visibility: 'public' as const }),
-        owner: actor.kind === 'guest' ? guestUsername : actor.username,
-        createdAt: now,
-        modifiedAt: now,
-      });
+        ...(actor.kind === 'guest' && { visibility: 'public' }),
+        ...{ owner: usernameOf(actor), createdAt: now, modifiedAt: now },
+      };
+      const room = { shares, what: 'gateways', max: limits.guestGatewaysMax, store };
+      const outcome = await makeWithin(room, actor, () => store.insert(made));
       if (outcome === 'duplicate') throw conflict(`the gateway id ${gateway.id} is taken`);
     },
     /** The gateway, if the actor may view it. Throws not_found, forbidden. */

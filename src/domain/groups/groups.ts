@@ -1,5 +1,5 @@
 import { createId } from '../../lib/secret-token.ts';
-import type { Actor, Person } from '../actor.ts';
+import { type Actor, isInCharge } from '../actor.ts';
 import { DomainError, invalid, notFound } from '../errors.ts';
 import { type GroupId, parseGroupId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -52,10 +52,6 @@ export async function requireGroup(store: GroupStore, actor: Actor, id: GroupId)
   const group = await store.find(id);
   if (group === undefined || !isInCharge(person, group)) throw noGroup(id);
   return group;
-}
-
-function isInCharge(person: Person, group: Group): boolean {
-  return person.kind === 'admin' || person.username === group.owner;
 }
 
 /** Groups of users, for their owner and admins; to others a group does not exist. */

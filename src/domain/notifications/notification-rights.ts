@@ -4,12 +4,12 @@ import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { GrantStore } from '../access/grant.ts';
 import type { Access } from '../access/policy.ts';
 import { createViewer, reaches, within } from '../access/viewer.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, isInCharge } from '../actor.ts';
 import type { LongWork } from '../budgets/long-work.ts';
 import type { ChangeSource } from '../changes.ts';
 import type { DeviceHead, DeviceStore } from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
-import { type DeviceId, sameUsername } from '../ids.ts';
+import type { DeviceId } from '../ids.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import { isAnother, isAnotherTarget } from './firing.ts';
 import type { Action, BoundDevice, Notification, NotificationDraft } from './notification.ts';
@@ -172,10 +172,4 @@ function isOpen(notification: Notification, seen: Unhidden): boolean {
     const head = seen.get(id);
     return head !== undefined && !isAnother(notification, head);
   });
-}
-
-/** Whether the actor is its owner or an admin, in person. */
-export function isInCharge(actor: Actor, { owner }: Notification): boolean {
-  if (actor.kind === 'guest' || actor.key !== undefined) return false;
-  return actor.kind === 'admin' || sameUsername(actor.username, owner);
 }

@@ -4,7 +4,7 @@ import { createHexId } from '../../lib/secret-token.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import type { GrantStore } from '../access/grant.ts';
 import type { Access } from '../access/policy.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, isInCharge } from '../actor.ts';
 import { budgetError, type Payer, payerOf } from '../budgets/budget.ts';
 import type { Budgets } from '../budgets/budgets.ts';
 import type { LongWork } from '../budgets/long-work.ts';
@@ -31,7 +31,7 @@ import type {
   NotificationDraft,
   TalliedNotification,
 } from './notification.ts';
-import { createNamedDevices, createReadable, isInCharge } from './notification-rights.ts';
+import { createNamedDevices, createReadable } from './notification-rights.ts';
 import type { NotificationStore } from './notification-store.ts';
 import type { Notifier } from './notifier.ts';
 import { bound, createAccountOf, type Reach, type Unreachable } from './recipients.ts';

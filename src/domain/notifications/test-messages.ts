@@ -2,11 +2,12 @@ import type { Clock } from '../../lib/clock.ts';
 import { createFailureLimiter } from '../../lib/failure-limiter.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
-import { notFound, tooMany } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import { notConfigured } from '../socials/socials.ts';
 import { requireOwnAccount } from '../users/account-access.ts';
+import { countTry } from '../users/failure-limiters.ts';
 import { messageWords } from '../users/message-language.ts';
 import type { User, UserStore } from '../users/user.ts';
 import type { Channel, Outcome } from './channel.ts';
@@ -75,9 +76,7 @@ export function createTestMessages(parts: {
       if (name === undefined) {
         throw notFound(`there is no channel ${text}: use ${channelNames.join(', ')}`);
       }
-      const waitMs = limiter.blockedForMs(user.id);
-      if (waitMs > 0) throw tooMany('test messages', waitMs);
-      limiter.recordFailure(user.id);
+      countTry('test messages', [limiter, user.id]);
       const outcome = await trySend(user, name, languages);
       reporter.deliveryTried(name, outcome.kind === 'refused' ? 'failed' : outcome.kind);
       return outcome.kind === 'sent'

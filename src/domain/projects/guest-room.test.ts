@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { noon } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import { type Actor, guest, guestAt } from '../actor.ts';
-import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
+import { createGuestShares, makeWithin } from '../budgets/guest-shares.ts';
 import { createGateways } from '../gateways/gateways.ts';
 import { type GatewayId, guestUsername, parseUserId, parseUsername } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -73,12 +73,13 @@ test('guests at one address make half of what all guests may have, others go on'
 
 test('what could not be made does not count for the address', async () => {
   const shares = createGuestShares();
-  const [one, room] = [guestAt('192.0.2.1'), { what: 'things', used: 2, max: 4 }];
+  const one = guestAt('192.0.2.1');
+  const room = { shares, what: 'things', max: 4, store: { countOwnedBy: async () => 2 } };
   const failing = async (): Promise<string> => {
     throw new Error('the disk is full');
   };
   for (let at = 0; at < 3; at += 1) {
-    await assert.rejects(makeAsGuest(shares, one, room, failing), /the disk is full/);
+    await assert.rejects(makeWithin(room, one, failing), /the disk is full/);
   }
-  assert.equal(await makeAsGuest(shares, one, room, async () => 'inserted'), 'inserted');
+  assert.equal(await makeWithin(room, one, async () => 'inserted'), 'inserted');
 });

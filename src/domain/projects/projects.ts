@@ -3,13 +3,12 @@ import type { GrantStore } from '../access/grant.ts';
 import { type Access, requireCreation } from '../access/policy.ts';
 import type { Resource } from '../access/scopes.ts';
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
-import type { Actor } from '../actor.ts';
-import { createGuestShares, makeAsGuest } from '../budgets/guest-shares.ts';
+import { type Actor, isInCharge, usernameOf } from '../actor.ts';
+import { createGuestShares, makeWithin } from '../budgets/guest-shares.ts';
 import { conflict, notFound } from '../errors.ts';
 import {
   type DeviceId,
   type GatewayId,
-  guestUsername,
   type ProjectId,
   parseProjectId,
   type Username,
@@ -107,20 +106,15 @@ export function createProjects(options: {
     return project;
   }
 
-  async function insert(actor: Actor, project: Project): ReturnType<typeof store.insert> {
-    if (actor.kind !== 'guest') return store.insert(project);
-    const used = await store.countOwnedBy(guestUsername);
-    const rule = { what: 'projects', used, max: limits.guestProjectsMax };
-    return makeAsGuest(shares, actor, rule, () => store.insert(project));
-  }
-
   return {
     /** Answers the id of the new project. */
     async create(actor: Actor, project: NewProject): Promise<ProjectId> {
       requireCreation(actor, 'projects:update');
       const { id = parseProjectId(createId()), ...fields } = project;
-      const owner = actor.kind === 'guest' ? guestUsername : actor.username;
-      const outcome = await insert(actor, { ...fields, id, owner });
+      const room = { shares, what: 'projects', max: limits.guestProjectsMax, store };
+      const outcome = await makeWithin(room, actor, () =>
+        store.insert({ ...fields, id, owner: usernameOf(actor) }),
+      );
       if (outcome === 'duplicate') throw conflict(`the project id ${id} is taken`);
       return id;
     },
@@ -147,9 +141,3 @@ export function createProjects(options: {
   };
 }
 export type Projects = ReturnType<typeof createProjects>;
-
-/** Whether the actor may share the project: its owner or an admin, never a key. */
-function isInCharge(actor: Actor, { owner }: Project): boolean {
-  if (actor.kind === 'guest' || actor.key !== undefined) return false;
-  return actor.kind === 'admin' || actor.username === owner;
-}

@@ -1,14 +1,13 @@
 import { createLruCache } from '../../lib/cache.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
-import type { FailureLimiter } from '../../lib/failure-limiter.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
 import { networkOf, wideNetworkOf } from '../budgets/budget.ts';
-import { DomainError, forbidden, invalid, tooMany } from '../errors.ts';
+import { DomainError, forbidden, invalid } from '../errors.ts';
 import type { Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requireOwnAccount } from './account-access.ts';
-import type { FailureLimiters } from './failure-limiters.ts';
+import { countTry, type FailureLimiters } from './failure-limiters.ts';
 import { type CodeChannel, type CodeSender, messageWords } from './message-language.ts';
 import type { AddressProof, Profile, ProofChannel, User, UserStore } from './user.ts';
 
@@ -128,12 +127,6 @@ export function createAddressProving(options: {
     return [own, [firstByTarget, target], here] as const;
   }
 
-  function count(counters: readonly (readonly [FailureLimiter, string])[]): void {
-    const waitMs = Math.max(...counters.map(([limiter, key]) => limiter.blockedForMs(key)));
-    if (waitMs > 0) throw tooMany('codes were asked for', waitMs);
-    for (const [limiter, key] of counters) limiter.recordFailure(key);
-  }
-
   /** Calls and text messages cost what deliveries cost. */
   async function pay(user: User, channel: CodeChannel): Promise<void> {
     if (channel === 'email') return;
@@ -161,11 +154,12 @@ export function createAddressProving(options: {
       if (proof !== undefined && proof.by !== 'earlier') return;
       if (!codes.channels.has(by)) throw notConfigured(by);
       const key = addressKey(kind, address);
-      count([
+      countTry(
+        'codes were asked for',
         [byUser, user.id],
         [byNetwork, networkOf(from)],
         ...countersOf(user, key, networkOf(from)),
-      ]);
+      );
       await pay(user, by);
       const code = createCode();
       pending.set(`${user.id} ${kind} ${key}`, {

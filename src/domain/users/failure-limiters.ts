@@ -6,6 +6,7 @@ import {
 } from '../../lib/failure-limiter.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { signText } from '../../lib/secret-token.ts';
+import { tooMany } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /** Failures counted for a key since its first one. */
@@ -147,6 +148,16 @@ function readTold(text: string): readonly FailureNews[] {
 interface FailureBounds {
   readonly failuresMax: number;
   readonly windowMs: number;
+}
+
+/** Counts a try under each of these keys. Throws rate_limited where one of them has to wait. */
+export function countTry(
+  what: string,
+  ...counters: readonly (readonly [limiter: FailureLimiter, key: string])[]
+): void {
+  const waitMs = Math.max(...counters.map(([limiter, key]) => limiter.blockedForMs(key)));
+  if (waitMs > 0) throw tooMany(what, waitMs);
+  for (const [limiter, key] of counters) limiter.recordFailure(key);
 }
 
 interface Counter {

@@ -2,9 +2,10 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { codeSpelling, createCode, hashSecret } from '../../lib/secret-token.ts';
 import { networkOf, wideNetworkOf } from '../budgets/budget.ts';
-import { DomainError, tooMany, unauthenticated } from '../errors.ts';
+import { DomainError, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import { countTry } from './failure-limiters.ts';
 import { findResetTarget, type LoginParts, type ResetTarget } from './logins.ts';
 import { type CodeSender, messageWords } from './message-language.ts';
 import { requireStrongPassword } from './password-work.ts';
@@ -95,9 +96,7 @@ export function createPasswordResets(
     }): Promise<void> {
       if (!isPossible) throw noMail();
       const network = networkOf(address);
-      const waitMs = byAddress.blockedForMs(network);
-      if (waitMs > 0) throw tooMany('requests for a new password', waitMs);
-      byAddress.recordFailure(network);
+      countTry('requests for a new password', [byAddress, network]);
       const target = await findResetTarget(users, login);
       if (target === undefined) return;
       // The mails before it hold codes that are good: no stranger can ask them away.

@@ -5,12 +5,12 @@ import type { Pace } from '../../../lib/scheduling/fair-slices.ts';
 import { createKeyedSequence } from '../../../lib/scheduling/payer-queues.ts';
 import { createHexId } from '../../../lib/secret-token.ts';
 import { formatTimestamp } from '../../../lib/timestamp.ts';
-import type { Actor } from '../../actor.ts';
+import { type Actor, usernameOf } from '../../actor.ts';
 import type { StorageQuotas } from '../../budgets/storage-quotas.ts';
 import { noSensor } from '../../devices/devices.ts';
 import { isTooLarge, valueTooLarge } from '../../devices/value-size.ts';
 import { DomainError, notFound } from '../../errors.ts';
-import { type CorrectionId, guestUsername, parseCorrectionId, type Username } from '../../ids.ts';
+import { type CorrectionId, parseCorrectionId } from '../../ids.ts';
 import { limits } from '../../limits.ts';
 import { type Datapoint, orderTime, type SensorRef } from '../datapoint.ts';
 import { type DatapointColumns, datapointsOf } from '../datapoint-columns.ts';
@@ -84,7 +84,14 @@ export function createCorrections(options: CorrectionOptions) {
       const id = parseCorrectionId(createHexId());
       const { touched, ...what } = draft;
       const ref = { deviceId: sensor.deviceId, sensorId: sensor.sensorId };
-      const correction = { id, ...ref, ...what, ...touched, by: nameOf(actor), createdAt: until };
+      const correction = {
+        id,
+        ...ref,
+        ...what,
+        ...touched,
+        by: usernameOf(actor),
+        createdAt: until,
+      };
       const outcome = await book.insert(correction);
       if (outcome === 'missing') throw noSensor(sensor.deviceId, sensor.sensorId);
       if (outcome === 'too_many') throw tooMany();
@@ -182,9 +189,6 @@ function requireUndoable(
       'the same time: undo that one first',
   );
 }
-
-const nameOf = (actor: Actor): Username =>
-  actor.kind === 'guest' ? guestUsername : actor.username;
 
 const noCorrection = () => notFound('there is no correction with this id');
 
