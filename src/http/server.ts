@@ -229,8 +229,8 @@ function createFastify(
     ...settings,
     https: {
       ...{ ...tls.pair, allowHalfOpen: true },
-      // Gateways name MQTT already in the handshake, on the port of HTTP.
-      ALPNProtocols: ['http/1.1', 'mqtt'],
+      // Gateways name MQTT already in the handshake, on the port of HTTP; those of AWS their way.
+      ALPNProtocols: ['http/1.1', 'http/1.0', 'mqtt', 'x-amzn-mqtt-ca'],
       ...{ handshakeTimeout: timeouts.handshakeMs, ...ofServer },
     },
   });

@@ -161,12 +161,17 @@ test('a client that names MQTT in the handshake of TLS speaks it on the HTTPS po
     await once(socket, 'secureConnect');
     return socket;
   };
-  const socket = await offered('mqtt');
-  assert.equal(socket.alpnProtocol, 'mqtt');
-  socket.write(connectPacket);
-  const [connack] = (await once(socket, 'data')) as [Buffer];
-  assert.deepEqual([...connack], [0x20, 2, 0, 0]);
-  socket.destroy();
+  for (const name of ['mqtt', 'x-amzn-mqtt-ca']) {
+    const socket = await offered(name);
+    assert.equal(socket.alpnProtocol, name);
+    socket.write(connectPacket);
+    const [connack] = (await once(socket, 'data')) as [Buffer];
+    assert.deepEqual([...connack], [0x20, 2, 0, 0]);
+    socket.destroy();
+  }
+  // As curl --http1.0 does.
+  const older = await talk(await offered('http/1.0'), 'GET /healthz HTTP/1.0\r\n\r\n');
+  assert.match(older, /^HTTP\/1\.[01] 200/);
   const both = await offered('h2', 'http/1.1', 'mqtt');
   assert.equal(both.alpnProtocol, 'http/1.1');
   both.destroy();
