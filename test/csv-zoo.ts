@@ -37,6 +37,11 @@ export const csvZoo: readonly CsvFile[] = [
   { name: 'CR', bytes: utf8(`timestamp,value\r${nine},21.5\r${ten},22\r`), stored: two },
   { name: 'a byte order mark', bytes: utf8(`\u{feff}${head}${nine},21.5\n${ten},22`), stored: two },
   {
+    name: 'a column beside the times with a name of its own',
+    bytes: utf8(`Time;Temperatur (\u{b0}C);\n${nine};21,5;\n${ten};22;\n`),
+    stored: two,
+  },
+  {
     name: 'semicolons and decimal commas',
     bytes: utf8(`timestamp;value\n${nine};21,5\n${ten};22\n`),
     stored: two,

@@ -147,8 +147,16 @@ function columnsOf(
       ? []
       : [{ at: place, deviceId: device, sensorId: sensor }];
   });
-  if (shared.timestamp === undefined || values.length === 0) return undefined;
-  return { ...shared, values, isWide: true };
+  const { timestamp } = shared;
+  if (timestamp === undefined) return undefined;
+  if (values.length > 0) return { ...shared, values, isWide: true };
+  // As loggers write: of two columns the one beside the times has the values, whatever its name.
+  const others = cells.flatMap((cell, at) => (at === timestamp.at || isBlank(cell) ? [] : [at]));
+  const [only] = others;
+  const isSensors = [shared.device, shared.sensor, shared.received?.at].includes(only);
+  return only === undefined || others.length > 1 || isSensors
+    ? undefined
+    : { ...shared, values: [{ at: only }] };
 }
 
 /** Ids have neither slashes nor brackets, of which names of zones have some. */
