@@ -61,16 +61,12 @@ export const EvaluationMessage = Type.Object(
   { title: 'Evaluation' },
 );
 
-export function evaluationToWire(evaluation: Evaluation): Static<typeof EvaluationMessage> {
-  const { at, deviceId, sensorId, value, outcome } = evaluation;
-  return defined({
-    timestamp: formatTimestamp(at),
-    device_id: deviceId,
-    sensor_id: sensorId,
-    value,
-    outcome,
-  });
-}
+export const evaluationToWire = (evaluation: Evaluation): Static<typeof EvaluationMessage> =>
+  defined({ ...seenToWire(evaluation), outcome: evaluation.outcome });
+
+const seenToWire = ({ at, deviceId, sensorId, value }: Omit<Evaluation, 'outcome'>) => ({
+  ...{ timestamp: formatTimestamp(at), device_id: deviceId, sensor_id: sensorId, value },
+});
 
 const PreviewRequestMessage = Type.Object(
   {
@@ -128,15 +124,7 @@ export function previewToWire(
     datapoints,
     came_late: cameLate,
     expression_note: note,
-    firings: firings.map(({ at, deviceId, sensorId, value, message }) =>
-      defined({
-        timestamp: formatTimestamp(at),
-        device_id: deviceId,
-        sensor_id: sensorId,
-        value,
-        message,
-      }),
-    ),
+    firings: firings.map((one) => defined({ ...seenToWire(one), message: one.message })),
   });
 }
 

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import type { RefusedPush } from '../domain/datapoints/refusal-book.ts';
+import { pushProblems, type RefusedPush } from '../domain/datapoints/refusal-book.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { defined } from '../lib/record.ts';
-import { optional, Plain } from './fields.ts';
+import { OneOf, optional, Plain } from './fields.ts';
 import type { ExactCode } from './refusal-code.ts';
 
 /** A code that answers have: an exact one, or the kind of the error. */
@@ -11,24 +11,8 @@ export type RefusalCode = ExactCode | ErrorCode;
 export const RefusalMessage = Type.Object(
   {
     date: Type.String({ format: 'date-time', description: 'The last time.' }),
-    problem: Type.Union(
-      [
-        Type.Literal('no_key'),
-        Type.Literal('wrong_key'),
-        Type.Literal('not_allowed'),
-        Type.Literal('unknown_device'),
-        Type.Literal('unknown_sensor'),
-        Type.Literal('wrong_path'),
-        Type.Literal('unreadable'),
-        Type.Literal('clock_ahead'),
-        Type.Literal('too_large'),
-        Type.Literal('too_often'),
-        Type.Literal('no_room'),
-        Type.Literal('unavailable'),
-      ],
-      { description: 'What was wrong; a newer service may know more.' },
-    ),
-    via: Type.Union([Type.Literal('http'), Type.Literal('mqtt')]),
+    problem: OneOf(pushProblems, 'What was wrong; a newer service may know more.'),
+    via: OneOf(['http', 'mqtt'], 'How it came.'),
     count: Type.Integer({ minimum: 1, description: 'How often, all alike.' }),
     ...optional({
       device_id: Plain('As it was sent.'),
@@ -51,15 +35,11 @@ export const RefusalMessage = Type.Object(
 
 export const refusalToWire = (refusal: RefusedPush) => {
   const { at, problem, via, count, deviceId, sensorId, path, description } = refusal;
-  const { excerpt, elements } = refusal;
   return defined({
     date: new Date(at).toISOString(),
     ...{ problem, via, count },
     device_id: deviceId,
     sensor_id: sensorId,
-    path,
-    description,
-    excerpt,
-    elements,
+    ...{ path, description, excerpt: refusal.excerpt, elements: refusal.elements },
   });
 };

@@ -75,39 +75,23 @@ export function rightsFromWire(message: unknown, kind: ResourceKind): readonly S
   return readRights(message).map((text) => parseScope(text, kind));
 }
 
-export const grantToWire = ({ username, scopes }: Grant) => ({ username, scopes });
+const groupOf = ({ groupId: group, groupName: name }: OwnedGroupGrant) => ({ group, name });
 
-export const givenGrantToWire = ({ kind, resource, username, scopes }: OwnedGrant) => ({
-  kind,
-  resource,
-  username,
-  scopes,
+/** Who has a grant, and to what. */
+export const grantToWire = (grant: Grant | OwnedGroupGrant) => ({
+  ...('groupId' in grant ? groupOf(grant) : { username: grant.username }),
+  scopes: grant.scopes,
 });
 
-export const receivedGrantToWire = ({ kind, resource, owner, scopes }: OwnedGrant) => ({
-  kind,
-  resource,
-  owner,
-  scopes,
+export const givenGrantToWire = (grant: OwnedGrant | OwnedGroupGrant) => ({
+  ...{ kind: grant.kind, resource: grant.resource },
+  ...grantToWire(grant),
 });
 
-export const groupGrantToWire = ({ groupId, groupName, scopes }: OwnedGroupGrant) => ({
-  group: groupId,
-  name: groupName,
-  scopes,
-});
-
-export const givenGroupGrantToWire = (grant: OwnedGroupGrant) => ({
-  kind: grant.kind,
-  resource: grant.resource,
-  ...groupGrantToWire(grant),
-});
-
-export const receivedGroupGrantToWire = (grant: OwnedGroupGrant) => ({
-  kind: grant.kind,
-  resource: grant.resource,
-  owner: grant.owner,
-  ...groupGrantToWire(grant),
+export const receivedGrantToWire = (grant: OwnedGrant | OwnedGroupGrant) => ({
+  ...{ kind: grant.kind, resource: grant.resource, owner: grant.owner },
+  ...('groupId' in grant && groupOf(grant)),
+  scopes: grant.scopes,
 });
 
 const scopes = Type.Array(Word(), {

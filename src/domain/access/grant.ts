@@ -16,12 +16,8 @@ export interface OwnedGrant extends Grant {
 }
 
 /** The record that an owner gave rights on one resource to the members of a group. */
-export interface GroupGrant {
-  readonly kind: ResourceKind;
-  readonly resource: string;
+export interface GroupGrant extends Omit<Grant, 'username'> {
   readonly groupId: GroupId;
-  /** In the order of `grantableOn`, never empty. */
-  readonly scopes: readonly Scope[];
 }
 
 /** A group's grant with the name of the group and the owner of what it is about. */

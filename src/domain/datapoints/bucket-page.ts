@@ -204,14 +204,9 @@ const tooLongBuckets = (): Error =>
     'the values are too long for one answer: ask for a shorter range, or pages by limit and offset',
   );
 
-export interface Totals {
+/** Buckets of all sensors together. */
+export interface Totals extends Omit<BucketPage, 'buckets'> {
   readonly buckets: readonly Bucket[];
-  /** Datapoints that are no numbers, where numbers were asked for. */
-  readonly skipped: number;
-  /** All buckets, whatever the page. */
-  readonly total: number;
-  /** About what the buckets take in memory. */
-  readonly keptBytes: number;
 }
 
 const withOrder: ReadonlySet<Aggregate> = new Set<Aggregate>(['first', 'last']);

@@ -92,20 +92,13 @@ export function refusedElementsOf(error: unknown): RefusedElements | undefined {
   return causes.get(error) ?? refusedElementsOf(error.cause);
 }
 
-/** Problem of a push, as plainly as its sender may learn it. */
-export type PushProblem =
-  | 'no_key'
-  | 'wrong_key'
-  | 'not_allowed'
-  | 'unknown_device'
-  | 'unknown_sensor'
-  | 'wrong_path'
-  | 'unreadable'
-  | 'clock_ahead'
-  | 'too_large'
-  | 'too_often'
-  | 'no_room'
-  | 'unavailable';
+/** Problems of a push, as plainly as its sender may learn them. */
+export const pushProblems = [
+  ...(['no_key', 'wrong_key', 'not_allowed', 'unknown_device', 'unknown_sensor'] as const),
+  ...(['wrong_path', 'unreadable', 'clock_ahead', 'too_large', 'too_often'] as const),
+  ...(['no_room', 'unavailable'] as const),
+] as const;
+export type PushProblem = (typeof pushProblems)[number];
 
 /** A refused push, or several alike; of its content what sentences and elements quote. */
 export interface RefusedPush {

@@ -23,12 +23,7 @@ import {
 } from './bucket-page.ts';
 import { type Datapoint, orderTime } from './datapoint.ts';
 import { type DatapointColumns, type SensorRows, toDatapointColumns } from './datapoint-columns.ts';
-import {
-  type DatapointStore,
-  type Page,
-  readColumnSteps,
-  type StepBudget,
-} from './datapoint-store.ts';
+import { readColumnSteps, type StepBudget } from './datapoint-store.ts';
 import { createDownsampling } from './downsampling.ts';
 import { type HistoryQuery, pageOf, type ReadParts, standsFromOf, storeFor } from './history.ts';
 import { createColumnMerge, mergedRows } from './merged-history.ts';
@@ -242,13 +237,7 @@ const hoursPerStep = 2_048;
  * For plots: the least and the greatest number of each hour of which retention took the datapoints,
  * at its beginning, in the order of the page. None for a page that ends after so many datapoints.
  */
-async function readHourEnds(options: {
-  readonly datapoints: Pick<DatapointStore, 'standsFrom' | 'hours'>;
-  readonly source: Source;
-  readonly page: Page;
-  readonly query: { readonly isCalibrated: boolean };
-  readonly pace: Pace;
-}): Promise<DatapointColumns> {
+async function readHourEnds(options: Omit<SourceRead, 'room'>): Promise<DatapointColumns> {
   const { datapoints, source, page, query, pace } = options;
   const ends: Datapoint[] = [];
   const calibration = query.isCalibrated ? source.sensor.calibration : undefined;

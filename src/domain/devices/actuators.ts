@@ -108,15 +108,7 @@ export function createActuators(options: {
   async function set(
     id: DeviceId,
     actuatorId: ActuatorId,
-    {
-      payer,
-      ...setting
-    }: {
-      readonly value: JsonValue;
-      readonly by: Username;
-      readonly payer: Payer;
-      readonly forMs?: number;
-    },
+    { payer, ...setting }: Setting,
   ): Promise<Actuator> {
     const outcome = await storeTurns.run(payer, () =>
       store.stepActuator(id, actuatorId, { kind: 'set', at: clock.now(), ...setting }),
@@ -129,12 +121,7 @@ export function createActuators(options: {
   async function setForAWhile(
     id: DeviceId,
     actuatorId: ActuatorId,
-    setting: {
-      readonly value: JsonValue;
-      readonly by: Username;
-      readonly forMs: number;
-      readonly payer: Payer;
-    },
+    setting: Setting & { readonly forMs: number },
   ): Promise<void> {
     const { payer } = setting;
     timedSettings.reserve(payer);
@@ -217,6 +204,13 @@ export function createActuators(options: {
       if (outcome === 'missing') throw noActuator(id, actuatorId);
     },
   };
+}
+
+interface Setting {
+  readonly value: JsonValue;
+  readonly by: Username;
+  readonly payer: Payer;
+  readonly forMs?: number;
 }
 
 function requireActuator(device: Device, actuatorId: ActuatorId): Actuator {

@@ -8,9 +8,7 @@ import {
   createdInvitationToWire,
   GrantMessage,
   givenGrantToWire,
-  givenGroupGrantToWire,
   grantToWire,
-  groupGrantToWire,
   InvitationMessage,
   invitationToWire,
   MyGrantsMessage,
@@ -19,7 +17,6 @@ import {
   RightsMessage,
   readInvitation,
   receivedGrantToWire,
-  receivedGroupGrantToWire,
   rightsFromWire,
   targetToWire,
 } from '../../wire/sharing.ts';
@@ -48,7 +45,7 @@ export const grantRoutes =
         answer: messageAnswer('One entry per user, then one per group.', Type.Array(GrantMessage)),
         handle: async ({ actor, params }) => {
           const { users, groups } = await sharing.listGrants(actor, kind, idOf(params));
-          return json([...users.map(grantToWire), ...groups.map(groupGrantToWire)]);
+          return json([...users, ...groups].map(grantToWire));
         },
       }),
       route.put(`${path}/:username`, {
@@ -92,11 +89,8 @@ export function myGrantsRoute({ sharing }: Services): readonly Route[] {
     handle: async ({ actor }) => {
       const { given, received, givenToGroups, receivedByGroups } = await sharing.mine(actor);
       return json({
-        given: [...given.map(givenGrantToWire), ...givenToGroups.map(givenGroupGrantToWire)],
-        received: [
-          ...received.map(receivedGrantToWire),
-          ...receivedByGroups.map(receivedGroupGrantToWire),
-        ],
+        given: [...given, ...givenToGroups].map(givenGrantToWire),
+        received: [...received, ...receivedByGroups].map(receivedGrantToWire),
       });
     },
   });
