@@ -128,10 +128,15 @@ test('what clients of InfluxDB ask before they write is answered', async () => {
     assert.equal(ping.status, 204);
     assert.match(ping.headers.get('x-influxdb-version') ?? '', /^1\.6/);
   }
+  const health = await service.call({ path: '//health' });
+  assert.equal(health.status, 200);
+  assert.equal((health.json as { status: string }).status, 'pass');
   const ask = (query: string, method = 'GET', more = {}) =>
     service.call({ method, path: `//query?${query}`, headers: {}, ...more });
   const empty = { results: [{ statement_id: 0 }] };
   assert.deepEqual((await ask('q=CREATE+DATABASE+"farm"', 'POST')).json, empty);
+  const policy = 'CREATE RETENTION POLICY "a" ON "farm" DURATION 30d REPLICATION 1 DEFAULT';
+  assert.deepEqual((await ask(`q=${encodeURIComponent(policy)}`, 'POST')).json, empty);
   const type = 'application/x-www-form-urlencoded';
   const body = 'q=create database telegraf';
   assert.deepEqual((await ask('', 'POST', { body, type })).json, empty);

@@ -212,6 +212,9 @@ test('feeds, fields and the last of them are read in the shapes of ThingSpeak', 
     assertTaken(await read(path), 404);
   }
   assertTaken(await read('feeds.json?results=many&'), 400);
+  for (const name of ['average', 'median', 'sum', 'timescale', 'min', 'max']) {
+    assert.match((await read(`fields/1.json?${name}=60&`)).text, /not computed here/);
+  }
   assertTaken(await get('/channels/read/feeds.json'), 403);
   assertTaken(await get('/channels/read/feeds.json?api_key=kpk_wrong'), 401);
 });

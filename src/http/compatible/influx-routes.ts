@@ -144,6 +144,9 @@ const versionHeader = { 'x-influxdb-version': '1.6.7' };
 /** Answers what clients of InfluxDB ask before they write; `authenticate` knows their tokens. */
 export function mountInfluxQueries(scope: FastifyInstance, authenticate: Authenticate): void {
   scope.get('/ping', (_request, reply) => reply.code(204).headers(versionHeader).send());
+  // Clients of InfluxDB 2 ask here.
+  const health = { name: 'influxdb', message: 'ready for writes', status: 'pass', checks: [] };
+  scope.get('/health', (_request, reply) => reply.headers(versionHeader).send(health));
   scope.route({
     method: ['GET', 'POST'],
     url: '/query',
@@ -172,9 +175,11 @@ function statementsOf(query: string): readonly string[] {
   throw invalid(`a query may have ${endpointLimits.statementsMax} statements`);
 }
 
-/** There is one store, and every name of a database is that of it. */
+/** There is one store, and every name of a database, and of its policies, is that of it. */
 function resultOf(statement: string, index: number): object {
-  if (/^create\s+database\s+\S/i.test(statement)) return { statement_id: index };
+  if (/^create\s+(?:database|retention\s+policy)\s+\S/i.test(statement)) {
+    return { statement_id: index };
+  }
   if (/^show\s+databases$/i.test(statement)) {
     const series = [{ name: 'databases', columns: ['name'], values: [['kipimo']] }];
     return { statement_id: index, series };

@@ -141,7 +141,13 @@ async function gatherFeed(
   return { feed, fields };
 }
 
+/** Parameters by which ThingSpeak would answer other values than those that are stored. */
+const reckoned = ['average', 'median', 'sum', 'timescale', 'min', 'max'] as const;
+
+/** Throws invalid for what is not computed here: stored values are no answer to it. */
 function rangeOf(parameters: UpdateParameters, now: Instant) {
+  const unknown = reckoned.find((name) => parameters.has(name));
+  if (unknown) throw invalid(`${unknown} is not computed here: read aggregates of /api/v2`);
   const name = parameters.get('timezone');
   const zone = name === undefined ? undefined : readTimeZone(name);
   const at = (field: string): Instant | undefined => {
