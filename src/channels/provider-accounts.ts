@@ -1,5 +1,5 @@
 import type { Outcome } from '../domain/notifications/channel.ts';
-import { type HttpAnswer, type HttpClient, jsonObjectOf } from './http-exchange.ts';
+import { type HttpAnswer, type HttpCall, type HttpClient, jsonObjectOf } from './http-exchange.ts';
 import { nonsense, notReached, pauseOf, refused, retry, sanitized, sent } from './outcome.ts';
 import type { AfricasTalkingSettings, TwilioSettings } from './provider-settings.ts';
 
@@ -16,12 +16,9 @@ export interface ProviderParts<Settings> {
 /** Sends a form; `read` says what an answer means that is neither slow nor the provider's fault. */
 async function postForm(
   { http, now }: ProviderParts<unknown>,
-  form: {
+  form: Pick<HttpCall, 'url' | 'headers' | 'signal'> & {
     readonly provider: string;
-    readonly url: URL;
-    readonly headers: Readonly<Record<string, string>>;
     readonly fields: Readonly<Record<string, string>>;
-    readonly signal: AbortSignal;
   },
   read: (answer: Answered, body: JsonObject | undefined) => Outcome,
 ): Promise<Outcome> {

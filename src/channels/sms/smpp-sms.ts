@@ -10,12 +10,14 @@ import { refused, retry } from '../outcome.ts';
 import type { SmppSettings } from '../provider-settings.ts';
 import { type Alphabet, cutToParts, partsOf } from './sms-text.ts';
 
-/** Text messages to an operator's message centre by SMPP 3.4. */
-export async function createSmppSms(parts: {
+interface SmppParts {
   readonly settings: SmppSettings;
   readonly responseMs?: number;
   readonly enquireMs?: number;
-}): Promise<Channel & { close(): void }> {
+}
+
+/** Text messages to an operator's message centre by SMPP 3.4. */
+export async function createSmppSms(parts: SmppParts): Promise<Channel & { close(): void }> {
   const { settings } = parts;
   // The package is CommonJS: what it exports is the default.
   const { default: smpp } = await import('smpp');
@@ -153,12 +155,7 @@ type SmppPackage = Pick<typeof import('smpp'), 'Session'>;
  * A link with one bound session at a time, opened when needed and again after it broke: nothing is
  * connected before the first message.
  */
-function createSmppLink(parts: {
-  readonly smpp: SmppPackage;
-  readonly settings: SmppSettings;
-  readonly responseMs?: number;
-  readonly enquireMs?: number;
-}) {
+function createSmppLink(parts: SmppParts & { readonly smpp: SmppPackage }) {
   const { responseMs = channelLimits.smppResponseMs } = parts;
   const { enquireMs = channelLimits.smppEnquireMs } = parts;
   let opening: Promise<BoundSession | SmppAnswer> | undefined;
@@ -195,11 +192,8 @@ function createSmppLink(parts: {
   };
 }
 
-interface Opening {
+interface Opening extends Required<SmppParts> {
   readonly smpp: SmppPackage;
-  readonly settings: SmppSettings;
-  readonly responseMs: number;
-  readonly enquireMs: number;
   /** Ends the opening, whatever it waits for. */
   readonly signal: AbortSignal;
 }

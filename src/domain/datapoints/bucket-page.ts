@@ -40,6 +40,13 @@ export interface BucketColumnsPage extends Omit<BucketPage, 'buckets'> {
   readonly columns: BucketColumns;
 }
 
+interface PageParts {
+  readonly sources: readonly Source[];
+  readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
+  readonly pace: Pace;
+  readonly hold: Hold;
+}
+
 /** The aggregation of one sensor, from its beginning. */
 type ReadBuckets = (source: Source, room: StepBudget) => AsyncGenerator<AggregationStep>;
 
@@ -54,13 +61,9 @@ export const wholeStep: StepBudget = {
  * the sensors. While they are few all are kept from the pass that counts them; else a second pass
  * merges the sensors and keeps the page alone. Throws invalid when all were wanted of too many.
  */
-export async function readBucketPage(options: {
-  readonly sources: readonly Source[];
-  readonly read: ReadBuckets;
-  readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
-  readonly pace: Pace;
-  readonly hold: Hold;
-}): Promise<BucketPage> {
+export async function readBucketPage(
+  options: PageParts & { readonly read: ReadBuckets },
+): Promise<BucketPage> {
   const { sources, read, page, pace, hold } = options;
   const isAll = page.limit === Number.POSITIVE_INFINITY;
   const room = createBucketBudget(hold);
@@ -109,14 +112,13 @@ function readAgain(
 const bucketsPerLook = 64;
 
 /** The page of the buckets of all sensors; those of each come oldest first. */
-async function takePage(options: {
-  readonly streams: readonly AsyncGenerator<readonly Bucket[]>[];
-  readonly sources: readonly Source[];
-  readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
-  readonly total: number;
-  readonly pace: Pace;
-  readonly room: ReturnType<typeof createBucketBudget>;
-}): Promise<readonly SensorBucket[]> {
+async function takePage(
+  options: Omit<PageParts, 'hold'> & {
+    readonly streams: readonly AsyncGenerator<readonly Bucket[]>[];
+    readonly total: number;
+    readonly room: ReturnType<typeof createBucketBudget>;
+  },
+): Promise<readonly SensorBucket[]> {
   const { streams, sources, page, total, pace, room } = options;
   const count = Math.min(page.limit, limits.bucketsMax, Math.max(0, total - page.skip));
   const first = page.order === 'asc' ? page.skip : total - page.skip - count;
@@ -215,16 +217,14 @@ const withOrder: ReadonlySet<Aggregate> = new Set<Aggregate>(['first', 'last']);
  * Adds up all sensors in one bucket [contract 10]: the datapoints of each count alike, and their
  * increases are added. Throws invalid for first and last, which many sensors have not.
  */
-export async function readTotals(options: {
-  readonly sources: readonly Source[];
-  readonly read: (
-    source: Source,
-  ) => AsyncIterable<{ readonly made: readonly Tally[]; readonly skipped: number }>;
-  readonly plan: AggregationPlan;
-  readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
-  readonly pace: Pace;
-  readonly hold: Hold;
-}): Promise<Totals> {
+export async function readTotals(
+  options: PageParts & {
+    readonly read: (
+      source: Source,
+    ) => AsyncIterable<{ readonly made: readonly Tally[]; readonly skipped: number }>;
+    readonly plan: AggregationPlan;
+  },
+): Promise<Totals> {
   const { sources, read, plan, page, pace, hold } = options;
   const odd = plan.aggregates.find((name) => withOrder.has(name));
   if (odd !== undefined) throw invalid(`${odd} is of one sensor: leave across out`);
@@ -248,12 +248,12 @@ export async function readTotals(options: {
 const tallyBytes = 256;
 
 /** The page of those that have something to say, and how many have. */
-async function chosen(options: {
-  readonly totals: ReadonlyMap<number, Tally>;
-  readonly plan: AggregationPlan;
-  readonly page: Pick<Page, 'order' | 'skip' | 'limit'>;
-  readonly pace: Pace;
-}): Promise<{ readonly buckets: readonly Bucket[]; readonly total: number }> {
+async function chosen(
+  options: Pick<PageParts, 'page' | 'pace'> & {
+    readonly totals: ReadonlyMap<number, Tally>;
+    readonly plan: AggregationPlan;
+  },
+): Promise<{ readonly buckets: readonly Bucket[]; readonly total: number }> {
   const { totals, plan, page, pace } = options;
   // Sorted as numbers: a hundred thousand are in order within a slice.
   const keys = Float64Array.from(totals.keys()).sort();

@@ -68,14 +68,18 @@ export function createHistory(options: ReadParts): ReadHistory {
   };
 }
 
-/** The rows of one sensor, as they are shown, in steps of bounded size. */
-export function readRows<From extends Source>(read: {
+export interface RowsRead<From extends Source> {
   readonly store: Pick<DatapointStore, 'scan'>;
   readonly source: From;
   readonly page: Page;
   readonly query: Pick<HistoryQuery, 'isCalibrated'>;
   readonly pace: Pace;
-}): Steps<readonly SensorRows<From>[]> {
+}
+
+/** The rows of one sensor, as they are shown, in steps of bounded size. */
+export function readRows<From extends Source>(
+  read: RowsRead<From>,
+): Steps<readonly SensorRows<From>[]> {
   const { store: datapoints, source, page, query, pace } = read;
   const calibration = query.isCalibrated ? source.sensor.calibration : undefined;
   const steps = readColumnSteps({ datapoints, ref: source.ref, page, calibration, pace });

@@ -15,6 +15,7 @@ import {
   type HistoryQuery,
   pageOf,
   type ReadParts,
+  type RowsRead,
   readRows,
   standsFromOf,
   storeFor,
@@ -141,12 +142,8 @@ const rowsPerRun = 3;
 /** Datapoints between two checks of the clock. */
 const rowsPerLook = 64;
 
-interface MergeOptions<From> {
-  readonly store: Pick<DatapointStore, 'scan'>;
+interface MergeOptions<From extends Source> extends Omit<RowsRead<From>, 'source'> {
   readonly sources: readonly From[];
-  readonly page: Page;
-  readonly query: Pick<HistoryQuery, 'isCalibrated'>;
-  readonly pace: Pace;
   readonly hold?: Hold;
 }
 

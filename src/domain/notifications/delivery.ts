@@ -26,7 +26,10 @@ export type DeliveryProgress =
 export interface NewDelivery {
   /** Whom it reaches; the owner, for an actuator. */
   readonly username: string;
-  /** The account that had the name when the notification was saved. */
+  /**
+   * The account that had the name when the notification was saved, even if another has it now.
+   * Absent in what an earlier version filed.
+   */
   readonly accountId?: UserId;
   readonly channel: DeliveryTarget;
   /** The text, or what the actuator is set to as JSON. */
@@ -43,14 +46,9 @@ export interface FiledDelivery extends Omit<NewDelivery, 'isUnderWay' | 'account
 }
 
 /** A delivery that this process has to try now; no other process does before the lease ends. */
-export interface ClaimedDelivery {
+export interface ClaimedDelivery extends Omit<NewDelivery, 'progress' | 'isUnderWay'> {
   readonly id: string;
   readonly source: DeliverySource;
-  readonly username: string;
-  /** The account it is for, even if another has its name; absent: filed by an earlier version. */
-  readonly accountId?: UserId;
-  readonly channel: DeliveryTarget;
-  readonly message: string;
   readonly createdAt: Instant;
   /** Tries so far, with this one; also distinguishes two claims of the same delivery. */
   readonly attempts: number;

@@ -22,7 +22,7 @@ import type { Actuate } from './firing.ts';
 import { channelNames } from './notification.ts';
 import { recipientOf } from './recipients.ts';
 
-interface DispatcherOptions {
+export interface DispatcherOptions {
   readonly store: OutboxStore;
   readonly users: Pick<UserStore, 'findByUsername'>;
   /** Configured channels, by name. */

@@ -1,7 +1,12 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { comparesNumbers, hasNumber, passes } from '../devices/query-evaluation.ts';
-import { type FieldTest, type ParseOptions, parseCondition } from '../devices/query-parser.ts';
+import {
+  type FieldTest,
+  type ParsedCondition,
+  type ParseOptions,
+  parseCondition,
+} from '../devices/query-parser.ts';
 import { DomainError, invalid } from '../errors.ts';
 import { parseSensorId, type SensorId } from '../ids.ts';
 
@@ -12,13 +17,8 @@ export interface Silence {
 }
 
 /** A parsed expression; all tests and silences must hold. */
-export interface Expression {
-  readonly tests: readonly FieldTest[];
+export interface Expression extends Omit<ParsedCondition, 'silences'> {
   readonly silences: readonly Silence[];
-  /** How long the condition must have held; 0: it fires at once. */
-  readonly forMs: number;
-  /** After a firing these must hold before it fires again; empty: it may fire at every push. */
-  readonly clear: readonly FieldTest[];
   /** Every sensor that it names, each once. */
   readonly sensors: readonly SensorId[];
 }

@@ -1,6 +1,5 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createBreather } from '../../lib/event-loop.ts';
-import type { JsonValue } from '../../lib/json.ts';
 import { ownPace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
@@ -17,6 +16,7 @@ import { type DeviceId, parseNotificationId, type SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
+import type { Evaluation } from './evaluations.ts';
 import { parseExpression } from './expression.ts';
 import { messageAt } from './firing.ts';
 import type { DeviceState, NotificationDraft } from './notification.ts';
@@ -28,11 +28,7 @@ import { compacted, SeenValues } from './sensor-values.ts';
 import { evaluateAgainAt, freshState, type Reading, type RuleState, step } from './step.ts';
 
 /** A moment at which a draft would have fired. */
-export interface PreviewedFiring {
-  readonly at: Instant;
-  readonly deviceId: DeviceId;
-  readonly sensorId: SensorId;
-  readonly value?: JsonValue;
+export interface PreviewedFiring extends Omit<Evaluation, 'outcome'> {
   /** Absent for an actuation. */
   readonly message?: string;
 }

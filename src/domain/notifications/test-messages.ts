@@ -1,17 +1,16 @@
-import type { Clock } from '../../lib/clock.ts';
 import { createFailureLimiter } from '../../lib/failure-limiter.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
 import { notFound } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { Reporter } from '../reporter.ts';
 import { notConfigured } from '../socials/socials.ts';
 import { requireOwnAccount } from '../users/account-access.ts';
 import { countTry } from '../users/failure-limiters.ts';
 import { messageWords } from '../users/message-language.ts';
 import type { User, UserStore } from '../users/user.ts';
-import type { Channel, Outcome } from './channel.ts';
-import { type DailyMax, type OutboxStore, paidChannels, unpaidReason } from './delivery.ts';
+import type { Outcome } from './channel.ts';
+import { type OutboxStore, paidChannels, unpaidReason } from './delivery.ts';
+import type { DispatcherOptions } from './dispatcher.ts';
 import { type ChannelName, channelNames } from './notification.ts';
 import { lackOf, recipientOf } from './recipients.ts';
 
@@ -28,15 +27,12 @@ export type TestOutcome =
   | { readonly status: 'failed'; readonly reason: string };
 
 /** Messages to oneself, to see that a channel works: sent at once, once, and not kept. */
-export function createTestMessages(parts: {
-  readonly users: UserStore;
-  readonly channels: ReadonlyMap<string, Channel>;
-  readonly clock: Clock;
-  readonly reporter: Reporter;
-  readonly outbox: Pick<OutboxStore, 'pay'>;
-  readonly perDay?: DailyMax;
-  readonly mustBeProven?: boolean;
-}) {
+export function createTestMessages(
+  parts: Pick<DispatcherOptions, 'channels' | 'clock' | 'reporter' | 'perDay' | 'mustBeProven'> & {
+    readonly users: UserStore;
+    readonly outbox: Pick<OutboxStore, 'pay'>;
+  },
+) {
   const { users, channels, clock, reporter, mustBeProven = false } = parts;
   const limiter = createFailureLimiter({
     failuresMax: limits.testMessagesPerMinuteMax,

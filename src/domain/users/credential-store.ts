@@ -33,12 +33,9 @@ export interface SessionRecord {
 export type SessionRenewal = Pick<SessionRecord, 'hash' | 'address' | 'lastUsedAt' | 'expiresAt'>;
 
 /** An access key as kept: only the hash of the secret. */
-export interface AccessKeyRecord {
+export interface AccessKeyRecord
+  extends Pick<SessionRecord, 'hash' | 'userId' | 'name' | 'createdAt'> {
   readonly id: AccessKeyId;
-  readonly hash: string;
-  readonly userId: UserId;
-  readonly name: string;
-  readonly createdAt: Instant;
   readonly scopes?: readonly Scope[];
   readonly devices?: readonly DeviceId[];
   readonly expiresAt?: Instant;

@@ -25,7 +25,6 @@ import {
   itemKey,
   itemKeyOf,
   overlap,
-  type Reach,
   requireItemCount,
 } from './correction.ts';
 import type { CorrectionBook } from './correction-book.ts';
@@ -202,12 +201,7 @@ const tooMany = () =>
   );
 
 /** Datapoints that a correction would touch. */
-interface Touched {
-  readonly count: number;
-  readonly from: Instant;
-  readonly to: Instant;
-  readonly reach: Reach;
-}
+type Touched = Pick<CorrectionHead, 'count' | 'from' | 'to' | 'reach'>;
 
 /** Range of a search: what is shown of a sensor, received until `until`. */
 export interface Search {
