@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { type GroupId, parseGroupId, parseUsername } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { GroupMessage, groupToWire, readGroup, readUsernames } from '../../wire/group.ts';
@@ -13,7 +12,7 @@ import {
   usualErrors,
 } from '../route.ts';
 import { requiredTextBody } from './field-routes.ts';
-import { listed } from './lists.ts';
+import { listRoute } from './lists.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Groups');
@@ -31,25 +30,14 @@ export function groupRoutes({ groups }: Services): readonly Route[] {
       errors: [...usualErrors, 'limit_reached'],
       handle: async ({ actor, body }) => bare(await groups.create(actor, body)),
     }),
-    route.get('/groups', {
+    listRoute(route, '/groups', {
       summary: 'List your groups, in order of creation',
-      query: Type.Object({
-        limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.groupsPerUserMax })),
-        offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
-      }),
-      answer: messageAnswer(
-        'Groups; X-Total-Count has the number of all that are yours.',
-        Type.Array(GroupMessage),
-      ),
-      // Two hundred groups of a thousand users each: read while they are written.
-      handle: ({ actor, ...request }) =>
-        listed(
-          request,
-          limits.groupsPerUserMax,
-          'groups',
-          (page) => groups.list(actor, page),
-          groupToWire,
-        ),
+      said: 'Groups; X-Total-Count has the number of all that are yours.',
+      schema: GroupMessage,
+      page: { max: limits.groupsPerUserMax, usual: limits.groupsPerUserMax },
+      name: 'groups',
+      read: ({ actor }, page) => groups.list(actor, page),
+      toWire: groupToWire,
     }),
     route.get(path, {
       summary: 'Read a group of yours',

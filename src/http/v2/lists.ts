@@ -1,6 +1,8 @@
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
+import type { Wire } from '../../wire/fields.ts';
 import { type Spelling, shortMetaCharacters, withShortMeta } from '../../wire/spelling.ts';
 import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
+import { messageAnswer, type Route, type RouteRequest, type TaggedRoutes } from '../route.ts';
 
 /** For reads that show last values [contract 5]. */
 export const valueParameters = {
@@ -105,6 +107,34 @@ export async function listed<Name extends string, Item, Message>(
   const read = async (page: Page): Promise<readonly Message[]> =>
     (await readPage(page))[name].map(toWire);
   return list(stepsOf(messages, rest, read), headers);
+}
+
+/** A route that lists things page by page. */
+export function listRoute<Name extends string, Item, Schema extends TSchema>(
+  route: TaggedRoutes,
+  path: string,
+  described: {
+    readonly summary: string;
+    /** Of the answer: what it has, and what X-Total-Count counts. */
+    readonly said: string;
+    readonly schema: Schema;
+    readonly page: Parameters<typeof pageQuery>[0];
+    readonly errors?: Route['errors'];
+    readonly name: Name;
+    readonly read: (request: RouteRequest, page: Page) => Promise<StorePage<Name, Item>>;
+    readonly toWire: (item: Item) => Wire<Schema>;
+  },
+): Route {
+  const { said, schema, page, name, read, toWire, ...about } = described;
+  const list = (request: RouteRequest<Partial<Page>>) =>
+    listed(request, page.usual, name, (some) => read(request, some), toWire);
+  return route.get(path, {
+    ...about,
+    query: Type.Object(pageQuery(page)),
+    answer: messageAnswer(said, Type.Array(schema)),
+    // Of messages of this schema, whatever it is.
+    handle: list as never,
+  });
 }
 
 async function* stepsOf<Message>(

@@ -26,14 +26,10 @@ import { bare, json } from '../answer.ts';
 import { bareBody, messageBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { requiredText } from './field-routes.ts';
-import { listed, pageHeaders, pageQuery } from './lists.ts';
+import { listRoute } from './lists.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Notifications');
-
-const PageQuery = Type.Object(
-  pageQuery({ max: limits.notificationsPageMax, usual: limits.notificationsPageDefault }),
-);
 
 /** Notifications, what became of them, and ways to try them. */
 export function notificationRoutes(services: Services): readonly Route[] {
@@ -53,7 +49,20 @@ export function notificationRoutes(services: Services): readonly Route[] {
         return bare(id, unreachable.length > 0 ? { 'x-unreachable': headerText(unreachable) } : {});
       },
     }),
-    listRoute(services),
+    listRoute(route, '/notifications', {
+      summary: 'List the notifications that you may read, in order of creation',
+      said: 'Notifications; X-Total-Count has the number of all that you may read.',
+      schema: NotificationMessage,
+      page: { max: limits.notificationsPageMax, usual: limits.notificationsPageDefault },
+      errors: ['invalid', 'unauthenticated'],
+      name: 'notifications',
+      read: async ({ actor }, page) => {
+        const { notifications: found, total } = await notifications.list(actor, page);
+        const lacks = await notifications.lacks(actor, found);
+        return { notifications: found.map((one, at) => [one, lacks[at]] as const), total };
+      },
+      toWire: ([one, lacks]) => notificationToWire(one, lacks),
+    }),
     previewRoute(services),
     route.get('/notifications/:notification_id', {
       summary: 'Read a notification, with what became of it',
@@ -65,7 +74,15 @@ export function notificationRoutes(services: Services): readonly Route[] {
       },
     }),
     ...changeRoutes(services),
-    deliveriesRoute(services),
+    listRoute(route, '/notifications/:notification_id/deliveries', {
+      summary: 'List what a notification sent to whom, newest first',
+      said: `The last ${limits.deliveriesPerNotificationMax} deliveries.`,
+      schema: DeliveryMessage,
+      page: { max: limits.notificationsPageMax, usual: limits.deliveriesPageDefault },
+      name: 'deliveries',
+      read: ({ actor, params }, page) => notifications.deliveries(actor, idOf(params), page),
+      toWire: deliveryToWire,
+    }),
     route.get('/notifications/:notification_id/why', {
       summary: 'Read why a notification did or did not fire: its last evaluations, newest first',
       answer: messageAnswer(
@@ -98,31 +115,6 @@ function idToDelete(params: Params): NotificationId {
   }
 }
 
-function listRoute({ notifications }: Services): Route {
-  return route.get('/notifications', {
-    summary: 'List the notifications that you may read, in order of creation',
-    query: PageQuery,
-    answer: messageAnswer(
-      'Notifications; X-Total-Count has the number of all that you may read.',
-      Type.Array(NotificationMessage),
-    ),
-    errors: ['invalid', 'unauthenticated'],
-    handle: async ({ actor, query, url }) => {
-      return listed(
-        { url, query },
-        limits.notificationsPageDefault,
-        'notifications',
-        async (page) => {
-          const { notifications: found, total } = await notifications.list(actor, page);
-          const lacks = await notifications.lacks(actor, found);
-          return { notifications: found.map((one, at) => [one, lacks[at]] as const), total };
-        },
-        ([one, lacks]) => notificationToWire(one, lacks),
-      );
-    },
-  });
-}
-
 const statusBody = bareBody(Type.String(), (body) => {
   const text = requiredText(body).trim();
   const status = notificationStatuses.find((word) => word === text);
@@ -151,23 +143,6 @@ function changeRoutes({ notifications }: Services): readonly Route[] {
       perform: ({ actor, params }) => notifications.remove(actor, idToDelete(params)),
     }),
   ];
-}
-
-function deliveriesRoute({ notifications }: Services): Route {
-  return route.get('/notifications/:notification_id/deliveries', {
-    summary: 'List what a notification sent to whom, newest first',
-    query: PageQuery,
-    answer: messageAnswer(
-      `The last ${limits.deliveriesPerNotificationMax} deliveries.`,
-      Type.Array(DeliveryMessage),
-    ),
-    handle: async ({ actor, params, query, url }) => {
-      const { limit = limits.deliveriesPageDefault, offset = 0 } = query;
-      const page = await notifications.deliveries(actor, idOf(params), { limit, offset });
-      const headers = pageHeaders({ url, total: page.total, limit, offset });
-      return json(page.deliveries.map(deliveryToWire), headers);
-    },
-  });
 }
 
 function previewRoute({ preview }: Services): Route {

@@ -17,14 +17,10 @@ import { bareBody, bareJson, messageBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { type Field, fieldRoutes, textBody } from './field-routes.ts';
 import { gatewayView } from './gateways.ts';
-import { listed, metaParameter, metaSpelling, pageQuery } from './lists.ts';
+import { listRoute, metaParameter, metaSpelling } from './lists.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Projects');
-
-const ProjectsQuery = Type.Object(
-  pageQuery({ max: limits.projectsPageMax, usual: limits.projectsPageDefault }),
-);
 
 /** Projects: create, list, read, change, delete. */
 export function projectRoutes(services: Services): readonly Route[] {
@@ -37,23 +33,15 @@ export function projectRoutes(services: Services): readonly Route[] {
       errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
       handle: async ({ actor, body }) => bare(await projects.create(actor, body)),
     }),
-    route.get('/projects', {
+    listRoute(route, '/projects', {
       summary: 'List the projects you may see, in order of creation',
-      query: ProjectsQuery,
-      answer: messageAnswer(
-        'Projects; X-Total-Count has the number of all that you may see.',
-        Type.Array(ProjectMessage),
-      ),
+      said: 'Projects; X-Total-Count has the number of all that you may see.',
+      schema: ProjectMessage,
+      page: { max: limits.projectsPageMax, usual: limits.projectsPageDefault },
       errors: ['invalid', 'unauthenticated'],
-      handle: async ({ actor, query, url }) => {
-        return listed(
-          { url, query },
-          limits.projectsPageDefault,
-          'projects',
-          (page) => projects.list(actor, page),
-          (project) => projectToWire({ project }),
-        );
-      },
+      name: 'projects',
+      read: ({ actor }, page) => projects.list(actor, page),
+      toWire: (project) => projectToWire({ project }),
     }),
     readRoute(services),
     route.delete('/projects/:project_id', {

@@ -23,7 +23,7 @@ import {
 import { json } from '../answer.ts';
 import { jsonBody, messageBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { listed, pageQuery } from './lists.ts';
+import { listRoute } from './lists.ts';
 import type { RouteParts, Services } from './services.ts';
 
 const route = routesOf('Sharing');
@@ -111,21 +111,14 @@ export function invitationRoutes({ invitations, site }: RouteParts): readonly Ro
         return json(createdInvitationToWire(invitation, url), unkept);
       },
     }),
-    route.get('/invitations', {
+    listRoute(route, '/invitations', {
       summary: 'List your invitations that were not revoked, the newest first',
-      query: Type.Object(pageQuery({ max, usual: max })),
-      answer: messageAnswer(
-        'Invitations without their links; X-Total-Count has the number of all.',
-        Type.Array(InvitationMessage),
-      ),
-      handle: ({ actor, ...request }) =>
-        listed(
-          request,
-          max,
-          'invitations',
-          (page) => invitations.list(actor, page),
-          invitationToWire,
-        ),
+      said: 'Invitations without their links; X-Total-Count has the number of all.',
+      schema: InvitationMessage,
+      page: { max, usual: max },
+      name: 'invitations',
+      read: ({ actor }, page) => invitations.list(actor, page),
+      toWire: invitationToWire,
     }),
     route.delete('/invitations/:invitation_id', {
       summary: 'Revoke an invitation; who joined by it stays',

@@ -1,18 +1,13 @@
-import Type from 'typebox';
 import { parseSocialId, type SocialId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { readSocial, readSocialBatch, SocialMessage, socialToWire } from '../../wire/social.ts';
 import { bare, json } from '../answer.ts';
 import { messageBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { listed, pageQuery } from './lists.ts';
+import { listRoute } from './lists.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Social messages');
-
-const SocialsQuery = Type.Object(
-  pageQuery({ max: limits.socialsPageMax, usual: limits.socialsPageDefault }),
-);
 
 /** Social messages: send one or many, list, read, delete. */
 export function socialRoutes({ socials }: Services): readonly Route[] {
@@ -34,7 +29,15 @@ export function socialRoutes({ socials }: Services): readonly Route[] {
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
       perform: ({ actor, body }) => socials.send(actor, body),
     }),
-    listRoute(socials),
+    listRoute(route, '/socials', {
+      summary: 'List the messages that you sent or received, newest last; all for an admin',
+      said: 'Messages; X-Total-Count has the number of all that you may see.',
+      schema: SocialMessage,
+      page: { max: limits.socialsPageMax, usual: limits.socialsPageDefault },
+      name: 'socials',
+      read: ({ actor }, page) => socials.list(actor, page),
+      toWire: socialToWire,
+    }),
     route.get('/socials/:social_id', {
       summary: 'Read a message that you sent or received',
       answer: messageAnswer('The message.', SocialMessage),
@@ -54,22 +57,3 @@ export function socialRoutes({ socials }: Services): readonly Route[] {
 }
 
 const socialIdOf = (params: Params): SocialId => parseSocialId(params['social_id']);
-
-function listRoute(socials: Services['socials']): Route {
-  return route.get('/socials', {
-    summary: 'List the messages that you sent or received, newest last; all for an admin',
-    query: SocialsQuery,
-    answer: messageAnswer(
-      'Messages; X-Total-Count has the number of all that you may see.',
-      Type.Array(SocialMessage),
-    ),
-    handle: ({ actor, ...request }) =>
-      listed(
-        request,
-        limits.socialsPageDefault,
-        'socials',
-        (page) => socials.list(actor, page),
-        socialToWire,
-      ),
-  });
-}
