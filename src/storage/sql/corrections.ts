@@ -11,7 +11,7 @@ import { limits } from '../../domain/limits.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
-import type { SqlContext, SqlSession } from './session.ts';
+import { deletion, type SqlContext, type Writes } from './session.ts';
 
 /** A row of the table corrections, with the sensor that its series belongs to. */
 export interface CorrectionRow {
@@ -187,10 +187,7 @@ interface Tally {
 
 /** Changes of corrections. */
 export const correctionWrites = {
-  async insertCorrection(
-    session: SqlSession,
-    row: CorrectionRow,
-  ): Promise<'inserted' | 'missing' | 'too_many'> {
+  async insertCorrection(session, row: CorrectionRow) {
     const sensor = [row.device_id, row.sensor_id] as const;
     const found = await session.first<{ owner: string }>(selectOwner, ...sensor);
     if (found === undefined) return 'missing';
@@ -210,12 +207,8 @@ export const correctionWrites = {
     await session.run(insertRow, ...sensor, id, kind, ...span, ...rest);
     return 'inserted';
   },
-  removeCorrection: async (
-    session: SqlSession,
-    ...key: readonly [deviceId: string, sensorId: string, id: string]
-  ): Promise<'removed' | 'missing'> =>
-    (await session.run(deleteRow, ...key)) === 0 ? 'missing' : 'removed',
-};
+  removeCorrection: deletion(deleteRow),
+} satisfies Writes;
 
 const isFull = (found: Tally | undefined, more: number, max: Tally): boolean =>
   (found?.n ?? 0) >= max.n || (found?.bytes ?? 0) + more > max.bytes;

@@ -11,7 +11,7 @@ import type {
 } from '../../domain/users/credential-store.ts';
 import { parseJson } from '../../lib/json.ts';
 import { firstPosition } from './resources.ts';
-import { countRows, deletion, insertRow, type SqlContext, type SqlSession } from './session.ts';
+import { countRows, deletion, insertRow, type SqlContext, type Writes } from './session.ts';
 import { createTable, found, type Row, reading } from './table.ts';
 import { keepLastLogin } from './users.ts';
 
@@ -109,12 +109,7 @@ const deletions = {
 
 /** Changes of tokens, logins and access keys. An insert checks its basis in the same step. */
 export const credentialWrites = {
-  async insertToken(
-    session: SqlSession,
-    token: TokenRecord,
-    basis: TokenBasis,
-    now: number,
-  ): Promise<'inserted' | 'gone'> {
+  async insertToken(session, token: TokenRecord, basis: TokenBasis, now: number) {
     const { hash, expiresAt, loggedInAt, userId } = token;
     const row = [hash, expiresAt, loggedInAt, token.sessionId ?? null, userId] as const;
     const made = await session.run(insertTokenBy[basis.kind], ...row, proofOf(basis));
@@ -122,12 +117,7 @@ export const credentialWrites = {
     await session.run(deleteOldestTokens, userId, limits.tokensPerUserMax);
     return made === 0 ? 'gone' : 'inserted';
   },
-  async insertLogin(
-    session: SqlSession,
-    record: SessionRecord,
-    basis: TokenBasis,
-    now: number,
-  ): Promise<'inserted' | 'gone'> {
+  async insertLogin(session, record: SessionRecord, basis: TokenBasis, now: number) {
     if (basis.kind !== 'password') return 'gone';
     const { id, userId, hash, createdAt, lastUsedAt, expiresAt } = record;
     const times = [createdAt, lastUsedAt, expiresAt] as const;
@@ -139,10 +129,10 @@ export const credentialWrites = {
     return made === 0 ? 'gone' : 'inserted';
   },
   async renewLogin(
-    session: SqlSession,
+    session,
     from: string,
     { hash, lastUsedAt, expiresAt, address }: SessionRenewal,
-  ): Promise<'renewed' | 'gone'> {
+  ) {
     const stored = await session.first<{ user_id: string; details: string }>(selectRenewed, from);
     if (stored === undefined) return 'gone';
     const details = JSON.stringify({ ...(parseJson(stored.details) as object), address });
@@ -151,23 +141,16 @@ export const credentialWrites = {
     await session.run(keepLastLogin, stored.user_id, lastUsedAt, before);
     return 'renewed';
   },
-  async insertKey(
-    session: SqlSession,
-    userId: string,
-    row: Row,
-  ): Promise<'inserted' | 'too_many' | 'gone'> {
+  async insertKey(session, userId: string, row: Row) {
     const count = await countRows(session, 'access_keys where user_id = $1', userId);
     if (count >= limits.accessKeysPerUserMax) return 'too_many';
     if ((await session.first(selectOwner, userId)) === undefined) return 'gone';
     await insertRow(session, 'access_keys', row);
     return 'inserted';
   },
-  removeCredential: (
-    session: SqlSession,
-    kind: keyof typeof deletions,
-    ...key: readonly string[]
-  ): Promise<'removed' | 'missing'> => deletions[kind](session, ...key),
-};
+  removeCredential: (session, kind: keyof typeof deletions, ...key: readonly string[]) =>
+    deletions[kind](session, ...key),
+} satisfies Writes;
 
 /** The value that a statement compares the basis with. */
 function proofOf(basis: TokenBasis): string {

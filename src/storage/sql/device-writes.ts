@@ -12,7 +12,7 @@ import {
 } from './device-row.ts';
 import { applyPatch, type Patch, type ResourcePatch, withKept } from './patch.ts';
 import { patchingOf, removalOf } from './resources.ts';
-import type { Count, SqlSession } from './session.ts';
+import type { Count, SqlSession, Writes } from './session.ts';
 
 /** Which of the two tables of a device's parts. */
 interface PartTable {
@@ -46,21 +46,12 @@ function createPartWrites({ table, key, keeps }: PartTable) {
 
   return {
     /** Adds without asking; of those with one id the last one counts, in the place of the first. */
-    async insertAll(
-      session: SqlSession,
-      deviceId: string,
-      parts: readonly PartRow[],
-    ): Promise<void> {
+    async insertAll(session, deviceId: string, parts: readonly PartRow[]) {
       if (parts.length === 0) return;
       const last = new Map(parts.map(({ id, details }) => [id, details]));
       await session.run(upsert, deviceId, [...last.keys()], [...last.values()]);
     },
-    async put(
-      session: SqlSession,
-      deviceId: string,
-      part: PartRow,
-      at: number,
-    ): Promise<'put' | 'missing' | 'too_many'> {
+    async put(session, deviceId: string, part: PartRow, at: number) {
       const held = await session.first<Count>(countOfDevice, deviceId);
       if (held === undefined) return 'missing';
       const before = await detailsOf(session, deviceId, part.id);
@@ -73,13 +64,7 @@ function createPartWrites({ table, key, keeps }: PartTable) {
       await session.run(touchDevice, at, deviceId);
       return 'put';
     },
-    async update(
-      session: SqlSession,
-      deviceId: string,
-      partId: string,
-      patch: Patch,
-      at: number,
-    ): Promise<'updated' | 'missing'> {
+    async update(session, deviceId: string, partId: string, patch: Patch, at: number) {
       const details = await detailsOf(session, deviceId, partId);
       if (details === undefined) return 'missing';
       await session.run(updateDetails, deviceId, partId, applyPatch(details, patch));
@@ -88,12 +73,12 @@ function createPartWrites({ table, key, keeps }: PartTable) {
     },
     /** Replaces the details by what is made of them; undefined leaves them as they are. */
     async replace(
-      session: SqlSession,
+      session,
       deviceId: string,
       partId: string,
       replacement: (details: string) => string | undefined,
       at: number | undefined,
-    ): Promise<{ readonly details: string } | 'missing' | 'unchanged'> {
+    ) {
       const before = await detailsOf(session, deviceId, partId);
       if (before === undefined) return 'missing';
       const details = replacement(before);
@@ -102,17 +87,12 @@ function createPartWrites({ table, key, keeps }: PartTable) {
       if (at !== undefined) await session.run(touchDevice, at, deviceId);
       return { details };
     },
-    async remove(
-      session: SqlSession,
-      deviceId: string,
-      partId: string,
-      at: number,
-    ): Promise<'removed' | 'missing'> {
+    async remove(session, deviceId: string, partId: string, at: number) {
       if ((await session.run(deleteOne, deviceId, partId)) === 0) return 'missing';
       await session.run(touchDevice, at, deviceId);
       return 'removed';
     },
-  };
+  } satisfies Writes;
 }
 
 const sensors = createPartWrites({ table: 'sensors', key: 'sensor_id' });
@@ -146,10 +126,7 @@ const patched = patchingOf('device');
 
 /** Changes of devices, sensors and actuators. */
 export const deviceWrites = {
-  async insertDevice(
-    session: SqlSession,
-    { row, ...parts }: DeviceInsert,
-  ): Promise<'inserted' | 'duplicate'> {
+  async insertDevice(session, { row, ...parts }: DeviceInsert) {
     const { id } = row;
     const { gateway_id, domain } = searchColumns(row.details);
     const columns = [...Object.values(row), gateway_id, domain];
@@ -158,12 +135,7 @@ export const deviceWrites = {
     await actuators.insertAll(session, id, parts.actuators);
     return 'inserted';
   },
-  async updateDevice(
-    session: SqlSession,
-    id: string,
-    changes: ResourcePatch,
-    at: number,
-  ): Promise<'updated' | 'missing'> {
+  async updateDevice(session, id: string, changes: ResourcePatch, at: number) {
     const row = await patched(session, id, changes);
     if (row === undefined) return 'missing';
     const { owner, visibility, details } = row;
@@ -171,11 +143,7 @@ export const deviceWrites = {
     await session.run(changeDevice, owner, visibility, gateway_id, domain, details, at, id);
     return 'updated';
   },
-  async addStrangerBytes(
-    session: SqlSession,
-    ids: readonly string[],
-    added: readonly number[],
-  ): Promise<void> {
+  async addStrangerBytes(session, ids: readonly string[], added: readonly number[]) {
     await session.run(addStrangers, ids, added);
   },
   removeDevice: removalOf('device'),
@@ -185,7 +153,7 @@ export const deviceWrites = {
   putActuator: actuators.put,
   updateActuator: actuators.update,
   /** Takes the step as JSON text, as its value may have digits that no double holds. */
-  stepActuator(session: SqlSession, deviceId: string, actuatorId: string, stepText: string) {
+  stepActuator(session, deviceId: string, actuatorId: string, stepText: string) {
     // Written from a step by the store.
     const step = parseJson(stepText) as ActuatorStep;
     const replacement = (details: string): string | undefined => {
@@ -196,4 +164,4 @@ export const deviceWrites = {
     return actuators.replace(session, deviceId, actuatorId, replacement, at);
   },
   removeActuator: actuators.remove,
-};
+} satisfies Writes;

@@ -1,7 +1,7 @@
 import type { Gateway, GatewayStore } from '../../domain/gateways/gateways.ts';
 import { type ResourcePatch, resourcePatchOf } from './patch.ts';
 import { patchingOf, removalOf, resourceReads } from './resources.ts';
-import { insertRow, type SqlContext, type SqlSession } from './session.ts';
+import { insertRow, type SqlContext, type Writes } from './session.ts';
 import { createTable, type Row } from './table.ts';
 
 /** The table gateways. */
@@ -21,17 +21,12 @@ const patched = patchingOf('gateway');
 
 /** Changes of gateways. */
 export const gatewayWrites = {
-  insertGateway: async (session: SqlSession, row: Row): Promise<'inserted' | 'duplicate'> =>
+  insertGateway: async (session, row: Row) =>
     (await insertRow(session, 'gateways', row, 'on conflict do nothing')) === 0
       ? 'duplicate'
       : 'inserted',
 
-  async updateGateway(
-    session: SqlSession,
-    id: string,
-    changes: ResourcePatch,
-    at: number,
-  ): Promise<'updated' | 'missing'> {
+  async updateGateway(session, id: string, changes: ResourcePatch, at: number) {
     const row = await patched(session, id, changes);
     if (row === undefined) return 'missing';
     await session.run(changeGateway, row.owner, row.visibility, row.details, at, id);
@@ -39,16 +34,11 @@ export const gatewayWrites = {
   },
 
   /** Makes one small update in the next group commit. */
-  recordHeartbeat: async (
-    session: SqlSession,
-    id: string,
-    at: number,
-    status: string | null,
-  ): Promise<'recorded' | 'missing'> =>
+  recordHeartbeat: async (session, id: string, at: number, status: string | null) =>
     (await session.run(recordHeartbeat, at, status, id)) === 0 ? 'missing' : 'recorded',
 
   removeGateway: removalOf('gateway'),
-};
+} satisfies Writes;
 
 /** Gateways in the tables of either engine. */
 export function createGatewayStore(context: SqlContext<typeof gatewayWrites>): GatewayStore {

@@ -1,6 +1,6 @@
 import type { Grant, GrantStore, OwnedGrant, OwnedGroupGrant } from '../../domain/access/grant.ts';
 import { createReachingGrants, type ReadReach, scopesFromText } from './resources.ts';
-import { deletion, type SqlContext, type SqlSession } from './session.ts';
+import { deletion, type SqlContext, type SqlSession, type Writes } from './session.ts';
 import { detailsFrom } from './table.ts';
 
 const isOne = 'kind = $1 and resource = $2 and nocase(username) = nocase($3)';
@@ -64,7 +64,7 @@ export const grantWrites = {
   removeGroupGrant: deletion(
     'delete from group_grants where kind = $1 and resource = $2 and group_id = $3',
   ),
-};
+} satisfies Writes;
 
 /** A row of grants, or of those of groups with the details of the group. */
 type Kept<Found extends Grant | OwnedGroupGrant> = Found & {

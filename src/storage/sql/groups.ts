@@ -7,6 +7,7 @@ import {
   readPage,
   type SqlContext,
   type SqlSession,
+  type Writes,
 } from './session.ts';
 import { createTable, type Row, reading } from './table.ts';
 
@@ -33,33 +34,20 @@ const insertMembers = `
 const deleteMembers = `delete from group_members where group_id = $1 and ${isGiven}`;
 const deleteAllMembers = 'delete from group_members where group_id = $1';
 
-type Missing = { readonly missing: readonly Username[] };
 type MembersChange = Parameters<GroupStore['changeMembers']>[1];
 
 /** Changes of groups. */
 export const groupWrites = {
-  async insertGroup(
-    session: SqlSession,
-    row: Row,
-    usernames: readonly string[],
-  ): Promise<'inserted' | Missing> {
+  async insertGroup(session, row: Row, usernames: readonly string[]) {
     const missing = await missingOf(session, usernames);
     if (missing.length > 0) return { missing };
     await insertRow(session, 'user_groups', row);
     await session.run(insertMembers, row['id'] ?? null, usernames);
     return 'inserted';
   },
-  renameGroup: async (
-    session: SqlSession,
-    id: string,
-    details: string,
-  ): Promise<'updated' | 'missing'> =>
+  renameGroup: async (session, id: string, details: string) =>
     (await session.run(renameGroup, details, id)) === 0 ? 'missing' : 'updated',
-  async changeGroupMembers(
-    session: SqlSession,
-    id: string,
-    change: MembersChange,
-  ): Promise<'updated' | 'missing' | 'too_many' | Missing> {
+  async changeGroupMembers(session, id: string, change: MembersChange) {
     if ((await session.first(selectGroup, id)) === undefined) return 'missing';
     const missing = await missingOf(session, change.in);
     if (missing.length > 0) return { missing };
@@ -74,7 +62,7 @@ export const groupWrites = {
     return isTooMany ? 'too_many' : 'updated';
   },
   removeGroup: deletion('delete from user_groups where id = $1'),
-};
+} satisfies Writes;
 
 async function missingOf(
   session: SqlSession,

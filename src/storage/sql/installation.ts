@@ -1,5 +1,5 @@
 import type { InstallationStore, KeptSettings } from '../../domain/installation-store.ts';
-import type { SqlContext, SqlSession } from './session.ts';
+import type { SqlContext, Writes } from './session.ts';
 
 const selectSettings = 'select name, value from installation_settings';
 const putSetting = `
@@ -9,15 +9,11 @@ const deleteSetting = 'delete from installation_settings where name = $1';
 
 /** Changes of the settings of the installation. */
 export const installationWrites = {
-  async changeSetting(
-    session: SqlSession,
-    name: keyof KeptSettings,
-    value: string | null,
-  ): Promise<void> {
+  async changeSetting(session, name: keyof KeptSettings, value: string | null) {
     if (value === null) await session.run(deleteSetting, name);
     else await session.run(putSetting, name, value);
   },
-};
+} satisfies Writes;
 
 /** Settings in the tables of either engine, beside what each engine has `own`. */
 export const createInstallationStore = (

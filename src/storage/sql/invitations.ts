@@ -4,7 +4,6 @@ import {
   type Invitation,
   type InvitationStore,
   type InvitationTarget,
-  type InvitationUse,
   invitationLimits,
   type TakenUse,
 } from '../../domain/sharing/invitations.ts';
@@ -14,7 +13,7 @@ import {
   insertRow,
   readPage,
   type SqlContext,
-  type SqlSession,
+  type Writes,
 } from './session.ts';
 import { createTable, DamagedRowError, found, type Row } from './table.ts';
 
@@ -80,11 +79,7 @@ interface UseRow {
 
 /** Changes of invitations. */
 export const invitationWrites = {
-  async insertInvitation(
-    session: SqlSession,
-    row: InvitationRow,
-    uses: readonly TakenUse[],
-  ): Promise<'inserted' | 'too_many' | 'gone'> {
+  async insertInvitation(session, row: InvitationRow, uses: readonly TakenUse[]) {
     const { id, user_id, created_at } = row;
     const open = await countRows(session, isOpen, user_id, created_at);
     if (open >= invitationLimits.invitationsPerUserMax) return 'too_many';
@@ -98,12 +93,7 @@ export const invitationWrites = {
     return 'inserted';
   },
   revokeInvitation: deletion(statements.revoke),
-  async takeInvitation(
-    session: SqlSession,
-    id: string,
-    userId: string,
-    now: number,
-  ): Promise<InvitationUse> {
+  async takeInvitation(session, id: string, userId: string, now: number) {
     if ((await session.run(statements.addUse, id, userId)) === 0) {
       const known = await session.first<{ is_given: number }>(statements.use, id, userId);
       if (known === undefined) return 'over';
@@ -113,10 +103,10 @@ export const invitationWrites = {
     await session.run(statements.dropUse, id, userId);
     return 'over';
   },
-  async finishInvitation(session: SqlSession, id: string, userId: string): Promise<void> {
+  async finishInvitation(session, id: string, userId: string) {
     await session.run(statements.finish, id, userId);
   },
-};
+} satisfies Writes;
 
 /** Invitations in the tables of either engine. */
 export function createInvitationStore({

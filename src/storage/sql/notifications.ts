@@ -20,13 +20,13 @@ import {
 } from './firing.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
 import {
-  type ChangeSession,
   type Count,
   deletion,
   insertRow,
   readPage,
   type SqlContext,
   type SqlSession,
+  type Writes,
 } from './session.ts';
 import { found } from './table.ts';
 
@@ -58,40 +58,35 @@ interface StateRow {
 }
 
 /** Changes of notifications. */
-export const createNotificationWrites = (engine: NotificationEngine) => ({
-  async insertNotification(
-    session: SqlSession,
-    row: NotificationRow,
-  ): Promise<'inserted' | 'missing' | 'too_many'> {
-    const owned = await session.first<Count>(countOfOwner, row.owner);
-    if (owned === undefined) return 'missing';
-    if (owned.n >= limits.notificationsPerUserMax) return 'too_many';
-    await insertRow(session, 'notifications', row);
-    return 'inserted';
-  },
-  async updateNotification(
-    session: SqlSession,
-    id: string,
-    patch: Patch,
-    { at, isWatchedAnew }: { readonly at: number; readonly isWatchedAnew: boolean },
-  ): Promise<'updated' | 'missing'> {
-    const stored = await session.first<{ details: string }>(selectDetails, id);
-    if (stored === undefined) return 'missing';
-    const text = applyPatch(stored.details, patch);
-    const { status } = JSON.parse(text) as { status: string };
-    await session.run(changeNotification, text, Number(status === 'active'), at, id);
-    if (isWatchedAnew) await session.run(deleteStates, id);
-    return 'updated';
-  },
-  removeNotification: deletion('delete from notifications where id = $1'),
-  async saveNotificationStates(
-    session: ChangeSession,
-    changes: readonly StateChange[],
-  ): Promise<void> {
-    engine.saveStates(session, changes);
-  },
-  fireNotifications: createFireNotifications(engine),
-});
+export const createNotificationWrites = (engine: NotificationEngine) =>
+  ({
+    async insertNotification(session, row: NotificationRow) {
+      const owned = await session.first<Count>(countOfOwner, row.owner);
+      if (owned === undefined) return 'missing';
+      if (owned.n >= limits.notificationsPerUserMax) return 'too_many';
+      await insertRow(session, 'notifications', row);
+      return 'inserted';
+    },
+    async updateNotification(
+      session,
+      id: string,
+      patch: Patch,
+      { at, isWatchedAnew }: { readonly at: number; readonly isWatchedAnew: boolean },
+    ) {
+      const stored = await session.first<{ details: string }>(selectDetails, id);
+      if (stored === undefined) return 'missing';
+      const text = applyPatch(stored.details, patch);
+      const { status } = JSON.parse(text) as { status: string };
+      await session.run(changeNotification, text, Number(status === 'active'), at, id);
+      if (isWatchedAnew) await session.run(deleteStates, id);
+      return 'updated';
+    },
+    removeNotification: deletion('delete from notifications where id = $1'),
+    async saveNotificationStates(session, changes: readonly StateChange[]) {
+      engine.saveStates(session, changes);
+    },
+    fireNotifications: createFireNotifications(engine),
+  }) satisfies Writes;
 
 /** Notifications in the tables of either engine. */
 export function createNotificationStore({

@@ -17,7 +17,7 @@ import {
   type NotificationEngine,
   positionOf,
 } from './firing.ts';
-import type { ChangeSession, SqlContext, SqlSession } from './session.ts';
+import type { ChangeSession, SqlContext, SqlSession, Writes } from './session.ts';
 
 const selectClaimed = `
   select notification, social, payer, is_charged, details
@@ -234,16 +234,13 @@ export function createOutboxWrites(engine: NotificationEngine) {
     claimDeliveries: createClaimDeliveries(engine),
     payForMessage,
     /** Keeps rows that cannot be understood, and hands them out no more. */
-    async setAsideDeliveries(session: ChangeSession, positions: readonly number[]): Promise<void> {
+    async setAsideDeliveries(session, positions: readonly number[]) {
       for (const position of positions) session.send(setAside, position);
     },
-    async completeDeliveries(
-      session: ChangeSession,
-      completions: readonly Completion[],
-    ): Promise<void> {
+    async completeDeliveries(session, completions: readonly Completion[]) {
       for (const completion of completions) await completeDelivery(session, completion);
     },
-  };
+  } satisfies Writes;
 }
 
 /** The outbox in the tables of either engine. */

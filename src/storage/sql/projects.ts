@@ -2,7 +2,7 @@ import type { DeviceId, GatewayId } from '../../domain/ids.ts';
 import type { Project, ProjectStore } from '../../domain/projects/projects.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
 import { removalOf, resourceReads } from './resources.ts';
-import { insertRow, type SqlContext, type SqlSession } from './session.ts';
+import { insertRow, type SqlContext, type SqlSession, type Writes } from './session.ts';
 import { createTable, type Row } from './table.ts';
 
 const projectTable = createTable<Project>('projects', { plain: ['id', 'owner'] });
@@ -25,19 +25,14 @@ type Kind = 'device' | 'gateway';
 
 /** Changes of projects. */
 export const projectWrites = {
-  async insertProject(session: SqlSession, row: Row): Promise<'inserted' | 'duplicate'> {
+  async insertProject(session, row: Row) {
     const made = await insertRow(session, 'projects', row, 'on conflict do nothing');
     if (made === 0) return 'duplicate';
     await listMembers(session, row, { kinds: ['device', 'gateway'], isOwners: true });
     return 'inserted';
   },
 
-  async updateProject(
-    session: SqlSession,
-    id: string,
-    changes: Patch,
-    listing: Listing,
-  ): Promise<'updated' | 'missing'> {
+  async updateProject(session, id: string, changes: Patch, listing: Listing) {
     const row = await session.first<Row & { details: string }>(selectProject, id);
     if (row === undefined) return 'missing';
     const details = applyPatch(row.details, changes);
@@ -46,7 +41,7 @@ export const projectWrites = {
     return 'updated';
   },
   removeProject: removalOf('project'),
-};
+} satisfies Writes;
 
 /** The kinds that a change lists anew; what its owner lists, grants on the project reach. */
 interface Listing {

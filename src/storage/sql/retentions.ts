@@ -9,7 +9,7 @@ import {
 } from '../../domain/datapoints/retention/retention.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { SqlContext, SqlSession } from './session.ts';
+import type { SqlContext, Writes } from './session.ts';
 import { found } from './table.ts';
 
 /** The days that a row of retentions sets. */
@@ -105,11 +105,11 @@ export const retainedSensors = (
 /** Changes of retentions. */
 export const retentionWrites = {
   async putRetention(
-    session: SqlSession,
+    session,
     { columns, keys, from }: Place,
     ids: readonly string[],
     retention: Retention | undefined,
-  ): Promise<'put' | 'missing'> {
+  ) {
     const place = await session.first(`select ${keys} from ${from}`, ...ids);
     if (place === undefined) return 'missing';
     const remove = `delete from retentions where (${columns}) = (select ${keys} from ${from})`;
@@ -122,7 +122,7 @@ export const retentionWrites = {
     await session.run(insert, ...ids, rawDays, hourlyDays);
     return 'put';
   },
-};
+} satisfies Writes;
 
 /**
  * Retentions in the tables of either engine. `oldestUnflushed` answers when the oldest datapoint

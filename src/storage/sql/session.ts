@@ -53,6 +53,9 @@ export interface SqlReader extends SqlSession {
  */
 type Change = (session: ChangeSession, ...args: never[]) => Promise<unknown>;
 
+/** Changes of a store, by their names. */
+export type Writes = Readonly<Record<string, Change>>;
+
 type ArgumentsOf<Changes, Name extends keyof Changes> = Changes[Name] extends (
   session: ChangeSession,
   ...args: infer Arguments
@@ -68,7 +71,7 @@ export type AnswerOf<Changes, Name extends keyof Changes> = Changes[Name] extend
   : never;
 
 /** Everything that a store of both engines is made of. */
-export interface SqlContext<Changes extends Readonly<Record<string, Change>>> {
+export interface SqlContext<Changes extends Writes> {
   readonly reader: SqlReader;
   /** Carries a change out; resolves when its commit is synced to disk. */
   write<Name extends keyof Changes>(

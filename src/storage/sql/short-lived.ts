@@ -3,7 +3,7 @@ import { limits } from '../../domain/limits.ts';
 import type { CallText, CallTextStore } from '../../domain/notifications/channel.ts';
 import type { FailureStore, KeptFailures } from '../../domain/users/failure-limiters.ts';
 import type { PasswordResetStore, PendingReset } from '../../domain/users/password-resets.ts';
-import type { ChangeSession, SqlContext } from './session.ts';
+import type { SqlContext, Writes } from './session.ts';
 import { found } from './table.ts';
 
 /** A row of the table password_resets. */
@@ -51,31 +51,17 @@ const deleteExcessTexts = `
 
 /** Changes of rows that are forgotten after minutes. */
 export const shortLivedWrites = {
-  async insertReset(
-    session: ChangeSession,
-    { userId, codeHash, expiresAt, provenAt }: PendingReset,
-    now: number,
-  ): Promise<void> {
+  async insertReset(session, { userId, codeHash, expiresAt, provenAt }: PendingReset, now: number) {
     session.atEnd(deleteExpiredResets, now);
     await session.run(insertReset, codeHash, expiresAt, provenAt, userId);
     session.atEnd(deleteExcessResets, limits.passwordResetsMax);
   },
-  async takeReset(
-    session: ChangeSession,
-    userId: UserId,
-    codeHash: string,
-    now: number,
-  ): Promise<PendingReset | undefined> {
+  async takeReset(session, userId: UserId, codeHash: string, now: number) {
     const row = await session.first<ResetRow>(selectReset, userId, codeHash, now);
     if (row !== undefined) await session.run(deleteResetsOf, userId);
     return found(row, resetFromRow);
   },
-  async saveFailures(
-    session: ChangeSession,
-    limiter: string,
-    counted: readonly KeptFailures[],
-    now: number,
-  ): Promise<void> {
+  async saveFailures(session, limiter: string, counted: readonly KeptFailures[], now: number) {
     for (const { key, failures, endsAt } of counted) {
       if (failures === 0) await session.run(forgetFailures, limiter, key);
       else await session.run(putFailures, limiter, key, failures, endsAt);
@@ -83,16 +69,12 @@ export const shortLivedWrites = {
     session.atEnd(deleteEndedFailures, limiter, now);
     session.atEnd(deleteExcessFailures, limiter, limits.loginFailureEntriesMax);
   },
-  async putCallText(
-    session: ChangeSession,
-    { callId, text, until }: CallText,
-    now: number,
-  ): Promise<void> {
+  async putCallText(session, { callId, text, until }: CallText, now: number) {
     await session.run(deleteEndedTexts, now);
     await session.run(putText, callId, text, until);
     session.atEnd(deleteExcessTexts, limits.callTextsMax);
   },
-};
+} satisfies Writes;
 
 type ShortLivedContext = SqlContext<typeof shortLivedWrites>;
 

@@ -2,7 +2,14 @@ import { limits } from '../../domain/limits.ts';
 import type { Social, SocialStore } from '../../domain/socials/socials.ts';
 import { createHexId } from '../../lib/secret-token.ts';
 import { deliveryDetails } from './firing.ts';
-import { countRows, deletion, readPage, type SqlContext, type SqlSession } from './session.ts';
+import {
+  countRows,
+  deletion,
+  readPage,
+  type SqlContext,
+  type SqlSession,
+  type Writes,
+} from './session.ts';
 import { createTable, found, type Row, reading } from './table.ts';
 
 const socialTable = createTable<Social>('socials', {
@@ -40,10 +47,7 @@ const isWaiting = `socials where nocase(sender) = nocase($1) and status = 'pendi
 
 /** Changes of social messages. */
 export const socialWrites = {
-  async insertSocials(
-    session: SqlSession,
-    rows: readonly SocialRow[],
-  ): Promise<'inserted' | 'too_many'> {
+  async insertSocials(session, rows: readonly SocialRow[]) {
     const pending = rows.filter(({ status }) => status === 'pending');
     for (const [sender, own] of Map.groupBy(pending, (row) => row.sender)) {
       const waiting = await countRows(session, isWaiting, sender);
@@ -62,7 +66,7 @@ export const socialWrites = {
     return 'inserted';
   },
   removeSocial: deletion('delete from socials where id = $1'),
-};
+} satisfies Writes;
 
 async function insertDeliveryOf(
   session: SqlSession,

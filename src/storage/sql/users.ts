@@ -5,14 +5,13 @@ import type {
   AddressProof,
   NewUser,
   Profile,
-  RemovedThings,
   StoredLogin,
   User,
   UserStore,
 } from '../../domain/users/user.ts';
 import { isJsonObject, type JsonValue } from '../../lib/json.ts';
 import { applyPatch, type Patch, patchOf } from './patch.ts';
-import { countRows, insertRow, readPage, type SqlContext, type SqlSession } from './session.ts';
+import { countRows, insertRow, readPage, type SqlContext, type Writes } from './session.ts';
 import { createTable, DamagedRowError, detailsFrom, found, type Row } from './table.ts';
 
 const userTable = createTable<User & { readonly passwordHash: string }>('users', {
@@ -141,17 +140,13 @@ const deleteUser = 'delete from users where id = $1';
 
 /** Changes of accounts. */
 export const userWrites = {
-  async insertUser(session: SqlSession, row: UserRow): Promise<'inserted' | 'duplicate'> {
+  async insertUser(session, row: UserRow) {
     const email_proof = emailStrength(parseProfile(row.profile), parseProofs(row.proofs));
     const values = { ...row, email_key: emailKeyOf(row.profile), email_proof };
     const made = await insertRow(session, 'users', values, 'on conflict do nothing');
     return made === 0 ? 'duplicate' : 'inserted';
   },
-  async updateUser(
-    session: SqlSession,
-    id: string,
-    changes: UserUpdate,
-  ): Promise<'updated' | 'missing'> {
+  async updateUser(session, id: string, changes: UserUpdate) {
     const stored = await session.first<UserRow>(selectById, id);
     if (stored === undefined) return 'missing';
     const text = applyPatch(stored.profile, changes.profile);
@@ -173,23 +168,18 @@ export const userWrites = {
     }
     return 'updated';
   },
-  async rememberNetwork(
-    session: SqlSession,
-    id: string,
-    network: string,
-    at: number,
-  ): Promise<void> {
+  async rememberNetwork(session, id: string, network: string, at: number) {
     await session.run(insertNetwork, network, at, id);
     await session.run(deleteOldNetworks, id, limits.knownNetworksPerUserMax);
     await session.run(keepLastLogin, id, at, at);
   },
   async setPassword(
-    session: SqlSession,
+    session,
     id: string,
     passwordHash: string,
     { keysMadeBefore, exceptSession }: PasswordEnds,
     isInitial: boolean,
-  ): Promise<{ readonly endedKeys: readonly AccessKeyId[] } | 'missing'> {
+  ) {
     const changed = await session.run(changePassword, passwordHash, Number(isInitial), id);
     if (changed === 0) return 'missing';
     await session.run(deleteTokens, id);
@@ -198,7 +188,7 @@ export const userWrites = {
     const ended = await session.all<{ id: AccessKeyId }>(deleteOldKeys, id, keysMadeBefore);
     return { endedKeys: ended.map((key) => key.id) };
   },
-  async removeUser(session: SqlSession, id: string): Promise<RemovedThings | 'missing'> {
+  async removeUser(session, id: string) {
     const name = (await session.first<UserRow>(selectById, id))?.username;
     if (name === undefined) return 'missing';
     const devices = await session.all<{ id: DeviceId }>(selectDevicesOwned, name);
@@ -207,7 +197,7 @@ export const userWrites = {
     await session.run(deleteUser, id);
     return { devices: devices.map((row) => row.id), gateways: gateways.map((row) => row.id) };
   },
-};
+} satisfies Writes;
 
 /**
  * Accounts in the tables of either engine. `forgetDevice` is called for each device that went with
