@@ -4,9 +4,13 @@ import { limits } from '../domain/limits.ts';
 import { vouchedProofs } from '../domain/users/address-proofs.ts';
 import { requireStrongPassword } from '../domain/users/password-work.ts';
 import type { NewUser, Profile, User, UserStore } from '../domain/users/user.ts';
+import { textOfChange } from '../feed/entry-text.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashPassword } from '../lib/password-hash.ts';
 import { createId, createSigningKey } from '../lib/secret-token.ts';
+import { openAccounts } from '../storage/open-for-commands.ts';
+import type { AccountStorage } from '../storage/storage.ts';
+import { type DirectoryOption, knownPlaceOf, requirePlace } from './data-directory.ts';
 
 /** An account that is to be made; the user of a command vouches for its addresses. */
 export function newAccount(
@@ -75,6 +79,23 @@ export async function* allAccounts(users: UserStore): AsyncGenerator<User> {
     yield* page.users;
     offset += page.users.length;
     if (page.users.length === 0 || offset >= page.total) return;
+  }
+}
+
+/**
+ * Opens the accounts alone, also while a service runs. Without `makes` there must be a database
+ * already: a mistyped place must not become one.
+ */
+export async function withAccounts(
+  { makes = false, ...options }: DirectoryOption & { readonly makes?: boolean },
+  work: (accounts: AccountStorage) => Promise<void>,
+): Promise<void> {
+  const place = makes ? requirePlace(options) : knownPlaceOf(options);
+  const accounts = await openAccounts(place, { makes, textOf: textOfChange });
+  try {
+    await work(accounts);
+  } finally {
+    await accounts.close();
   }
 }
 

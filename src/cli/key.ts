@@ -2,12 +2,10 @@ import { Command } from 'commander';
 import type { Actor } from '../domain/actor.ts';
 import { parseAccessKeyId } from '../domain/ids.ts';
 import { type AccessKeys, createAccessKeys } from '../domain/users/sessions.ts';
-import { textOfChange } from '../feed/entry-text.ts';
 import { systemClock } from '../lib/clock.ts';
-import { openAccounts } from '../storage/open-for-commands.ts';
 import { accessKeyToWire, readAccessKey } from '../wire/credentials.ts';
-import { requireUser } from './account-work.ts';
-import { type DirectoryOption, dataDirOption, knownPlaceOf } from './data-directory.ts';
+import { requireUser, withAccounts } from './account-work.ts';
+import { type DirectoryOption, dataDirOption } from './data-directory.ts';
 import { printableJson } from './printable.ts';
 
 /** `kipimo key`: access keys where the data is, also while the service runs. */
@@ -50,23 +48,16 @@ export function createKeyCommand(): Command {
   return key;
 }
 
-async function withKeys(
+const withKeys = (
   username: string,
   options: DirectoryOption,
   work: (keys: AccessKeys, actor: Actor) => Promise<void>,
-): Promise<void> {
-  const accounts = await openAccounts(knownPlaceOf(options), {
-    makes: false,
-    textOf: textOfChange,
-  });
-  try {
-    const user = await requireUser(accounts.users, username);
-    const keys = createAccessKeys({ credentials: accounts.credentials, clock: systemClock });
+): Promise<void> =>
+  withAccounts(options, async ({ users, credentials }) => {
+    const user = await requireUser(users, username);
+    const keys = createAccessKeys({ credentials, clock: systemClock });
     await work(keys, { kind: 'user', userId: user.id, username: user.username });
-  } finally {
-    await accounts.close();
-  }
-}
+  });
 
 const print = (value: unknown): void => {
   process.stdout.write(`${printableJson(value)}\n`);

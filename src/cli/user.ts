@@ -4,12 +4,15 @@ import { parseNewUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { requireStrongPassword } from '../domain/users/password-work.ts';
 import type { User, UserStore } from '../domain/users/user.ts';
-import { textOfChange } from '../feed/entry-text.ts';
 import { systemClock } from '../lib/clock.ts';
-import { openAccounts } from '../storage/open-for-commands.ts';
-import type { StoragePlace } from '../storage/storage.ts';
 import { profileFromWire } from '../wire/user.ts';
-import { addAccount, allAccounts, replacePassword, requireUser } from './account-work.ts';
+import {
+  addAccount,
+  allAccounts,
+  replacePassword,
+  requireUser,
+  withAccounts,
+} from './account-work.ts';
 import { addPasswordOptions, givenPassword, type PasswordOptions } from './client/login-options.ts';
 import { choosePassword, confirm } from './client/password-prompt.ts';
 import { openProgressBar } from './copy-progress.ts';
@@ -17,7 +20,6 @@ import {
   type DirectoryOption,
   dataDirOption,
   knownPlaceOf,
-  requirePlace,
   withStorage,
 } from './data-directory.ts';
 import { printable, printableJson } from './printable.ts';
@@ -87,7 +89,7 @@ async function add(
   parseNewUsername(name);
   const { password, isGenerated } = await choosePassword(await givenPassword(options));
   requireStrongPassword(password);
-  await withUsers(requirePlace(options), { makes: true }, async (users) => {
+  await withAccounts({ ...options, makes: true }, async ({ users }) => {
     const isAdmin = options.admin === true;
     const account = { username: name, password, isAdmin, profile };
     const user = await addAccount({ users, clock: systemClock }, account);
@@ -100,7 +102,7 @@ async function setPassword(
   name: string,
   options: DirectoryOption & PasswordOptions,
 ): Promise<void> {
-  await withKnownUsers(options, async (users) => {
+  await withAccounts(options, async ({ users }) => {
     await requireUser(users, name);
     const { password, isGenerated } = await choosePassword(await givenPassword(options));
     const user = await replacePassword({ users }, { username: name, password });
@@ -110,7 +112,7 @@ async function setPassword(
 }
 
 async function list(options: DirectoryOption & { readonly json?: boolean }): Promise<void> {
-  await withKnownUsers(options, async (users) => {
+  await withAccounts(options, async ({ users }) => {
     const line = options.json === true ? toJson : toColumns;
     for await (const user of allAccounts(users)) print(line(user));
   });
@@ -118,7 +120,7 @@ async function list(options: DirectoryOption & { readonly json?: boolean }): Pro
 
 async function importFile(file: string, options: DirectoryOption): Promise<void> {
   const entries = parseImport(await readTextFile(file, limits.importBytesMax));
-  await withUsers(requirePlace(options), { makes: true }, async (users) => {
+  await withAccounts({ ...options, makes: true }, async ({ users }) => {
     const wasWithoutAdmin = (await users.countAdmins()) === 0;
     const bar = openProgressBar('users');
     const report = await importAccounts({
@@ -137,16 +139,8 @@ async function importFile(file: string, options: DirectoryOption): Promise<void>
   });
 }
 
-/** Where there is a database already: a mistyped place must not become one. */
-async function withKnownUsers(
-  options: DirectoryOption,
-  work: (users: UserStore) => Promise<void>,
-): Promise<void> {
-  await withUsers(knownPlaceOf(options), { makes: false }, work);
-}
-
 async function setDisabled(name: string, isDisabled: boolean, options: DirectoryOption) {
-  await withKnownUsers(options, async (users) => {
+  await withAccounts(options, async ({ users }) => {
     const user = await requireUser(users, name);
     if (isDisabled) await requireAnotherAdmin(users, user);
     await users.update(user.id, { isDisabled });
@@ -160,7 +154,7 @@ async function setDisabled(name: string, isDisabled: boolean, options: Directory
 
 async function setAdmin(name: string, options: DirectoryOption & { readonly off?: boolean }) {
   const isAdmin = options.off !== true;
-  await withKnownUsers(options, async (users) => {
+  await withAccounts(options, async ({ users }) => {
     const user = await requireUser(users, name);
     if (!isAdmin) await requireAnotherAdmin(users, user);
     await users.update(user.id, { isAdmin });
@@ -184,20 +178,6 @@ async function remove(name: string, options: DirectoryOption & { readonly yes?: 
 async function requireAnotherAdmin(users: UserStore, user: User): Promise<void> {
   if (!user.isAdmin || user.isDisabled || (await users.countAdmins()) > 1) return;
   throw invalid(`${user.username} is the last admin: make another user admin first`);
-}
-
-/** `makes`: also before the first start; then the database is made. */
-async function withUsers(
-  place: StoragePlace,
-  { makes }: { readonly makes: boolean },
-  work: (users: UserStore) => Promise<void>,
-): Promise<void> {
-  const accounts = await openAccounts(place, { makes, textOf: textOfChange });
-  try {
-    await work(accounts.users);
-  } finally {
-    await accounts.close();
-  }
 }
 
 function printReport({ added, refused }: ImportReport): void {
