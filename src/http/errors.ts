@@ -1,5 +1,6 @@
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { defined } from '../lib/record.ts';
 import { codeOf } from '../wire/refusal-code.ts';
 
 /** Refusals that only HTTP knows. */
@@ -88,6 +89,13 @@ export function errorAnswer(error: unknown, log: Log): ErrorAnswer {
   log.error({ error }, 'a request failed by a fault of ours');
   return answer('internal', 'something went wrong on our side; it was logged', {});
 }
+
+/** The same refusal in other words, or with more of them. */
+export const reworded = (refusal: DomainError, message: string): DomainError =>
+  new DomainError(
+    ...[refusal.code, message],
+    defined({ cause: refusal, retryAfterSeconds: refusal.retryAfterSeconds }),
+  );
 
 /** A refusal as part of an answer that is none. */
 export const refusalBody = (error: DomainError): ErrorAnswer['body'] =>

@@ -7,12 +7,12 @@ import { DomainError, invalid } from '../../domain/errors.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { createBreather } from '../../lib/event-loop.ts';
-import { defined } from '../../lib/record.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
 import { datapointsOfPoint, type Precision, readLinePoint } from '../../wire/line-protocol.ts';
 import { type BodyElement, textOfElement } from '../body-elements.ts';
 import { feedBulk } from '../bulk-feed.ts';
+import { reworded } from '../errors.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 import { createPointSplitter } from './point-splitter.ts';
 
@@ -181,12 +181,7 @@ function requireAllStored({ stored, refused, refusedCount }: BulkReport): void {
 /** The refusal of the rest of a body; lines before it stay stored, and are counted. */
 async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
   if (!(reason instanceof DomainError)) return reason;
-  const { code, message, retryAfterSeconds } = reason;
   // A commit that failed fails here once more: nothing is left to wait for then.
   await bulk.finish().catch(() => undefined);
-  return new DomainError(
-    code,
-    `${message} stored=${bulk.stored}`,
-    defined({ cause: reason, retryAfterSeconds }),
-  );
+  return reworded(reason, `${reason.message} stored=${bulk.stored}`);
 }

@@ -5,7 +5,7 @@ import { defined, ifDefined, isRecord } from '../../lib/record.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import type { Answer } from '../answer.ts';
 import { type BareBody, bareJson, type RouteBody } from '../body.ts';
-import { EdgeError } from '../errors.ts';
+import { EdgeError, reworded } from '../errors.ts';
 import type { NestedMessage } from '../json-pieces.ts';
 import type { Route, RouteAnswer, RouteRequest } from '../route.ts';
 import { keyToV1, pathToV1, refusalToV1, textToV1 } from './dictionary.ts';
@@ -136,8 +136,7 @@ function reasonToV1(reason: unknown, request: RouteRequest): unknown {
   if (!(reason instanceof DomainError || reason instanceof EdgeError)) return reason;
   const message = refusalToV1(reason.message, givenTexts(request));
   if (reason instanceof EdgeError) return new EdgeError(reason.code, message, reason.headers);
-  const { code, retryAfterSeconds } = reason;
-  return new DomainError(code, message, defined({ cause: reason, retryAfterSeconds }));
+  return reworded(reason, message);
 }
 
 /** The texts in a request that a refusal may quote, the first ones of many. */

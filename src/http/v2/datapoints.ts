@@ -28,7 +28,7 @@ import {
   createLineSplitter,
 } from '../body-elements.ts';
 import { createBulkElementReader, feedBulk, isEmptyLine } from '../bulk-feed.ts';
-import { EdgeError } from '../errors.ts';
+import { EdgeError, reworded } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
 import { messageAnswer, type Params, type Route, type RouteRequest, routesOf } from '../route.ts';
 import { answerSummary, answerWith, rowsFormat, wantsCsv } from './datapoint-answer.ts';
@@ -337,12 +337,7 @@ async function explained(reason: unknown, bulk: BulkIngest): Promise<unknown> {
     return invalid(`${reason.message}${storedBefore(bulk)}`);
   }
   if (!(reason instanceof DomainError)) return reason;
-  const { code, retryAfterSeconds } = reason;
-  return new DomainError(
-    code,
-    reason.message + storedBefore(bulk),
-    defined({ cause: reason, retryAfterSeconds }),
-  );
+  return reworded(reason, reason.message + storedBefore(bulk));
 }
 
 function storedBefore({ stored }: BulkIngest): string {
