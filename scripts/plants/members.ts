@@ -20,7 +20,7 @@ export const plantsOfMembers: readonly Plant[] = [
     },
     patches: [
       patch(
-        'src/storage/postgres/wills.ts',
+        'src/storage/postgres/shared-sessions.ts',
         'where key = $1 and owner <> $2 and (($3 and not is_begun)',
         'where key = $1 and owner <> $2 and ((not $3 and not is_begun)',
       ),

@@ -12,13 +12,12 @@ import { loadSessions } from '../sql/load-sessions.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { insertSession } from '../sql/session-writes.ts';
 import type { Row } from '../sql/table.ts';
-import { putWill } from '../sql/wills.ts';
+import { putWill, type WillRow, willColumns, willsFrom } from '../sql/wills.ts';
 import { tellOthers } from './feed-log.ts';
 import { sessionIndexKey, sessionTables } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { applyShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
-import { adoptWills, beginWill, takeWills } from './wills.ts';
 import type { WriteSession } from './writer.ts';
 
 const selectOwner = `
@@ -27,17 +26,16 @@ const selectOwner = `
   from mqtt_sessions where key = $1`;
 /** Of the order in which processes commit. */
 const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as turn`;
-const own = 'update members set owns = true where member = $1 and not owns';
-const take = `
+const owns = 'update members set owns = true where member = $1 and not owns';
+const takeSessions = `
   update mqtt_sessions set owner = $1, term = term + 1, behind = true
   where session = any($2::bigint[])`;
 const selectHeard = `
   select session, writer, at from mqtt_heard where session = any($1::bigint[])`;
 const findHeirless = `select 1 as found from members where state <> 'serving' and owns limit 1`;
+const ended = `owner not in (select member from members where state = 'serving')`;
 const selectHeirless = `
-  select session from mqtt_sessions
-  where owner is null or owner not in (select member from members where state = 'serving')
-  order by session limit $1`;
+  select session from mqtt_sessions where owner is null or ${ended} order by session limit $1`;
 /** By writer, as the index is: the first places of all, and not all places for the first ones. */
 const selectMissed = `
   with recursive wrote as (
@@ -60,6 +58,17 @@ const ownNoMore = `
   update members set owns = false where state <> 'serving' and owns
     and not exists (select from mqtt_sessions where owner = members.member or behind)
     and not exists (select from mqtt_wills where owner = members.member)`;
+/** Of processes that ended, or that are not asked any more; kept until they were published. */
+const takeWills = `
+  update mqtt_wills set owner = $2, is_begun = false
+  where key = $1 and owner <> $2 and (($3 and not is_begun) or ${ended})
+  returning ${willColumns}`;
+const adoptWills = `
+  update mqtt_wills set owner = $1, is_begun = false where (key, turn) in (
+    select key, turn from mqtt_wills where ${ended} order by key, turn limit $2)
+  returning ${willColumns}`;
+const beginWill = `
+  update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
 
 /** Sessions that several processes have in one database: who has one is in its row. */
 export function createSharedSessions({
@@ -78,19 +87,20 @@ export function createSharedSessions({
         const claimed = await claim(tx, request, { member, damaged });
         if ('owner' in claimed) return claimed;
         const { key, isForced, will: given } = request;
-        const wills = await takeWills(tx, key, { own: member, isForced, damaged });
         const { turn } = claimed;
         const place = { key: sessionIndexKey(key), owner: member, turn };
+        const taken = await tx.all<WillRow>(takeWills, place.key, member, isForced);
+        const wills = willsFrom(taken, damaged);
         if (given !== undefined) await putWill(tx, place, { ...given, turn });
-        if (given !== undefined || wills.length > 0) await tx.run(own, member);
+        if (given !== undefined || wills.length > 0) await tx.run(owns, member);
         return { ...claimed, wills };
       }),
     async adoptWills() {
       if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
       return writer.call(async (tx) => {
         const most = postgresLimits.sessionsPerAdoption;
-        const adopted = await adoptWills(tx, { own: member, most, damaged });
-        if (adopted.length > 0) await tx.run(own, member);
+        const adopted = willsFrom(await tx.all<WillRow>(adoptWills, member, most), damaged);
+        if (adopted.length > 0) await tx.run(owns, member);
         return adopted;
       });
     },
@@ -120,7 +130,8 @@ export function createSharedSessions({
         );
         return outcomes;
       }),
-    beginWill: (key, turn) => writer.call((tx) => beginWill(tx, { key, owner: member, turn })),
+    beginWill: (key, turn) =>
+      writer.call(async (tx) => (await tx.run(beginWill, sessionIndexKey(key), member, turn)) > 0),
     async missed(after) {
       const most = postgresLimits.logEntriesPerRead;
       const entries = await reader.all<LogEntry>(selectMissed, after, most);
@@ -156,7 +167,7 @@ async function claim(
   tellOthers(tx, [{ text: request.note(turn) }]);
   if (row === undefined) {
     if (request.expirySeconds === 0) return { turn };
-    await tx.run(own, member);
+    await tx.run(owns, member);
     await insertSession(tx, sessionTables(member), request);
     return { turn };
   }
@@ -172,8 +183,8 @@ async function takeOver(
   { member, damaged }: Own,
 ): Promise<readonly ClaimedSession[]> {
   if (rows.length === 0) return [];
-  await tx.run(own, member);
-  await tx.run(take, member, rows);
+  await tx.run(owns, member);
+  await tx.run(takeSessions, member, rows);
   const heard = Map.groupBy(
     await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
     ({ session }) => session,

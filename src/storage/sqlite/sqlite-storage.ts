@@ -4,6 +4,8 @@ import type { Log } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
 import type { DeviceRows, LoadDevices } from '../sql/devices.ts';
+import { loadAll } from '../sql/load-sessions.ts';
+import { packChanges } from '../sql/session-row.ts';
 import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
 import { createRenewalNews } from './background-renewal.ts';
@@ -14,7 +16,6 @@ import { prepareForService } from './opening.ts';
 import { retentionTables, storedDatapoints } from './own-tables.ts';
 import { createReachWalk } from './reach-walk.ts';
 import { asRefusal } from './session.ts';
-import { createSessionStore } from './sessions.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { type DatapointLimits, datapointLimits } from './timeseries/datapoint-limits.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
@@ -72,7 +73,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const open = opened.move();
   return {
     ...stores,
-    mqttSessions: createSessionStore(context, shared.reader),
+    // Read once, at start, and from then on written only.
+    mqttSessions: {
+      load: () => loadAll(shared.reader, damaged),
+      apply(changes) {
+        const packed = packChanges(changes);
+        return writer.callTransfer('applySessionChanges', [packed.buffer], packed.changes);
+      },
+    },
     ping: () => writer.call('ping'),
     threadMemory: writer.memory,
     close: () => open.disposeAsync(),
