@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { type ActuatorChanges, actuatorValueTypes } from '../../domain/devices/actuator.ts';
-import { invalid } from '../../domain/errors.ts';
-import { type ActuatorId, parseActuatorId } from '../../domain/ids.ts';
+import { type ActuatorId, type DeviceId, parseActuatorId } from '../../domain/ids.ts';
+import { defined } from '../../lib/record.ts';
 import {
   readActuator,
   readActuatorValue,
@@ -11,10 +11,10 @@ import {
   settableActuatorToWire,
 } from '../../wire/actuator.ts';
 import { json } from '../answer.ts';
-import { type BareBody, bareBody, bareJson, messageBody } from '../body.ts';
+import { bareBody, bareJson, messageBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
-import { type Field, fieldRoutes, metaBody, optionalText, textBody } from './field-routes.ts';
+import { type Field, fieldRoutes, metaBody, textBody, wordBody } from './field-routes.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Actuators');
@@ -43,38 +43,36 @@ export function actuatorRoutes({ actuators }: Services): readonly Route[] {
         SettableActuatorMessage,
       ),
       handle: async ({ actor, params }) =>
-        json(
-          settableActuatorToWire(
-            await actuators.get(actor, deviceIdOf(params), actuatorIdOf(params)),
-          ),
-        ),
+        json(settableActuatorToWire(await actuators.get(actor, ...actuatorOf(params)))),
     }),
     route.delete(onePath, {
       summary: 'Delete an actuator',
       done: 'Deleted.',
-      perform: ({ actor, params }) =>
-        actuators.remove(actor, deviceIdOf(params), actuatorIdOf(params)),
+      perform: ({ actor, params }) => actuators.remove(actor, ...actuatorOf(params)),
     }),
     route.get(`${onePath}/value`, {
       summary: 'Read what an actuator is set to',
       answer: messageAnswer('The bare value, as JSON.', Type.Unknown()),
       handle: async ({ actor, params }) =>
-        json(await actuators.value(actor, deviceIdOf(params), actuatorIdOf(params))),
+        json(await actuators.value(actor, ...actuatorOf(params))),
     }),
     setRoute(actuators),
     ...fieldRoutes(route, {
       path: onePath,
       thing: 'an actuator',
       fields: actuatorFields,
-      update: (actor, params, changes) =>
-        actuators.update(actor, deviceIdOf(params), actuatorIdOf(params), changes),
+      update: (actor, params, changes) => actuators.update(actor, ...actuatorOf(params), changes),
     }),
   ];
 }
 
 const onePath = '/devices/:device_id/actuators/:actuator_id';
 
-const actuatorIdOf = (params: Params): ActuatorId => parseActuatorId(params['actuator_id']);
+/** The actuator that a path names. */
+const actuatorOf = (params: Params): [DeviceId, ActuatorId] => [
+  deviceIdOf(params),
+  parseActuatorId(params['actuator_id']),
+];
 
 function setRoute(actuators: Services['actuators']): Route {
   return route.put(`${onePath}/value`, {
@@ -84,12 +82,11 @@ function setRoute(actuators: Services['actuators']): Route {
     done: 'Set: written and synced to disk.',
     errors: [...usualErrors, 'limit_reached'],
     perform: async ({ actor, params, query, body: value }) => {
-      const actuator = [deviceIdOf(params), actuatorIdOf(params)] as const;
+      const actuator = actuatorOf(params);
       const forMs = query.for === undefined ? undefined : readSettingTime(query.for);
       const confirmed = readConfirmed(value);
       if (confirmed !== undefined) await actuators.confirm(actor, ...actuator, confirmed.value);
-      else if (forMs === undefined) await actuators.setValue(actor, ...actuator, value);
-      else await actuators.setValue(actor, ...actuator, value, { forMs });
+      else await actuators.setValue(actor, ...actuator, value, defined({ forMs }));
     },
   });
 }
@@ -104,7 +101,11 @@ const SettingQuery = Type.Object({
   ),
 });
 
-const typeBody = bareBody(Type.Enum([...actuatorValueTypes], { type: 'string' }), readValueType);
+const typeBody = wordBody(
+  actuatorValueTypes,
+  `the value type must be one of ${actuatorValueTypes.join(', ')}`,
+  (valueType) => ({ valueType }),
+);
 
 const actuatorFields: readonly Field<ActuatorChanges>[] = [
   { name: 'name', body: textBody((name) => ({ name })) },
@@ -113,12 +114,3 @@ const actuatorFields: readonly Field<ActuatorChanges>[] = [
   { name: 'actuator_value_type', body: typeBody },
   { name: 'meta', body: metaBody },
 ];
-
-/** A word; a JSON null is read as the word null only between quotes, and else removes the field. */
-function readValueType(body: BareBody): Pick<ActuatorChanges, 'valueType'> {
-  const text = optionalText(body)?.trim();
-  if (text === undefined) return { valueType: undefined };
-  const valueType = actuatorValueTypes.find((word) => word === text);
-  if (valueType !== undefined) return { valueType };
-  throw invalid(`the value type must be one of ${actuatorValueTypes.join(', ')}`);
-}

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import type { Actor } from '../../domain/actor.ts';
-import { type Measures, measuresWords } from '../../domain/devices/device.ts';
 import { invalid } from '../../domain/errors.ts';
 import { parseUsername, type Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
@@ -16,7 +15,7 @@ export interface Field<Changes> {
 }
 
 /** A name-like text; undefined when the client sends a JSON null to remove the field. */
-export function optionalText(body: BareBody): string | undefined {
+function optionalText(body: BareBody): string | undefined {
   const text = bareText(body);
   if (text !== undefined && text.length > limits.nameCharactersMax) {
     throw invalid(`the text must have at most ${limits.nameCharactersMax} characters`);
@@ -50,16 +49,18 @@ export const visibilityBody = bareBody(Type.Enum([...visibilities], { type: 'str
   return { visibility };
 });
 
-export const measuresBody = bareBody(
-  Type.Enum([...measuresWords], { type: 'string' }),
-  (body): { readonly measures: Measures | undefined } => {
+/** One of some words, or a JSON null, which is read as that word only between quotes. */
+export const wordBody = <Word extends string, Value>(
+  words: readonly Word[],
+  refusal: string,
+  read: (word: Word | undefined) => Value,
+): ReadBody<Value> =>
+  bareBody(Type.Enum([...words], { type: 'string' }), (body) => {
     const text = optionalText(body)?.trim();
-    if (text === undefined) return { measures: undefined };
-    const measures = measuresWords.find((word) => word === text);
-    if (measures === undefined) throw invalid('measures must be gauge, counter or amount');
-    return { measures };
-  },
-);
+    const word = words.find((known) => known === text);
+    if (text !== undefined && word === undefined) throw invalid(refusal);
+    return read(word);
+  });
 
 export const locationBody = bareBody(LocationMessage, (body) => {
   const value = bareJson(body);

@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import type { DeviceSnapshot } from '../../domain/datapoints/snapshots.ts';
-import type { SensorChanges } from '../../domain/devices/device.ts';
+import { measuresWords, type SensorChanges } from '../../domain/devices/device.ts';
+import { type DeviceId, parseSensorId, type SensorId } from '../../domain/ids.ts';
 import type { Wire } from '../../wire/fields.ts';
 import { readCalibration, readSensor, SensorMessage, sensorToWire } from '../../wire/sensor.ts';
 import { json, list } from '../answer.ts';
 import { bareBody, bareJson, messageBody } from '../body.ts';
-import { messageAnswer, type Route, routesOf } from '../route.ts';
-import { sensorOf } from './datapoints.ts';
+import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
-import { type Field, fieldRoutes, measuresBody, metaBody, textBody } from './field-routes.ts';
+import { type Field, fieldRoutes, metaBody, textBody, wordBody } from './field-routes.ts';
 import { valueOptions, valueParameters } from './lists.ts';
 import type { Services } from './services.ts';
 
@@ -39,32 +39,28 @@ export function sensorRoutes({ devices, snapshots }: Services): readonly Route[]
       summary: 'Read a sensor with its last value',
       query: ValuesQuery,
       answer: messageAnswer('The sensor.', SensorMessage),
-      handle: async ({ actor, params, query }) => {
-        const { deviceId, sensorId } = sensorOf(params);
-        return json(
-          sensorToWire(await snapshots.sensor(actor, deviceId, sensorId, valueOptions(query))),
-        );
-      },
+      handle: async ({ actor, params, query }) =>
+        json(sensorToWire(await snapshots.sensor(actor, ...sensorOf(params), valueOptions(query)))),
     }),
     route.delete('/devices/:device_id/sensors/:sensor_id', {
       summary: 'Delete a sensor with its datapoints',
       done: 'Deleted.',
-      perform: ({ actor, params }) => {
-        const { deviceId, sensorId } = sensorOf(params);
-        return devices.removeSensor(actor, deviceId, sensorId);
-      },
+      perform: ({ actor, params }) => devices.removeSensor(actor, ...sensorOf(params)),
     }),
     ...fieldRoutes(route, {
       path: '/devices/:device_id/sensors/:sensor_id',
       thing: 'a sensor',
       fields: sensorFields,
-      update(actor, params, changes) {
-        const { deviceId, sensorId } = sensorOf(params);
-        return devices.updateSensor(actor, deviceId, sensorId, changes);
-      },
+      update: (actor, params, changes) => devices.updateSensor(actor, ...sensorOf(params), changes),
     }),
   ];
 }
+
+/** The sensor that a path names. */
+const sensorOf = (params: Params): [DeviceId, SensorId] => [
+  deviceIdOf(params),
+  parseSensorId(params['sensor_id']),
+];
 
 const sensorFields: readonly Field<SensorChanges>[] = [
   { name: 'name', body: textBody((name) => ({ name })) },
@@ -78,7 +74,12 @@ const sensorFields: readonly Field<SensorChanges>[] = [
   },
   { name: 'quantity_kind', body: textBody((quantityKind) => ({ quantityKind })) },
   { name: 'unit', body: textBody((unit) => ({ unit })) },
-  { name: 'measures', body: measuresBody },
+  {
+    name: 'measures',
+    body: wordBody(measuresWords, 'measures must be gauge, counter or amount', (measures) => ({
+      measures,
+    })),
+  },
   {
     name: 'calib',
     body: bareBody(readCalibration.schema, (body) => {
