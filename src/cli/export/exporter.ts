@@ -56,7 +56,9 @@ async function* allLines(
   const settings = account === null ? await storage.installation.settings() : {};
   if (Object.keys(settings).length > 0) yield { kind: 'settings', settings };
   yield* userLines(storage, isWanted);
-  yield* groupLines(storage, account);
+  const owned = account === null ? {} : { owner: account };
+  const groups = pages('groups', (page) => storage.groups.list({ ...owned, ...page }));
+  for await (const group of groups) yield { kind: 'group', group };
   yield* deviceLines(storage, isWanted);
   yield* gatewayLines(storage, isWanted);
   yield* projectLines(storage, isWanted);
@@ -65,12 +67,14 @@ async function* allLines(
     if (!isWanted(notification.owner)) continue;
     yield { kind: 'notification', notification, tally, states: [...states] };
   }
-  yield* socialLines(storage, account);
+  const sent = account === null ? {} : { ofUser: account };
+  const socials = pages('socials', (page) => storage.socials.list({ ...sent, ...page }));
+  for await (const social of socials) yield { kind: 'social', social: completed(social) };
 }
 
 async function* userLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportRecord> {
   const { users, credentials } = storage;
-  for await (const { id, username } of pages(async (page) => (await users.list(page)).users)) {
+  for await (const { id, username } of pages('users', users.list)) {
     const login = isWanted(username) ? await users.findLogin(username) : undefined;
     if (login === undefined) continue;
     yield { kind: 'user', ...login };
@@ -79,15 +83,6 @@ async function* userLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<
       for (const key of keys) yield { kind: 'key', key };
     }
   }
-}
-
-async function* groupLines(
-  { groups }: Storage,
-  account: Username | null,
-): AsyncGenerator<ExportRecord> {
-  const owned = account === null ? {} : { owner: account };
-  const all = pages(async (page) => (await groups.list({ ...owned, ...page })).groups);
-  for await (const group of all) yield { kind: 'group', group };
 }
 
 async function* deviceLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportRecord> {
@@ -207,9 +202,7 @@ const isSame = (one: Datapoint, other: Datapoint): boolean =>
 
 async function* gatewayLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportRecord> {
   const { gateways } = storage;
-  const all = pages(
-    async (page) => (await gateways.list({ visibleTo: everything, ...page })).gateways,
-  );
+  const all = pages('gateways', (page) => gateways.list({ visibleTo: everything, ...page }));
   for await (const gateway of all) {
     if (!isWanted(gateway.owner)) continue;
     yield { kind: 'gateway', gateway };
@@ -219,9 +212,7 @@ async function* gatewayLines(storage: Storage, isWanted: IsWanted): AsyncGenerat
 
 async function* projectLines(storage: Storage, isWanted: IsWanted): AsyncGenerator<ExportRecord> {
   const { projects } = storage;
-  const all = pages(
-    async (page) => (await projects.list({ visibleTo: everything, ...page })).projects,
-  );
+  const all = pages('projects', (page) => projects.list({ visibleTo: everything, ...page }));
   for await (const project of all) {
     if (!isWanted(project.owner)) continue;
     yield { kind: 'project', project, unshared: await projects.unshared(project.id) };
@@ -246,7 +237,7 @@ async function* invitationLines(
   isWanted: IsWanted,
 ): AsyncGenerator<ExportRecord> {
   const { users, invitations } = storage;
-  for await (const { id, username } of pages(async (page) => (await users.list(page)).users)) {
+  for await (const { id, username } of pages('users', users.list)) {
     if (!isWanted(username)) continue;
     const page = { limit: pageSize, offset: 0 };
     for (const invitation of (await invitations.list(id, page)).invitations.toReversed()) {
@@ -255,27 +246,21 @@ async function* invitationLines(
   }
 }
 
-async function* socialLines(
-  { socials }: Storage,
-  account: Username | null,
-): AsyncGenerator<ExportRecord> {
-  const whose = account === null ? {} : { ofUser: account };
-  const all = pages(async (page) => (await socials.list({ ...whose, ...page })).socials);
-  for await (const social of all) yield { kind: 'social', social: completed(social) };
-}
-
 /** Marks a pending message as failed: only the installation that was asked may send it. */
 function completed(social: Social): Social {
   if (social.status !== 'pending') return social;
   return { ...social, status: 'failed', reason: 'it waited when it was exported' };
 }
 
-/** All things of a list, page by page. */
-async function* pages<Item>(
-  read: (page: { readonly limit: number; readonly offset: number }) => Promise<readonly Item[]>,
+/** All things of a list, under their name, page by page. */
+async function* pages<Name extends string, Item>(
+  name: Name,
+  list: (page: { readonly limit: number; readonly offset: number }) => Promise<{
+    readonly [Key in Name]: readonly Item[];
+  }>,
 ): AsyncGenerator<Item> {
   for (let offset = 0; ; offset += pageSize) {
-    const items = await read({ limit: pageSize, offset });
+    const items = (await list({ limit: pageSize, offset }))[name];
     yield* items;
     if (items.length < pageSize) return;
   }
