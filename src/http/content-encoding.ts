@@ -36,12 +36,11 @@ function inflaterOf(contentEncoding = ''): readonly [string, OpenInflater] | und
 
 /**
  * The bytes of a body as they were before its sender compressed them, inflated while they are
- * read. Throws too_large for more than `bytesMax`, invalid for what is cut or damaged.
+ * read. Throws too_large for too many of them, invalid for what is cut or damaged.
  */
 export async function* inflated(
   pieces: Pieces,
   contentEncoding: string | undefined,
-  bytesMax: number = limits.inflatedBytesMax,
 ): AsyncGenerator<Uint8Array> {
   const [name, open] = inflaterOf(contentEncoding) ?? [];
   if (open === undefined) {
@@ -52,7 +51,7 @@ export async function* inflated(
   // Errors on the way in come out of the inflater too, where they are waited for.
   pipeline(Readable.from(pieces, { highWaterMark: 1 }), inflater, () => undefined);
   try {
-    yield* bounded(inflater, bytesMax);
+    yield* bounded(inflater, limits.inflatedBytesMax);
   } catch (reason) {
     if (reason instanceof DomainError) throw reason;
     throw invalid(`the body is not whole ${name}, as its Content-Encoding says`);

@@ -9,7 +9,7 @@ import {
   changesOfUpdate,
 } from '../../domain/users/account-changes.ts';
 import type { UserStore } from '../../domain/users/user.ts';
-import { type Log, silentLog } from '../../lib/log.ts';
+import { silentLog } from '../../lib/log.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
@@ -132,14 +132,13 @@ export async function openAccounts(
     readonly makes: boolean;
     /** The text by which a change is published to services. */
     readonly textOf: (change: Change) => string;
-    readonly log?: Log;
   },
 ): Promise<AccountStorage> {
-  const { makes, textOf, log = silentLog } = options;
+  const { makes, textOf } = options;
   const client = await connectForCommand(url, { makes });
   const writer = createCommandWriter(client);
-  const reader = createReader(url, log);
-  const damaged = createDamagedRows({ log, reporter: silentReporter });
+  const reader = createReader(url, silentLog);
+  const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
   const context = { reader, writer, damaged };
   const told = createTellingWriter({ ...context, textOf });
   const usersBy = (by: Writer) =>

@@ -1,5 +1,5 @@
 import { silentReporter } from '../../domain/reporter.ts';
-import { type Log, silentLog } from '../../lib/log.ts';
+import { silentLog } from '../../lib/log.ts';
 import { createDamagedRows } from '../damaged-rows.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
 import { createUserStore } from '../sql/users.ts';
@@ -57,15 +57,12 @@ function migrateTo(path: string): void {
 }
 
 /** Opens users and credentials of the data directory, and makes its database if there is none. */
-export async function openAccounts(
-  directory: string,
-  log: Log = silentLog,
-): Promise<AccountStorage> {
+export async function openAccounts(directory: string): Promise<AccountStorage> {
   const path = prepareForCommand(directory);
   // First, as nothing would end the thread of the writer if this one failed.
   const reader = openConnection(path, { role: 'read' });
-  const writer = await createWriter({ path, log });
-  const damaged = createDamagedRows({ log, reporter: silentReporter });
+  const writer = await createWriter({ path, log: silentLog });
+  const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
   const context = sharedContext({ reader, writer, damaged });
   return {
     // A running service notices the end of an account by itself: it asks for each credential anew.
