@@ -63,37 +63,38 @@ export const subscriptionStorms = ({ mqtt, mqttOf }: StormContext): Storms => ({
   },
 });
 
-/** Packets in pieces of a byte. */
-export const packetStorms = ({ service, mqttOf }: StormContext): Storms => ({
-  'packets of 1 byte beside refusals': async () => {
-    const clients = await mqttOf(60);
-    const bad = generate(
-      {
-        ...{
-          cmd: 'publish',
-          topic: 'devices/filled-1/sensors/s/value',
-          payload: 'not a value {',
-        },
-        ...{ qos: 1, messageId: 1, dup: false, retain: false },
-      },
-      { protocolVersion: 5 },
-    );
-    const until = performance.now() + 4_000;
-    await Promise.all(
-      clients.map(async (client, at) => {
-        while (performance.now() < until && !client.isClosed) {
-          for (const byte of at % 2 === 0 ? [bad] : bad) {
-            await client.send(typeof byte === 'number' ? Buffer.of(byte) : byte);
-            if (typeof byte === 'number') await wait(0);
-          }
+/** Clients that send one packet again and again as fast as it is read, half of them bytewise. */
+async function flood({ mqttOf }: StormContext, packet: Packet): Promise<number> {
+  const clients = await mqttOf(60);
+  const bytes = generate(packet, { protocolVersion: 5 });
+  const until = performance.now() + 4_000;
+  await Promise.all(
+    clients.map(async (client, at) => {
+      while (performance.now() < until && !client.isClosed) {
+        for (const byte of at % 2 === 0 ? [bytes] : bytes) {
+          await client.send(typeof byte === 'number' ? Buffer.of(byte) : byte);
+          if (typeof byte === 'number') await wait(0);
         }
-      }),
-    );
-    endAll(clients);
-    return clients.length;
-  },
+      }
+    }),
+  );
+  endAll(clients);
+  return clients.length;
+}
+
+const publishTo = (deviceId: string): Packet => ({
+  ...{ cmd: 'publish', topic: `devices/${deviceId}/sensors/s/value`, payload: 'a value {' },
+  ...{ qos: 1, messageId: 1, dup: false, retain: false },
+});
+
+/** Packets in pieces of a byte. */
+export const packetStorms = (context: StormContext): Storms => ({
+  'packets of 1 byte beside pushes': () => flood(context, publishTo('filled-1')),
+  'packets of 1 byte beside refusals': () => flood(context, publishTo('nothing')),
+  'packets of 1 byte beside UNSUBSCRIBE': () =>
+    flood(context, { cmd: 'unsubscribe', messageId: 1, unsubscriptions: ['a/+/b', 'c/#'] }),
   'WebSocket, frames of 1 byte': async () => {
-    const web = new WebSocket(`${service.url.replace('http', 'ws')}/mqtt`, 'mqtt');
+    const web = new WebSocket(`${context.service.url.replace('http', 'ws')}/mqtt`, 'mqtt');
     await new Promise((resolve) => web.on('open', resolve));
     web.on('error', () => undefined);
     web.send(generate(connectPacket('web'), { protocolVersion: 5 }));

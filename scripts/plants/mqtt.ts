@@ -39,6 +39,35 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [patch('src/mqtt/broker/packet-input.ts', '!this.#isFirst && ', '')],
   },
   {
+    name: 'what packets cause counts as the time of their client',
+    ...{
+      file: 'src/mqtt/broker/packet-input.test.ts',
+      test: 'what packets cause',
+      says: /one turn/,
+    },
+    patches: [patch('src/mqtt/broker/packet-input.ts', '      else this.#getOn();\n', '')],
+  },
+  {
+    name: 'a flood of pushes leaves the event loop its turn between two batches',
+    ...{
+      file: 'src/lib/scheduling/group-commit.test.ts',
+      test: 'come back at once',
+      says: /one turn/,
+    },
+    patches: [patch('src/lib/scheduling/group-commit.ts', "await settling.enter('batches');", '')],
+  },
+  {
+    name: 'a commit has so many pushes',
+    ...{ file: 'src/lib/scheduling/group-commit.test.ts', test: 'so many items', says: /AAAA/ },
+    patches: [
+      patch(
+        'src/lib/scheduling/group-commit.ts',
+        '/ (options.batchItemsMax ?? Number',
+        '/ (Number',
+      ),
+    ],
+  },
+  {
     name: 'filters of kept sessions have a budget',
     ...{ file: memory, test: 'long filters', budget: 'mqtt_session_bytes', says: died },
   },

@@ -157,7 +157,6 @@ export const limits = {
   patternTextCharactersMax: 2_048,
   /** Elements of an array that a filter evaluates. */
   queryElementsMax: 1_000,
-
   // Refused pushes, in memory: for users who wonder why nothing arrives.
   /** Kinds of refusals of one device and sender, the last ones; and senders beside its owner. */
   refusalsPerDeviceMax: 10,
@@ -177,6 +176,8 @@ export const limits = {
   valueBytesMaxMax: 8 * 1_048_576,
   /** Size of a commit, as the appender counts bytes: a larger array is committed alone. */
   commitBytesMax: 2 * 1_048_576,
+  /** Pushes of a commit: all their callers are answered in one turn of the event loop. */
+  commitPushesMax: 1_024,
   /** Bytes that wait for a commit, in all; one payer may use half. Beyond it the answer is 503. */
   commitQueueBytesMax: 256 * 1_048_576,
   /** Bytes that one payer may have waiting although others fill the queue. */
@@ -390,7 +391,6 @@ export const limits = {
   groupMembersMax: 1_000,
   /** Texts of a request of version 1 that are searched for in the sentence of its refusal. */
   quotedTextsMax: 1_000,
-
   // Made without a token: any guest can make them, so their number ends.
   /** Addresses whose guests' quotas are remembered. */
   guestAddressesMax: 20_000,

@@ -102,6 +102,7 @@ export function createAppender(options: AppenderOptions) {
     weigh: weightOf,
     payerOf: (push) => push.payer,
     batchWeightMax: limits.commitBytesMax,
+    batchItemsMax: limits.commitPushesMax,
     queueWeightMax: limits.commitQueueBytesMax,
     payerWeightMax: limits.commitQueueBytesMax / 2,
     payerWeightFloor: limits.commitQueueBytesFloor,

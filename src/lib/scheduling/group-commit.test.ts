@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGroupCommit } from './group-commit.ts';
+import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts';
 
 /** A group whose commits are finished by hand, and a diary of what happened. */
 function aGroup(
@@ -152,4 +152,64 @@ test('what waits elsewhere counts in its payer and in the queue until it is let 
   (await nextCommit()).finish();
   await added;
   assert.equal(diary.at(-1), 'AAAA');
+});
+
+/** A group whose commits are `commit`, with the limits of each test. */
+const anOpenGroup = <Item extends string | number>(
+  options: Pick<GroupCommitOptions<Item, Item>, 'commit' | 'batchWeightMax'> &
+    Partial<GroupCommitOptions<Item, Item>>,
+) =>
+  createGroupCommit<Item, Item>({
+    weigh: () => 1,
+    payerOf: String,
+    queueWeightMax: 1_000,
+    payerWeightMax: 1_000,
+    payerWeightFloor: 1,
+    refusal: (full) => new Error(`the ${full} is full`),
+    ...options,
+  });
+
+test('a batch has so many items at most, and payers alternate in it', async () => {
+  const batches: string[] = [];
+  const group = anOpenGroup<string>({
+    commit: async (batch) => {
+      batches.push(batch.join(''));
+      return batch;
+    },
+    batchWeightMax: 1_000,
+    batchItemsMax: 16,
+  });
+  for (let n = 0; n < 40; n += 1) void group.add('A');
+  void group.add('B');
+  await group.drain();
+  assert.ok(
+    batches.every(({ length }) => length <= 16),
+    batches.join(),
+  );
+  assert.equal(batches.join('').length, 41);
+  assert.ok(batches[0]?.includes('B'), batches.join());
+});
+
+test('batches that come back at once leave the event loop its turn', async (t) => {
+  // Each reading of the clock is a little later.
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => (now += 1));
+  let answered = 0;
+  const group = anOpenGroup<number>({
+    commit: (batch) => Promise.resolve(batch),
+    settle(item, { resolve }) {
+      answered += 1;
+      resolve(item);
+    },
+    batchWeightMax: 1,
+    payerOf: () => 'A',
+  });
+  const outcomes = Array.from({ length: 100 }, (_, n) => group.add(n));
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  assert.ok(answered > 0 && answered < 50, `${answered} in one turn`);
+  assert.deepEqual(
+    await Promise.all(outcomes),
+    outcomes.map((_, n) => n),
+  );
 });

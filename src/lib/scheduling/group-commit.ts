@@ -1,3 +1,5 @@
+import { createFairSlices } from './fair-slices.ts';
+
 export interface GroupCommitOptions<Item, Committed, Outcome = Committed> {
   /** Makes one batch durable; answers what became of each item, in order. Throws: none was kept. */
   readonly commit: (batch: readonly Item[]) => Promise<readonly Committed[]>;
@@ -9,6 +11,8 @@ export interface GroupCommitOptions<Item, Committed, Outcome = Committed> {
   readonly payerOf: (item: Item) => string;
   /** A batch is closed once it weighs this much; a single heavier item travels alone. */
   readonly batchWeightMax: number;
+  /** A batch has at most so many items; absent: as many as its weight allows. */
+  readonly batchItemsMax?: number;
   /** Items that wait weigh at most this much together; more are refused. */
   readonly queueWeightMax: number;
   /** As `queueWeightMax`, of one payer. A single heavier item is taken when no other waits. */
@@ -53,10 +57,14 @@ interface PayerQueue<Item, Outcome> {
 }
 
 const turnsPerBatch = 8;
+/** Batches that come back within twice as many milliseconds are settled in one turn. */
+const turnMs = 2.5;
 
 /**
  * Many callers, one commit. One batch is in flight at a time and the next leaves as soon as it
- * returns, so batches grow with the load and a lone caller waits for no other. No timers.
+ * returns, so batches grow with the load and a lone caller waits for no other. No timers. Under a
+ * flood batches come back while their callers are answered: after some milliseconds of that the
+ * event loop has its turn first.
  *
  * Payers are served by weight (deficit round robin, Shreedhar and Varghese 1995): a payer is given
  * the same credit in each round, and a heavy item waits until its payer has saved up for it, so
@@ -68,6 +76,9 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor } = options;
   // Where there is no `settle`, both types are one.
   const { settle = (made, caller) => caller.resolve(made as unknown as Outcome) } = options;
+  /** Added to the weight of each item in a batch. */
+  const itemWeight = batchWeightMax / (options.batchItemsMax ?? Number.POSITIVE_INFINITY);
+  const settling = createFairSlices({ turnMs });
   const creditPerTurn = Math.max(1, Math.floor(batchWeightMax / turnsPerBatch));
   /** The queues of payers with waiting items, the next one first. */
   const lines = new Map<string, PayerQueue<Item, Outcome>>();
@@ -149,9 +160,9 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
     for (const [name, line] of lines) {
       const countBefore = batch.length;
       line.credit += creditPerTurn;
-      const weightBefore = line.weight;
+      const creditBefore = line.credit;
       const isFull = takeFrom(line, batch, room);
-      room -= weightBefore - line.weight;
+      room -= creditBefore - line.credit;
       const isEmpty = line.next === line.waiting.length;
       if (isEmpty) lines.delete(name);
       // A payer that could not send all that it may goes first in the next batch.
@@ -176,15 +187,16 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
     let isFull = false;
     for (; line.next < waiting.length; line.next += 1) {
       const next = waiting[line.next];
-      if (next === undefined || taken + next.weight > credit) break;
-      isFull = batch.length > 0 && taken + next.weight > room;
+      const more = taken + (next?.weight ?? 0) + itemWeight;
+      if (next === undefined || more > credit) break;
+      isFull = batch.length > 0 && more > room;
       if (isFull) break;
       batch.push(next);
-      taken += next.weight;
+      line.weight -= next.weight;
+      queueWeight -= next.weight;
+      taken = more;
     }
     line.credit -= taken;
-    line.weight -= taken;
-    queueWeight -= taken;
     if (!isFull) dropTaken(line);
     return isFull;
   }
@@ -192,12 +204,10 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   async function flush(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
       const committed = await options.commit(batch.map((waiting) => waiting.item));
+      await settling.enter('batches');
       // First of all: the disk works on the next batch while the callers of this one are answered.
       startNext();
-      for (let at = 0; at < batch.length; at += 1) {
-        // As many as the batch has.
-        settle(committed[at] as Committed, batch[at] as Waiting<Item, Outcome>);
-      }
+      for (const [at, caller] of batch.entries()) settle(committed[at] as Committed, caller);
     } catch (reason) {
       startNext();
       for (const waiting of batch) waiting.reject(reason);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { generate } from 'mqtt-packet';
 import { connectPeer, connectWith, openPeer, settled } from '../../../test/mqtt/memory-peer.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
+import { inTicks } from '../../lib/scheduling/fair-slices.ts';
 
 /** PINGREQ, so often. */
 const pings = (count: number): Buffer => Buffer.from('c000'.repeat(count), 'hex');
@@ -14,14 +15,17 @@ test('packets beyond the share of their payer wait, and none is lost', async (t)
   const mallory = await connectPeer(broker, { username: 'mallory', password });
   const ann = await connectPeer(broker, { username: 'ann', password });
   // Each reading of the clock is 4 ms later.
-  let now = performance.now();
+  let [now, laterMs] = [performance.now(), 4];
   t.mock.method(performance, 'now', () => {
-    now += 4;
+    now += laterMs;
     return now;
   });
   mallory.sendBytes(pings(1_000));
+  await inTicks();
   assert.ok(mallory.isPaused);
+  laterMs = 1;
   ann.sendBytes(pings(100));
+  await inTicks();
   assert.equal(ann.isPaused, false);
   assert.equal((await ann.take()).length, 100);
   let answers = 0;
@@ -46,6 +50,7 @@ test('who connects is let in before packets of guests that wait', async (t) => {
     return now;
   });
   for (const guest of guests) guest.sendBytes(pings(1_000));
+  await inTicks();
   assert.ok(guests.every(({ isPaused }) => isPaused));
   const ann = openPeer(broker);
   ann.send(connectWith({ ...connect, username: 'ann' }));
@@ -76,4 +81,42 @@ test('publishes that are answered at once are read on in slices, too', async (t)
   assert.ok(taken < 5_000, `${taken} before the loop came to anything else`);
   for (let turn = 0; turn < 1_000 && taken < 20_000; turn += 1) await settled();
   assert.deepEqual([taken, mallory.isPaused], [20_000, false]);
+});
+
+test('what packets cause at once counts as the time of their client', async (t) => {
+  const { broker, hooks } = await testBroker();
+  let refused = 0;
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  hooks.answerPublish = async () => {
+    // Each refusal, a few promises later, takes a while.
+    for (let tick = 0; tick < 20; tick += 1) await undefined;
+    now += 0.05;
+    refused += 1;
+    return { kind: 'refused', reason: 'topic_invalid' };
+  };
+  const mallory = await connectPeer(broker, { username: 'mallory', password: Buffer.from('p') });
+  const publish = generate(
+    { cmd: 'publish', topic: 'a', payload: '', qos: 0, dup: false, retain: false },
+    { protocolVersion: 4 },
+  );
+  mallory.sendBytes(Buffer.concat(Array.from({ length: 900 }, () => publish)));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(refused < 300, `${refused} in one turn`);
+  for (let turn = 0; turn < 100 && refused < 900; turn += 1) await settled();
+  assert.deepEqual([refused, mallory.isPaused], [900, false]);
+});
+
+test('a pause that ends while packets get on leaves the connection read', async () => {
+  const { broker, hooks } = await testBroker();
+  hooks.answerPublish = async () => ({ kind: 'accepted', isPassedOn: false });
+  const ann = await connectPeer(broker, { username: 'ann', password: Buffer.from('p') });
+  const topic = 'devices/d/sensors/s/values';
+  const publish = generate(
+    { cmd: 'publish', topic, payload: Buffer.alloc(200_000), qos: 0, dup: false, retain: false },
+    { protocolVersion: 4 },
+  );
+  ann.sendBytes(Buffer.concat([pings(63), publish]));
+  await settled();
+  assert.equal(ann.isPaused, false);
 });

@@ -9,7 +9,7 @@ import { shareMs } from './slices.ts';
 /** A sensor's value comes through however much of large packets is under way. */
 const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
 
-/** How many packets are handled between two readings of the clock. */
+/** How many packets are handled before what they cause is, and the clock is read. */
 const packetsPerLook = 64;
 
 /**
@@ -52,7 +52,9 @@ export class PacketInput {
     this.#carried = this.#hold.part();
     this.#reader = new FrameReader(context.frameLimits, this.#hold.part(), (header, body) => {
       options.onPacket(header, body);
-      if (this.#clock.packetHandled()) this.#waitForSlice();
+      if (!this.#clock.packetHandled()) return;
+      if (this.#clock.isOver()) this.#waitForSlice();
+      else this.#getOn();
     });
   }
 
@@ -80,6 +82,18 @@ export class PacketInput {
   #handle(work: () => void): void {
     this.#guard(work);
     this.#context.workShares.spend(this.payer, this.#clock.countMs());
+  }
+
+  /** Goes on, or waits for its slice, behind what the packets cause at once: refusals, say. */
+  #getOn(): void {
+    this.#pauses += 1;
+    this.#reader.stop();
+    const goOn = (): void => {
+      this.#context.workShares.spend(this.payer, this.#clock.countMs());
+      if (this.#clock.isOver()) this.#waitForSlice();
+      this.#readOn();
+    };
+    queueMicrotask(() => process.nextTick(goOn));
   }
 
   #waitForSlice(): void {
@@ -120,12 +134,9 @@ export class PacketInput {
    * what waits is read until the time that began with the first of them is over, then in a slice.
    */
   resumeReading(): void {
-    if (this.#isBehind || this.#clock.goOn()) {
-      this.#readOn();
-      return;
-    }
+    if (this.#isBehind || this.#clock.goOn()) this.#readOn();
     // The pause lasts until then.
-    void this.#readInNextSlice();
+    else void this.#readInNextSlice();
   }
 
   #readOn(): void {
@@ -167,10 +178,15 @@ class ReadingClock {
     this.#endsAt = this.#countedUntil + shareMs;
   }
 
-  /** Whether the next packet has to wait. */
+  /** Whether the clock is to be read. */
   packetHandled(): boolean {
     this.#packets += 1;
-    return this.#packets % packetsPerLook === 0 && performance.now() > this.#endsAt;
+    return this.#packets % packetsPerLook === 0;
+  }
+
+  /** Whether the next packet has to wait. */
+  isOver(): boolean {
+    return performance.now() > this.#endsAt;
   }
 
   /** The milliseconds that were not counted before. */
