@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Budget, Payer } from '../budgets/budget.ts';
+import { createClockChecks } from '../clock-checks.ts';
 import type { ActuatorId, DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TimedSetting } from './actuator.ts';
@@ -38,8 +39,7 @@ export function createTimedSettings(options: {
   const waiting = new Map<string, Waiting>();
   let nextAt = Number.POSITIVE_INFINITY;
   let readAt = Number.POSITIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
-  let ticking: Promise<void> | undefined;
+  const checks = createClockChecks(() => clock.now() >= Math.min(nextAt, readAt), lookAtAll);
 
   function forget(deviceId: DeviceId, actuatorId: ActuatorId): void {
     const key = keyOf(deviceId, actuatorId);
@@ -113,14 +113,6 @@ export function createTimedSettings(options: {
     await Promise.all(due.map(setBack));
   }
 
-  async function tick(): Promise<void> {
-    while (ticking !== undefined) await ticking;
-    ticking = lookAtAll().finally(() => {
-      ticking = undefined;
-    });
-    await ticking;
-  }
-
   return {
     /** Reserves budget for one more, until it is over. Throws limit_reached. */
     reserve: (payer: Payer) => budget.takeOrThrow(payer, 1),
@@ -130,15 +122,12 @@ export function createTimedSettings(options: {
     /** Drops the timer of an actuator that was set to stay: nothing is to be set back. */
     forget,
     /** Checks the clock now; resolves when all that are due were set back. */
-    tick,
+    tick: checks.tick,
     /** Takes up what a restart interrupted; before ports open. */
     async start(): Promise<void> {
       await readAll();
-      await tick();
-      timer = setInterval(() => {
-        if (clock.now() >= Math.min(nextAt, readAt) && ticking === undefined) void tick();
-      }, limits.clockCheckMs);
-      timer.unref();
+      await checks.tick();
+      checks.start();
     },
     /**
      * Another process that sets the same actuators may have ended: takes up what it left at the
@@ -147,10 +136,7 @@ export function createTimedSettings(options: {
     takeOver(): void {
       readAt = clock.now();
     },
-    async stop(): Promise<void> {
-      clearInterval(timer);
-      await ticking;
-    },
+    stop: checks.stop,
   };
 }
 export type TimedSettings = ReturnType<typeof createTimedSettings>;

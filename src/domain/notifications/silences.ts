@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { oneOfEach } from '../../lib/scheduling/payer-queues.ts';
 import type { Budget } from '../budgets/budget.ts';
+import { createClockChecks } from '../clock-checks.ts';
 import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -18,25 +19,7 @@ export interface Silent {
 }
 
 /** Waits until sensors have been silent for long: driven by time, one timer for all. */
-export interface Silences {
-  /** Where the budget is used up, the log and the evaluations of the rule say so. */
-  watch(silent: Silent, was: { readonly isTold: boolean; readonly notBefore?: Instant }): void;
-  forget(id: NotificationId): void;
-  /** Whether a rule waits for the silence of the sensor. */
-  isWatched(deviceId: DeviceId, sensorId: SensorId): boolean;
-  /** A datapoint was received. */
-  seen(deviceId: DeviceId, sensorId: SensorId, at: Instant): void;
-  /** Evaluates the rule again at `at`, when time alone may change its outcome. */
-  lookAgain(rule: Rule, deviceId: DeviceId, at: Instant): void;
-  /** Silences count from then on at the earliest. */
-  listensSince(): Instant;
-  /** Values that come now cannot be stored, for no fault of their devices. */
-  unheard(): void;
-  /** Checks the clock now; resolves when every silence that is due was reported. */
-  tick(): Promise<void>;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type Silences = ReturnType<typeof createSilences>;
 
 interface Watched {
   readonly rule: Rule;
@@ -63,7 +46,7 @@ interface SilenceParts {
   readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
 }
 
-export function createSilences(options: SilenceParts): Silences {
+export function createSilences(options: SilenceParts) {
   const { clock, log, budget, onSilence } = options;
   const sensors = new Map<string, Sensor>();
   const hearing = createHearing(clock);
@@ -71,9 +54,11 @@ export function createSilences(options: SilenceParts): Silences {
   const placesOf = new Map<NotificationId, Set<string>>();
   // A bound from below: datapoints only move deadlines away, so they need not touch it.
   let nextAt = Number.POSITIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
-  let ticking: Promise<void> | undefined;
   let isStopped = false;
+  const checks = createClockChecks(() => {
+    if (hearing.stoodStill()) unheard();
+    return clock.now() >= nextAt;
+  }, lookAtAll);
 
   function deadlineOf(sensor: Sensor, watched: Watched): Instant {
     // After an outage the silence is another one: an evaluation that fired nothing may fire now.
@@ -133,16 +118,12 @@ export function createSilences(options: SilenceParts): Silences {
     return due;
   }
 
-  async function tick(): Promise<void> {
-    while (ticking !== undefined) await ticking;
-    ticking = lookAtAll().finally(() => {
-      ticking = undefined;
-    });
-    await ticking;
-  }
-
   return {
-    watch({ rule, deviceId, sensorId, seenAt }, { isTold, notBefore = seenAt }) {
+    /** Where the budget is used up, the log and the evaluations of the rule say so. */
+    watch(
+      { rule, deviceId, sensorId, seenAt }: Silent,
+      { isTold, notBefore = seenAt }: { readonly isTold: boolean; readonly notBefore?: Instant },
+    ) {
       for (const silence of rule.expression.silences) {
         if (silence.sensorId !== sensorId) continue;
         if (budget.take(rule.payer, 1) !== undefined) {
@@ -164,7 +145,7 @@ export function createSilences(options: SilenceParts): Silences {
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
-    forget(id) {
+    forget(id: NotificationId) {
       for (const key of placesOf.get(id) ?? []) {
         const sensor = sensors.get(key);
         if (sensor === undefined) continue;
@@ -175,8 +156,11 @@ export function createSilences(options: SilenceParts): Silences {
       }
       placesOf.delete(id);
     },
-    isWatched: (deviceId, sensorId) => sensors.has(keyOf(deviceId, sensorId)),
-    seen(deviceId, sensorId, at) {
+    /** Whether a rule waits for the silence of the sensor. */
+    isWatched: (deviceId: DeviceId, sensorId: SensorId): boolean =>
+      sensors.has(keyOf(deviceId, sensorId)),
+    /** A datapoint was received. */
+    seen(deviceId: DeviceId, sensorId: SensorId, at: Instant) {
       const sensor = sensors.size === 0 ? undefined : sensors.get(keyOf(deviceId, sensorId));
       if (sensor === undefined) return;
       sensor.seenAt = Math.max(sensor.seenAt, at);
@@ -186,7 +170,8 @@ export function createSilences(options: SilenceParts): Silences {
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
-    lookAgain(rule, deviceId, at) {
+    /** Evaluates the rule again at `at`, when time alone may change its outcome. */
+    lookAgain(rule: Rule, deviceId: DeviceId, at: Instant) {
       for (const { sensorId } of rule.expression.silences) {
         const sensor = sensors.get(keyOf(deviceId, sensorId));
         for (const watched of sensor?.watched ?? []) {
@@ -196,20 +181,16 @@ export function createSilences(options: SilenceParts): Silences {
         }
       }
     },
+    /** Silences count from then on at the earliest. */
     listensSince: hearing.since,
+    /** Values that come now cannot be stored, for no fault of their devices. */
     unheard,
-    tick,
-    start() {
-      timer = setInterval(() => {
-        if (hearing.stoodStill()) unheard();
-        if (clock.now() >= nextAt && ticking === undefined) void tick();
-      }, limits.clockCheckMs);
-      timer.unref();
-    },
-    async stop() {
+    /** Checks the clock now; resolves when every silence that is due was reported. */
+    tick: checks.tick,
+    start: checks.start,
+    stop(): Promise<void> {
       isStopped = true;
-      clearInterval(timer);
-      await ticking;
+      return checks.stop();
     },
   };
 }

@@ -26,25 +26,7 @@ export interface Hold {
  * The corrections of an engine, with what reads and pushes need to know of them at once: which
  * sensors have any, and until when these reach.
  */
-export interface CorrectionBook extends Omit<CorrectionStore, 'reaches'> {
-  /** Datapoints of the sensor that arrive from now on are received after `until`. */
-  hold(sensor: SensorRef, until: Instant): Hold;
-  isCorrected(sensor: SensorRef): boolean;
-  /** Undefined, at once, for a sensor without corrections. */
-  overlayOf(sensor: SensorRef): Promise<Overlay> | undefined;
-  /** The sensors of a device that have corrections. */
-  correctedSensors(deviceId: DeviceId): readonly SensorId[];
-  /** The pushes, their datapoints received when no correction reaches them. */
-  outsideReach(batch: readonly Push[]): readonly Push[];
-  /** Calls a write, which `hold` waits for. */
-  during<Result>(write: () => Promise<Result>): Promise<Result>;
-  /** Reads anew what there is of a sensor: retention took datapoints, and corrections with them. */
-  refresh(sensor: SensorRef): Promise<void>;
-  /** The same for all sensors: other processes may have changed any. */
-  refreshAll(): Promise<void>;
-  /** Drops what is known of a removed sensor, or of all sensors of a removed device. */
-  forget(deviceId: DeviceId, sensorId?: SensorId): void;
-}
+export type CorrectionBook = ReturnType<typeof createCorrectionBook>;
 
 /** State that is always in memory for a sensor with corrections. */
 interface Known {
@@ -92,7 +74,7 @@ function createKnownSensors() {
 export function createCorrectionBook(
   store: CorrectionStore,
   initial: readonly CorrectedSensor[] = [],
-): CorrectionBook {
+) {
   const sensors = createKnownSensors();
   const { devices, find, knownOf, corrected } = sensors;
   const overlays = createLruCache<Known, Overlay>(limits.overlaysMax, {
@@ -170,13 +152,14 @@ export function createCorrectionBook(
         (before, outcome) => (outcome === 'inserted' ? [...before, correction] : before),
       );
     },
-    remove: (sensor, id: CorrectionId) =>
+    remove: (sensor: SensorRef, id: CorrectionId) =>
       changing(
         sensor,
         () => store.remove(sensor, id),
         (before) => before.filter((one) => one.id !== id),
       ),
-    hold(sensor, until) {
+    /** Datapoints of the sensor that arrive from now on are received after `until`. */
+    hold(sensor: SensorRef, until: Instant): Hold {
       const known = knownOf(sensor);
       const reach: Reach = { until };
       known.held = [...known.held, reach];
@@ -188,8 +171,9 @@ export function createCorrectionBook(
         },
       };
     },
-    isCorrected: (sensor) => corrected(sensor) !== undefined,
-    overlayOf(sensor) {
+    isCorrected: (sensor: SensorRef): boolean => corrected(sensor) !== undefined,
+    /** Undefined, at once, for a sensor without corrections. */
+    overlayOf(sensor: SensorRef): Promise<Overlay> | undefined {
       const known = corrected(sensor);
       if (known === undefined) return undefined;
       const overlay = overlays.get(known);
@@ -197,32 +181,38 @@ export function createCorrectionBook(
       known.loading ??= loadAnew(sensor, known);
       return known.loading;
     },
-    correctedSensors(deviceId) {
+    /** The sensors of a device that have corrections. */
+    correctedSensors(deviceId: DeviceId): readonly SensorId[] {
       const ofDevice = devices.get(deviceId);
       if (ofDevice === undefined) return [];
       return [...ofDevice].flatMap(([id, { reaches }]) => (reaches.length > 0 ? [id] : []));
     },
-    outsideReach(batch) {
+    /** The pushes, their datapoints received when no correction reaches them. */
+    outsideReach(batch: readonly Push[]): readonly Push[] {
       if (devices.size === 0) return batch;
       return batch.map((push) => {
         const known = find(push);
         return known === undefined ? push : moved(push, [...known.reaches, ...known.held]);
       });
     },
-    during(write) {
+    /** Calls a write, which `hold` waits for. */
+    during<Result>(write: () => Promise<Result>): Promise<Result> {
       const running = write();
       const over = running.then(ignore, ignore).then(() => void underWay.delete(over));
       underWay.add(over);
       return running;
     },
-    refresh: (sensor) => reload(sensor),
-    async refreshAll() {
+    /** Reads anew what there is of a sensor: retention took datapoints, with their corrections. */
+    refresh: (sensor: SensorRef): Promise<void> => reload(sensor),
+    /** The same for all sensors: other processes may have changed any. */
+    async refreshAll(): Promise<void> {
       const known = [...devices].flatMap(([deviceId, ofDevice]) =>
         [...ofDevice.keys()].map((sensorId) => ({ deviceId, sensorId })),
       );
       for (const sensor of [...known, ...(await store.reaches())]) await reload(sensor);
     },
-    forget(deviceId, sensorId) {
+    /** Drops what is known of a removed sensor, or of all sensors of a removed device. */
+    forget(deviceId: DeviceId, sensorId?: SensorId) {
       const ofDevice = devices.get(deviceId);
       for (const [id, known] of ofDevice ?? []) {
         if (sensorId !== undefined && sensorId !== id) continue;
