@@ -5,7 +5,7 @@ import { DomainError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { type LongText, writeLongJson } from '../lib/long-json.ts';
 import { stepsPaidBy } from '../lib/paid-work.ts';
-import { stepsOf } from '../lib/steps.ts';
+import { inOneStep, stepsOf } from '../lib/steps.ts';
 import { prefersJson } from './accept.ts';
 import { type AnswerBudget, type Chunks, inSlices } from './answer-budget.ts';
 import {
@@ -105,6 +105,9 @@ export type Answer =
 export const jsonType = 'application/json; charset=utf-8';
 export const textType = 'text/plain; charset=utf-8';
 export const csvType = 'text/csv; charset=utf-8';
+
+/** Header of an answer that is for its reader alone, or is outdated in a moment. */
+export const unkept = { 'cache-control': 'no-store' };
 
 /** 204 without a body. */
 export const done: EmptyAnswer = { kind: 'empty', status: 204 };
@@ -212,7 +215,7 @@ function sendJson(
 ): number {
   const text = writeLongJson(message);
   if (typeof text === 'string') return sendText(reply, jsonType, text, headers, options);
-  return sendStream(reply, jsonType, onlyChunk(text), headers, options);
+  return sendStream(reply, jsonType, inOneStep(text), headers, options);
 }
 
 function sendStream(
@@ -375,14 +378,10 @@ function writeText(
   reply.raw.writeHead(status, about);
   if (bytes > limits.answerWindowBytes) {
     // Piece by piece, so that its reader is seen to read. It ends early only with its connection.
-    pipeline(room.stream(reply.raw, onlyChunk(body)), reply.raw, () => undefined);
+    pipeline(room.stream(reply.raw, inOneStep(body)), reply.raw, () => undefined);
     return;
   }
   // As many bytes as characters: plain ASCII, which need not be encoded.
   reply.raw.end(body, bytes === body.length ? 'latin1' : 'utf8');
   room.written(reply.raw);
-}
-
-async function* onlyChunk<Text>(text: Text): AsyncGenerator<Text> {
-  yield text;
 }

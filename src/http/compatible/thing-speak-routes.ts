@@ -23,7 +23,7 @@ import {
   updateToXml,
   xmlType,
 } from '../../wire/thing-speak.ts';
-import { type JsonAnswer, json, type TextAnswer, text, textType } from '../answer.ts';
+import { type JsonAnswer, json, type TextAnswer, text, textType, unkept } from '../answer.ts';
 import type { Authenticate } from '../authentication.ts';
 import { asSent, streamBody } from '../body.ts';
 import type { StreamBody } from '../body-reader.ts';
@@ -79,9 +79,6 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
   ]);
 }
 
-// A GET that stores must reach the service each time.
-const noStore = { 'cache-control': 'no-store' };
-
 async function update(
   parts: ThingSpeakParts,
   request: Pick<RouteRequest, 'actor' | 'address' | 'headers' | 'raw' | 'url'>,
@@ -103,11 +100,12 @@ async function update(
   }
   if (refusal !== undefined) throw refusal;
   const entry = { deviceId, entryId: entryIdOf(now), now };
+  // A GET that stores must reach the service each time: no answer is kept.
   const shape = /^[^?]*\.(json|xml)\/?(?:\?|$)/.exec(request.url)?.[1];
-  if (shape === 'json') return json(updateToWire(entry, parameters), noStore);
+  if (shape === 'json') return json(updateToWire(entry, parameters), unkept);
   return shape === 'xml'
-    ? text(xmlType, updateToXml(updateToWire(entry, parameters)), noStore)
-    : text(textType, String(entry.entryId), noStore);
+    ? text(xmlType, updateToXml(updateToWire(entry, parameters)), unkept)
+    : text(textType, String(entry.entryId), unkept);
 }
 
 /**

@@ -18,7 +18,7 @@ import {
 } from '../../wire/credentials.ts';
 import { PermissionMessage } from '../../wire/sharing.ts';
 import { createReader } from '../../wire/validation.ts';
-import { bare, done, doneSetting, json, list } from '../answer.ts';
+import { bare, done, doneSetting, json, list, unkept } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { messageBody } from '../body.ts';
 import { browserNameOf } from '../browser-name.ts';
@@ -61,8 +61,6 @@ const NewPasswordMessage = Type.Object({
   code: Type.String({ maxLength: 64, description: 'As the mail has it.', examples: ['7KQ2-M9XD'] }),
 });
 
-const noStore = { 'cache-control': 'no-store' };
-
 const tokenAnswer = bareTextAnswer(
   'A token: an opaque text, raw; a JSON string when Accept names application/json.',
 );
@@ -77,11 +75,11 @@ export function authRoutes(parts: RouteParts): readonly Route[] {
     const cookie = bearerSecret(authorization) === undefined ? cookies.sessionOf(raw) : undefined;
     if (cookie === undefined) {
       const fresh = await sessions.renew(requireSecret(authorization), tokenLifeSeconds);
-      return bare(fresh, noStore);
+      return bare(fresh, unkept);
     }
     const renewed = await sessions.renewByCookie(cookie, address, tokenLifeSeconds);
     const set = renewed.cookie === undefined ? [] : cookies.session(raw, renewed.cookie);
-    return bare(renewed.token, noStore, set);
+    return bare(renewed.token, unkept, set);
   }
 
   return [
@@ -157,11 +155,11 @@ function createTokenAnswers(
       ? cookies.device(raw, logins.deviceCookieOf(loggedIn.user))
       : [];
     if (remember !== true || site.isForeignPage(raw)) {
-      return bare(await sessions.open(loggedIn, tokenLifeSeconds), noStore, set);
+      return bare(await sessions.open(loggedIn, tokenLifeSeconds), unkept, set);
     }
     const browser = { name: browserNameOf(raw.headers['user-agent']), address };
     const opened = await sessions.remember(loggedIn, browser, tokenLifeSeconds);
-    return bare(opened.token, noStore, [...set, ...cookies.session(raw, opened.cookie)]);
+    return bare(opened.token, unkept, [...set, ...cookies.session(raw, opened.cookie)]);
   }
 
   return { token, tokenOf };
@@ -255,7 +253,7 @@ function accessKeyRoutes({ accessKeys }: Services): readonly Route[] {
       ),
       handle: async ({ actor, body }) => {
         const { record, secret } = await accessKeys.create(actor, body);
-        return json({ ...accessKeyToWire(record), key: secret }, noStore);
+        return json({ ...accessKeyToWire(record), key: secret }, unkept);
       },
     }),
     route.get('/auth/keys', {

@@ -6,6 +6,7 @@ import { DomainError, invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { isRecord } from '../../lib/record.ts';
+import { inOneStep } from '../../lib/steps.ts';
 import {
   CreatedDeviceMessage,
   DeviceChangesMessage,
@@ -85,7 +86,7 @@ export function deviceRoutes({ devices, snapshots, refusedPushes }: Services): r
         const snapshot = await snapshots.device(actor, deviceIdOf(params), valueOptions(query));
         const whole = wholeDeviceText(snapshot, spelling);
         return whole === undefined
-          ? written(jsonType, deviceTexts(onlyStep([snapshot]), spelling))
+          ? written(jsonType, deviceTexts(inOneStep([snapshot]), spelling))
           : { ...text(jsonType, whole.text), whole };
       },
     }),
@@ -188,11 +189,6 @@ async function* inBrackets(elements: AsyncIterable<string>): AsyncGenerator<stri
   yield '[';
   yield* elements;
   yield ']';
-}
-
-/** Steps of which there is one. */
-async function* onlyStep<Step>(step: Step): AsyncGenerator<Step> {
-  yield step;
 }
 
 export const deviceIdOf = (params: Params): DeviceId => parseDeviceId(params['device_id']);

@@ -20,7 +20,7 @@ import {
   rightsFromWire,
   targetToWire,
 } from '../../wire/sharing.ts';
-import { json } from '../answer.ts';
+import { json, unkept } from '../answer.ts';
 import { jsonBody, messageBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { listRoute } from './lists.ts';
@@ -28,8 +28,6 @@ import type { RouteParts, Services } from './services.ts';
 
 const route = routesOf('Sharing');
 const max = 2 * invitationLimits.invitationsPerUserMax;
-/** The answer to a link is for its reader alone, and may be outdated in a moment. */
-const unkept = { 'cache-control': 'no-store' };
 
 /** Makes routes on who may do what with the things of one kind, for their owner and admins. */
 export const grantRoutes =

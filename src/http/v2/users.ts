@@ -21,7 +21,7 @@ import {
 } from '../../wire/user.ts';
 import { accountsFromCsv } from '../../wire/user-csv.ts';
 import { createReader } from '../../wire/validation.ts';
-import { bare, json } from '../answer.ts';
+import { bare, json, unkept } from '../answer.ts';
 import { bearerSecret } from '../authentication.ts';
 import { type BareBody, bareBody, bareJson, csvBody, jsonBody, messageBody } from '../body.ts';
 import { refusalBody } from '../errors.ts';
@@ -30,8 +30,6 @@ import { listed, pageQuery } from './lists.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Users');
-/** Passwords that are shown once are for their reader alone. */
-const unkept = { 'cache-control': 'no-store' };
 
 const UsersQuery = Type.Object({
   ...pageQuery({ max: limits.usersPageMax, usual: limits.usersPageDefault }),

@@ -53,6 +53,16 @@ const groupsOf = (shares: readonly Share[]): readonly string[] =>
 const messagesOf = (shares: readonly Share[]): readonly string[] =>
   shares.map(({ message }) => indexKey(message));
 
+const changing =
+  (sql: string) =>
+  async (tx: SqlSession, own: number, shares: readonly Share[]): Promise<void> => {
+    if (shares.length > 0) await tx.run(sql, own, groupsOf(shares), messagesOf(shares));
+  };
+/** Settles claims: no member gets their messages again if the process ends. */
+export const settleShares = changing(settle);
+/** Another process may claim them again. */
+export const giveSharesBack = changing(giveBack);
+
 /** Makes the changes, and answers what became of each claim, in their order. */
 export async function applyShares(
   tx: SqlSession,
@@ -80,22 +90,4 @@ export async function applyShares(
     if (won) return other === true ? 'won_again' : 'won';
     return taken ? 'taken' : 'left';
   });
-}
-
-/** Settles claims: no member gets their messages again if the process ends. */
-export async function settleShares(
-  tx: SqlSession,
-  own: number,
-  shares: readonly Share[],
-): Promise<void> {
-  if (shares.length > 0) await tx.run(settle, own, groupsOf(shares), messagesOf(shares));
-}
-
-/** Another process may claim them again. */
-export async function giveSharesBack(
-  tx: SqlSession,
-  own: number,
-  shares: readonly Share[],
-): Promise<void> {
-  if (shares.length > 0) await tx.run(giveBack, own, groupsOf(shares), messagesOf(shares));
 }
