@@ -88,6 +88,16 @@ export function parseJson(
   return read(text);
 }
 
+/** What parseJson makes of the text; undefined where it throws. */
+export function tryJson(...given: Parameters<typeof parseJson>): JsonValue | undefined {
+  try {
+    return parseJson(...given);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
 /** Whether the value is a number kept as its digits. */
 export function isBigNumber(value: unknown): value is BigNumber {
   return JSON.isRawJSON(value);

@@ -7,7 +7,7 @@ import {
 } from '../domain/datapoints/corrections/correction.ts';
 import type { CorrectionOutcome } from '../domain/datapoints/corrections/corrections.ts';
 import { invalid } from '../domain/errors.ts';
-import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { isJsonObject, type JsonValue, tryJson } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
 import { Anything, DateText, OneOf, Plain, Whole, type Wire } from './fields.ts';
@@ -90,12 +90,8 @@ function readItem(element: JsonValue, where: string): CorrectedItem {
 
 /** The value of a query parameter: JSON, or else the text itself. */
 export function readValueParameter(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    return text;
-  }
+  const value = tryJson(text);
+  return value === undefined ? text : value;
 }
 
 export function correctionToWire(correction: CorrectionHead): Wire<typeof CorrectionMessage> {

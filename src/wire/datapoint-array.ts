@@ -1,6 +1,6 @@
 import { type DomainError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { JsonError, type JsonValue, parseJson } from '../lib/json.ts';
+import { JsonError, type JsonValue, parseJson, tryJson } from '../lib/json.ts';
 import { type ArraySlice, skipWhiteSpace, sliceJsonArray } from '../lib/json-array-slices.ts';
 import { withoutStackTraces } from '../lib/stackless.ts';
 import {
@@ -64,15 +64,10 @@ function wholeSlice(
   if (to - from - sliceBytes > elementBytesMax) return undefined;
   const element = bytes.subarray(from, to);
   if (!isUtf8(element)) return undefined;
-  try {
-    const text = element.toString();
-    // Nothing at all is an element that is missing.
-    if (text.trim() === '') return undefined;
-    return parseJson(`[${text}]`, limits.jsonDepthMax, costMax) as readonly JsonValue[];
-  } catch (error) {
-    if (error instanceof JsonError) return undefined;
-    throw error;
-  }
+  const text = element.toString();
+  // Nothing at all is an element that is missing.
+  if (text.trim() === '') return undefined;
+  return tryJson(`[${text}]`, limits.jsonDepthMax, costMax) as readonly JsonValue[] | undefined;
 }
 
 interface ArrayOptions extends ElementRules {

@@ -13,6 +13,7 @@ import { findTimeZone, type TimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp, noTimestamp, parseEnd, parseTimestamp } from '../lib/timestamp.ts';
 import { Anything, DateText, Plain, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
+import { shown } from './validation.ts';
 
 const NewDatapointMessage = Type.Object(
   {
@@ -217,8 +218,7 @@ export function createDatapointWriter(
 export function readTimeZone(name: string): TimeZone {
   const zone = findTimeZone(name.trim());
   if (zone !== undefined) return zone;
-  const shown = JSON.stringify(name.slice(0, 60));
-  throw invalid(`timezone must be a name such as Africa/Nairobi, got ${shown}`);
+  throw invalid(`timezone must be a name such as Africa/Nairobi, got ${shown(name)}`);
 }
 
 /** The instant that parseLocalTime reads. Throws DomainError invalid for its reasons. */

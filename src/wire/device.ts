@@ -29,7 +29,7 @@ import {
   type Wire,
 } from './fields.ts';
 import { NewSensorMessage, SensorMessage, sensorFromWire, sensorToWire } from './sensor.ts';
-import { createReader } from './validation.ts';
+import { createReader, shown } from './validation.ts';
 
 export const visibilities = ['public', 'private'] as const;
 
@@ -146,9 +146,7 @@ export function deviceChangesFromWire(body: unknown): DeviceChanges {
 export function readTimezone(text: string): string {
   // An offset such as +01:00 is understood, too, but it is no zone: it knows no summer time.
   if (/^[A-Za-z]/.test(text) && findTimeZone(text) !== undefined) return text;
-  throw invalid(
-    `timezone must be an IANA name such as Africa/Dakar, got ${JSON.stringify(text.slice(0, 60))}`,
-  );
+  throw invalid(`timezone must be an IANA name such as Africa/Dakar, got ${shown(text)}`);
 }
 
 /** A gateway's id, or the empty text that old clients send for "none". */

@@ -16,6 +16,7 @@ import { formatTimestamp } from '../lib/timestamp.ts';
 import { csvIds, longCell, valueCell } from './csv.ts';
 import { Anything, DateText, optional, Plain } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
+import { shown } from './validation.ts';
 
 /** Parameters with which a read sums datapoints up instead of answering each [contract 6]. */
 export const summaryParameters = optional({
@@ -94,8 +95,6 @@ function readAggregate(text: string): Aggregate {
   if (name !== undefined) return name;
   throw invalid(`aggregate must be of ${aggregates.join(', ')}, got ${shown(text)}`);
 }
-
-const shown = (text: string): string => JSON.stringify(text.slice(0, 60));
 
 /** The keys of the values, in the order of the plan. */
 export const keysOf = (plan: AggregationPlan): readonly string[] =>

@@ -164,4 +164,5 @@ function readInteger(name: string, schema: QuerySchemaNode, text: string): numbe
   return Math.min(value, maximum);
 }
 
-const shown = (text: string): string => JSON.stringify(text.slice(0, 60));
+/** What a client sent, as far as refusals quote it. */
+export const shown = (text: string): string => JSON.stringify(text.slice(0, 60));

@@ -2,7 +2,6 @@ import type { JsonValue } from '../../lib/json.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { GrantStore } from '../access/grant.ts';
 import { knowsOffer } from '../access/handing-over.ts';
-import type { Access } from '../access/policy.ts';
 import {
   createViewer,
   type DataReach,
@@ -12,7 +11,6 @@ import {
   within,
 } from '../access/viewer.ts';
 import type { Actor } from '../actor.ts';
-import type { LongWork } from '../budgets/long-work.ts';
 import {
   type Device,
   type DeviceHead,
@@ -28,6 +26,7 @@ import type { DeviceId, SensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
 import { calibratedDatapoint } from './datapoint.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
+import type { ReadParts } from './history.ts';
 
 /** A device with its last values as the actor may see them: calibrated, or absent. */
 export interface DeviceSnapshot {
@@ -80,15 +79,14 @@ function shownTo(actor: Actor, device: Device): Device {
 
 const absent = { lastValueOf: () => undefined, largeValueOf: async () => undefined } as const;
 
-export function createSnapshots(options: {
+interface SnapshotParts extends Pick<ReadParts, 'datapoints' | 'access' | 'longWork'> {
   readonly devices: Devices;
   /** Stores that a search reads. */
   readonly store: Pick<DeviceStore, 'list' | 'candidates' | 'readSome'>;
-  readonly datapoints: DatapointStore;
   readonly grants: GrantStore;
-  readonly access: Access;
-  readonly longWork: LongWork;
-}) {
+}
+
+export function createSnapshots(options: SnapshotParts) {
   const { devices, store, datapoints, grants, access, longWork } = options;
 
   function withLastValues(

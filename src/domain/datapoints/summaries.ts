@@ -27,6 +27,7 @@ import { readColumnSteps, type StepBudget } from './datapoint-store.ts';
 import { createDownsampling } from './downsampling.ts';
 import { type HistoryQuery, pageOf, type ReadParts, standsFromOf, storeFor } from './history.ts';
 import { createColumnMerge, mergedRows } from './merged-history.ts';
+import { hoursPerStep } from './retention/hours.ts';
 import { hourMs } from './retention/retention.ts';
 import {
   bytesOfSources,
@@ -230,8 +231,6 @@ const scan = ({
   readColumnSteps({
     ...{ ...options, ref, calibration: query.isCalibrated ? sensor.calibration : undefined },
   });
-
-const hoursPerStep = 2_048;
 
 /**
  * For plots: the least and the greatest number of each hour of which retention took the datapoints,

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
+import { tryJson } from '../../lib/json.ts';
+import { isRecord } from '../../lib/record.ts';
 import type { GatewayId } from '../ids.ts';
 
 /** Which gateways are connected right now; kept in memory, as connections are. */
@@ -133,12 +134,7 @@ export function createSharedPresence(talk: PresenceTalk): SharedPresence {
 
 /** Undefined: it is about something else. */
 function readTold(text: string): Told | undefined {
-  if (!text.startsWith('{"kind":"presence"')) return undefined;
-  try {
-    const told: unknown = parseJson(text);
-    // Processes of one version wrote it.
-    return isJsonObject(told as JsonValue) ? (told as Told) : undefined;
-  } catch {
-    return undefined;
-  }
+  const told: unknown = text.startsWith('{"kind":"presence"') ? tryJson(text) : undefined;
+  // Processes of one version wrote it.
+  return isRecord(told) ? (told as unknown as Told) : undefined;
 }
