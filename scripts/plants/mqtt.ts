@@ -1,5 +1,6 @@
 import { limit, type Plant, patch } from './plant.ts';
 
+const brokerMemory = 'src/mqtt/broker/memory.test.ts';
 const memory = 'test/neighbours/mqtt-memory.test.ts';
 const queues = 'test/neighbours/mqtt-queues.test.ts';
 const floods = 'test/neighbours/mqtt-floods.test.ts';
@@ -66,6 +67,21 @@ export const plantsOfMqtt: readonly Plant[] = [
         '/ (Number',
       ),
     ],
+  },
+  {
+    name: 'a topic that is too long is not kept for its alias',
+    ...{ file: brokerMemory, test: 'aliases', says: /bytes are kept/ },
+    patches: [patch('src/mqtt/broker/inbound.ts', 'isTooLong(topic) ? longTopic : topic', 'topic')],
+  },
+  {
+    name: 'a CONNECT counts until its client is let in',
+    ...{ file: brokerMemory, test: 'let in', says: /0 bytes/ },
+    patches: [patch('src/mqtt/broker/login.ts', 'BytesFree = 4_096', 'BytesFree = 1e9')],
+  },
+  {
+    name: 'ids of QoS 2 that are not released count with their session',
+    ...{ file: brokerMemory, test: 'QoS 2', says: /640/ },
+    patches: [patch('src/mqtt/broker/session-registry.ts', 'IdBytes = 64;', 'IdBytes = 0;')],
   },
   {
     name: 'filters of kept sessions have a budget',

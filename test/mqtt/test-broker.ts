@@ -18,7 +18,7 @@ export interface TestHooks {
   mayReceive: (identity: string, topic: string) => boolean | Promise<boolean>;
   maySubscribe: (filter: string) => boolean;
   isGone: (identity: string) => boolean;
-  answerConnect: (username: string) => ConnectAnswer | undefined;
+  answerConnect: (username: string) => ConnectAnswer | undefined | Promise<undefined>;
   /** Rights that are being looked up, by identity and topic. */
   readonly asked: Map<string, Promise<boolean>>;
   /** What happened, in the words of the hooks. */
@@ -73,7 +73,10 @@ export async function testBroker(
   const broker = await createBroker({
     authority: {
       connect: async ({ username = 'guest' }) =>
-        hooks.answerConnect(username) ?? { kind: 'accepted', client: clientOf(hooks, username) },
+        (await hooks.answerConnect(username)) ?? {
+          kind: 'accepted',
+          client: clientOf(hooks, username),
+        },
       mayQueue: (identity, topic) => rightsOf(hooks, identity).mayReceive(topic),
       tryQueue: (identity, topic) => rightsOf(hooks, identity).tryReceive(topic),
     },

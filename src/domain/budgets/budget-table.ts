@@ -37,10 +37,11 @@ export const budgetTable = {
     refused: 'the connection is closed, or the one that is silent for longest',
   },
   partial_bytes: {
-    what: 'unfinished bodies and packets',
+    what: 'unfinished bodies and packets, and long CONNECTs until their clients are let in',
     ...bytes(256 * mebibyte, 64 * mebibyte, 64 * mebibyte, 128 * mebibyte, 4_096),
     answer: 'rate',
-    refused: '429 and Retry-After; over MQTT the connection is closed with 0x97',
+    refused:
+      '429 and Retry-After; over MQTT the connection is closed with 0x97, a CONNECT answered 0x9f',
   },
   request_bytes: {
     what:
@@ -90,10 +91,11 @@ export const budgetTable = {
     refused: 'CONNACK 0x97, before MQTT 5 return code 3; guests without a connection make room',
   },
   mqtt_session_bytes: {
-    what: 'MQTT sessions and their subscriptions',
+    what: 'MQTT sessions, their subscriptions, and ids of QoS 2 that are not released',
     ...bytes(192 * mebibyte, 96 * mebibyte, 16 * mebibyte, 64 * mebibyte, 65_536),
     answer: 'count',
-    refused: 'CONNACK or SUBACK 0x97, before MQTT 5 return code 3 and 0x80',
+    refused:
+      'CONNACK or SUBACK 0x97, before MQTT 5 return code 3 and 0x80; the oldest id is forgotten',
   },
   mqtt_will_bytes: {
     what: 'last wills of MQTT',

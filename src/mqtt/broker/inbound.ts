@@ -95,7 +95,7 @@ export class Inbound {
     const before = readinessOf(session, isReleasing ? journal : undefined, message);
     const outcome =
       before === undefined ? client.publish(message) : publishAfter(before, client, message);
-    if (qos === 2) rememberId(session, packetId, outcome, journal);
+    if (qos === 2) rememberId(session, packetId, outcome, this.#context);
     this.#enter(unanswered(packet, message, undefined), outcome);
   }
 
@@ -107,7 +107,7 @@ export class Inbound {
       this.#unreleased.delete(packetId);
       writeAcknowledgement(writer, { type: packetType.pubcomp, packetId, reasonCode, version });
     };
-    const forgotten = forgetId(session, packetId, this.#context.journal);
+    const forgotten = forgetId(session, packetId, this.#context);
     if (forgotten === undefined) answer();
     // A repetition that comes after a crash must not be taken for a message that is known.
     else void forgotten.then(() => this.#publisher.isOpen && answer());
@@ -171,7 +171,6 @@ export class Inbound {
       publish.code = outcome.kind === 'unavailable' ? reason.unavailable : reason.success;
       return;
     }
-    const { journal } = this.#context;
     const { session, version } = this.#publisher;
     const code = completePublish(this.#context, message, outcome);
     publish.code = code;
@@ -179,9 +178,9 @@ export class Inbound {
     // The id stays taken until PUBREL, unless the message was refused [MQTT-4.3.3-10].
     const isTaken = code < reason.unspecified || (version !== 5 && !isForRoom(outcome));
     // A publish that is tried again may be stored by now: then the store knows its id.
-    if (code === reason.unavailable) session.received?.delete(packetId);
-    else if (isTaken) keepId(session, packetId, journal);
-    else dropId(session, { packetId, isRepeated: message?.isRepetition === true }, journal);
+    if (code === reason.unavailable) this.#context.registry.dropId(session, packetId);
+    else if (isTaken) keepId(session, packetId, this.#context.journal);
+    else dropId(session, { packetId, isRepeated: message?.isRepetition === true }, this.#context);
   }
 
   #answer(publish: UnansweredPublish): void {
@@ -222,7 +221,8 @@ function topicByAlias(aliases: Map<number, string>, { topic, topicAlias }: Publi
   if (topicAlias > mqttLimits.topicAliasesMax) {
     throw new ProtocolError(reason.topicAliasInvalid, 'the topic alias is too high');
   }
-  if (topic !== '') aliases.set(topicAlias, topic);
+  // A topic that is refused as too long is not kept, and no publish by its alias is taken either.
+  if (topic !== '') aliases.set(topicAlias, isTooLong(topic) ? longTopic : topic);
   const known = aliases.get(topicAlias);
   if (known === undefined) throw protocolError('the topic alias was not set');
   return known;
@@ -308,6 +308,8 @@ function unanswered(
   return { packetId, qos, bytes, message, isRepetition: false, outcome, code: 0 };
 }
 
+const longTopic = 'x'.repeat(mqttLimits.topicBytesMax + 1);
+
 function isTooLong(topic: string): boolean {
   return (
     (topic.length * 3 > mqttLimits.topicBytesMax &&
@@ -321,14 +323,11 @@ function rememberId(
   session: Session,
   packetId: number,
   outcome: Promise<PublishOutcome>,
-  journal: Journal,
+  context: BrokerContext,
 ): void {
-  session.received ??= new Map();
-  session.received.set(packetId, outcome);
-  const [oldest] = session.received.keys();
-  if (session.received.size <= mqttLimits.receivedIdsMax || oldest === undefined) return;
-  // Of a connection before this one, whose client has forgotten it.
-  void forgetId(session, oldest, journal);
+  const { isFull, oldest } = context.registry.addId(session, packetId, outcome);
+  // Mostly of a connection before this one, whose client has forgotten it.
+  if (isFull) void forgetId(session, oldest, context);
 }
 
 /** The publish has been handed on: after a crash a repetition of it is only answered. */
@@ -345,16 +344,20 @@ function keepId(session: Session, packetId: number, journal: Journal): void {
 function dropId(
   session: Session,
   { packetId, isRepeated }: { readonly packetId: number; readonly isRepeated: boolean },
-  journal: Journal,
+  { registry, journal }: BrokerContext,
 ): void {
-  session.received?.delete(packetId);
+  registry.dropId(session, packetId);
   if (!isRepeated || session.isEnded || !session.isDurable) return;
   journal.add({ kind: 'completed', key: session.key, packetId }, session.payer);
 }
 
 /** The id may be used again [MQTT-4.3.3-11]; resolves when that is durable, undefined: it is. */
-function forgetId(session: Session, packetId: number, journal: Journal): Promise<void> | undefined {
-  const isKnown = session.received?.delete(packetId) === true;
+function forgetId(
+  session: Session,
+  packetId: number,
+  { registry, journal }: BrokerContext,
+): Promise<void> | undefined {
+  const isKnown = registry.dropId(session, packetId);
   if (!isKnown || !session.isDurable) return undefined;
   journal.add({ kind: 'completed', key: session.key, packetId }, session.payer);
   return journal.synced();

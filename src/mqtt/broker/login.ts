@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Payer } from '../../domain/budgets/budget.ts';
+import { type Payer, payerAt } from '../../domain/budgets/budget.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { Client, ConnectRefusal, ConnectRequest, Transport } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
@@ -29,15 +29,25 @@ export type Established = Entering & Pick<OpenedSession, 'session' | 'isPresent'
  * has claimed that of the client; with the term of the will or of the claim.
  */
 export function letIn(
-  { authority, ownership, wills, log }: BrokerContext,
+  { authority, ownership, wills, partialBytes, log }: BrokerContext,
   packet: ConnectPacket,
   request: ConnectRequest,
   transport: Transport,
   admit: (answer: Entering | ConnectRefusal, turn?: number) => boolean,
 ): void {
+  const payer = payerAt(request.address);
+  const bytes = bytesOf(packet);
+  if (bytes > 0 && partialBytes.take(payer, bytes) !== undefined) {
+    admit('rate_limited');
+    return;
+  }
   const release = transport.holdForLogin?.();
-  const refuse = (why: ConnectRefusal): void => {
+  const over = (): void => {
+    if (bytes > 0) partialBytes.release(payer, bytes);
     release?.();
+  };
+  const refuse = (why: ConnectRefusal): void => {
+    over();
     admit(why);
   };
   const asked = authority.connect(request).catch((error: unknown) => {
@@ -48,7 +58,7 @@ export function letIn(
     if (answer.kind === 'refused') return refuse(answer.reason);
     const entering = enteringOf(packet, answer.client, request.clientId);
     const enter = (turn?: number): boolean => {
-      release?.();
+      over();
       transport.countFor?.(entering.payer);
       return admit(entering, turn);
     };
@@ -61,6 +71,18 @@ export function letIn(
       refuse('unavailable');
     });
   });
+}
+
+/** A CONNECT that has no more bytes counts nothing: a login comes through however many wait. */
+const connectBytesFree = 4_096;
+
+/** Bytes that count while its client waits to be let in. */
+function bytesOf({ username = '', password, will }: ConnectPacket): number {
+  const { topic = '', payload, properties } = will ?? {};
+  const { length: ofWill } = payload ?? [];
+  const ofTexts = username.length + topic.length + (password?.length ?? 0);
+  const bytes = ofTexts + ofWill + (properties?.length ?? 0);
+  return bytes > connectBytesFree ? bytes : 0;
 }
 
 function enteringOf(packet: ConnectPacket, client: Client, clientId: string): Entering {

@@ -14,6 +14,7 @@ import {
 } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
+import type { PublishOutcome } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
@@ -136,7 +137,7 @@ export function createSessionRegistry(options: {
     const isKnown = session.subscriptions.has(filter);
     if (!isKnown) {
       const isFull = session.subscriptions.size >= mqttLimits.subscriptionsPerSessionMax;
-      if (isFull || quotas.subscribe(session, filter) !== undefined) return 'full';
+      if (isFull || quotas.grow(session, sizeOfFilter(filter)) !== undefined) return 'full';
     }
     session.subscriptions.set(filter, subscription);
     tree.add(session, subscription);
@@ -148,7 +149,7 @@ export function createSessionRegistry(options: {
   function unsubscribe(session: Session, filter: string): boolean {
     if (session.subscriptions?.delete(filter) !== true) return false;
     tree.remove(session, filter);
-    quotas.unsubscribe(session, filter);
+    quotas.shrink(session, sizeOfFilter(filter));
     const { key, payer } = session;
     if (session.isDurable) journal.add({ kind: 'unsubscribed', key, filter }, payer);
     return true;
@@ -175,10 +176,11 @@ export function createSessionRegistry(options: {
     sessions.set(session.key, session);
     session.subscriptions = new Map(stored.subscriptions.map((one) => [one.filter, one]));
     for (const subscription of stored.subscriptions) tree.add(session, subscription);
+    if (stored.received.length > 0) {
+      session.received = new Map(stored.received.map((id) => [id, undefined]));
+    }
     quotas.restore(session);
     queue.restore(session, stored.queue);
-    if (stored.received.length === 0) return;
-    session.received = new Map(stored.received.map((id) => [id, undefined]));
   }
 
   return {
@@ -189,6 +191,31 @@ export function createSessionRegistry(options: {
       return sessions.size;
     },
     ...{ open, leave, end, release, subscribe, unsubscribe, expire, restore },
+    ...createReceivedIds(quotas),
+  };
+}
+
+/** The ids of QoS 2 publishes that sessions keep, each of which counts in a quota. */
+function createReceivedIds(
+  quotas: Pick<ReturnType<typeof createSessionQuotas>, 'add' | 'grow' | 'shrink'>,
+) {
+  return {
+    /** Keeps an id; `isFull`: for this, the oldest one is to be dropped. */
+    addId(session: Session, packetId: number, outcome: Promise<PublishOutcome>) {
+      session.received ??= new Map();
+      const { received } = session;
+      received.set(packetId, outcome);
+      const isRefused = quotas.grow(session, receivedIdBytes) !== undefined;
+      if (isRefused) quotas.add(session, receivedIdBytes);
+      const [oldest = packetId] = received.keys();
+      return { isFull: isRefused || received.size > mqttLimits.receivedIdsMax, oldest };
+    },
+    /** Answers whether it was kept. */
+    dropId(session: Session, packetId: number): boolean {
+      if (session.received?.delete(packetId) !== true) return false;
+      if (!session.isEnded) quotas.shrink(session, receivedIdBytes);
+      return true;
+    },
   };
 }
 
@@ -254,6 +281,8 @@ const sessionBytes = 1_024;
 /** A filter in the maps that hold it, and each of its levels in the tree (measured: 280 to 340). */
 const filterBytes = 320;
 const levelBytes = 320;
+/** The id of a QoS 2 publish in its map. */
+const receivedIdBytes = 64;
 
 /** The quotas of sessions and their subscriptions, by payer. */
 function createSessionQuotas(budgets: Budgets) {
@@ -270,9 +299,8 @@ function createSessionQuotas(budgets: Budgets) {
     return refusal;
   }
 
-  /** Takes quota for one more filter, or answers why none is left. */
-  function subscribe(session: Session, filter: string): BudgetRefusal | undefined {
-    const size = sizeOfFilter(filter);
+  /** Takes quota for one more filter or id, or answers why none is left. */
+  function grow(session: Session, size: number): BudgetRefusal | undefined {
     const refusal = bytes.take(session.payer, size);
     if (refusal === undefined) session.roomBytes += size;
     return refusal;
@@ -286,19 +314,23 @@ function createSessionQuotas(budgets: Budgets) {
 
   return {
     enter,
-    subscribe,
+    grow,
     leave,
+    /** Takes quota however full it is. */
+    add(session: Session, size: number): void {
+      session.roomBytes += size;
+      bytes.add(session.payer, size);
+    },
     /** Counts a session of before the start with its subscriptions, however full quotas are. */
     restore(session: Session): void {
-      session.roomBytes = sizeOfSession(session);
+      session.roomBytes = sizeOfSession(session) + receivedIdBytes * (session.received?.size ?? 0);
       for (const filter of session.subscriptions?.keys() ?? []) {
         session.roomBytes += sizeOfFilter(filter);
       }
       entries.add(session.payer, 1);
       bytes.add(session.payer, session.roomBytes);
     },
-    unsubscribe(session: Session, filter: string): void {
-      const size = sizeOfFilter(filter);
+    shrink(session: Session, size: number): void {
       session.roomBytes -= size;
       bytes.release(session.payer, size);
     },
