@@ -10,7 +10,7 @@ test('a screen is asked for by what it shows first, and others by nothing', () =
   const reads = (path: string, more = {}) => firstReads({ ...page, path, ...more });
   assert.deepEqual(reads('/'), [
     '/devices?q=owner%3D%3D%27ama%27&limit=48&meta=short',
-    '/notifications?limit=1000',
+    '/notifications?owner=ama&sort=dsc&limit=1000',
   ]);
   assert.deepEqual(reads('/', { username: undefined }), []);
   assert.equal(reads('/devices/a%20b').length, 2);

@@ -3,7 +3,7 @@ import { apiPaths } from '../api/paths.ts';
 import { queryText } from '../api/query-text.ts';
 import { historyQuery } from '../charts/history-query.ts';
 import { presetRange } from '../charts/ranges.ts';
-import { homePage, mapPage, withoutPhotos } from '../state/list-pages.ts';
+import { alertsOf, homePage, mapPage, withoutPhotos } from '../state/list-pages.ts';
 
 /** Where a page begins, and for whom. */
 export interface FirstPage {
@@ -27,14 +27,12 @@ const marginsPx = 32;
  */
 export function firstReads(page: FirstPage): readonly string[] {
   const { path, search, username, widthPx, now } = page;
-  const alerts = `/notifications${queryText({ limit: 1_000 })}`;
-  if (path === '/' && search === '' && username !== undefined) {
+  if (search === '' && username !== undefined) {
     const [q = ''] = deviceQueries({ owner: username });
-    return [`/devices${queryText({ q, limit: homePage, ...withoutPhotos })}`, alerts];
-  }
-  if (path === '/map' && search === '' && username !== undefined) {
-    const q = `owner=='${username}';location`;
-    return [`/devices${queryText({ q, limit: mapPage, ...withoutPhotos })}`];
+    if (path === '/') {
+      return [devices(q, homePage), `${apiPaths.alerts}${queryText(alertsOf(username))}`];
+    }
+    if (path === '/map') return [devices(`${q};location`, mapPage)];
   }
   const device = /^\/devices\/([^/]+)$/.exec(path)?.[1];
   if (device === undefined) return [];
@@ -51,6 +49,9 @@ export function firstReads(page: FirstPage): readonly string[] {
   });
   return [...own, `/sensors_data${queryText(query)}`];
 }
+
+const devices = (q: string, limit: number): string =>
+  `/devices${queryText({ q, limit, ...withoutPhotos })}`;
 
 function decoded(text: string): string | undefined {
   try {

@@ -1,75 +1,67 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { thresholdOf } from '../alerts/attention.ts';
 import type { Naming } from '../alerts/condition-words.ts';
 import type { Notification } from '../api/alert-types.ts';
 import { apiPaths } from '../api/paths.ts';
 import type { Device } from '../api/types.ts';
 import { language, t } from '../i18n/i18n.ts';
-import { withoutPhotos } from './list-pages.ts';
+import { alertsOf } from './list-pages.ts';
 import { type Resource, useResource } from './resource.ts';
 import { sensorName } from './sensor-name.ts';
 import { api, username } from './session.ts';
 
-const alertsMax = 1_000;
-const devicesMax = 500;
+/** Alerts of one other owner, and owners, that are asked for at once. */
+const othersMax = 100;
+const ownersMax = 8;
 
-/** The alerts one may read; nothing is asked for a guest. */
-export function useAlerts(): Resource<readonly Notification[]> {
+/**
+ * The own alerts, then those of who owns these devices; nothing is asked for a guest. Whoever sees
+ * a device may watch it: alerts of strangers are on no screen of devices.
+ */
+export function useAlerts(
+  devices: readonly Device[],
+  /** Nobody, where the screen has the own alerts already. */
+  first: readonly string[] = [username.value ?? ''],
+): Pick<Resource<readonly Notification[]>, 'value' | 'error'> {
   const user = username.value;
-  const alerts = useResource(
-    user === undefined ? undefined : `alerts ${user}`,
-    (signal) =>
-      api.getJson<readonly Notification[]>({
-        path: '/notifications',
-        query: { limit: alertsMax },
-        signal,
-      }),
+  const owners = [...new Set([...first, ...devices.map(({ owner }) => owner)])].slice(0, ownersMax);
+  const { value, error } = useResource(
+    user && owners[0] && `alerts of ${owners.join()} for ${user}`,
+    async (signal) => {
+      const found = owners.map((owner) =>
+        api.getJson<readonly Notification[]>({
+          path: apiPaths.alerts,
+          query: alertsOf(owner, owner === user ? undefined : othersMax),
+          signal,
+        }),
+      );
+      return (await Promise.all(found)).flat();
+    },
     { isKept: true },
   );
-  const { value } = alerts;
+  // More owners take no alert away while theirs are on their way.
+  const held = useRef<typeof value>(undefined);
+  if (owners[1]) held.current = value ?? held.current;
   useEffect(() => {
-    known.value = user === undefined ? undefined : { user, alerts: value ?? [] };
+    const others = alertsKnownTo(user).filter(({ owner }) => !owners.includes(owner));
+    known.value = { user, alerts: [...others, ...(value ?? [])] };
   }, [user, value]);
-  return alerts;
+  return { value: value ?? held.current, error };
 }
 
-/** The alerts that the screen shown has asked for. */
-const known = signal<{ readonly user: string; readonly alerts: readonly Notification[] }>();
+/** The alerts that screens of this user have asked for. */
+const known = signal<{
+  readonly user: string | undefined;
+  readonly alerts: readonly Notification[];
+}>({ user: undefined, alerts: [] });
 
 /** The limit of an alert about a sensor, from alerts that the screen has: nothing is asked. */
 export const useLine = (of: Parameters<typeof thresholdOf>[1]): number | undefined =>
-  known.value?.user === username.value ? thresholdOf(known.value?.alerts ?? [], of) : undefined;
+  thresholdOf(alertsKnownTo(username.value), of);
 
-/** The devices that alerts are made for: the own ones, and those named besides. */
-export function useAlertDevices(
-  /** Undefined: not known yet which, so nothing is asked. */
-  others: readonly string[] | undefined,
-): Resource<readonly Device[]> {
-  const user = username.value ?? '';
-  return useResource<readonly Device[]>(
-    others === undefined ? undefined : `alert devices ${user} ${others.join()}`,
-    async (signal) => {
-      const own = await api.getJson<readonly Device[]>({
-        path: '/devices',
-        query: { q: `owner=='${user.replaceAll("'", "''")}'`, limit: devicesMax, ...withoutPhotos },
-        signal,
-      });
-      const missing = (others ?? []).filter((id) => !own.some((device) => device.id === id));
-      const found = await Promise.all(missing.map((id) => deviceOr(id, signal)));
-      return [...found.filter((device) => device !== undefined), ...own];
-    },
-  );
-}
-
-/** One that is gone or hidden meanwhile is shown by its id. */
-async function deviceOr(id: string, signal: AbortSignal): Promise<Device | undefined> {
-  try {
-    return await api.getJson<Device>({ path: apiPaths.device(id), signal });
-  } catch {
-    return undefined;
-  }
-}
+const alertsKnownTo = (user: string | undefined): readonly Notification[] =>
+  known.value.user === user ? known.value.alerts : [];
 
 /** What is known to say alerts with. */
 export function useNaming(devices: readonly Device[] = []): Naming {

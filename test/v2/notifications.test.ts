@@ -291,6 +291,32 @@ test('it is read by who may view its devices, and changed by owner and admins al
   assertRefused(await as('ama')({ path: '/notifications/none' }), 400);
 });
 
+test('a list may be of one owner, and newest first', async () => {
+  const json = { id: 'square', sensors: [{ id: 'TC1' }] };
+  assertDone(await as('efua')({ method: 'POST', path: '/devices', json }));
+  const hidden = await aDevice();
+  const condition = { devices: ['square'], sensors: ['TC1'] };
+  const own = [await notify(condition, {}, 'efua'), await notify(condition, {}, 'efua')];
+  const theirs = [await notify(condition, {}, 'abla'), await notify(condition, {}, 'abla')];
+  const secret = await notify({ devices: [hidden], sensors: ['TC1'] });
+  const list = async (by: string, query: string) => {
+    const reply = await as(by)({ path: `/notifications?limit=1000&${query}` });
+    assert.equal(reply.status, 200, reply.text);
+    const paths = (reply.json as { id: string }[]).map(({ id }) => `/notifications/${id}`);
+    assert.equal(reply.headers.get('x-total-count'), String(paths.length));
+    return paths;
+  };
+  assert.deepEqual(await list('efua', 'owner=efua'), own);
+  assert.deepEqual(await list('efua', 'owner=EFUA&sort=dsc'), own.toReversed());
+  assert.deepEqual(await list('efua', 'owner=abla&sort=asc'), theirs);
+  assert.deepEqual(await list('guest', 'owner=abla'), theirs);
+  assert.deepEqual(await list('abla', 'owner=nobody'), []);
+  assert.ok(!(await list('efua', 'owner=ama')).includes(secret));
+  assert.ok((await list('admin', 'owner=ama')).includes(secret));
+  assert.deepEqual((await list('efua', '')).toReversed(), await list('efua', 'sort=dsc'));
+  assertRefused(await as('efua')({ path: '/notifications?sort=up' }), 400, { saying: /sort/ });
+});
+
 test('a PATCH changes what it names, and takes effect at the next push', async () => {
   const device = await aDevice();
   const path = await notify({ devices: [device], expression: 'TC1 > 30' }, { description: 'a' });

@@ -1,14 +1,20 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import type { Naming } from '../../alerts/condition-words.ts';
 import { actionWords, conditionWords } from '../../alerts/words.ts';
 import type { Notification } from '../../api/alert-types.ts';
+import type { Page } from '../../api/client.ts';
 import { apiPaths, screenPaths } from '../../api/paths.ts';
 import { formatAge } from '../../i18n/formats.ts';
 import { t } from '../../i18n/i18n.ts';
 import { ofService } from '../../i18n/refusals.ts';
 import { useAction } from '../../state/action.ts';
-import { useAlertDevices, useAlerts, useNaming } from '../../state/alerts.ts';
+import { useAlertDevices } from '../../state/alert-devices.ts';
+import { useNaming } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
+import { alertsOf } from '../../state/list-pages.ts';
+import { type Resource, useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
 import '../../state/usual-words.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
@@ -20,14 +26,8 @@ import { hasItsWords, Lacks } from './lacks.tsx';
 
 /** What is watched, and what came of it. */
 export function Alerts(): JSX.Element {
-  const alerts = useAlerts();
-  const { error, reload, set } = alerts;
-  // Sentences of the service wait for the reader's words.
-  const value = alerts.value?.every(hasItsWords) === false ? undefined : alerts.value;
-  const devices = useAlertDevices(devicesOf(value ?? []));
-  const naming = useNaming(devices.value);
-  const put = (changed: Notification): void =>
-    set((alerts.value ?? []).map((alert) => (alert.id === changed.id ? changed : alert)));
+  const { query, route } = useLocation();
+  const whose = query['whose'] === 'all' ? 'all' : 'mine';
   return (
     <div class="stack">
       <header class="screen-head">
@@ -37,6 +37,65 @@ export function Alerts(): JSX.Element {
           {t('alerts.new')}
         </a>
       </header>
+      <fieldset class="segments" aria-label={t('home.whose')}>
+        {(['mine', 'all'] as const).map((choice) => (
+          <button
+            key={choice}
+            type="button"
+            class="segment"
+            aria-pressed={whose === choice}
+            onClick={() => route(choice === 'mine' ? '/alerts' : '/alerts?whose=all', true)}
+          >
+            {t(`home.${choice}`)}
+          </button>
+        ))}
+      </fieldset>
+      <AlertList key={whose} whose={whose} />
+    </div>
+  );
+}
+
+/** Alerts of everybody that are asked for at once. */
+const allAlertsPage = 100;
+
+/** The own alerts, or all one may read, newest first. */
+function useAlertPages(whose: 'mine' | 'all', pages: number): Resource<Page<Notification>> {
+  const user = username.value;
+  return useResource<Page<Notification>>(
+    `alerts ${whose} ${user}`,
+    async (signal) => {
+      const query = whose === 'mine' ? alertsOf(user ?? '') : alertsOf('', allAlertsPage);
+      const found = await Promise.all(
+        Array.from({ length: pages }, (_, page) =>
+          api.getPage<Notification>({
+            path: apiPaths.alerts,
+            query: { ...query, ...(page > 0 && { offset: page * query.limit }) },
+            signal,
+          }),
+        ),
+      );
+      return { items: found.flatMap(({ items }) => items), total: found[0]?.total ?? 0 };
+    },
+    { isKept: true },
+  );
+}
+
+function AlertList({ whose }: { readonly whose: 'mine' | 'all' }): JSX.Element {
+  const [pages, setPages] = useState(1);
+  const alerts = useAlertPages(whose, pages);
+  const { error, reload, set } = alerts;
+  const { items, total } = alerts.value ?? { items: undefined, total: 0 };
+  // Sentences of the service wait for the reader's words.
+  const value = items?.every(hasItsWords) === false ? undefined : items;
+  const devices = useAlertDevices(devicesOf(value ?? []));
+  const naming = useNaming(devices.value);
+  const put = (changed: Notification): void =>
+    set({
+      items: (items ?? []).map((alert) => (alert.id === changed.id ? changed : alert)),
+      total,
+    });
+  return (
+    <>
       <Remembered resource={alerts} />
       {error !== undefined && alerts.rememberedFrom === undefined && (
         <ErrorBox error={error} onRetry={reload} />
@@ -55,7 +114,20 @@ export function Alerts(): JSX.Element {
           </li>
         ))}
       </ul>
-    </div>
+      {value !== undefined && value.length < total && (
+        <button
+          type="button"
+          class="button button-wide"
+          disabled={alerts.isLoading}
+          onClick={() => {
+            setPages(pages + 1);
+            reload();
+          }}
+        >
+          {t('home.showMore')}
+        </button>
+      )}
+    </>
   );
 }
 

@@ -6,7 +6,7 @@ import { apiPaths, screenPaths } from '../../api/paths.ts';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import type { ScreenProps } from '../../shell/screen.ts';
-import { useAlertDevices } from '../../state/alerts.ts';
+import { useAlertDevices } from '../../state/alert-devices.ts';
 import { useResource } from '../../state/resource.ts';
 import { api, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';

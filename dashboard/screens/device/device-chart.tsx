@@ -23,7 +23,7 @@ export function DeviceChart({
   readonly onWrong?: ChartProps['onWrong'];
 }): JSX.Element {
   const devices = useMemo(() => [device.id], [device.id]);
-  const alerts = useAlerts().value;
+  const alerts = useAlerts([device]).value;
   const ids = sensors.map(({ id }) => id);
   const lines = useMemo(() => {
     const of = { deviceId: device.id, owner: device.owner };

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { Notification } from '../../api/alert-types.ts';
 import type { Device } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
+import { useAlerts } from '../../state/alerts.ts';
 import { useAttention } from '../../state/attention.ts';
 import { homePage } from '../../state/list-pages.ts';
 import { useLiveDevices } from '../../state/live-devices.ts';
@@ -40,7 +41,12 @@ export function Below(props: {
     [value, user],
   );
   const devices = useLiveDevices(others);
-  const { wanting, others: fine, concerns } = useAttention(devices, props.alerts);
+  const theirs = useAlerts(others, []);
+  const alerts = useMemo(
+    () => [...(props.alerts ?? []), ...(theirs.value ?? [])],
+    [props.alerts, theirs.value],
+  );
+  const { wanting, others: fine, concerns } = useAttention(devices, alerts);
   if (devices.length === 0) {
     const isKnown = !isMine || value !== undefined || error !== undefined;
     if (count > 0 || !isKnown) return null;
@@ -48,6 +54,8 @@ export function Below(props: {
     if (whose === 'shared') return <p class="empty quiet">{t('home.nothingShared')}</p>;
     return <FirstDevice />;
   }
+  // What is wrong comes first: nothing moves once it is known.
+  if (theirs.value === undefined && theirs.error === undefined) return null;
   const List = props.look === 'lines' ? DeviceLines : Cards;
   return (
     <section class="stack-tight" aria-labelledby="shared-too">

@@ -31,7 +31,7 @@ export function Home(): JSX.Element {
   const { look = readLook(), pages = 1 } = view;
   const { found, all } = useFoundDevices(view, look);
   // What is wrong comes first on the screen: cards wait for the alerts that say so.
-  const alerts = useAlerts();
+  const alerts = useAlerts(found.value?.devices ?? none);
   const isKnown = alerts.value !== undefined || alerts.error !== undefined;
   const change = (next: View): void => route(viewPath(next), true);
   const narrow = ({ pages: _pages, ...next }: View): void => change(next);

@@ -35,8 +35,8 @@ export function MapScreen(): JSX.Element {
     const query = { q: `${whose}!location`, limit: 1 };
     return (await api.getPage<Device>({ path: '/devices', query, signal })).total;
   });
-  const alerts = useAlerts();
   const devices = useLiveDevices(found.value?.items ?? none);
+  const alerts = useAlerts(found.value?.items ?? none);
   const total = found.value?.total ?? 0;
   return (
     <div class="stack map-screen">

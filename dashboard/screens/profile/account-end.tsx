@@ -2,9 +2,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { exact } from '../../api/long-numbers.ts';
+import { apiPaths } from '../../api/paths.ts';
 import type { Device, User } from '../../api/types.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';
+import { alertsOf } from '../../state/list-pages.ts';
 import { api } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -62,7 +64,7 @@ async function takeOut(user: User): Promise<void> {
     api.getJson<unknown>({ path: '/auth/keys' }),
     api.getJson<unknown>({ path: '/users/me/grants' }),
     // A service without alerts has none to take along.
-    api.getJson<unknown>({ path: '/notifications' }).catch(() => []),
+    api.getJson<unknown>({ path: apiPaths.alerts, query: alertsOf(user.username) }).catch(() => []),
   ]);
   const text = exact.json({ profile: user, devices, notifications, keys, sharing }, null, 2);
   saveFile(`kipimo-${user.username}.json`, new Blob([text], { type: 'application/json' }));

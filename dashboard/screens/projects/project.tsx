@@ -122,7 +122,7 @@ function Known(props: { readonly project: Project; readonly reload: () => void }
 
 /** Where the devices stand, and which of them an alert is about. */
 function ProjectMap({ devices }: { readonly devices: readonly Device[] }): JSX.Element {
-  const alerts = useAlerts();
+  const alerts = useAlerts(devices);
   return <DevicesMap devices={devices} alerts={alerts.value} />;
 }
 

@@ -170,12 +170,14 @@ export function createNotifications(parts: NotificationParts) {
       if (await readable.may(actor, found.notification)) return found;
       throw forbidden('you may not view all devices of this notification');
     },
-    /** Lists notifications that the actor may read, in order of creation. */
+    /** Lists notifications that the actor may read, in order of creation, or newest first. */
     async list(
       actor: Actor,
-      { limit, offset }: Page,
+      page: Page & { readonly owner?: string; readonly sort?: 'asc' | 'dsc' },
     ): Promise<{ readonly notifications: readonly TalliedNotification[]; readonly total: number }> {
-      const rules = await readable.rulesOf(actor);
+      const { limit, offset, owner, sort } = page;
+      const found = await readable.rulesOf(actor, owner);
+      const rules = sort === 'dsc' ? found.toReversed() : found;
       const ids = rules.slice(offset, offset + limit).map(({ notification }) => notification.id);
       return { notifications: await store.findMany(ids), total: rules.length };
     },

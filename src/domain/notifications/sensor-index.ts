@@ -131,7 +131,7 @@ export function createSensorIndex() {
     /** Every device that a rule names. */
     namedDevices: (): readonly DeviceId[] => [...byDevice.keys()],
     /** The rules that a user made, in no order. */
-    rulesBy: (owner: Username): Iterable<Rule> => byCreator.get(owner.toLowerCase()) ?? none,
+    rulesBy: (owner: string): Iterable<Rule> => byCreator.get(owner.toLowerCase()) ?? none,
     /** In order of creation. */
     all: (): readonly Rule[] => inOrder([...rules.values()]),
     /** Puts the rules that are in the index in order of creation. */

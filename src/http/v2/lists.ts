@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import type { Wire } from '../../wire/fields.ts';
 import { type Spelling, shortMetaCharacters, withShortMeta } from '../../wire/spelling.ts';
 import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
@@ -110,7 +110,12 @@ export async function listed<Name extends string, Item, Message>(
 }
 
 /** A route that lists things page by page. */
-export function listRoute<Name extends string, Item, Schema extends TSchema>(
+export function listRoute<
+  Name extends string,
+  Item,
+  Schema extends TSchema,
+  Narrowing extends TProperties = Record<never, never>,
+>(
   route: TaggedRoutes,
   path: string,
   described: {
@@ -119,18 +124,23 @@ export function listRoute<Name extends string, Item, Schema extends TSchema>(
     readonly said: string;
     readonly schema: Schema;
     readonly page: Parameters<typeof pageQuery>[0];
+    /** Parameters beside those of the page. */
+    readonly narrowing?: Narrowing;
     readonly errors?: Route['errors'];
     readonly name: Name;
-    readonly read: (request: RouteRequest, page: Page) => Promise<StorePage<Name, Item>>;
+    readonly read: (
+      request: RouteRequest<Static<TObject<Narrowing>>>,
+      page: Page,
+    ) => Promise<StorePage<Name, Item>>;
     readonly toWire: (item: Item) => Wire<Schema>;
   },
 ): Route {
-  const { said, schema, page, name, read, toWire, ...about } = described;
-  const list = (request: RouteRequest<Partial<Page>>) =>
+  const { said, schema, page, narrowing, name, read, toWire, ...about } = described;
+  const list = (request: RouteRequest<Partial<Page> & Static<TObject<Narrowing>>>) =>
     listed(request, page.usual, name, (some) => read(request, some), toWire);
   return route.get(path, {
     ...about,
-    query: Type.Object(pageQuery(page)),
+    query: Type.Object({ ...pageQuery(page), ...narrowing }),
     answer: messageAnswer(said, Type.Array(schema)),
     // Of messages of this schema, whatever it is.
     handle: list as never,

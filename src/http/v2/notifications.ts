@@ -31,6 +31,16 @@ import type { Services } from './services.ts';
 
 const route = routesOf('Notifications');
 
+const narrowing = {
+  owner: Type.Optional(Type.String({ description: 'Only those that this user made.' })),
+  sort: Type.Optional(
+    Type.Unsafe<'asc' | 'dsc'>({
+      ...{ type: 'string', enum: ['asc', 'dsc'], default: 'asc' },
+      description: 'By creation; dsc: the newest first.',
+    }),
+  ),
+};
+
 /** Notifications, what became of them, and ways to try them. */
 export function notificationRoutes(services: Services): readonly Route[] {
   const { notifications } = services;
@@ -54,10 +64,12 @@ export function notificationRoutes(services: Services): readonly Route[] {
       said: 'Notifications; X-Total-Count has the number of all that you may read.',
       schema: NotificationMessage,
       page: { max: limits.notificationsPageMax, usual: limits.notificationsPageDefault },
+      narrowing,
       errors: ['invalid', 'unauthenticated'],
       name: 'notifications',
-      read: async ({ actor }, page) => {
-        const { notifications: found, total } = await notifications.list(actor, page);
+      read: async ({ actor, query }, page) => {
+        const asked = { ...query, ...page };
+        const { notifications: found, total } = await notifications.list(actor, asked);
         const lacks = await notifications.lacks(actor, found);
         return { notifications: found.map((one, at) => [one, lacks[at]] as const), total };
       },
