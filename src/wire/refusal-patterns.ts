@@ -373,10 +373,8 @@ export const refusalPatterns = {
     'there are {max} {} without an owner already: log in to add yours',
     'guests at your address made half of the {max} {}',
   ],
-  wait_for_datapoints: [
-    'too many of your datapoints wait to be stored: try again in a moment',
-    'too many messages of notifications wait to be stored',
-  ],
+  wait_for_datapoints: ['too many of your datapoints wait to be stored: try again in a moment'],
+  messages_not_stored: ['what was pushed is stored, do not send it again: {}'],
   field_wrong: [
     '{field} must be {expected}, got {got}',
     '{field} must {expected}, got {got}',

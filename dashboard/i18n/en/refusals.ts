@@ -150,6 +150,8 @@ export const refusals: RefusalWords = {
     cut_off: 'The connection broke off. Try again.',
     budget_used_up: 'There is no room for more. Delete something, or ask the administrator.',
     wait_for_datapoints: 'The service is busy. Try again in a moment.',
+    messages_not_stored:
+      'The value is stored: do not send it again. Too many messages of alerts wait already.',
     field_wrong: '{got} does not fit here: {field}.',
     request_malformed: 'The service did not understand this: {description}',
     invalid: 'The service did not understand this: {description}',

@@ -170,6 +170,8 @@ export const refusals: RefusalWords = {
     budget_used_up:
       'Il n’y a plus de place. Supprimez quelque chose, ou demandez à l’administrateur.',
     wait_for_datapoints: 'Le service est occupé. Réessayez dans un instant.',
+    messages_not_stored:
+      'La valeur est enregistrée : ne la renvoyez pas. Trop de messages d’alertes attendent déjà.',
     field_wrong: '{got} ne convient pas ici : {field}.',
     request_malformed: 'Le service n’a pas compris cela : {description}',
     invalid: 'Le service n’a pas compris cela : {description}',

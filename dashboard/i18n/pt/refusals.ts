@@ -153,6 +153,8 @@ export const refusals: RefusalWords = {
     cut_off: 'A ligação caiu. Tente de novo.',
     budget_used_up: 'Já não há espaço. Apague alguma coisa, ou peça ao administrador.',
     wait_for_datapoints: 'O serviço está ocupado. Tente de novo daqui a pouco.',
+    messages_not_stored:
+      'O valor está guardado: não o envie de novo. Já esperam demasiadas mensagens de alertas.',
     field_wrong: '{got} não serve aqui: {field}.',
     request_malformed: 'O serviço não percebeu isto: {description}',
     invalid: 'O serviço não percebeu isto: {description}',

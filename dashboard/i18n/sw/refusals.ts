@@ -150,6 +150,8 @@ export const refusals: RefusalWords = {
     cut_off: 'Muunganisho umekatika. Jaribu tena.',
     budget_used_up: 'Hakuna nafasi zaidi. Futa kitu, au mwombe msimamizi.',
     wait_for_datapoints: 'Huduma ina kazi nyingi. Jaribu tena baada ya muda mfupi.',
+    messages_not_stored:
+      'Thamani imehifadhiwa: usiitume tena. Jumbe nyingi mno za tahadhari zinasubiri tayari.',
     field_wrong: '{got} haifai hapa: {field}.',
     request_malformed: 'Huduma haikuelewa hili: {description}',
     invalid: 'Huduma haikuelewa hili: {description}',

@@ -159,6 +159,8 @@ export function createFire(parts: FireParts): Fire {
   });
 }
 
+const pushIsStored = 'what was pushed is stored, do not send it again:';
+
 /** Stores one commit at a time; the owner of the rule pays for firings that wait. */
 function storeInTurn({ store, outbox, log }: FireParts) {
   async function keep(firings: readonly Firing[]): Promise<readonly FiringOutcome[]> {
@@ -170,7 +172,9 @@ function storeInTurn({ store, outbox, log }: FireParts) {
         if (attempt >= limits.firingAttemptsMax) {
           const isFull = cause instanceof DomainError && cause.code === 'storage_full';
           const code = isFull ? 'storage_full' : 'unavailable';
-          throw new DomainError(code, 'a notification could not be stored', { cause });
+          throw new DomainError(code, `${pushIsStored} a message of a notification waits`, {
+            cause,
+          });
         }
         await new Promise((resolve) => setTimeout(resolve, limits.firingPauseMs * attempt));
       }
@@ -191,9 +195,11 @@ function storeInTurn({ store, outbox, log }: FireParts) {
     payerWeightMax: limits.firingsWaitingBytesMax / 2,
     payerWeightFloor: limits.firingsWaitingBytesFloor,
     refusal: () =>
-      new DomainError('rate_limited', 'too many messages of notifications wait to be stored', {
-        retryAfterSeconds: 2,
-      }),
+      new DomainError(
+        'rate_limited',
+        `${pushIsStored} too many messages of your notifications wait already`,
+        { retryAfterSeconds: 2 },
+      ),
   });
 }
 
