@@ -56,12 +56,7 @@ export async function catchUp(parts: {
   }
   const receivedAt = ({ datapoints: [one] }: StoredPush): number => one?.receivedAt ?? 0;
   pushes.sort((a, b) => receivedAt(a) - receivedAt(b));
-  if (pushes.length === 0) return;
-  try {
-    await notifier.catchUp({ before, pushes });
-  } catch (error) {
-    log.error({ err: error }, 'what was received last could not be looked at again');
-  }
+  if (pushes.length > 0) await notifier.catchUp({ before, pushes });
 }
 
 async function watchedSensors(

@@ -211,18 +211,30 @@ function createOwnOrder(parts: NotifierParts, fire: Fire): NotifierOrder {
       return answer;
     },
     async catchUp({ before, pushes }) {
+      // What fails for one sensor keeps no other from being evaluated.
+      async function attempt({ deviceId, sensorId }: SensorRef, work: () => unknown) {
+        try {
+          await work();
+        } catch (err) {
+          const owner = (await devices.find(deviceId).catch(() => undefined))?.owner;
+          const what = 'what was received last could not be looked at again';
+          parts.log.error({ err, deviceId, sensorId, owner }, what);
+        }
+      }
       // Nothing is pushed yet: values are those before the datapoints that were missed.
-      for (const { deviceId, sensorId, datapoints } of before) {
-        const device = await devices.find(deviceId);
-        const sensor = device && sensorOf(device, sensorId);
-        if (device === undefined || sensor === undefined) continue;
-        setInOrder(known.peek(device) ?? (await known.fetch(device)), sensor, datapoints);
+      for (const push of before) {
+        await attempt(push, async () => {
+          const device = await devices.find(push.deviceId);
+          const sensor = device && sensorOf(device, push.sensorId);
+          if (device === undefined || sensor === undefined) return;
+          setInOrder(known.peek(device) ?? (await known.fetch(device)), sensor, push.datapoints);
+        });
       }
       const isLate = () => false;
       const evaluations = evaluatePushes(pushes, { isAgain: true, isLate, known, times });
       await evaluations.run();
       known.clear();
-      await Promise.all(pushes.map(evaluations.firingsOf));
+      await Promise.all(pushes.map((push) => attempt(push, () => evaluations.firingsOf(push))));
     },
     isOver: async () => false,
     sweep: async () => undefined,
