@@ -275,12 +275,25 @@ function subscribe(connection: ClientConnection, header: number, body: Buffer): 
   if (subscriptions.some(({ filter }) => filter.startsWith('$share/'))) {
     connection.context.claims?.tellHere();
   }
-  const { writer, version } = connection;
+  const { writer, version, wantsProblemInformation } = connection;
+  const refused = Object.entries(filterRefusals).filter(([code]) => codes.includes(Number(code)));
+  const reasonString =
+    refused.length > 0 && wantsProblemInformation
+      ? refused.map(([, text]) => text).join('; ')
+      : undefined;
   whenDurable(connection, () => {
-    writeListAcknowledgement(writer, { type: packetType.suback, packetId, codes, version });
+    const head = { type: packetType.suback, packetId, version };
+    writeListAcknowledgement(writer, { ...head, codes, reasonString });
     for (const one of wanted) connection.context.retainedDelivery.start(connection.session, one);
   });
 }
+
+const filterLevelsMax = mqttLimits.topicLevelsMax + 2;
+const filterRefusals = {
+  [reason.notAuthorized]: 'filters that begin with $ are for administrators, below $SYS',
+  [reason.filterInvalid]: `a filter has at most ${filterLevelsMax} levels and ${mqttLimits.topicBytesMax} bytes`,
+  [reason.quotaExceeded]: 'there are too many subscriptions, or filters at once: ask for fewer',
+};
 
 /** A bridge has the messages that it publishes, and is to retain those retained here. */
 const forBridge = (subscription: Subscription): Subscription => ({
@@ -308,8 +321,7 @@ function take(
 
 function refusalOf({ client }: ClientConnection, filter: string): number | undefined {
   const isTooLong =
-    Buffer.byteLength(filter) > mqttLimits.topicBytesMax ||
-    countLevels(filter) > mqttLimits.topicLevelsMax + 2;
+    Buffer.byteLength(filter) > mqttLimits.topicBytesMax || countLevels(filter) > filterLevelsMax;
   if (isTooLong) return reason.filterInvalid;
   return client.maySubscribe(filter) ? undefined : reason.notAuthorized;
 }

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { generate, type Packet } from 'mqtt-packet';
 import { connectPeer, connectWith, openPeer } from '../../../test/mqtt/memory-peer.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
+import { mqttLimits } from '../limits.ts';
 
 test('each refusal of a login has its code in each version, and ends the connection', async () => {
   const codes = {
@@ -24,11 +25,48 @@ test('each refusal of a login has its code in each version, and ends the connect
       peer.send(connectWith({ protocolVersion }));
       const [answer] = await peer.take();
       assert.ok(answer?.cmd === 'connack');
-      if (protocolVersion === 5) assert.equal(answer.reasonCode, fresh);
-      else assert.equal(answer.returnCode, old);
+      if (protocolVersion === 5) {
+        assert.equal(answer.reasonCode, fresh);
+        assert.match(answer.properties?.reasonString ?? '', /\w+ \w+/, name);
+      } else assert.equal(answer.returnCode, old);
       assert.ok(peer.isClosed);
       assert.equal(broker.metrics().connections, 0);
     }
+  }
+});
+
+test('a refused filter or topic is explained to MQTT 5 alone, if it wants that', async () => {
+  const levels = Array.from({ length: mqttLimits.topicLevelsMax + 3 }, () => 'a').join('/');
+  const [secret, long] = ['$SYS/#', levels].map((topic) => ({ topic, qos: 0 }) as const);
+  const publish = { cmd: 'publish', topic: levels, payload: 'x', qos: 1, messageId: 2 } as const;
+  for (const [protocolVersion, wanted] of [
+    [5, true],
+    [5, false],
+    [4, undefined],
+  ] as const) {
+    const { broker, hooks } = await testBroker();
+    hooks.maySubscribe = (filter) => !filter.startsWith('$SYS');
+    const peer = await connectPeer(broker, {
+      ...{
+        protocolVersion,
+        ...(wanted !== undefined && { properties: { requestProblemInformation: wanted } }),
+      },
+    });
+    const subscriptions = [secret, long].flatMap((one) => one ?? []);
+    peer.send({ cmd: 'subscribe', messageId: 1, subscriptions } as Packet);
+    peer.send({ ...publish, dup: false, retain: false });
+    const [suback, puback] = await peer.take();
+    assert.ok(suback?.cmd === 'suback' && puback?.cmd === 'puback');
+    const codes = protocolVersion === 5 ? [0x87, 0x8f] : [0x80, 0x80];
+    assert.deepEqual(suback.granted, codes);
+    const said = [suback, puback].map(({ properties: of }) => of?.reasonString);
+    if (wanted !== true) {
+      assert.deepEqual(said, [undefined, undefined]);
+      continue;
+    }
+    assert.equal(puback.reasonCode, 0x90);
+    assert.match(said[0] ?? '', /administrators.*; .*levels/);
+    assert.match(said[1] ?? '', /topic.* levels/);
   }
 });
 

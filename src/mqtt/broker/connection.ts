@@ -8,7 +8,7 @@ import { PacketWriter } from '../packets/packet-writer.ts';
 import type { BrokerContext, Member } from './broker-context.ts';
 import { type Carrier, ClientConnection } from './client-connection.ts';
 import type { Counters } from './counters.ts';
-import { type Entering, establish, letIn, refusalCodes, requestOf } from './login.ts';
+import { connectRefusals, type Entering, establish, letIn, requestOf } from './login.ts';
 import { PacketInput } from './packet-input.ts';
 
 /** The size of the largest packet that explains a refusal. */
@@ -144,7 +144,7 @@ export class Connection implements Receiver, Member, Carrier {
 
   #admit(packet: ConnectPacket, answer: Entering | ConnectRefusal, turn = 0) {
     if (this.#state !== 'authenticating') return;
-    if (typeof answer === 'string') return this.end(refusalCodes[answer]);
+    if (typeof answer === 'string') return this.end(...connectRefusals[answer]);
     this.input.moveTo(answer.payer);
     const established = establish(this.#context, packet, answer, turn);
     this.#open = new ClientConnection(this.#context, this, packet, established);

@@ -29,7 +29,11 @@ export interface Publisher extends Link {
   resumeReading(): void;
 }
 
-const topicInvalid: PublishOutcome = { kind: 'refused', reason: 'topic_invalid' };
+const topicInvalid: PublishOutcome = {
+  kind: 'refused',
+  reason: 'topic_invalid',
+  description: `a topic has at most ${mqttLimits.topicLevelsMax} levels and ${mqttLimits.topicBytesMax} bytes`,
+};
 const tooMuchUnderWay: PublishOutcome = {
   kind: 'refused',
   reason: 'quota',

@@ -132,14 +132,17 @@ export function establish(
   return { ...entering, session, isPresent, will };
 }
 
-/** Reason codes of CONNACK for the refusals of the hooks. */
-export const refusalCodes: Readonly<Record<ConnectRefusal, number>> = {
-  bad_credentials: reason.badCredentials,
-  not_authorized: reason.notAuthorized,
-  client_id_invalid: reason.clientIdInvalid,
-  unavailable: reason.unavailable,
-  rate_limited: reason.connectionRateExceeded,
-  banned: reason.banned,
+/** What CONNACK says of the refusals of the hooks: a reason code, and with MQTT 5 a text. */
+export const connectRefusals: Readonly<Record<ConnectRefusal, readonly [number, string]>> = {
+  bad_credentials: [
+    reason.badCredentials,
+    'the username or the password is wrong: send those of the account, or an access key as password',
+  ],
+  not_authorized: [reason.notAuthorized, 'this login may not connect: it has ended, or needs more'],
+  client_id_invalid: [reason.clientIdInvalid, 'another client id is needed'],
+  unavailable: [reason.unavailable, 'the service cannot say who you are: try again'],
+  rate_limited: [reason.connectionRateExceeded, 'too many logins failed: try again in a while'],
+  banned: [reason.banned, 'this address is refused for a while'],
 };
 
 /** The question to the hooks; throws ProtocolError for a client id that cannot be. */

@@ -91,14 +91,17 @@ export function writeListAcknowledgement(
     readonly packetId: number;
     readonly codes: readonly number[];
     readonly version: ProtocolVersion;
+    readonly reasonString?: string | undefined;
   },
 ): void {
-  const { type, packetId, codes, version } = packet;
-  const head = [packetId >> 8, packetId & 0xff, ...(version === 5 ? [0] : [])];
+  const { type, packetId, codes, version, reasonString = '' } = packet;
+  const text = reasonString === '' ? Buffer.alloc(0) : textProperty(31, reasonString);
+  const properties = version === 5 ? [withLength(text)] : [];
   const known = type === packetType.unsuback && version !== 5 ? [] : codes;
   // Before version 5 there is one code for every refusal [MQTT-3.9.3-2].
   const spelled = version === 5 ? known : known.map((code) => (code > 2 ? 0x80 : code));
-  writePacket(writer, type << 4, [Buffer.from([...head, ...spelled])]);
+  const head = Buffer.from([packetId >> 8, packetId & 0xff]);
+  writePacket(writer, type << 4, [head, ...properties, Buffer.from(spelled)]);
 }
 
 /** PINGRESP. */
