@@ -42,7 +42,7 @@ test('a service that stops waits for a firing that is being tried again', async 
   await Promise.all([retried, drained]);
 });
 
-test('what a push hears of a firing that was refused says that its datapoints are stored', async () => {
+test('the refusal of a firing says that what was pushed is stored', async () => {
   const saying = /^what was pushed is stored, do not send it again: .*messages? of .*notification/;
   const stored = Promise.withResolvers<readonly FiringOutcome[]>();
   let isAway = true;

@@ -6,7 +6,7 @@ import { parseSensorId } from '../ids.ts';
 import { silentReporter } from '../reporter.ts';
 import { createNotifier, type NotifierParts } from './notifier.ts';
 
-test('what cannot be evaluated again at a start is logged with its device and account', async () => {
+test('what cannot be evaluated again at a start is logged with device and account', async () => {
   const logged: unknown[] = [];
   const sensorId = parseSensorId('TC1');
   const device = aDevice('cold-store', { owner: username('ama') });

@@ -288,10 +288,11 @@ function subscribe(connection: ClientConnection, header: number, body: Buffer): 
   });
 }
 
+const { topicBytesMax } = mqttLimits;
 const filterLevelsMax = mqttLimits.topicLevelsMax + 2;
 const filterRefusals = {
   [reason.notAuthorized]: 'filters that begin with $ are for administrators, below $SYS',
-  [reason.filterInvalid]: `a filter has at most ${filterLevelsMax} levels and ${mqttLimits.topicBytesMax} bytes`,
+  [reason.filterInvalid]: `a filter has at most ${filterLevelsMax} levels and ${topicBytesMax} bytes`,
   [reason.quotaExceeded]: 'there are too many subscriptions, or filters at once: ask for fewer',
 };
 
@@ -321,7 +322,7 @@ function take(
 
 function refusalOf({ client }: ClientConnection, filter: string): number | undefined {
   const isTooLong =
-    Buffer.byteLength(filter) > mqttLimits.topicBytesMax || countLevels(filter) > filterLevelsMax;
+    Buffer.byteLength(filter) > topicBytesMax || countLevels(filter) > filterLevelsMax;
   if (isTooLong) return reason.filterInvalid;
   return client.maySubscribe(filter) ? undefined : reason.notAuthorized;
 }

@@ -29,10 +29,11 @@ export interface Publisher extends Link {
   resumeReading(): void;
 }
 
+const { topicBytesMax, topicLevelsMax } = mqttLimits;
 const topicInvalid: PublishOutcome = {
   kind: 'refused',
   reason: 'topic_invalid',
-  description: `a topic has at most ${mqttLimits.topicLevelsMax} levels and ${mqttLimits.topicBytesMax} bytes`,
+  description: `a topic has at most ${topicLevelsMax} levels and ${topicBytesMax} bytes`,
 };
 const tooMuchUnderWay: PublishOutcome = {
   kind: 'refused',
@@ -316,9 +317,8 @@ const longTopic = 'x'.repeat(mqttLimits.topicBytesMax + 1);
 
 function isTooLong(topic: string): boolean {
   return (
-    (topic.length * 3 > mqttLimits.topicBytesMax &&
-      Buffer.byteLength(topic) > mqttLimits.topicBytesMax) ||
-    countLevels(topic) > mqttLimits.topicLevelsMax
+    (topic.length * 3 > topicBytesMax && Buffer.byteLength(topic) > topicBytesMax) ||
+    countLevels(topic) > topicLevelsMax
   );
 }
 

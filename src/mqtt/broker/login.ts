@@ -136,7 +136,7 @@ export function establish(
 export const connectRefusals: Readonly<Record<ConnectRefusal, readonly [number, string]>> = {
   bad_credentials: [
     reason.badCredentials,
-    'the username or the password is wrong: send those of the account, or an access key as password',
+    'the username or the password is wrong: send those of the account, or an access key',
   ],
   not_authorized: [reason.notAuthorized, 'this login may not connect: it has ended, or needs more'],
   client_id_invalid: [reason.clientIdInvalid, 'another client id is needed'],
