@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
+import type { FieldTest } from './field-test.ts';
 import { passes, passesInTime } from './query-evaluation.ts';
-import { type FieldTest, parseTests } from './query-parser.ts';
+import { parseTests } from './query-parser.ts';
 
 function aTest(source: string): FieldTest {
   const [only] = parseTests(source, { label: 'q', isField: () => false });

@@ -6,7 +6,8 @@ import type { Pattern } from '../../lib/pattern.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { limits } from '../limits.ts';
 import type { Device } from './device.ts';
-import { type Criterion, type FieldTest, type Operand, parseTests } from './query-parser.ts';
+import type { Criterion, FieldTest, Operand } from './field-test.ts';
+import { parseTests } from './query-parser.ts';
 
 /**
  * The filter language of lists [spec 4, contract 5]: `field==criteria`, tests joined by `;` (AND).

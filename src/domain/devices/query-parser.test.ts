@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { asNumber } from '../../lib/json.ts';
-import { type Criterion, type FieldTest, type Operand, parseTests } from './query-parser.ts';
+import type { Criterion, FieldTest, Operand } from './field-test.ts';
+import { parseTests } from './query-parser.ts';
 
 const parse = (text: string) => parseTests(text, { label: 'expression', isField: () => false });
 

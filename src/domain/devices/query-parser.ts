@@ -1,53 +1,10 @@
-import type { Instant } from '../../lib/clock.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { asNumber } from '../../lib/json.ts';
 import { compilePattern, type Pattern, PatternError } from '../../lib/pattern.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import { type DomainError, invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
-
-/** Value that a field is compared with. */
-export interface Operand {
-  readonly text: string;
-  /** The number that the text is, unless quotes force it to be text. */
-  readonly number: number | undefined;
-  /** The moment that the text is, for fields that hold one. */
-  readonly instant: Instant | undefined;
-}
-
-/** A value, or a range with both its ends. */
-export type Criterion = Operand | { readonly from: Operand; readonly to: Operand };
-
-/** A test of a filter or expression, over the field of that name. */
-export type FieldTest =
-  | { readonly operator: 'exists' | 'absent'; readonly name: string }
-  | {
-      readonly operator: '==' | '!=';
-      readonly name: string;
-      readonly anyOf: readonly Criterion[];
-    }
-  | {
-      readonly operator: '<' | '<=' | '>' | '>=';
-      readonly name: string;
-      readonly operand: Operand;
-    }
-  | { readonly operator: '~='; readonly name: string; readonly pattern: Pattern };
-
-/** `silent(TC1, 2h)`: no datapoint of the sensor for that long. */
-export interface SilenceTest {
-  readonly name: string;
-  readonly durationMs: number;
-}
-
-/** Content of the text of a condition: all tests and silences must hold. */
-export interface ParsedCondition {
-  readonly tests: readonly FieldTest[];
-  readonly silences: readonly SilenceTest[];
-  /** How long it must have held; 0: not at all. */
-  readonly forMs: number;
-  /** Tests that must hold before the condition counts as new. */
-  readonly clear: readonly FieldTest[];
-}
+import type { Criterion, FieldTest, Operand, ParsedCondition, SilenceTest } from './field-test.ts';
 
 export interface ParseOptions {
   /** Name of the text as the client calls it, for error messages: q, expression. */
@@ -224,7 +181,7 @@ function readTest(cursor: Cursor): FieldTest {
 
 function readAbsentName(cursor: Cursor): string {
   if (cursor.text[cursor.at] === "'") return readQuoted(cursor);
-  return readRaw(cursor, endOf(cursor, /[;<>=']/g), 'a field name');
+  return readFieldName(cursor, endOf(cursor, /[;<>=']/g));
 }
 
 /** Leaves the cursor at the operator, the `;` or the end that follows the name. */
@@ -235,7 +192,20 @@ function readName(cursor: Cursor): string {
     skipSpace(cursor);
     return name;
   }
-  return readRaw(cursor, nameEnd(cursor), 'a field name');
+  return readFieldName(cursor, nameEnd(cursor));
+}
+
+/** Stored expressions keep their meaning, also where that is to match nothing [contract 14]. */
+const isLenient = ({ isCondition, options }: Cursor): boolean =>
+  isCondition && options.isStrict !== true;
+
+function readFieldName(cursor: Cursor, end: number): string {
+  const start = cursor.at;
+  const name = readRaw(cursor, end, 'a field name');
+  const at = name.search(/[()]/);
+  if (at < 0 || isLenient(cursor) || cursor.options.isField(name)) return name;
+  const problem = 'in its name: join tests by ; without brackets, and all must hold';
+  throw fault(cursor, start + at, `no field has a ${name[at]} ${problem}`);
 }
 
 /**
@@ -255,6 +225,9 @@ function nameEnd(cursor: Cursor): number {
 const operators = ['==', '!=', '<=', '>=', '~=', '<', '>', '=', ':'] as const;
 
 function readOperator(cursor: Cursor): Exclude<(typeof operators)[number], '=' | ':'> | undefined {
+  if (cursor.text.startsWith('=~', cursor.at) && !isLenient(cursor)) {
+    throw fault(cursor, cursor.at, 'write ~= for a regular expression, got =~');
+  }
   for (const operator of operators) {
     if (take(cursor, operator)) return operator === '=' || operator === ':' ? '==' : operator;
   }

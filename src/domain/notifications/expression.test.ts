@@ -144,6 +144,7 @@ test('a text without the new words means what it means as a filter', () => {
 
 test('what means nothing is refused where it is new, with the place', () => {
   for (const [text, at] of [
+    ['door =~ open', 6],
     ['TC1 > 8 for', 9],
     ['TC1 > 8C', 7],
     ['8 < TC1', 5],

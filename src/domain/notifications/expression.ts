@@ -1,12 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import type { FieldTest, ParsedCondition } from '../devices/field-test.ts';
 import { comparesNumbers, hasNumber, passes } from '../devices/query-evaluation.ts';
-import {
-  type FieldTest,
-  type ParsedCondition,
-  type ParseOptions,
-  parseCondition,
-} from '../devices/query-parser.ts';
+import { type ParseOptions, parseCondition } from '../devices/query-parser.ts';
 import { DomainError, invalid } from '../errors.ts';
 import { parseSensorId, type SensorId } from '../ids.ts';
 
