@@ -119,6 +119,10 @@ function frameworkAnswer(error: unknown): ErrorAnswer | undefined {
     const sentence = 'this Content-Type is not read: send application/json';
     return answer('unsupported_media_type', sentence, {});
   }
+  if ('code' in error && error.code === 'FST_ERR_BAD_URL') {
+    const path = error.message.slice(0, 100);
+    return answer('invalid', `the path is no UTF-8 text, write % as %25: ${path}`, {});
+  }
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return answer('invalid', error.message, {});
   }

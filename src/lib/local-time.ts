@@ -1,6 +1,6 @@
 import type { Instant } from './clock.ts';
 import type { TimeZone } from './time-zone.ts';
-import { noTimestamp, parseTimestamp } from './timestamp.ts';
+import { formatTimestamp, noTimestamp, parseTimestamp } from './timestamp.ts';
 
 const offsetAtEnd = /[zZ]$|[+-]\d\d(?::?\d\d)?$| \d\d:?\d\d$/;
 const utcAtEnd = /(?:UTC|GMT)$/i;
@@ -20,5 +20,6 @@ export function parseLocalTime(text: string, field: string, zone?: TimeZone): In
   if (zone === undefined || offsetAtEnd.test(trimmed.slice(dateCharacters))) return read;
   const instant = zone.firstAt(read);
   if (instant + zone.spanAt(instant).offset === read) return instant;
-  return `${field} ${trimmed} was left out by the clocks of the timezone`;
+  const meant = formatTimestamp(read - zone.spanAt(instant - 1).offset);
+  return `${field} ${trimmed} was left out by the clocks of the timezone: did you mean ${meant}`;
 }

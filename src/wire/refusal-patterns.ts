@@ -291,7 +291,10 @@ export const refusalPatterns = {
     'expires must be a date such as {}',
     '{field} must be a date such as {}',
   ],
-  time_left_out: ['{field} {value} was left out by the clocks of the timezone'],
+  time_left_out: [
+    'line {line}: {field} {value} was left out by the clocks of the timezone: {}',
+    '{field} {value} was left out by the clocks of the timezone: {}',
+  ],
   range_order: ['from must not be after to'],
   timezone_unknown: [
     'timezone must be an IANA name such as {}, got {got}',
@@ -388,6 +391,7 @@ export const refusalPatterns = {
     'name devices by one of {}',
     'owner is not changed here: {}',
     '{field} is empty: {}',
+    '{field} is no parameter here: {}',
     '{field} is given {} times',
     '{} is of one sensor: leave across out',
     'the array has no device',

@@ -76,7 +76,11 @@ function describe(error: ValidationError, message: unknown, name: string): strin
     const allowed = (error.params.allowedValues as readonly unknown[]).join(', ');
     return `${path || name} must be one of ${allowed}${got(error.instancePath, message)}`;
   }
-  return `${path || name} ${error.message}${got(error.instancePath, message)}`;
+  const given = got(error.instancePath, message);
+  if (error.keyword === 'minLength' && given === ', got ""') {
+    return `${path || name} must not be empty`;
+  }
+  return `${path || name} ${error.message}${given}`;
 }
 
 /** /sensors/2/id → sensors[2].id */
@@ -110,6 +114,15 @@ interface QuerySchemaNode extends SchemaNode {
   readonly maximum?: number;
 }
 
+/** Names that other services have for parameters of aggregates: ignored, an answer misleads. */
+const names = [
+  ['every', 'interval'],
+  ['bucket', 'interval'],
+  ['agg', 'aggregate'],
+  ['aggregation', 'aggregate'],
+  ['tz', 'timezone'],
+] as const;
+
 /**
  * Reads query parameters by their schema: integers, booleans, enums, strings, and lists. Integers
  * above the maximum are taken as the maximum [contract 5]; empty and unknown ones are ignored. A
@@ -119,6 +132,10 @@ interface QuerySchemaNode extends SchemaNode {
 export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery): Static<Schema> {
   const query: Record<string, unknown> = {};
   const properties = schema.properties as Readonly<Record<string, QuerySchemaNode>>;
+  for (const [other, name] of names) {
+    if (raw[other] === undefined || !('interval' in properties)) continue;
+    throw invalid(`${other} is no parameter here: write ${name}`);
+  }
   for (const [name, property] of Object.entries(properties)) {
     const given = raw[name];
     if (given === '' && (property.minLength ?? 0) > 0) {

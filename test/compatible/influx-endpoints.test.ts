@@ -152,6 +152,7 @@ test('what clients of InfluxDB ask before they write is answered', async () => {
   }
   assert.equal((await ask('q=SHOW+DATABASES&u=ama&p=kpk_wrong')).status, 401);
   assert.equal((await ask(`q=${'create database a;'.repeat(101)}`, 'POST')).status, 400);
+  assert.match((await ask('q=CREATE DATABASE', 'POST')).text, /lacks the name of the database/);
 });
 
 test('clients of InfluxDB 3 write to /api/v3/write_lp', async () => {

@@ -199,7 +199,7 @@ const reads: Readonly<Record<string, readonly string[]>> = {
     ...['/projects', '/notifications', '/socials', '/auth/keys', '/devices/farm/grants'],
     ...sensorPaths,
     ...sensorPaths.map((path) => `${path}&calibrated=false`),
-    '/devices/farm/sensors/level/values?aggregate=avg&every=1d',
+    '/devices/farm/sensors/level/values?aggregate=avg',
   ],
   kofi: ['/users/me', '/devices?limit=100', '/devices/farm/sensors/level/values?limit=3'],
   admin: ['/users?limit=100'],

@@ -184,6 +184,9 @@ function resultOf(statement: string, index: number): object {
     const series = [{ name: 'databases', columns: ['name'], values: [['kipimo']] }];
     return { statement_id: index, series };
   }
+  if (/^create\s+database$/i.test(statement)) {
+    throw invalid(`${statement} lacks the name of the database, as in ${statement} kipimo`);
+  }
   throw invalid(
     `${statement.slice(0, 60)} is not answered here: CREATE DATABASE and SHOW DATABASES are; ` +
       'read with GET /api/v2/devices/{device_id}/sensors/{sensor_id}/values',

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { type Service, startService } from '../service.ts';
+import { assertDone, assertRefused } from './refusal.ts';
+
+let service: Service;
+const ama = () => service.as('ama');
+
+before(async () => {
+  service = await startService();
+  const json = { id: 'farm', sensors: [{ id: 'TC' }] };
+  assertDone(await ama()({ method: 'POST', path: '/devices', json }));
+});
+after(() => service[Symbol.asyncDispose]());
+
+test('an id that is empty is said to be', async () => {
+  const json = { id: '' };
+  for (const path of ['/devices', '/gateways', '/devices/farm/sensors']) {
+    const saying = /^id must not be empty$/;
+    assertRefused(await ama()({ method: 'POST', path, json }), 400, { saying });
+  }
+});
+
+test('a path that is no text says what a percent sign begins', async () => {
+  const saying = /path .*UTF-8.* %25: .*%E0%A4%A/;
+  assertRefused(await ama()({ path: '/devices/%E0%A4%A' }), 400, { saying });
+});
+
+test('parameters that others call so are named, not passed over', async () => {
+  for (const [given, meant] of [
+    ['every=1d&aggregate=avg', 'interval'],
+    ['agg=avg&interval=1d', 'aggregate'],
+    ['tz=Africa/Accra', 'timezone'],
+  ] as const) {
+    const [name = ''] = given.split('=', 1);
+    const saying = new RegExp(`^${name} .*: write ${meant}`);
+    for (const path of ['/devices/farm/sensors/TC/values', '/sensors_data?device_id=farm']) {
+      const target = `${path}${path.includes('?') ? '&' : '?'}${given}`;
+      assertRefused(await ama()({ path: target }), 400, { saying });
+    }
+  }
+});
+
+test('a time that the clocks left out is refused with the one to write', async () => {
+  const path = '/devices/farm/sensors/TC/values?timezone=Europe/Berlin';
+  const headers = { 'content-type': 'text/csv' };
+  const push = (time: string) =>
+    ama()({ method: 'POST', path, headers, body: `timestamp,value\n${time},1\n` });
+  const saying =
+    /line 2: timestamp 2026-03-29 02:30:00 was left out .* mean 2026-03-29T01:30:00.000Z/;
+  const refused = await push('2026-03-29 02:30:00');
+  assertRefused(refused, 400, { saying });
+  assert.equal((refused.json as { code: string }).code, 'time_left_out');
+  assertDone(await push('2026-03-29T01:30:00.000Z'));
+});
