@@ -291,10 +291,7 @@ export const refusalPatterns = {
     'expires must be a date such as {}',
     '{field} must be a date such as {}',
   ],
-  time_left_out: [
-    'line {line}: {field} {value} was left out by the clocks of the timezone: {}',
-    '{field} {value} was left out by the clocks of the timezone: {}',
-  ],
+  time_left_out: ['{field} {value} was left out by the clocks of the timezone: {}'],
   range_order: ['from must not be after to'],
   timezone_unknown: [
     'timezone must be an IANA name such as {}, got {got}',

@@ -292,7 +292,7 @@ const { topicBytesMax } = mqttLimits;
 const filterLevelsMax = mqttLimits.topicLevelsMax + 2;
 const filterRefusals = {
   [reason.notAuthorized]: 'filters that begin with $ are for administrators, below $SYS',
-  [reason.filterInvalid]: `a filter has at most ${filterLevelsMax} levels and ${topicBytesMax} bytes`,
+  [reason.filterInvalid]: `a filter has at most ${filterLevelsMax} levels, ${topicBytesMax} bytes`,
   [reason.quotaExceeded]: 'there are too many subscriptions, or filters at once: ask for fewer',
 };
 
