@@ -162,6 +162,7 @@ export function createPublish(options: PublishOptions): Publish {
         await storeFields(options, { actor, ...target }, message);
         return acceptedByService;
       case 'device_topic':
+        noteLikeness(refusedPushes, actor, { owner: target.owner, message });
         return passOn(actor, target.owner, message);
       case 'system':
         return refuse('not_authorized', 'nobody publishes below $SYS');
@@ -204,7 +205,20 @@ export function createPublish(options: PublishOptions): Publish {
   };
 }
 
+const likeValues = /^devices\/[^/]+\/sensors\//;
 const topicWanted = 'publish on devices/{id}/sensors/{id}/value';
+
+/** What is below a sensor and no value is passed on, and its sender may wait for it in vain. */
+function noteLikeness(
+  refusedPushes: Pick<RefusedPushes, 'note'>,
+  actor: Actor,
+  { owner, message }: { readonly owner: TopicOwner; readonly message: Message },
+): void {
+  const { topic: path, payload: sent } = message;
+  if (!likeValues.test(path)) return;
+  const about = { code: 'wrong_path', description: topicWanted, deviceId: owner.id as DeviceId };
+  void refusedPushes.note({ via: 'mqtt', ...about, actor, path, sent });
+}
 
 /** Publishes to other processes: their subscribers get acknowledged messages; QoS 0 may be lost. */
 async function tellOthers(

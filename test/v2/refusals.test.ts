@@ -177,6 +177,19 @@ test('what a publish over MQTT was refused for is told to the owner', async () =
   assert.deepEqual(dates, dates.toSorted().toReversed());
 });
 
+test('a publish below a sensor that is no value is found on the device', async () => {
+  const login = { username: 'ama', password: await service.tokenOf('ama') };
+  await using client = await connect(service, { ...login, protocolVersion: 4 });
+  const wrong = [`${path.slice(1)}/`, 'devices/pond/sensors/TC/Value', 'devices/pond/sensors/TC'];
+  for (const topic of [...wrong, 'devices/pond/camera']) {
+    await client.mqtt.publishAsync(topic, '21.5', { qos: 1 });
+  }
+  assert.deepEqual(
+    (await list()).map(({ problem, via, count, excerpt }) => [problem, via, count, excerpt]),
+    [['wrong_path', 'mqtt', wrong.length, '21.5']],
+  );
+});
+
 test('a device hears of ids that are nearly its own, and its owner alone', async () => {
   const [ama, kofi] = [service.as('ama'), service.as('kofi')];
   await ama({ method: 'POST', path: '/devices', json: { id: 'roof-1' } });
