@@ -12,7 +12,11 @@ import {
   notificationStatuses,
   type TalliedNotification,
 } from '../domain/notifications/notification.ts';
-import type { Lacks, NotificationPatch } from '../domain/notifications/notifications.ts';
+import {
+  type Lacks,
+  lacksNothing,
+  type NotificationPatch,
+} from '../domain/notifications/notifications.ts';
 import { unknownUsernames } from '../domain/notifications/recipients.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { defined, ifDefined } from '../lib/record.ts';
@@ -157,6 +161,9 @@ export const NotificationMessage = Type.Object(
           'Devices that it names and that are gone, also where another was made under the id: ' +
           'it does not watch them. For its owner and administrators.',
       }),
+      unknown_sensors: Type.Array(Type.String(), {
+        description: 'Sensors that none of the named devices has; for owner and administrators.',
+      }),
       expression_note: ExpressionNote,
       expression_problem: Plain(
         'What is wrong with an expression that was stored before such were refused: it keeps ' +
@@ -273,7 +280,7 @@ function actuatorValue(value: unknown): JsonValue {
 
 export function notificationToWire(
   { notification, tally }: TalliedNotification,
-  { unreachable, goneDevices }: Lacks = { unreachable: [], goneDevices: [] },
+  { unreachable, goneDevices, unknownSensors }: Lacks = lacksNothing,
 ): Wire<typeof NotificationMessage> {
   const { id, description, condition, expires, throttlingSeconds, status } = notification;
   const { lastFiredAt, lastSuccessAt, lastSuccessCode } = tally;
@@ -293,6 +300,7 @@ export function notificationToWire(
     ...(unknown.length > 0 && { unknown_usernames: unknown }),
     ...(unreachable.length > 0 && { unreachable }),
     ...(goneDevices.length > 0 && { gone_devices: goneDevices }),
+    ...(unknownSensors.length > 0 && { unknown_sensors: unknownSensors }),
     expression_note: note,
     expression_problem: problem,
     owner: notification.owner,

@@ -317,6 +317,23 @@ test('a list may be of one owner, and newest first', async () => {
   assertRefused(await as('efua')({ path: '/notifications?sort=up' }), 400, { saying: /sort/ });
 });
 
+test('sensors that none of its devices has are listed to its owner', async () => {
+  const [first, second] = [await aDevice(), await aDevice()];
+  const condition = { devices: [first, second, 'gone'], sensors: ['TC'], expression: 'TC1 > 3' };
+  const path = await notify(condition);
+  assert.deepEqual((await read(path))['unknown_sensors'], ['TC']);
+  const listed = (await as('ama')({ path: '/notifications?owner=ama&sort=dsc&limit=1' })).json;
+  assert.deepEqual((listed as Record<string, unknown>[])[0]?.['unknown_sensors'], ['TC']);
+  const sensor = { method: 'POST', path: `/devices/${second}/sensors`, json: { id: 'TC' } };
+  assertDone(await as('ama')(sensor));
+  assert.equal((await read(path))['unknown_sensors'], undefined);
+  // Of devices that are gone nobody knows, nor of those that are to come.
+  for (const devices of [['gone'], []]) {
+    const other = await notify({ devices, sensors: ['TC'] });
+    assert.equal((await read(other))['unknown_sensors'], undefined);
+  }
+});
+
 test('a PATCH changes what it names, and takes effect at the next push', async () => {
   const device = await aDevice();
   const path = await notify({ devices: [device], expression: 'TC1 > 30' }, { description: 'a' });

@@ -29,6 +29,7 @@ export const alerts = {
   mendOwn: 'Mend it in your profile',
   mendTheirs: '{name} can mend it in their own profile.',
   unknownNames: 'No account had these names when the alert was saved, so nobody gets it: {names}',
+  unknownSensors: 'Its devices have no sensor with this id: {ids}',
   goneDevices: 'These devices are gone. If they are made again, save the alert once more: {ids}',
   refresh: 'Refresh',
   allDevices: 'any of my devices',

@@ -31,6 +31,7 @@ export const alerts: Translation<'alerts'> = {
   unknownNames:
     'Aucun compte ne portait ces noms quand l’alerte a été enregistrée, et personne ne ' +
     'reçoit rien : {names}',
+  unknownSensors: 'Ses appareils n’ont pas de capteur avec cet identifiant : {ids}',
   goneDevices:
     'Ces appareils n’existent plus. S’ils sont créés de nouveau, enregistrez l’alerte ' +
     'une fois encore : {ids}',

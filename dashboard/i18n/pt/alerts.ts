@@ -31,6 +31,7 @@ export const alerts: Translation<'alerts'> = {
   unknownNames:
     'Nenhuma conta tinha estes nomes quando o alerta foi guardado, por isso ninguém ' +
     'recebe: {names}',
+  unknownSensors: 'Os seus dispositivos não têm nenhum sensor com este identificador: {ids}',
   goneDevices:
     'Estes dispositivos já não existem. Se forem criados de novo, guarde o alerta outra vez: {ids}',
   refresh: 'Atualizar',

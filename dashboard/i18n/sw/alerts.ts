@@ -29,6 +29,7 @@ export const alerts: Translation<'alerts'> = {
   unknownNames:
     'Tahadhari ilipohifadhiwa hakukuwa na akaunti zenye majina haya, kwa hiyo hakuna ' +
     'anayeipata: {names}',
+  unknownSensors: 'Vifaa vyake havina kihisi chenye kitambulisho hiki: {ids}',
   goneDevices: 'Vifaa hivi havipo tena. Vikiundwa upya, hifadhi tahadhari tena: {ids}',
   refresh: 'Onyesha upya',
 

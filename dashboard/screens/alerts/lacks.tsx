@@ -24,8 +24,9 @@ export function Lacks({
   readonly hasLinks?: boolean;
 }): JSX.Element | null {
   const { unreachable = [], unknown_usernames: unknown = [], gone_devices: gone = [] } = alert;
+  const { unknown_sensors: sensors = [] } = alert;
   const found = unreachable.filter((one) => !unknown.includes(one.username)).slice(0, shownMax);
-  if (found.length + unknown.length + gone.length === 0) return null;
+  if (found.length + unknown.length + gone.length + sensors.length === 0) return null;
   return (
     <span class="stack-tight">
       {found.length > 0 && <span class="field-error">{t('alerts.cannotReach')}</span>}
@@ -47,6 +48,11 @@ export function Lacks({
       {gone.length > 0 && (
         <span class="field-error">
           {t('alerts.goneDevices', { ids: gone.slice(0, shownMax).join(', ') })}
+        </span>
+      )}
+      {sensors.length > 0 && (
+        <span class="field-error">
+          {t('alerts.unknownSensors', { ids: sensors.slice(0, shownMax).join(', ') })}
         </span>
       )}
     </span>

@@ -23,8 +23,10 @@ const devicesPerTurn = 50;
 export function createNamedDevices({
   devices,
   access,
+  index,
 }: {
   readonly devices: Pick<DeviceStore, 'find'>;
+  readonly index: Pick<SensorIndex, 'find'>;
   readonly access: Access;
 }) {
   /**
@@ -51,22 +53,29 @@ export function createNamedDevices({
     return { found: bound, action: { ...action, deviceMadeAt: target?.createdAt ?? null } };
   }
 
-  /** Finds devices that it names and that are gone, also where another device has the id since. */
-  async function goneDevices(notification: Notification): Promise<readonly DeviceId[]> {
-    const { condition, action } = notification;
+  /**
+   * Finds devices that it names and that are gone, also where another device has the id since, and
+   * sensors of its condition that none of the named devices has.
+   */
+  async function lacksOf(notification: Notification) {
+    const { id: ruleId, condition, action } = notification;
     const gone: DeviceId[] = [];
-    for (const [index, id] of condition.devices.entries()) {
-      if (index % devicesPerTurn === devicesPerTurn - 1) await yieldToEventLoop();
+    const missing = new Set(index.find(ruleId)?.triggers);
+    for (const [place, id] of condition.devices.entries()) {
+      if (place % devicesPerTurn === devicesPerTurn - 1) await yieldToEventLoop();
       const device = await devices.find(id);
       if (device === undefined || isAnother(notification, device)) gone.push(id);
+      else for (const sensor of device.sensors) missing.delete(sensor.id);
     }
-    if (action.kind !== 'actuation' || gone.includes(action.deviceId)) return gone;
+    const isAnyThere = gone.length < condition.devices.length;
+    const lacks = { goneDevices: gone, unknownSensors: isAnyThere ? [...missing] : [] };
+    if (action.kind !== 'actuation' || gone.includes(action.deviceId)) return lacks;
     const target = await devices.find(action.deviceId);
     if (target === undefined || isAnotherTarget(notification, target)) gone.push(action.deviceId);
-    return gone;
+    return lacks;
   }
 
-  return { requireRights, goneDevices };
+  return { requireRights, lacksOf };
 }
 
 /** Devices that the store is asked about at once. */

@@ -15,6 +15,7 @@ import {
   type DeviceId,
   type NotificationId,
   parseNotificationId,
+  type SensorId,
   sameUsername,
   type Username,
 } from '../ids.ts';
@@ -53,7 +54,12 @@ export interface Lacks {
   readonly unreachable: readonly Unreachable[];
   /** Devices that it names and that are gone, also where another device has the id since. */
   readonly goneDevices: readonly DeviceId[];
+  /** Sensors that none of the named devices has. */
+  readonly unknownSensors: readonly SensorId[];
 }
+
+/** Nothing, or nothing that is for the reader. */
+export const lacksNothing: Lacks = { unreachable: [], goneDevices: [], unknownSensors: [] };
 
 interface NotificationParts {
   readonly store: NotificationStore;
@@ -75,7 +81,7 @@ interface NotificationParts {
 /** Notifications, with the rights of [contract 4]: they belong to who made them. */
 export function createNotifications(parts: NotificationParts) {
   const { store, book, clock } = parts;
-  const { requireRights, goneDevices } = createNamedDevices(parts);
+  const { requireRights, lacksOf } = createNamedDevices({ ...parts, index: book.index });
   const readable = createReadable({ ...parts, index: book.index });
   const room = createRuleQuota(parts);
   /** Changes of one owner's notifications: what one checked, another must not have changed. */
@@ -208,11 +214,11 @@ export function createNotifications(parts: NotificationParts) {
       const reachOf = parts.reach();
       const found: Lacks[] = [];
       for (const { notification } of some) {
-        const isOwn = isInCharge(actor, notification);
-        found.push({
-          unreachable: isOwn ? await reachOf(notification) : [],
-          goneDevices: isOwn ? await goneDevices(notification) : [],
-        });
+        found.push(
+          isInCharge(actor, notification)
+            ? { unreachable: await reachOf(notification), ...(await lacksOf(notification)) }
+            : lacksNothing,
+        );
       }
       return found;
     },
