@@ -77,11 +77,9 @@ export function letIn(
 const connectBytesFree = 4_096;
 
 /** Bytes that count while its client waits to be let in. */
-function bytesOf({ username = '', password, will }: ConnectPacket): number {
-  const { topic = '', payload, properties } = will ?? {};
-  const { length: ofWill } = payload ?? [];
-  const ofTexts = username.length + topic.length + (password?.length ?? 0);
-  const bytes = ofTexts + ofWill + (properties?.length ?? 0);
+function bytesOf({ username, password, will }: ConnectPacket): number {
+  const parts = [username, password, will?.topic, will?.payload, will?.properties];
+  const bytes = parts.reduce((sum, part) => sum + (part?.length ?? 0), 0);
   return bytes > connectBytesFree ? bytes : 0;
 }
 
