@@ -115,13 +115,7 @@ interface QuerySchemaNode extends SchemaNode {
 }
 
 /** Names that other services have for parameters of aggregates: ignored, an answer misleads. */
-const names = [
-  ['every', 'interval'],
-  ['bucket', 'interval'],
-  ['agg', 'aggregate'],
-  ['aggregation', 'aggregate'],
-  ['tz', 'timezone'],
-] as const;
+const others = { every: 'interval', agg: 'aggregate', aggregation: 'aggregate', tz: 'timezone' };
 
 /**
  * Reads query parameters by their schema: integers, booleans, enums, strings, and lists. Integers
@@ -132,7 +126,7 @@ const names = [
 export function readQuery<Schema extends TObject>(schema: Schema, raw: RawQuery): Static<Schema> {
   const query: Record<string, unknown> = {};
   const properties = schema.properties as Readonly<Record<string, QuerySchemaNode>>;
-  for (const [other, name] of names) {
+  for (const [other, name] of Object.entries(others)) {
     if (raw[other] === undefined || !('interval' in properties)) continue;
     throw invalid(`${other} is no parameter here: write ${name}`);
   }

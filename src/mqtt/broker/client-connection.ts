@@ -276,14 +276,11 @@ function subscribe(connection: ClientConnection, header: number, body: Buffer): 
     connection.context.claims?.tellHere();
   }
   const { writer, version, wantsProblemInformation } = connection;
-  const refused = Object.entries(filterRefusals).filter(([code]) => codes.includes(Number(code)));
-  const reasonString =
-    refused.length > 0 && wantsProblemInformation
-      ? refused.map(([, text]) => text).join('; ')
-      : undefined;
+  const texts = Object.entries(filterRefusals).filter(([code]) => codes.includes(Number(code)));
+  const reasonString = wantsProblemInformation ? texts.map(([, text]) => text).join('; ') : '';
+  const type = packetType.suback;
   whenDurable(connection, () => {
-    const head = { type: packetType.suback, packetId, version };
-    writeListAcknowledgement(writer, { ...head, codes, reasonString });
+    writeListAcknowledgement(writer, { type, packetId, codes, version, reasonString });
     for (const one of wanted) connection.context.retainedDelivery.start(connection.session, one);
   });
 }

@@ -91,7 +91,7 @@ export function writeListAcknowledgement(
     readonly packetId: number;
     readonly codes: readonly number[];
     readonly version: ProtocolVersion;
-    readonly reasonString?: string | undefined;
+    readonly reasonString?: string;
   },
 ): void {
   const { type, packetId, codes, version, reasonString = '' } = packet;
