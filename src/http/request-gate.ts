@@ -106,7 +106,7 @@ class RequestGate {
   constructor(parts: GateParts, socket: Socket, listen: () => void) {
     this.#parts = parts;
     this.#socket = socket;
-    this.pipeline = new Pipeline(parts.turns, socket, this.#goOn);
+    this.pipeline = new Pipeline(parts, socket, this.#goOn);
     const { pipeline } = this;
     const stop = () => this.#stop('no room');
     this.#arrival = new Arrival(parts, { socket, pipeline, cutter: this.#cutter, stop });

@@ -24,12 +24,18 @@ export function payerOfArrival(
 /** Requests that came at once, on many connections, begin in these. */
 export type BeginSlices = Pick<FairSlices, 'enter'>;
 
+/** Slices, and who a proxy's connection brings; the payer of a body under way is its client. */
+interface PipelineParts {
+  readonly turns: BeginSlices;
+  readonly payerOf: (request: RequestSource) => Payer;
+}
+
 /**
  * When the next request of a connection may begin: after the answer to the one before it, in a
  * slice of the event loop. Node would keep objects of each, all to be ended with their connection.
  */
 export class Pipeline {
-  readonly #turns: BeginSlices;
+  readonly #parts: PipelineParts;
   readonly #socket: Socket;
   readonly #onTurn: () => void;
   /** The answer under way; it holds all of the head of its request. */
@@ -38,8 +44,8 @@ export class Pipeline {
   #hasItsTurn = false;
 
   /** `onTurn` is called in the slice of a request that had to wait for it. */
-  constructor(turns: BeginSlices, socket: Socket, onTurn: () => void) {
-    this.#turns = turns;
+  constructor(parts: PipelineParts, socket: Socket, onTurn: () => void) {
+    this.#parts = parts;
     this.#socket = socket;
     this.#onTurn = onTurn;
   }
@@ -63,7 +69,8 @@ export class Pipeline {
       this.#hasItsTurn = false;
       return true;
     }
-    const turn = this.#turns.enter(payerOfSocket(this.#socket));
+    const { turns, payerOf } = this.#parts;
+    const turn = turns.enter(payerOfArrival(this.#socket, this.answer?.req, payerOf));
     if (turn === undefined) return true;
     this.#isWaiting = true;
     void turn.then(() => this.beginWaiting());

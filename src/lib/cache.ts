@@ -5,7 +5,7 @@ interface CacheWeight<Value> {
   readonly max: number;
   readonly weigh: (value: Value) => number;
   /**
-   * Of new entries of a full cache, one of so many is kept; absent: each. Who walks round more than
+   * Of new entries of a full cache, one of about so many is kept; absent: each. Who walks round more than
    * the cache holds then finds a part of it each time, instead of nothing.
    */
   readonly keptOf?: number;
@@ -47,12 +47,11 @@ export function createLruCache<Key extends {}, Value>(
 
   // Many ask for the same entry one after the other: it is the one used last already.
   let latestKey: Key | undefined;
-  let turnedAway = 0;
   const isTurnedAway = (key: Key, value: Value & {}): boolean => {
     if (weight?.keptOf === undefined || cache === undefined || cache.has(key)) return false;
     if (cache.calculatedSize + weight.weigh(value) <= weight.max) return false;
-    turnedAway = (turnedAway + 1) % weight.keptOf;
-    return turnedAway > 0;
+    // By chance: what is asked for in a rhythm must not be turned away each time.
+    return Math.random() * weight.keptOf >= 1;
   };
   let latest: Value | undefined;
   const forgetLatest = (): void => {

@@ -154,7 +154,8 @@ function columnsOf(
   const others = cells.flatMap((cell, at) => (at === timestamp.at || isBlank(cell) ? [] : [at]));
   const [only] = others;
   const isSensors = [shared.device, shared.sensor, shared.received?.at].includes(only);
-  return only === undefined || others.length > 1 || isSensors
+  const isTime = otherTimes.includes(names[only ?? -1] ?? '');
+  return only === undefined || others.length > 1 || isSensors || isTime
     ? undefined
     : { ...shared, values: [{ at: only }] };
 }

@@ -80,6 +80,8 @@ test('a row that cannot be read is refused alone, by its line', () => {
   assert.throws(() => readCsvPush(Buffer.from(csv), sensor), /line 3: timestamp must be/);
   assert.throws(() => rowsOf('1,2,3\n'), /name the columns/);
   assert.throws(() => rowsOf('2016-06-08,"open'), /never closed/);
+  const twoTimes = Buffer.from('timestamp,time\n2016-06-08,2016-06-09\n');
+  assert.throws(() => readCsvPush(twoTimes, sensor), /line 1: timestamp must be/);
 });
 
 test('a push of one sensor takes rows of that sensor alone', () => {

@@ -97,13 +97,14 @@ export async function listed<Name extends string, Item, Message>(
   name: Name,
   readPage: (page: Page) => Promise<StorePage<Name, Item>>,
   toWire: (item: Item) => Message,
+  firstItems = firstStepItems,
 ): Promise<JsonAnswer<readonly Message[]> | ListAnswer<Message>> {
   const { limit = usualLimit, offset = 0 } = query;
-  const first = await readPage({ limit: Math.min(limit, firstStepItems), offset });
+  const first = await readPage({ limit: Math.min(limit, firstItems), offset });
   const headers = pageHeaders({ url, total: first.total, limit, offset });
   const messages = first[name].map(toWire);
-  if (limit <= firstStepItems || messages.length < firstStepItems) return json(messages, headers);
-  const rest = { limit: limit - firstStepItems, offset: offset + firstStepItems };
+  if (limit <= firstItems || messages.length < firstItems) return json(messages, headers);
+  const rest = { limit: limit - firstItems, offset: offset + firstItems };
   const read = async (page: Page): Promise<readonly Message[]> =>
     (await readPage(page))[name].map(toWire);
   return list(stepsOf(messages, rest, read), headers);
@@ -128,6 +129,8 @@ export function listRoute<
     readonly narrowing?: Narrowing;
     readonly errors?: Route['errors'];
     readonly name: Name;
+    /** How many are read at once; absent: few, as each may be large. */
+    readonly firstItems?: number;
     readonly read: (
       request: RouteRequest<Static<TObject<Narrowing>>>,
       page: Page,
@@ -135,9 +138,9 @@ export function listRoute<
     readonly toWire: (item: Item) => Wire<Schema>;
   },
 ): Route {
-  const { said, schema, page, narrowing, name, read, toWire, ...about } = described;
+  const { said, schema, page, narrowing, name, firstItems, read, toWire, ...about } = described;
   const list = (request: RouteRequest<Partial<Page> & Static<TObject<Narrowing>>>) =>
-    listed(request, page.usual, name, (some) => read(request, some), toWire);
+    listed(request, page.usual, name, (some) => read(request, some), toWire, firstItems);
   return route.get(path, {
     ...about,
     query: Type.Object({ ...pageQuery(page), ...narrowing }),

@@ -92,6 +92,7 @@ export function notificationRoutes(services: Services): readonly Route[] {
       schema: DeliveryMessage,
       page: { max: limits.notificationsPageMax, usual: limits.deliveriesPageDefault },
       name: 'deliveries',
+      firstItems: limits.notificationsPageMax,
       read: ({ actor, params }, page) => notifications.deliveries(actor, idOf(params), page),
       toWire: deliveryToWire,
     }),

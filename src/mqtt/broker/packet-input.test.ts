@@ -120,3 +120,16 @@ test('a pause that ends while packets get on leaves the connection read', async 
   await settled();
   assert.equal(ann.isPaused, false);
 });
+
+test('a stream that hands on more while packets get on is paused until they have', async () => {
+  const { broker, hooks } = await testBroker();
+  hooks.answerPublish = async () => ({ kind: 'refused', reason: 'topic_invalid' });
+  const ann = await connectPeer(broker, { username: 'ann', password: Buffer.from('p') });
+  ann.sendBytes(pings(1_000));
+  assert.equal(ann.isPaused, false);
+  // The stream had it already.
+  ann.sendBytes(pings(1_000));
+  assert.equal(ann.isPaused, true);
+  assert.equal((await ann.takeAll(2_000)).length, 2_000);
+  assert.equal(ann.isPaused, false);
+});

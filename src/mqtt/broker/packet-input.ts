@@ -70,7 +70,9 @@ export class PacketInput {
   receive(chunk: Uint8Array): void {
     // A CONNECT waits behind no packets of guests: whoever sends it may have an account.
     if (!this.#isFirst && this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
-    this.#clock.begin();
+    // What a flowing stream hands on although nothing is read now is the last of it.
+    if (this.isPaused) this.#transport.pause();
+    else this.#clock.begin();
     this.#handle(() => {
       // Known by its first byte, before the rest of a packet of whatever it is has arrived.
       if (this.#isFirst && chunk.length > 0) requireConnect(chunk[0] ?? 0);
@@ -142,8 +144,9 @@ export class PacketInput {
   #readOn(): void {
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#isOver) return;
-    this.#transport.resume();
     this.#handle(() => this.#reader.resume());
+    // Not before all that waits is handled: a stream hands on more as soon as it may.
+    if (!this.isPaused && !this.#isOver) this.#transport.resume();
   }
 
   /** Reserves so many bytes of packets for their carrier; false: the budget refuses. */
