@@ -30,7 +30,7 @@ export const plantsOfFastPath: readonly Plant[] = [
     patches: [
       patch(
         'src/http/request-pipeline.ts',
-        'const turn = this.#turns.enter(payerOfSocket(this.#socket));',
+        'const turn = turns.enter(payerOfArrival(this.#socket, this.answer?.req, payerOf));',
         'const turn = undefined as Promise<void> | undefined;',
       ),
     ],

@@ -5,8 +5,8 @@ interface CacheWeight<Value> {
   readonly max: number;
   readonly weigh: (value: Value) => number;
   /**
-   * Of new entries of a full cache, one of about so many is kept; absent: each. Who walks round more than
-   * the cache holds then finds a part of it each time, instead of nothing.
+   * Of new entries of a full cache, one of about so many is kept; absent: each. Who walks round
+   * more than the cache holds then finds a part of it each time, instead of nothing.
    */
   readonly keptOf?: number;
 }

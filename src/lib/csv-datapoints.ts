@@ -153,9 +153,10 @@ function columnsOf(
   // As loggers write: of two columns the one beside the times has the values, whatever its name.
   const others = cells.flatMap((cell, at) => (at === timestamp.at || isBlank(cell) ? [] : [at]));
   const [only] = others;
+  const name = names[only ?? -1] ?? '';
   const isSensors = [shared.device, shared.sensor, shared.received?.at].includes(only);
-  const isTime = otherTimes.includes(names[only ?? -1] ?? '');
-  return only === undefined || others.length > 1 || isSensors || isTime
+  const isNoValue = timeName.test(name) || /^(?:unit|received|clock)$/.test(name);
+  return only === undefined || others.length > 1 || isSensors || isNoValue
     ? undefined
     : { ...shared, values: [{ at: only }] };
 }

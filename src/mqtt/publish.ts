@@ -161,9 +161,11 @@ export function createPublish(options: PublishOptions): Publish {
       case 'channel':
         await storeFields(options, { actor, ...target }, message);
         return acceptedByService;
-      case 'device_topic':
-        noteLikeness(refusedPushes, actor, { owner: target.owner, message });
-        return passOn(actor, target.owner, message);
+      case 'device_topic': {
+        const outcome = await passOn(actor, target.owner, message);
+        if (outcome.kind === 'accepted') noteLikeness(refusedPushes, actor, target, message);
+        return outcome;
+      }
       case 'system':
         return refuse('not_authorized', 'nobody publishes below $SYS');
       case 'nothing':
@@ -212,7 +214,8 @@ const topicWanted = 'publish on devices/{id}/sensors/{id}/value';
 function noteLikeness(
   refusedPushes: Pick<RefusedPushes, 'note'>,
   actor: Actor,
-  { owner, message }: { readonly owner: TopicOwner; readonly message: Message },
+  { owner }: { readonly owner: TopicOwner },
+  message: Message,
 ): void {
   const { topic: path, payload: sent } = message;
   if (!likeValues.test(path)) return;

@@ -277,7 +277,10 @@ function subscribe(connection: ClientConnection, header: number, body: Buffer): 
   }
   const { writer, version, wantsProblemInformation } = connection;
   const texts = Object.entries(filterRefusals).filter(([code]) => codes.includes(Number(code)));
-  const reasonString = wantsProblemInformation ? texts.map(([, text]) => text).join('; ') : '';
+  const text = texts.map(([, one]) => one).join('; ');
+  // The text is left out where it would not fit [MQTT-3.9.2-1].
+  const isFitting = codes.length + text.length + headBytesMax <= connection.packetBytesMax;
+  const reasonString = wantsProblemInformation && isFitting ? text : '';
   const type = packetType.suback;
   whenDurable(connection, () => {
     writeListAcknowledgement(writer, { type, packetId, codes, version, reasonString });
@@ -285,6 +288,8 @@ function subscribe(connection: ClientConnection, header: number, body: Buffer): 
   });
 }
 
+/** Of a SUBACK: all but its codes and its text. */
+const headBytesMax = 16;
 const { topicBytesMax } = mqttLimits;
 const filterLevelsMax = mqttLimits.topicLevelsMax + 2;
 const filterRefusals = {

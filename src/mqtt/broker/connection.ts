@@ -28,7 +28,7 @@ export class Connection implements Receiver, Member, Carrier {
   /** CONNECT, as far as it is known, before the client is let in. */
   #connect: Answered = { version: 4, wantsProblemInformation: true };
   #open: ClientConnection | undefined;
-  /** Whether the client has left; packets that had arrived are handled when it is let in. */
+  /** Whether the client has left: packets that had arrived are handled, a goodbye, too. */
   #isLeft = false;
 
   constructor(context: BrokerContext, transport: Transport, address: string) {
@@ -153,7 +153,7 @@ export class Connection implements Receiver, Member, Carrier {
   }
 
   closed(): void {
-    this.#isLeft = this.input.isWaiting && (this.#isLeft || this.#state === 'authenticating');
+    this.#isLeft = this.input.isWaiting && this.#state !== 'opening';
     if (!this.#isLeft) this.#over();
   }
 

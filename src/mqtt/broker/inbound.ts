@@ -330,8 +330,8 @@ function rememberId(
   context: BrokerContext,
 ): void {
   const { isFull, oldest } = context.registry.addId(session, packetId, outcome);
-  // Mostly of a connection before this one, whose client has forgotten it.
-  if (isFull) void forgetId(session, oldest, context);
+  // Mostly of a connection before this one, whose client has forgotten it; never this one.
+  if (isFull && oldest !== packetId) void forgetId(session, oldest, context);
 }
 
 /** The publish has been handed on: after a crash a repetition of it is only answered. */

@@ -133,3 +133,26 @@ test('a stream that hands on more while packets get on is paused until they have
   assert.equal((await ann.takeAll(2_000)).length, 2_000);
   assert.equal(ann.isPaused, false);
 });
+
+test('all that came before a goodbye is handled, and the goodbye leaves no will', async () => {
+  const { broker, hooks } = await testBroker();
+  let taken = 0;
+  hooks.answerPublish = async () => {
+    taken += 1;
+    return { kind: 'accepted', isPassedOn: true };
+  };
+  const ben = await connectPeer(broker, { username: 'ben', password: Buffer.from('p') });
+  ben.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'gone', qos: 0 }] });
+  await ben.take();
+  const will = { topic: 'gone', payload: Buffer.from('1'), qos: 0 as const, retain: false };
+  const ann = await connectPeer(broker, { username: 'ann', password: Buffer.from('p'), will });
+  const publish = generate(
+    { cmd: 'publish', topic: 'a', payload: '1', qos: 0, dup: false, retain: false },
+    { protocolVersion: 4 },
+  );
+  const goodbye = generate({ cmd: 'disconnect' }, { protocolVersion: 4 });
+  ann.sendBytes(Buffer.concat([...Array.from({ length: 900 }, () => publish), goodbye]));
+  ann.drop();
+  for (let turn = 0; turn < 100 && taken < 900; turn += 1) await settled();
+  assert.deepEqual([taken, await ben.take()], [900, []]);
+});

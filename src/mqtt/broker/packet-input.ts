@@ -70,7 +70,6 @@ export class PacketInput {
   receive(chunk: Uint8Array): void {
     // A CONNECT waits behind no packets of guests: whoever sends it may have an account.
     if (!this.#isFirst && this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
-    // What a flowing stream hands on although nothing is read now is the last of it.
     if (this.isPaused) this.#transport.pause();
     else this.#clock.begin();
     this.#handle(() => {
@@ -137,15 +136,14 @@ export class PacketInput {
    */
   resumeReading(): void {
     if (this.#isBehind || this.#clock.goOn()) this.#readOn();
-    // The pause lasts until then.
     else void this.#readInNextSlice();
   }
 
+  /** Ends a pause: a stream hands on more as soon as it may, so what waits is handled before. */
   #readOn(): void {
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#isOver) return;
     this.#handle(() => this.#reader.resume());
-    // Not before all that waits is handled: a stream hands on more as soon as it may.
     if (!this.isPaused && !this.#isOver) this.#transport.resume();
   }
 
