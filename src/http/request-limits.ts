@@ -24,4 +24,6 @@ export const requestLimits = {
   loneLineMs: 5_000,
   /** Slices in which requests of many connections begin: what they do at once comes on top. */
   beginMs: 2,
+  /** Slices in which requests of guests are handled, in every second turn of the event loop. */
+  guestMs: 0.25,
 } as const;

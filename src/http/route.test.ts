@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import Type from 'typebox';
 import { DomainError, invalid } from '../domain/errors.ts';
 import { currentPayer, keepPayers } from '../lib/paid-work.ts';
-import { createFairSlices } from '../lib/scheduling/fair-slices.ts';
+import { createFairSlices, createGuestSlices } from '../lib/scheduling/fair-slices.ts';
 import { createReader } from '../wire/validation.ts';
 import { bare, done, json, list } from './answer.ts';
 import { jsonBody } from './body.ts';
@@ -83,6 +83,7 @@ const edgeFor = (turnMs: number) =>
     clients: { of: () => ({ guest, address: guest.address }) },
     room: { askedBy: () => undefined },
     turns: createFairSlices({ turnMs }),
+    guestTurns: createGuestSlices(turnMs),
   }) as unknown as Edge;
 /** A request without a query and a body. */
 const received = {

@@ -213,6 +213,7 @@ export interface Edge {
   readonly clients: Clients;
   readonly room: AnswerBudget;
   readonly turns: FairSlices;
+  readonly guestTurns: FairSlices;
   readonly reporter: Reporter;
   readonly compressor: Compressor;
 }
@@ -294,8 +295,9 @@ export type Respond = (request: ReceivedRequest) => Promise<Answer>;
 /** Reads the request by the route's data and asks its handler. */
 export function createResponder(
   route: Route,
-  { authenticate, clients, room, turns }: Pick<Edge, 'authenticate' | 'clients' | 'room' | 'turns'>,
+  edge: Pick<Edge, 'authenticate' | 'clients' | 'room' | 'turns' | 'guestTurns'>,
 ): Respond {
+  const { authenticate, clients, room } = edge;
   const isRead = route.method === 'GET';
   // Pushes and logins have queues of their own; all other simultaneous requests begin in slices.
   const isPush = route.body?.kind === 'push' || route.body?.kind === 'stream';
@@ -308,7 +310,7 @@ export function createResponder(
     if (!takesTurns) return answerTo(request, actor, client);
     const payer = payerOf(actor);
     const answer = (): Promise<Answer> => answerTo(request, actor, client);
-    const turn = turns.enter(payer);
+    const turn = (actor.kind === 'guest' ? edge.guestTurns : edge.turns).enter(payer);
     if (!isRead) return turn === undefined ? answer() : turn.then(answer);
     if (turn === undefined) return paidBy(payer, answer);
     return turn.then(() => {
@@ -374,11 +376,8 @@ const isLong = (body: unknown): boolean => Buffer.isBuffer(body) && body.length 
 function paramsOf({ params, url }: ReceivedRequest): Params {
   const known = params as Params;
   if (!url.includes('%22')) return known;
-  const unquoted = Object.entries(known).map(([name, value]) => [
-    name,
-    value.replace(/^"(.*)"$/, '$1'),
-  ]);
-  return Object.fromEntries(unquoted);
+  const bare = (value: string): string => value.replace(/^"(.*)"$/, '$1');
+  return Object.fromEntries(Object.entries(known).map(([name, value]) => [name, bare(value)]));
 }
 
 function refuseOtherMethods(

@@ -8,7 +8,7 @@ import type { Reporter } from '../domain/reporter.ts';
 import type { ConnectionGuard } from '../lib/connection-guard.ts';
 import type { Log } from '../lib/log.ts';
 import { defined } from '../lib/record.ts';
-import { createFairSlices } from '../lib/scheduling/fair-slices.ts';
+import { createFairSlices, createGuestSlices } from '../lib/scheduling/fair-slices.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import { jsonType } from './answer.ts';
 import { createAnswerBudget } from './answer-budget.ts';
@@ -104,6 +104,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const fastify = createFastify(options, createV1Paths(routes.v1));
   const partialBytes = options.budgets.of('partial_bytes');
   const turns = createFairSlices({ turnMs: limits.turnMs });
+  const guestTurns = createGuestSlices(requestLimits.guestMs);
   const room = createAnswerBudget(fastify, {
     budget: options.budgets.of('answer_bytes'),
     ...{ authenticate, clients, unreadMs: (options.timeouts ?? usualTimeouts).unreadMs },
@@ -115,7 +116,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const onRefused = createNoteRefusal(services.refusedPushes, authenticate, clients);
   answerErrors(fastify, { reporter, log, refuse: refuseAsUsual, onRefused });
   refuseUnknownPaths(fastify);
-  const edge = { authenticate, clients, room, partialBytes, turns, reporter };
+  const edge = { authenticate, clients, room, partialBytes, turns, guestTurns, reporter };
   const compressor = createCompressor();
   mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge, compressor });
   mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, ...edge, compressor });

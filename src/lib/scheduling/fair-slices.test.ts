@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createFairSlices, type Pace } from './fair-slices.ts';
+import { createFairSlices, createGuestSlices, type Pace } from './fair-slices.ts';
 
 /** Takes this many slices, writing its name down each time. */
 async function work(name: string, pace: Pace, turns: number, seen: string[]): Promise<void> {
@@ -105,4 +105,26 @@ test('what is added for a payer while a piece of its work is done has a slice to
   for (let count = 0; count < 5; count += 1) await new Promise((resolve) => setImmediate(resolve));
   const again = done.filter((item) => item !== 'other').length;
   assert.deepEqual([new Set(done).size, again, done.length - again], [4, 6, 1]);
+});
+
+test('however many guests ask, two turns of the event loop are without any of them', async () => {
+  const slices = createGuestSlices(0.25);
+  let [begun, turns] = [0, 0];
+  const all = 20;
+  const handle = (): void => {
+    begun += 1;
+    const end = performance.now() + 1;
+    while (performance.now() < end);
+  };
+  for (let guest = 0; guest < all; guest += 1) {
+    const slice = slices.enter(`guest ${guest}`);
+    if (slice === undefined) handle();
+    else void slice.then(handle);
+  }
+  assert.ok(begun <= 2, `${begun} at once`);
+  for (; begun < all && turns < 1_000; turns += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal(begun, all);
+  assert.ok(turns >= 3 * (all - 2), `${turns} turns`);
 });

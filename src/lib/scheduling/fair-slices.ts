@@ -41,6 +41,17 @@ export async function inTicks(): Promise<void> {
   }
 }
 
+/** Runs a slice in the third turn of the event loop to come, behind those who connect. */
+const inThirdTurn = (slice: () => void): void =>
+  inNextTurn(() => inNextTurn(() => inNextTurn(slice)));
+
+/**
+ * Slices for what many may ask at once without an account: others have the event loop for two turns
+ * between two of them.
+ */
+export const createGuestSlices = (turnMs: number): FairSlices =>
+  createFairSlices({ turnMs, later: inThirdTurn, free: inThirdTurn });
+
 /**
  * Hands out slices of about `turnMs`. However many pieces of work there are, they run for one slice
  * between two polls of the sockets, so that other work waits no longer: one long piece, or several
@@ -49,11 +60,14 @@ export async function inTicks(): Promise<void> {
 export function createFairSlices({
   turnMs,
   later = inNextTurn,
+  free = setImmediate,
   getOn = inMicrotasks,
 }: {
   readonly turnMs: number;
   /** Runs a slice in a turn of the event loop to come; absent: behind those who connect. */
   readonly later?: (slice: () => void) => unknown;
+  /** When work may enter at once after a slice of such work; absent: in the next turn. */
+  readonly free?: (enter: () => void) => unknown;
   /** Lets the piece that has begun get on before the next one begins. */
   readonly getOn?: () => Promise<void>;
 }) {
@@ -98,7 +112,7 @@ export function createFairSlices({
     const now = performance.now();
     if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
     enteredAt = now;
-    setImmediate(() => {
+    free(() => {
       enteredAt = undefined;
     });
     return true;
