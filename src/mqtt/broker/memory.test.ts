@@ -90,3 +90,28 @@ test('ids of QoS 2 that are not released count with their session', async () => 
   await settled();
   assert.equal(bytes.used, 0);
 });
+
+test('an id is not forgotten for itself, however little room its payer has', async () => {
+  const { broker, hooks } = await testBroker(undefined, { mqtt_session_bytes: 200 * 1_024 });
+  let stored = 0;
+  hooks.answerPublish = async () => {
+    stored += 1;
+    return { kind: 'accepted', isPassedOn: false };
+  };
+  const login = { username: 'ann', password: Buffer.from('p') };
+  const ann = await connectPeer(broker, { ...login, clientId: 'a', clean: false });
+  const other = await connectPeer(broker, { ...login, clientId: 'b' });
+  for (let at = 1; at <= 400; at += 1) {
+    other.send({ cmd: 'subscribe', messageId: at, subscriptions: [{ topic: `x/${at}`, qos: 0 }] });
+  }
+  for (let messageId = 1; messageId <= 40; messageId += 1) {
+    other.send(publish('t', { qos: 2, messageId }));
+  }
+  await other.take();
+  stored = 0;
+  ann.send(publish('t', { qos: 2, messageId: 7 }));
+  await ann.take();
+  ann.send(publish('t', { qos: 2, messageId: 7, dup: true }));
+  await ann.take();
+  assert.equal(stored, 1);
+});

@@ -1,6 +1,6 @@
 // In a process of its own: it changes the clock.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { generate } from 'mqtt-packet';
 import { connectPeer, connectWith, openPeer, settled } from '../../../test/mqtt/memory-peer.ts';
 import { testBroker } from '../../../test/mqtt/test-broker.ts';
@@ -83,7 +83,8 @@ test('publishes that are answered at once are read on in slices, too', async (t)
   assert.deepEqual([taken, mallory.isPaused], [20_000, false]);
 });
 
-test('what packets cause at once counts as the time of their client', async (t) => {
+/** How many of 900 refusals, each a few promises later, come in one turn of the event loop. */
+async function assertSpread(t: TestContext, isInOneChunk: boolean): Promise<void> {
   const { broker, hooks } = await testBroker();
   let refused = 0;
   let now = performance.now();
@@ -100,12 +101,19 @@ test('what packets cause at once counts as the time of their client', async (t) 
     { cmd: 'publish', topic: 'a', payload: '', qos: 0, dup: false, retain: false },
     { protocolVersion: 4 },
   );
-  mallory.sendBytes(Buffer.concat(Array.from({ length: 900 }, () => publish)));
+  const all = Array.from({ length: 900 }, () => publish);
+  for (const bytes of isInOneChunk ? [Buffer.concat(all)] : all) mallory.sendBytes(bytes);
   await new Promise((resolve) => setImmediate(resolve));
   assert.ok(refused < 300, `${refused} in one turn`);
   for (let turn = 0; turn < 100 && refused < 900; turn += 1) await settled();
   assert.deepEqual([refused, mallory.isPaused], [900, false]);
-});
+}
+
+test('what packets cause at once counts as the time of their client', async (t) =>
+  assertSpread(t, true));
+
+test('packets in a message each are handled in slices, as those of one chunk are', async (t) =>
+  assertSpread(t, false));
 
 test('a pause that ends while packets get on leaves the connection read', async () => {
   const { broker, hooks } = await testBroker();

@@ -169,12 +169,12 @@ export class PacketInput {
 
 /** The time that the packets of one connection have taken since they were read. */
 class ReadingClock {
+  /** Whatever they came in: all messages of a WebSocket in one read come in one turn. */
   #packets = 0;
   #endsAt = 0;
   #countedUntil = 0;
 
   begin(): void {
-    this.#packets = 0;
     this.#countedUntil = performance.now();
     this.#endsAt = this.#countedUntil + shareMs;
   }

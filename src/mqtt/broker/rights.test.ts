@@ -168,3 +168,18 @@ test('a session that ends while a right is looked up keeps nobody waiting', asyn
   const answers = (await publisher.take()).map(({ cmd, messageId }) => `${cmd} ${messageId}`);
   assert.deepEqual(answers, ['puback 1', 'puback 2', 'puback 3']);
 });
+
+test('a SUBACK is not larger than its client takes, whatever it would say', async () => {
+  const { broker, hooks } = await testBroker();
+  hooks.maySubscribe = () => false;
+  const properties = { maximumPacketSize: 512 };
+  const peer = await connectPeer(broker, { protocolVersion: 5, properties });
+  const subscriptions = Array.from(
+    { length: 450 },
+    (_, at) => ({ topic: `a${at}`, qos: 0 }) as const,
+  );
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions });
+  const [suback] = await peer.take();
+  assert.ok(suback?.cmd === 'suback' && suback.granted.length === 450);
+  assert.ok((suback.length ?? 0) + 3 <= 512, `${suback.length} bytes`);
+});
