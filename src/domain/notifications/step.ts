@@ -104,7 +104,9 @@ function judge(
   reading: Reading,
 ): { readonly verdict: Verdict; readonly device: DeviceState } {
   if (device.isRaised === true) {
-    if (!isCleared(expression, reading)) return { verdict: 'raised', device };
+    // A silence clears nothing: values do, and what is no number says nothing of the last one.
+    const mayClear = reading.silentSince === undefined && isCleared(expression, reading);
+    if (!mayClear) return { verdict: 'raised', device };
     const { isRaised: _, holdsSince: __, ...cleared } = device;
     return { verdict: 'cleared', device: cleared };
   }

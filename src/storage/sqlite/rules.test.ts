@@ -26,6 +26,25 @@ describe('rules on the sqlite engine', () => {
     }
   });
 
+  test('a silence clears no alarm, whatever number came before it, crash or not', async () => {
+    const draft = draftOf('silent(TC1, 2s) clear TC1 < 29', 0);
+    const values = [26, 'nan', null, 26, 26];
+    const moments = values.map((value, at): Moment => {
+      const isHeard = value !== null;
+      const pushed = { device: isHeard ? 0 : 1, sensor: 0, values: [{ value, lateBy: undefined }] };
+      return { steps: [1, 4, 4, 4, 8][at] ?? 1, pushes: [pushed], isSaved: false };
+    });
+    for (const isOrderly of [true, false]) {
+      const crash = { at: 2, looked: 3, isOrderly };
+      const { fired } = await live(draft, moments, { ground, crash });
+      const steps = fired.flatMap(({ at, text }) =>
+        text.startsWith('d0 ') ? [Math.floor((at - noon) / gridMs)] : [],
+      );
+      // After the number that cleared it, and not before.
+      assert.deepEqual(steps, [5, 17], `in order: ${isOrderly}`);
+    }
+  });
+
   test('a silence that throttling holds back waits for its "for" once, crash or not', async () => {
     const draft = draftOf('silent(TC1, 2s); SM1 > 29 for 1s', 4, { isForAll: true });
     const [tc1, sm1] = [0, 1];
