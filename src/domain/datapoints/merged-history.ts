@@ -48,9 +48,6 @@ export interface ReadMany {
   ifViewable(actor: Actor, deviceId: DeviceId, query: HistoryQuery): Promise<History | undefined>;
 }
 
-/** To count a sensor some fifty times costs about as much as to read so many of its datapoints. */
-const rowsPerCounts = 200;
-
 export function createReadMany(options: ReadParts): ReadMany {
   const { longWork } = options;
   const open = createSourceOpening(options);
@@ -85,13 +82,10 @@ export function createReadMany(options: ReadParts): ReadMany {
       const { sources, total, standsFrom } = await openAll(actor, selection, query);
       const store = storeFor(options, query);
       const bytes = bytesOfSources(sources);
-      const asked = pageOf(query, total);
-      const sensors = sources.map(({ ref }) => ref);
-      const skipMax = Math.max(limits.datapointsPerStep, rowsPerCounts * sensors.length);
-      const page = await longWork.run(actor, async (pace, hold) => {
+      const page = await longWork.run(actor, (pace, hold) => {
         hold(bytes);
-        if (asked.skip >= total) return { ...asked, skip: 0, limit: 0 };
-        return pageBehindSkipped({ datapoints: store, sensors, page: asked, skipMax, pace });
+        const sensors = sources.map(({ ref }) => ref);
+        return pageBehindSkipped({ store, sensors, page: pageOf(query, total), total, pace });
       });
       const pace = longWork.paceOf(actor);
       const steps = longWork.during(actor, (hold) =>

@@ -52,7 +52,9 @@ test('a page behind what is counted is the page behind what is read', async () =
     };
     const count = async (...asked: Parameters<typeof datapoints.count>) =>
       datapoints.count(...asked);
-    const later = await pageBehindSkipped({ datapoints: { count }, sensors, page, skipMax, pace });
+    const all = merged({ ...page, skip: 0, limit: 1_000 });
+    const read = { store: { count }, sensors, page, total: all.length, skipMax, pace };
+    const later = await pageBehindSkipped(read);
     assert.deepEqual(merged(later), merged(page));
     const atOnce = lists.flat().filter((time) => time === (later.from ?? later.to));
     if (merged(page).length > 0) assert.ok(later.skip <= Math.max(skipMax, atOnce.length));
@@ -68,7 +70,7 @@ test('a page near the end of a million datapoints takes some forty counts of eac
     return Math.max(0, Math.min(all, to + 1) - Math.max(0, from));
   };
   const page = { order: 'asc', skip: 3 * all - 20, limit: 20 } as const;
-  const read = { datapoints: { count }, sensors, page, skipMax: 1_000, pace };
+  const read = { store: { count }, sensors, page, total: 3 * all, skipMax: 1_000, pace };
   const { from, skip } = await pageBehindSkipped(read);
   assert.ok(counts <= 3 * 50, `${counts} counts`);
   assert.ok(skip <= 1_000 && (from ?? 0) * 3 + skip === page.skip);

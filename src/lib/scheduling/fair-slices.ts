@@ -50,7 +50,7 @@ const inThirdTurn = (slice: () => void): void =>
  * between two of them.
  */
 export const createGuestSlices = (turnMs: number): FairSlices =>
-  createFairSlices({ turnMs, later: inThirdTurn, free: inThirdTurn });
+  createFairSlices({ turnMs, later: inThirdTurn });
 
 /**
  * Hands out slices of about `turnMs`. However many pieces of work there are, they run for one slice
@@ -60,14 +60,14 @@ export const createGuestSlices = (turnMs: number): FairSlices =>
 export function createFairSlices({
   turnMs,
   later = inNextTurn,
-  free = setImmediate,
   getOn = inMicrotasks,
 }: {
   readonly turnMs: number;
-  /** Runs a slice in a turn of the event loop to come; absent: behind those who connect. */
+  /**
+   * Waits for the turn of the event loop that has the next slice, or in which work may enter at
+   * once again; absent: the next one, behind those who connect.
+   */
   readonly later?: (slice: () => void) => unknown;
-  /** When work may enter at once after a slice of such work; absent: in the next turn. */
-  readonly free?: (enter: () => void) => unknown;
   /** Lets the piece that has begun get on before the next one begins. */
   readonly getOn?: () => Promise<void>;
 }) {
@@ -112,7 +112,7 @@ export function createFairSlices({
     const now = performance.now();
     if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
     enteredAt = now;
-    free(() => {
+    later(() => {
       enteredAt = undefined;
     });
     return true;
