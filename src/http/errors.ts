@@ -91,11 +91,10 @@ export function errorAnswer(error: unknown, log: Log): ErrorAnswer {
 }
 
 /** The same refusal in other words, or with more of them. */
-export const reworded = (refusal: DomainError, message: string): DomainError =>
-  new DomainError(
-    ...[refusal.code, message],
-    defined({ cause: refusal, retryAfterSeconds: refusal.retryAfterSeconds }),
-  );
+export function reworded(refusal: DomainError, message: string): DomainError {
+  const { code, retryAfterSeconds } = refusal;
+  return new DomainError(code, message, defined({ cause: refusal, retryAfterSeconds }));
+}
 
 /** A refusal as part of an answer that is none. */
 export const refusalBody = (error: DomainError): ErrorAnswer['body'] =>

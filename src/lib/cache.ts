@@ -47,16 +47,16 @@ export function createLruCache<Key extends {}, Value>(
 
   // Many ask for the same entry one after the other: it is the one used last already.
   let latestKey: Key | undefined;
+  let latest: Value | undefined;
+  const forgetLatest = (): void => {
+    latestKey = undefined;
+    latest = undefined;
+  };
   const isTurnedAway = (key: Key, value: Value & {}): boolean => {
     if (weight?.keptOf === undefined || cache === undefined || cache.has(key)) return false;
     if (cache.calculatedSize + weight.weigh(value) <= weight.max) return false;
     // By chance: what is asked for in a rhythm must not be turned away each time.
     return Math.random() * weight.keptOf >= 1;
-  };
-  let latest: Value | undefined;
-  const forgetLatest = (): void => {
-    latestKey = undefined;
-    latest = undefined;
   };
 
   return {

@@ -65,7 +65,10 @@ export const evaluationToWire = (evaluation: Evaluation): Static<typeof Evaluati
   defined({ ...seenToWire(evaluation), outcome: evaluation.outcome });
 
 const seenToWire = ({ at, deviceId, sensorId, value }: Omit<Evaluation, 'outcome'>) => ({
-  ...{ timestamp: formatTimestamp(at), device_id: deviceId, sensor_id: sensorId, value },
+  timestamp: formatTimestamp(at),
+  device_id: deviceId,
+  sensor_id: sensorId,
+  value,
 });
 
 const PreviewRequestMessage = Type.Object(

@@ -94,9 +94,18 @@ export function refusedElementsOf(error: unknown): RefusedElements | undefined {
 
 /** Problems of a push, as plainly as its sender may learn them. */
 export const pushProblems = [
-  ...(['no_key', 'wrong_key', 'not_allowed', 'unknown_device', 'unknown_sensor'] as const),
-  ...(['wrong_path', 'unreadable', 'clock_ahead', 'too_large', 'too_often'] as const),
-  ...(['no_room', 'unavailable'] as const),
+  'no_key',
+  'wrong_key',
+  'not_allowed',
+  'unknown_device',
+  'unknown_sensor',
+  'wrong_path',
+  'unreadable',
+  'clock_ahead',
+  'too_large',
+  'too_often',
+  'no_room',
+  'unavailable',
 ] as const;
 export type PushProblem = (typeof pushProblems)[number];
 
