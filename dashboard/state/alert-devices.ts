@@ -27,7 +27,7 @@ export function useAlertDevices(
   );
 }
 
-/** One that is gone or hidden meanwhile is shown by its id. */
+/** A device that was deleted or hidden meanwhile is left out: the screen shows its id instead. */
 async function deviceOr(id: string, signal: AbortSignal): Promise<Device | undefined> {
   try {
     return await api.getJson<Device>({ path: apiPaths.device(id), signal });

@@ -129,7 +129,7 @@ interface BodyEnd {
   /** How many of the bytes are of the body, or of its next piece; -1: they are no body. */
   take(bytes: Buffer): number;
   readonly isOver: boolean;
-  /** It comes in chunks: each is a piece of it to node:http. */
+  /** Whether the body comes in chunks, each of which node:http hands on as a piece of its own. */
   readonly isChunked: boolean;
 }
 

@@ -14,7 +14,7 @@ export const requestLimits = {
   requestBytes: 24_576,
   /** Shorter pieces of a body keep it in its place among those that wait. */
   progressBytes: 512,
-  /** As much of a body in chunks, some hundred of them, is read in a slice of its payer. */
+  /** A body in chunks goes on in a slice once so many bytes of it wait: some hundred chunks. */
   chunkedBytesMin: 512,
   /** Bytes that Node reads ahead of a connection that is not read, and then one chunk at most. */
   readAheadBytes: 16_384,
@@ -24,6 +24,6 @@ export const requestLimits = {
   loneLineMs: 5_000,
   /** Slices in which requests of many connections begin: what they do at once comes on top. */
   beginMs: 2,
-  /** Slices in which requests of guests are handled, in every second turn of the event loop. */
+  /** Slices in which requests of guests are handled, in every third turn of the event loop. */
   guestMs: 0.25,
 } as const;

@@ -24,9 +24,9 @@ export function payerOfArrival(
 /** Requests that came at once, on many connections, begin in these. */
 export type BeginSlices = Pick<FairSlices, 'enter'>;
 
-/** Slices, and who a proxy's connection brings; the payer of a body under way is its client. */
 interface PipelineParts {
   readonly turns: BeginSlices;
+  /** Finds the client behind a proxy: its body goes on in slices of its own. */
   readonly payerOf: (request: RequestSource) => Payer;
 }
 

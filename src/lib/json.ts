@@ -88,7 +88,7 @@ export function parseJson(
   return read(text);
 }
 
-/** What parseJson makes of the text; undefined where it throws. */
+/** Reads JSON as parseJson does, and answers undefined where that throws a JsonError. */
 export function tryJson(...given: Parameters<typeof parseJson>): JsonValue | undefined {
   try {
     return parseJson(...given);

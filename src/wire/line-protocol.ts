@@ -278,7 +278,7 @@ function deviceOf({ measurement, tags }: LinePoint): {
 /** Characters that an id may not hold become a dash each: paths and units are in tags. */
 const asId = (text: string): string => text.replace(/[^!$*,\-.0-9:@A-Z[\]^_`a-z{|}~]/g, '-');
 
-/** Hours since 2015, and all smaller units of times as late. */
+/** A moment after 2015 is at least so many hours, minutes or smaller units after 1970. */
 const countMin = 400_000n;
 const yearMs = 31_536_000_000n;
 

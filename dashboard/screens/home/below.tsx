@@ -54,7 +54,7 @@ export function Below(props: {
     if (whose === 'shared') return <p class="empty quiet">{t('home.nothingShared')}</p>;
     return <FirstDevice />;
   }
-  // What is wrong comes first: nothing moves once it is known.
+  // Devices that need attention come first: the list waits for alerts, so that none moves later.
   if (theirs.value === undefined && theirs.error === undefined) return null;
   const List = props.look === 'lines' ? DeviceLines : Cards;
   return (

@@ -49,7 +49,7 @@ export const visibilityBody = bareBody(Type.Enum([...visibilities], { type: 'str
   return { visibility };
 });
 
-/** One of some words, or a JSON null, which is read as that word only between quotes. */
+/** A field that is one of these words. A JSON null removes it; `"null"` is the word null. */
 export const wordBody = <Word extends string, Value>(
   words: readonly Word[],
   refusal: string,

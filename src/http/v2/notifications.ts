@@ -61,7 +61,7 @@ export function notificationRoutes(services: Services): readonly Route[] {
     }),
     listRoute(route, '/notifications', {
       summary: 'List the notifications that you may read, in order of creation',
-      said: 'Notifications; X-Total-Count has the number of all that you may read.',
+      said: 'Notifications; X-Total-Count has the number of them on all pages.',
       schema: NotificationMessage,
       page: { max: limits.notificationsPageMax, usual: limits.notificationsPageDefault },
       narrowing,
