@@ -204,10 +204,14 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   async function flush(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
       const committed = await options.commit(batch.map((waiting) => waiting.item));
-      await settling.enter('batches');
+      const turn = settling.enter('batches');
+      if (turn !== undefined) await turn;
       // First of all: the disk works on the next batch while the callers of this one are answered.
       startNext();
-      for (const [at, caller] of batch.entries()) settle(committed[at] as Committed, caller);
+      for (let at = 0; at < batch.length; at += 1) {
+        // As many as the batch has.
+        settle(committed[at] as Committed, batch[at] as Waiting<Item, Outcome>);
+      }
     } catch (reason) {
       startNext();
       for (const waiting of batch) waiting.reject(reason);
