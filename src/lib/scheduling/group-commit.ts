@@ -74,8 +74,6 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   options: GroupCommitOptions<Item, Committed, Outcome>,
 ): GroupCommit<Item, Outcome> {
   const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor } = options;
-  // Where there is no `settle`, both types are one.
-  const { settle = (made, caller) => caller.resolve(made as unknown as Outcome) } = options;
   /** Added to the weight of each item in a batch. */
   const itemWeight = batchWeightMax / (options.batchItemsMax ?? Number.POSITIVE_INFINITY);
   const settling = createFairSlices({ turnMs });
@@ -208,10 +206,7 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
       if (turn !== undefined) await turn;
       // First of all: the disk works on the next batch while the callers of this one are answered.
       startNext();
-      for (let at = 0; at < batch.length; at += 1) {
-        // As many as the batch has.
-        settle(committed[at] as Committed, batch[at] as Waiting<Item, Outcome>);
-      }
+      settleAll(batch, committed, options.settle);
     } catch (reason) {
       startNext();
       for (const waiting of batch) waiting.reject(reason);
@@ -225,6 +220,19 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   }
 
   return { add, hold, drain };
+}
+
+/** Hands each caller the outcome of its item. Without `settle`, both types are one. */
+function settleAll<Item, Committed, Outcome>(
+  batch: readonly Waiting<Item, Outcome>[],
+  committed: readonly Committed[],
+  settle: GroupCommitOptions<Item, Committed, Outcome>['settle'] = (made, { resolve }) =>
+    resolve(made as unknown as Outcome),
+): void {
+  for (let at = 0; at < batch.length; at += 1) {
+    // As many as the batch has.
+    settle(committed[at] as Committed, batch[at] as Waiting<Item, Outcome>);
+  }
 }
 
 const takenMax = 1_024;
