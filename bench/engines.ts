@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { table } from '../src/cli/table.ts';
 import { onServer, schemaUrl, startPostgres } from '../test/postgres-server.ts';
 import { historyLimits } from '../tools/bench/history-limits.ts';
 import { pointsOf, queriedKind, seriesKinds } from '../tools/bench/history-series.ts';
@@ -8,6 +7,7 @@ import { createHistoryClient } from '../tools/bench/history-store.ts';
 import { startKipimoHistory } from '../tools/bench/kipimo-history.ts';
 import { median } from '../tools/bench/rounds.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
+import { table } from '../tools/table.ts';
 import { contest, inMegabytes, openContestant } from './contest.ts';
 
 // One process on PostgreSQL beside one with the embedded engine, this checkout built, in

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { table } from '../src/cli/table.ts';
 import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
 import { connectPeer } from '../test/walks/mqtt-peer.ts';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
@@ -11,6 +10,7 @@ import { createPublishTraffic, sensorTopics } from '../tools/bench/mqtt-traffic.
 import { openBenchClient } from '../tools/bench/population.ts';
 import { median } from '../tools/bench/rounds.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
+import { table } from '../tools/table.ts';
 import { tableOfPushes } from './process-pushes.ts';
 
 // Processes on one PostgreSQL that syncs each commit: pushes to one, two and three of them, with

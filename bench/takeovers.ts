@@ -1,12 +1,12 @@
 // How long a client waits whose kept MQTT session is another process's, on one PostgreSQL that
 // syncs each commit: node bench/takeovers.ts [--takeovers 200] [--processes 3] [--pushes 0]
 import { parseArgs } from 'node:util';
-import { table } from '../src/cli/table.ts';
 import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
 import { connectPeer, type Peer } from '../test/walks/mqtt-peer.ts';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
 import { freePort } from '../tools/bench/free-port.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
+import { table } from '../tools/table.ts';
 import { postJson } from './post-json.ts';
 
 const { values } = parseArgs({

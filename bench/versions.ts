@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { table } from '../src/cli/table.ts';
+import { table } from '../tools/table.ts';
 import { contest, openContestant } from './contest.ts';
 
 // This checkout beside another one, both built, in alternating slices:

@@ -2,13 +2,13 @@
 // node bench/watched-pushes.ts [--rounds 5] [--seconds 2] [--connections 64, at each process]
 // [--only plain,calm,kept,several]
 import { parseArgs } from 'node:util';
-import { table } from '../src/cli/table.ts';
 import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
 import { freePort } from '../tools/bench/free-port.ts';
 import type { SliceFigures, Traffic } from '../tools/bench/load-slice.ts';
 import { median, withConnections } from '../tools/bench/rounds.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
+import { table } from '../tools/table.ts';
 import { createWatchedTraffic, populateWatched } from './watched-devices.ts';
 
 const { values } = parseArgs({

@@ -45,7 +45,10 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
   app: { zones: everyZone, packages: ['node:*'] },
   cli: { zones: everyZone, packages: ['node:*', 'commander', 'cli-progress'] },
   root: { zones: ['cli'], packages: ['node:*'] },
-  tools: { zones: ['cli', 'http', 'lib'], packages: ['node:*', 'commander'] },
+  tools: {
+    zones: ['cli', 'config', 'http', 'wire', 'domain', 'lib'],
+    packages: ['node:*', 'commander'],
+  },
 };
 
 /** Packages that one place alone may import, on top of its zone's. */

@@ -114,16 +114,14 @@ export const plantsOfPossessions: readonly Plant[] = [
   {
     name: 'commands follow no redirect',
     ...{ ...foreign, says: /points to/ },
-    patches: [
-      patch('src/cli/client/foreign-answers.ts', "redirect: 'manual'", "redirect: 'follow'"),
-    ],
+    patches: [patch('tools/client/foreign-answers.ts', "redirect: 'manual'", "redirect: 'follow'")],
   },
   {
     name: 'a password travels without encryption to this machine only',
     ...{ ...foreign, says: /--allow-http/ },
     patches: [
       patch(
-        'src/cli/client/login-options.ts',
+        'tools/client/login-options.ts',
         "if (protocol !== 'http:' || isThisMachine(hostname)) return;",
         "if (protocol !== '' || isThisMachine(hostname)) return;",
       ),
@@ -135,7 +133,7 @@ export const plantsOfPossessions: readonly Plant[] = [
     says: /seen by everybody/,
     patches: [
       patch(
-        'src/cli/client/login-options.ts',
+        'src/cli/password-options.ts',
         'if (password !== undefined) {\n',
         'if (password !== undefined) {\n    return password;\n',
       ),

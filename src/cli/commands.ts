@@ -28,13 +28,13 @@ export const commands: readonly CommandEntry[] = [
     (await import('./key.ts')).createKeyCommand(),
   ),
   entry('device', 'list the devices of a running service', async () =>
-    (await import('./device.ts')).createDeviceCommand(),
+    (await import('../../tools/service/device-command.ts')).createDeviceCommand(),
   ),
   entry('stats', 'show how much a running service has', async () =>
-    (await import('./stats.ts')).createStatsCommand(),
+    (await import('../../tools/service/stats-command.ts')).createStatsCommand(),
   ),
   entry('usage', 'show who uses what of every budget of a service', async () =>
-    (await import('./usage.ts')).createUsageCommand(),
+    (await import('../../tools/service/usage-command.ts')).createUsageCommand(),
   ),
   entry('backup', 'copy all data into one file, while the service runs', async () =>
     (await import('./backup.ts')).createBackupCommand(),
@@ -63,8 +63,8 @@ export const commands: readonly CommandEntry[] = [
     name: 'import',
     summary: 'take in an export, a CSV, or all that another cloud shows',
     load: async () => {
-      const { createCloudCommand } = await import('../../tools/cloud/cloud-command.ts');
-      return (await import('./import.ts')).createImportCommand(createCloudCommand());
+      const { createImportCommand } = await import('../../tools/import/import-command.ts');
+      return createImportCommand((await import('./export.ts')).createArchiveCommand());
     },
   },
   entry('demo', 'simulate devices that push to a running service', async () =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { invalid } from '../../domain/errors.ts';
+import { invalid } from '../domain/errors.ts';
 
 export interface ChosenPassword {
   readonly password: string;

@@ -13,8 +13,6 @@ import {
   requireUser,
   withAccounts,
 } from './account-work.ts';
-import { addPasswordOptions, givenPassword, type PasswordOptions } from './client/login-options.ts';
-import { choosePassword, confirm } from './client/password-prompt.ts';
 import { openProgressBar } from './copy-progress.ts';
 import {
   type DirectoryOption,
@@ -22,6 +20,8 @@ import {
   knownPlaceOf,
   withStorage,
 } from './data-directory.ts';
+import { addPasswordOptions, givenPassword, type PasswordOptions } from './password-options.ts';
+import { choosePassword, confirm } from './password-prompt.ts';
 import { printable, printableJson } from './printable.ts';
 import { readTextFile } from './text-file.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';

@@ -1,4 +1,4 @@
-import { table } from '../../src/cli/table.ts';
+import { table } from '../table.ts';
 import { milliseconds, perSecond } from './figures.ts';
 import type { HistoryBenchReport, StoreFigures } from './history-bench.ts';
 import { historyLimits } from './history-limits.ts';

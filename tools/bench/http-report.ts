@@ -1,4 +1,4 @@
-import { table } from '../../src/cli/table.ts';
+import { table } from '../table.ts';
 import { mark, megabytes, milliseconds, perSecond } from './figures.ts';
 import type { HttpBenchReport } from './http-bench.ts';
 import { loneRow, loneText } from './lone-report.ts';

@@ -1,4 +1,4 @@
-import { table } from '../../src/cli/table.ts';
+import { table } from '../table.ts';
 import { mark, milliseconds, perSecond } from './figures.ts';
 import { loneRow, loneText } from './lone-report.ts';
 import { type Beside, type MqttBenchReport, mqttLoads } from './mqtt-bench.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createApiClient } from '../../src/cli/client/api-client.ts';
+import { createApiClient } from '../client/api-client.ts';
 import { deviceIds, sensorIds, sensorPaths } from './traffic.ts';
 
 /** What a service acknowledged, and what it has. */

@@ -1,8 +1,8 @@
-import { backoffMs } from '../../lib/backoff.ts';
-import { type JsonValue, parseJson } from '../../lib/json.ts';
-import type { BulkReportMessage } from '../../wire/bulk.ts';
-import type { Wire } from '../../wire/fields.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../../src/cli/printable.ts';
+import { backoffMs } from '../../src/lib/backoff.ts';
+import { type JsonValue, parseJson } from '../../src/lib/json.ts';
+import type { BulkReportMessage } from '../../src/wire/bulk.ts';
+import type { Wire } from '../../src/wire/fields.ts';
 import { type ClientLimits, clientLimits } from './client-limits.ts';
 import {
   RedirectError,

@@ -1,5 +1,5 @@
-import { invalid } from '../../domain/errors.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../../src/cli/printable.ts';
+import { invalid } from '../../src/domain/errors.ts';
 
 /** For fetch: an answer that redirects is read, not followed. */
 export const unfollowed = { redirect: 'manual' } as const;

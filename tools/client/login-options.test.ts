@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadConfig } from '../../config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { addressOf } from './login-options.ts';
 
 const addressWith = (settings: Readonly<Record<string, string>>): string =>

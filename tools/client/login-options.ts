@@ -1,19 +1,17 @@
-import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandKey } from '../../config/command-keys.ts';
-import type { ListenConfig } from '../../config/config.ts';
-import { loadConfigHere, readCommandKey } from '../../config/environment-file.ts';
-import { invalid } from '../../domain/errors.ts';
+import {
+  addPasswordOptions,
+  givenPassword,
+  type PasswordOptions,
+} from '../../src/cli/password-options.ts';
+import { askPassword } from '../../src/cli/password-prompt.ts';
+import type { CommandKey } from '../../src/config/command-keys.ts';
+import type { ListenConfig } from '../../src/config/config.ts';
+import { loadConfigHere, readCommandKey } from '../../src/config/environment-file.ts';
+import { invalid } from '../../src/domain/errors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
-import { askPassword } from './password-prompt.ts';
-
-/** How a password may be given to a command; none of them: it is asked for. */
-export interface PasswordOptions {
-  readonly password?: string | undefined;
-  readonly passwordFile?: string | undefined;
-}
 
 /** As whom a command acts on a service; without a token and a username: as a guest. */
 export interface LoginOptions extends PasswordOptions {
@@ -34,19 +32,6 @@ export interface SecretKeys {
 }
 
 const usualKeys: SecretKeys = { password: 'KIPIMO_PASSWORD', token: 'KIPIMO_TOKEN' };
-
-const passwordWarning = 'the password itself, for everybody on this machine to see (ps)';
-
-/** Adds what every command has that takes a password. */
-export function addPasswordOptions(
-  command: Command,
-  texts: { readonly absent?: string; readonly prefix?: string; readonly key?: CommandKey } = {},
-): Command {
-  const { absent = 'asked for', prefix = '', key = usualKeys.password } = texts;
-  return command
-    .option(`--${prefix}password-file <file>`, `has the password; otherwise ${key}, or ${absent}`)
-    .option(`--${prefix}password <text>`, passwordWarning);
-}
 
 /** Adds what every command has that speaks to a running service. */
 export function addServiceOptions(
@@ -142,30 +127,6 @@ export async function passwordOf(
 ): Promise<string> {
   const given = await givenPassword(options, keys.password);
   return given ?? (await askPassword(`Password of ${username}: `));
-}
-
-/**
- * The password from the command line, with a warning, from a file, or from the environment;
- * undefined: none of them.
- */
-export async function givenPassword(
-  options: PasswordOptions,
-  key = usualKeys.password,
-): Promise<string | undefined> {
-  const { password, passwordFile } = options;
-  if (password !== undefined && passwordFile !== undefined) {
-    throw invalid('give --password or --password-file, not both');
-  }
-  if (password !== undefined) {
-    process.stderr.write(
-      'kipimo: --password can be seen by everybody on this machine (ps): better give ' +
-        `--password-file, or ${key}, or nothing, and it is asked for\n`,
-    );
-    return password;
-  }
-  if (passwordFile === undefined) return readCommandKey(key);
-  // Editors end the last line.
-  return (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
 }
 
 /** For commands that log in somewhere. */

@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { createApiClient } from '../../src/cli/client/api-client.ts';
+import { openProgressBar } from '../../src/cli/copy-progress.ts';
+import { addPasswordOptions } from '../../src/cli/password-options.ts';
+import { printable } from '../../src/cli/printable.ts';
+import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createApiClient } from '../client/api-client.ts';
 import {
-  addPasswordOptions,
   addUrlOption,
   allowHttpOption,
   logInAs,
   readUrl,
   type SecretKeys,
   tokenOption,
-} from '../../src/cli/client/login-options.ts';
-import { openProgressBar } from '../../src/cli/copy-progress.ts';
-import { printable } from '../../src/cli/printable.ts';
-import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+} from '../client/login-options.ts';
 import { wholeNumber } from '../option-values.ts';
 import { importCloud, whoIs } from './cloud-import.ts';
 import { cloudLimits, remoteLimits } from './cloud-limits.ts';

@@ -1,4 +1,4 @@
-import { type ApiClient, reasonOf, textField } from '../../src/cli/client/api-client.ts';
+import { type ApiClient, reasonOf, textField } from '../client/api-client.ts';
 import { inParallel } from '../parallel.ts';
 import { copyDevice, copyGateway, type ResourceCopier } from './device-copier.ts';
 import { listThings, pick, type Thing, textsOf } from './listing.ts';

@@ -1,4 +1,4 @@
-import type { ClientLimits } from '../../src/cli/client/client-limits.ts';
+import type { ClientLimits } from '../client/client-limits.ts';
 
 /** What copying from another service may take up, with units. */
 export const cloudLimits = {

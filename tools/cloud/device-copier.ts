@@ -1,5 +1,5 @@
-import { type ApiClient, reasonOf, textField } from '../../src/cli/client/api-client.ts';
 import type { JsonValue } from '../../src/lib/json.ts';
+import { type ApiClient, reasonOf, textField } from '../client/api-client.ts';
 import { partsOf, pick, type Thing } from './listing.ts';
 import type { Kind, Tally } from './tally.ts';
 

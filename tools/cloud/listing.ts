@@ -1,6 +1,6 @@
-import { type ApiClient, reasonOf } from '../../src/cli/client/api-client.ts';
 import type { JsonValue } from '../../src/lib/json.ts';
 import { isRecord } from '../../src/lib/record.ts';
+import { type ApiClient, reasonOf } from '../client/api-client.ts';
 import { cloudLimits } from './cloud-limits.ts';
 
 /** A thing as a service lists it. */

@@ -1,6 +1,6 @@
-import { reasonOf, textField, UnreachableError } from '../../src/cli/client/api-client.ts';
 import type { JsonValue } from '../../src/lib/json.ts';
 import { isRecord } from '../../src/lib/record.ts';
+import { reasonOf, textField, UnreachableError } from '../client/api-client.ts';
 import { remoteLimits } from './cloud-limits.ts';
 import type { ResourceCopier } from './device-copier.ts';
 import { listThings, pick, type Thing, textsOf } from './listing.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ApiAnswer, ApiClient } from '../../src/cli/client/api-client.ts';
 import type { JsonValue } from '../../src/lib/json.ts';
 import { formatTimestamp, parseTimestamp } from '../../src/lib/timestamp.ts';
+import type { ApiAnswer, ApiClient } from '../client/api-client.ts';
 import type { Checkpoint, ProgressFile } from './progress-file.ts';
 import { createTally } from './tally.ts';
 import { copyValues } from './value-copier.ts';

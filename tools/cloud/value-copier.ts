@@ -1,6 +1,6 @@
-import { type ApiClient, type BulkAnswer, reasonOf } from '../../src/cli/client/api-client.ts';
 import { isRecord } from '../../src/lib/record.ts';
 import { formatTimestamp } from '../../src/lib/timestamp.ts';
+import { type ApiClient, type BulkAnswer, reasonOf } from '../client/api-client.ts';
 import { cloudLimits } from './cloud-limits.ts';
 import type { Checkpoint, ProgressFile } from './progress-file.ts';
 import { createStamps } from './stamps.ts';

@@ -1,4 +1,3 @@
-import { type ApiClient, UnreachableError } from '../../src/cli/client/api-client.ts';
 import {
   createArraySplitter,
   type ElementText,
@@ -7,6 +6,7 @@ import {
 import type { Instant } from '../../src/lib/clock.ts';
 import { isJsonObject, JsonError, type JsonValue, parseJson } from '../../src/lib/json.ts';
 import { parseTimestamp } from '../../src/lib/timestamp.ts';
+import { type ApiClient, UnreachableError } from '../client/api-client.ts';
 import { cloudLimits, remoteLimits } from './cloud-limits.ts';
 
 /** Where a read goes on: from this time, after so many datapoints of the answer. */

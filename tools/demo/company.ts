@@ -1,5 +1,5 @@
-import type { ApiClient } from '../../src/cli/client/api-client.ts';
-import { textField } from '../../src/cli/client/api-client.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import { textField } from '../client/api-client.ts';
 import { inParallel } from '../parallel.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';

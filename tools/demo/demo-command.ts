@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
+import { givenPassword } from '../../src/cli/password-options.ts';
+import { printableLines } from '../../src/cli/printable.ts';
+import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import {
   addServiceOptions,
-  givenPassword,
   passwordOf,
   requireEncryption,
   type ServiceOptions,
   tokenOf,
-} from '../../src/cli/client/login-options.ts';
-import { printableLines } from '../../src/cli/printable.ts';
-import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+} from '../client/login-options.ts';
 import { parseDuration, parseWait, wholeNumber } from '../option-values.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { Account } from './identity.ts';

@@ -1,5 +1,5 @@
-import { type ApiClient, refusal, textField } from '../../src/cli/client/api-client.ts';
-import { generatePassword } from '../../src/cli/client/password-prompt.ts';
+import { generatePassword } from '../../src/cli/password-prompt.ts';
+import { type ApiClient, refusal, textField } from '../client/api-client.ts';
 
 /** As whom the demo acts. */
 export type Account =

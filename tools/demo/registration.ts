@@ -1,4 +1,4 @@
-import { type ApiClient, refusal, textField } from '../../src/cli/client/api-client.ts';
+import { type ApiClient, refusal, textField } from '../client/api-client.ts';
 import { inParallel } from '../parallel.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { DemoDevice } from './fleet.ts';

@@ -1,5 +1,5 @@
-import { createApiClient } from '../../src/cli/client/api-client.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import { createApiClient } from '../client/api-client.ts';
 import { registerCompany, sendHeartbeats } from './company.ts';
 import { createFleet } from './fleet.ts';
 import { type Account, ensureFriend, identify } from './identity.ts';

@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import { readTimeZone } from '../wire/datapoint.ts';
+import { openProgressBar } from '../../src/cli/copy-progress.ts';
+import { printable } from '../../src/cli/printable.ts';
+import { readTimeZone } from '../../src/wire/datapoint.ts';
 import {
   addServiceOptions,
   openService,
   type ServiceOptions,
   tokenOf,
-} from './client/login-options.ts';
-import { openProgressBar } from './copy-progress.ts';
-import { createArchiveCommand } from './export.ts';
-import { importCsv } from './import/csv-import.ts';
-import { importLimits } from './import/import-limits.ts';
-import { printable } from './printable.ts';
+} from '../client/login-options.ts';
+import { createCloudCommand } from '../cloud/cloud-command.ts';
+import { importCsv } from './csv-import.ts';
+import { importLimits } from './import-limits.ts';
 
 interface CsvOptions extends ServiceOptions {
   readonly device?: string;
@@ -20,7 +20,7 @@ interface CsvOptions extends ServiceOptions {
 }
 
 /** `kipimo import`: data from elsewhere into a running service; `cloud` copies another cloud. */
-export function createImportCommand(cloud: Command): Command {
+export function createImportCommand(archive: Command): Command {
   const command = new Command('import').description(
     'Take in an export of kipimo; or bring a CSV, or all that another cloud shows, into a ' +
       'running service.',
@@ -38,8 +38,8 @@ export function createImportCommand(cloud: Command): Command {
     .option('--timezone <name>', 'of times without an offset, such as Africa/Nairobi; else UTC')
     .option('--create', 'make devices and sensors that are not there')
     .action(runCsv);
-  command.addCommand(cloud);
-  command.addCommand(createArchiveCommand(), { isDefault: true });
+  command.addCommand(createCloudCommand());
+  command.addCommand(archive, { isDefault: true });
   return command;
 }
 

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { textField } from './client/api-client.ts';
-import { addServiceOptions, openService, type ServiceOptions } from './client/login-options.ts';
-import { printable, printableJson } from './printable.ts';
-import { table } from './table.ts';
+import { printable, printableJson } from '../../src/cli/printable.ts';
+import { textField } from '../client/api-client.ts';
+import { addServiceOptions, openService, type ServiceOptions } from '../client/login-options.ts';
+import { table } from '../table.ts';
 
 /** Devices in one answer of the service. */
 const pageSize = 1_000;

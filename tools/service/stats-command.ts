@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import type { ApiClient } from './client/api-client.ts';
+import type { ApiClient } from '../client/api-client.ts';
 import {
   addServiceOptions,
   asAdmin,
   openService,
   type ServiceOptions,
-} from './client/login-options.ts';
-import { table } from './table.ts';
+} from '../client/login-options.ts';
+import { table } from '../table.ts';
 
 /** Lists whose totals are shown. */
 const lists = ['users', 'devices', 'gateways', 'projects', 'notifications', 'socials'] as const;

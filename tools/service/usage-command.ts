@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import type { BudgetReport } from '../domain/budgets/budgets.ts';
-import { invalid } from '../domain/errors.ts';
+import { printable, printableJson } from '../../src/cli/printable.ts';
+import type { BudgetReport } from '../../src/domain/budgets/budgets.ts';
+import { invalid } from '../../src/domain/errors.ts';
 import {
   addServiceOptions,
   asAdmin,
   openService,
   type ServiceOptions,
-} from './client/login-options.ts';
-import { printable, printableJson } from './printable.ts';
-import { table } from './table.ts';
+} from '../client/login-options.ts';
+import { table } from '../table.ts';
 
 interface UsageOptions extends ServiceOptions {
   readonly json?: boolean;
