@@ -119,8 +119,7 @@ test('the message proposed names the device and holds the value with its unit', 
 });
 
 test('the alert line of a sensor is that of an active alert that watches its device', () => {
-  const of = (alert: Notification) =>
-    thresholdOf([alert], { deviceId: 'field-3', owner: 'ama', sensorId: 'soil' });
+  const of = (alert: Notification) => thresholdOf([alert], { id: 'field-3', owner: 'ama' }, 'soil');
   assert.equal(of(anAlert('soil < 30')), 30);
   assert.equal(of(anAlert('soil < 30', { status: 'inactive' })), undefined);
   assert.equal(of(anAlert('soil < 30', { owner: 'kofi' })), undefined);

@@ -89,10 +89,11 @@ export function watches(
 /** Where an alert would fire for a sensor of a device, when that is one number. */
 export function thresholdOf(
   alerts: readonly Notification[],
-  { deviceId, owner, sensorId }: { deviceId: string; owner: string; sensorId: string },
+  device: Parameters<typeof watches>[1],
+  sensorId: string,
 ): number | undefined {
   for (const alert of alerts) {
-    if (alert.status !== 'active' || !watches(alert, { id: deviceId, owner })) continue;
+    if (alert.status !== 'active' || !watches(alert, device)) continue;
     const test = readSentence(alert.condition.expression)?.conditions.find(
       (condition) => condition.sensor === sensorId && condition.kind === 'compare',
     );

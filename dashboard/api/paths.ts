@@ -1,32 +1,38 @@
-/** Paths of the API below /api/v2; ids are encoded here and nowhere else. */
+/** The paths of things of a kind by their ids, which are encoded here and nowhere else. */
+const each =
+  (path: string) =>
+  (id: string): string =>
+    `${path}/${encodeURIComponent(id)}`;
+
+const device = each('/devices');
+
+/** Paths of the API below /api/v2. */
 export const apiPaths = {
   devices: '/devices',
-  device: (device: string) => `/devices/${encodeURIComponent(device)}`,
-  sensor: (device: string, sensor: string) =>
-    `/devices/${encodeURIComponent(device)}/sensors/${encodeURIComponent(sensor)}`,
-  actuator: (device: string, actuator: string) =>
-    `/devices/${encodeURIComponent(device)}/actuators/${encodeURIComponent(actuator)}`,
+  device,
+  sensor: (id: string, sensor: string) => each(`${device(id)}/sensors`)(sensor),
+  actuator: (id: string, actuator: string) => each(`${device(id)}/actuators`)(actuator),
   gateways: '/gateways',
-  gateway: (gateway: string) => `/gateways/${encodeURIComponent(gateway)}`,
+  gateway: each('/gateways'),
   projects: '/projects',
-  project: (project: string) => `/projects/${encodeURIComponent(project)}`,
+  project: each('/projects'),
   groups: '/groups',
-  group: (group: string) => `/groups/${encodeURIComponent(group)}`,
+  group: each('/groups'),
   alerts: '/notifications',
-  alert: (alert: string) => `/notifications/${encodeURIComponent(alert)}`,
+  alert: each('/notifications'),
   socials: '/socials',
-  social: (social: string) => `/socials/${encodeURIComponent(social)}`,
+  social: each('/socials'),
   users: '/users',
-  user: (user: string) => `/users/${encodeURIComponent(user)}`,
+  user: each('/users'),
 } as const;
 
 /** Addresses of screens. */
 export const screenPaths = {
-  device: (device: string) => `/devices/${encodeURIComponent(device)}`,
-  devicePart: (device: string, part: string) => `/devices/${encodeURIComponent(device)}/${part}`,
-  gateway: (gateway: string) => `/gateways/${encodeURIComponent(gateway)}`,
-  project: (project: string) => `/projects/${encodeURIComponent(project)}`,
-  group: (group: string) => `/groups/${encodeURIComponent(group)}`,
-  alert: (alert: string) => `/alerts/${encodeURIComponent(alert)}`,
-  user: (user: string) => `/users/${encodeURIComponent(user)}`,
+  device,
+  devicePart: (id: string, part: string) => `${device(id)}/${part}`,
+  gateway: apiPaths.gateway,
+  project: apiPaths.project,
+  group: apiPaths.group,
+  alert: each('/alerts'),
+  user: apiPaths.user,
 } as const;

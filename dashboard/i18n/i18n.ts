@@ -5,7 +5,7 @@ import { chooseLanguage, type Language } from './languages.ts';
 import { createGrammar, fillMessage, type Grammar, type MessageParams } from './messages.ts';
 
 /** How many files of a language are there: what home says; a device and the map; all others. */
-type Reach = 1 | 2 | 3;
+export type Reach = 1 | 2 | 3;
 
 interface Speech {
   readonly language: Language;

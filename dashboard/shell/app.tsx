@@ -11,8 +11,10 @@ import { Navigation } from './navigation.tsx';
 import { loadMissing, routes, type ScreenRoute } from './routes.ts';
 import { isSearching, useSearchKey } from './search-key.ts';
 
-const SessionEnded = lazily(() =>
-  import('./login-needed.tsx').then((module) => module.SessionEnded),
+const SessionEnded = lazily(
+  () => import('./login-needed.tsx').then((module) => module.SessionEnded),
+  undefined,
+  3,
 );
 
 /** The whole page. */

@@ -13,6 +13,7 @@ import type { Screen } from './screen.ts';
 const LoginScreen = lazily(
   () => import('./login-needed.tsx').then((module) => module.LoginScreen),
   () => <ScreenSkeleton />,
+  3,
 );
 
 /** Screens that were loaded before; they show at once. */

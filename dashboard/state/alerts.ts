@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { thresholdOf } from '../alerts/attention.ts';
 import type { Naming } from '../alerts/condition-words.ts';
 import type { Notification } from '../api/alert-types.ts';
+import { isOffline } from '../api/api-error.ts';
 import { apiPaths } from '../api/paths.ts';
 import type { Device } from '../api/types.ts';
 import { language, t } from '../i18n/i18n.ts';
@@ -15,6 +16,11 @@ import { api, username } from './session.ts';
 const othersMax = 100;
 const ownersMax = 8;
 
+interface UsedAlerts extends Pick<Resource<readonly Notification[]>, 'value' | 'error'> {
+  /** Whether the alerts of all who own the devices are known. */
+  readonly isWhole: boolean | undefined;
+}
+
 /**
  * The own alerts, then those of who owns these devices; nothing is asked for a guest. Whoever sees
  * a device may watch it: alerts of strangers are on no screen of devices.
@@ -23,31 +29,43 @@ export function useAlerts(
   devices: readonly Device[],
   /** Nobody, where the screen has the own alerts already. */
   first: readonly string[] = [username.value ?? ''],
-): Pick<Resource<readonly Notification[]>, 'value' | 'error'> {
+): UsedAlerts {
   const user = username.value;
-  const owners = [...new Set([...first, ...devices.map(({ owner }) => owner)])].slice(0, ownersMax);
+  const all = new Set([...first, ...devices.map(({ owner }) => owner)]);
+  const owners = [...all].slice(0, ownersMax);
   const { value, error } = useResource(
     user && owners[0] && `alerts of ${owners.join()} for ${user}`,
     async (signal) => {
       const found = owners.map((owner) =>
-        api.getJson<readonly Notification[]>({
-          path: apiPaths.alerts,
-          query: alertsOf(owner, owner === user ? undefined : othersMax),
-          signal,
-        }),
+        api
+          .getJson<readonly Notification[]>({
+            path: apiPaths.alerts,
+            query: alertsOf(owner, owner === user ? undefined : othersMax),
+            signal,
+          })
+          .catch((reason: unknown) => {
+            // Where those of another owner are refused, the others are shown.
+            if (owner === user || isOffline(reason)) throw reason;
+          }),
       );
-      return (await Promise.all(found)).flat();
+      const answers = await Promise.all(found);
+      const alerts = answers.flatMap((some) => some ?? []);
+      const isWhole = answers.every(
+        (some, place) => some && (some.length < othersMax || owners[place] === user),
+      );
+      return { alerts, isWhole };
     },
     { isKept: true },
   );
   // More owners take no alert away while theirs are on their way.
   const held = useRef<typeof value>(undefined);
-  if (owners[1]) held.current = value ?? held.current;
+  if (devices[0]) held.current = value ?? held.current;
   useEffect(() => {
     const others = alertsKnownTo(user).filter(({ owner }) => !owners.includes(owner));
-    known.value = { user, alerts: [...others, ...(value ?? [])] };
+    known.value = { user, alerts: [...others, ...(value?.alerts ?? [])] };
   }, [user, value]);
-  return { value: value ?? held.current, error };
+  const isWhole = value?.isWhole && owners.length === all.size;
+  return { value: (value ?? held.current)?.alerts, error, isWhole };
 }
 
 /** The alerts that screens of this user have asked for. */
@@ -57,8 +75,8 @@ const known = signal<{
 }>({ user: undefined, alerts: [] });
 
 /** The limit of an alert about a sensor, from alerts that the screen has: nothing is asked. */
-export const useLine = (of: Parameters<typeof thresholdOf>[1]): number | undefined =>
-  thresholdOf(alertsKnownTo(username.value), of);
+export const useLine = (device: Device, sensorId: string): number | undefined =>
+  thresholdOf(alertsKnownTo(username.value), device, sensorId);
 
 const alertsKnownTo = (user: string | undefined): readonly Notification[] =>
   known.value.user === user ? known.value.alerts : [];

@@ -91,3 +91,40 @@ browserTest('who shares a device shows what its alerts are about', async () => {
   }
   await page.context().close();
 });
+
+browserTest('all are called well only where the alerts of every owner are known', async () => {
+  const owners = Array.from({ length: 10 }, (_, index) => `owner-${index}`);
+  for (const owner of owners) {
+    for (const number of Array.from({ length: 5 }, (_, index) => index)) {
+      await make(owner, '/devices', { id: `${owner}-${number}`, sensors: [{ id: 'SM' }] });
+      await make(owner, `/devices/${owner}-${number}/sensors/SM/value`, { value: 20 });
+    }
+    await alert(owner, `${owner}-0`, 'SM < 30', `Water for ${owner}`);
+  }
+  const page = await stage.visit({ username: 'ekow', width: 'phone' });
+  await page.goto('/?whose=all');
+  const summary = page.locator('.home-summary');
+  await page.getByText(/In total/).waitFor();
+  await page
+    .getByText(/Water for owner-/)
+    .first()
+    .waitFor();
+  assert.doesNotMatch(await summary.innerText(), /attention|well/);
+  await page.context().close();
+});
+
+browserTest('alerts of another owner that cannot be had hide no others', async () => {
+  await stage.service.tokenOf('kojo');
+  const json = ['devices:view', 'devices-data:view'];
+  for (const owner of ['adwoa', 'akua']) {
+    await aField(owner, `${owner}-field`);
+    await alert(owner, `${owner}-field`, 'SM < 30', `Water for ${owner}`);
+    const path = `/devices/${owner}-field/grants/kojo`;
+    assert.equal((await stage.service.as(owner)({ method: 'PUT', path, json })).status, 204);
+  }
+  const page = await stage.visit({ username: 'kojo', width: 'phone' });
+  await page.route('**/notifications?owner=adwoa*', (route) => route.fulfill({ status: 500 }));
+  await page.goto('/?whose=shared');
+  await page.getByText('Water for akua').first().waitFor();
+  await page.context().close();
+});

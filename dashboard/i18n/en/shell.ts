@@ -3,6 +3,9 @@ import { shell as first } from './first/shell.ts';
 /** The frame of every screen: navigation, connection, session. */
 export const shell = {
   ...first,
+  ended: 'Your session has ended',
+  endedText: 'Log in again to go on where you were, {name}.',
+  staysGuest: 'Go on without logging in',
   reference: 'API reference',
   logout: 'Log out',
   loggedInAs: 'Logged in as {name}',

@@ -3,6 +3,12 @@ import { welcome as first } from './first/welcome.ts';
 /** First visit: what this is, logging in, signing up. */
 export const welcome = {
   ...first,
+  name: 'Username or e-mail',
+  password: 'Password',
+  stay: 'Stay logged in on this device',
+  forgottenAsk: 'Forgotten your password?',
+  nameNeeded: 'Type a username.',
+  passwordNeeded: 'Type your password.',
   username: 'Username',
   usernameHint: 'Letters, digits and . _ -, without spaces. Others see this name.',
   usernameProposed: 'A username has no spaces and no accents. How about {name}?',

@@ -41,8 +41,6 @@ export const home: Translation<'home'> = {
   privateMark: 'privé',
   lastDay: 'Dernières 24 heures',
   lines: 'En liste',
-  cards: 'Fiches',
-  look: 'Affichage des appareils',
   inAll: 'Au total : {count}',
   inAllWanting: {
     one: '{count} demande votre attention',

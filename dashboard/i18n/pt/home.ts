@@ -42,8 +42,6 @@ export const home: Translation<'home'> = {
   privateMark: 'privado',
   lastDay: 'Últimas 24 horas',
   lines: 'Em lista',
-  cards: 'Cartões',
-  look: 'Como os dispositivos aparecem',
   inAll: 'No total: {count}',
   inAllWanting: { one: '{count} precisa de atenção', other: '{count} precisam de atenção' },
   inAllWell: 'tudo bem',

@@ -39,8 +39,6 @@ export const home: Translation<'home'> = {
   privateMark: 'faragha',
   lastDay: 'Saa 24 zilizopita',
   lines: 'Kama orodha',
-  cards: 'Kadi',
-  look: 'Jinsi vifaa vinavyoonyeshwa',
   inAll: 'Kwa jumla: {count}',
   inAllWanting: { one: '{count} kinahitaji uangalizi', other: '{count} vinahitaji uangalizi' },
   inAllWell: 'vyote viko sawa',

@@ -57,8 +57,8 @@ function EvaluationLine(props: {
     device: deviceName(device ?? { id: device_id }),
     sensor: sensorName(sensor ?? { id: sensor_id }),
   };
-  const of = { deviceId: device_id, owner: device?.owner ?? '', sensorId: sensor_id };
-  const line = thresholdOf([{ ...props.alert, status: 'active' }], of);
+  const whole = device ?? { id: device_id, owner: '' };
+  const line = thresholdOf([{ ...props.alert, status: 'active' }], whole, sensor_id);
   const text =
     `${formatValue(value, language.value, t, line)}\u00a0${unitSymbol(sensor?.unit)}`.trim();
   return (

@@ -25,10 +25,10 @@ export function DeviceChart({
   const devices = useMemo(() => [device.id], [device.id]);
   const alerts = useAlerts([device]).value;
   const ids = sensors.map(({ id }) => id);
-  const lines = useMemo(() => {
-    const of = { deviceId: device.id, owner: device.owner };
-    return ids.map((sensorId) => thresholdOf(alerts ?? [], { ...of, sensorId }));
-  }, [alerts, device.id, device.owner, ids.join()]);
+  const lines = useMemo(
+    () => ids.map((id) => thresholdOf(alerts ?? [], device, id)),
+    [alerts, device.id, device.owner, ids.join()],
+  );
   const instants = sensors.map(({ last_value }) => instantOf(last_value));
   const stale = instants.map((at) => freshnessOf(at, now.value) === 'stale');
   const measured = sensors.map((sensor) => ({ deviceId: device.id, sensor }));

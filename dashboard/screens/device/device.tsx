@@ -268,7 +268,7 @@ function TodayLine(props: {
   readonly measures: Parameters<typeof todayText>[2];
 }): JSX.Element {
   const { device, sensor, today, measures } = props;
-  const line = useLine({ deviceId: device.id, owner: device.owner, sensorId: sensor.id });
+  const line = useLine(device, sensor.id);
   const text = today && todayText(sensor, today.get(sensor.id), measures, line);
   return <p class="tile-today">{text ?? '\u00a0'}</p>;
 }
@@ -282,8 +282,7 @@ function SensorTile(props: {
 }): JSX.Element {
   const { device, sensor, place } = props;
   const at = instantOf(sensor.last_value);
-  const of = { deviceId: device.id, owner: device.owner, sensorId: sensor.id };
-  const line = useLine(of);
+  const line = useLine(device, sensor.id);
   const path = screenPaths.devicePart(device.id, `sensors/${encodeURIComponent(sensor.id)}`);
   const colour = { background: `var(--series-${(place % seriesMax) + 1})` };
   return (

@@ -57,7 +57,7 @@ function SensorParts({
   const { device, rights, reload } = known;
   useStillThere(apiPaths.sensor(device.id, sensor.id), reload);
   const at = instantOf(sensor.last_value);
-  const line = useLine({ deviceId: device.id, owner: device.owner, sensorId: sensor.id });
+  const line = useLine(device, sensor.id);
   const measured = { deviceId: device.id, sensor };
   const measures = useMeasures([measured])(measured);
   return (

@@ -88,7 +88,7 @@ function CardValue({
   readonly device: Device;
   readonly sensor: Sensor;
 }): JSX.Element {
-  const line = useLine({ deviceId: device.id, owner: device.owner, sensorId: sensor.id });
+  const line = useLine(device, sensor.id);
   const at = instantOf(sensor.last_value);
   const freshness = freshnessOf(at, now.value);
   return (

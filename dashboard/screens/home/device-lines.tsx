@@ -69,12 +69,12 @@ function DeviceLine(props: {
 }
 
 function LineValue({
-  device: { id: deviceId, owner },
-  sensor: { id: sensorId, last_value, unit },
+  device,
+  sensor: { id, last_value, unit },
 }: {
   readonly device: Device;
   readonly sensor: Sensor;
 }): JSX.Element {
-  const line = useLine({ deviceId, owner, sensorId });
+  const line = useLine(device, id);
   return <Value value={last_value?.value} unit={unit} line={line} />;
 }

@@ -7,7 +7,11 @@ import { lazily } from '../../ui/lazy-part.tsx';
 import { useDelayed } from './use-delayed.ts';
 import type { Look, View } from './view.ts';
 
-const MoreFilters = lazily(() => import('./more-filters.tsx').then((module) => module.MoreFilters));
+const MoreFilters = lazily(
+  () => import('./more-filters.tsx').then((module) => module.MoreFilters),
+  undefined,
+  2,
+);
 
 const owners = ['mine', 'shared', 'all'] as const;
 

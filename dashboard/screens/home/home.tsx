@@ -31,7 +31,7 @@ export function Home(): JSX.Element {
   const { look = readLook(), pages = 1 } = view;
   const { found, all } = useFoundDevices(view, look);
   // What is wrong comes first on the screen: cards wait for the alerts that say so.
-  const alerts = useAlerts(found.value?.devices ?? none);
+  const alerts = useAlerts((all ?? found.value)?.devices ?? none);
   const isKnown = alerts.value !== undefined || alerts.error !== undefined;
   const change = (next: View): void => route(viewPath(next), true);
   const narrow = ({ pages: _pages, ...next }: View): void => change(next);
@@ -57,9 +57,7 @@ export function Home(): JSX.Element {
         found.error === undefined && <CardSkeletons />
       ) : (
         <>
-          {isMany && (
-            <Summary total={total} all={all} alerts={alerts.value} view={view} look={look} />
-          )}
+          {isMany && <Summary total={total} all={all} alerts={alerts} view={view} look={look} />}
           <Devices found={found.value} alerts={alerts.value} look={look}>
             {look === 'cards' && found.value.devices.length < found.value.total && (
               <button
@@ -87,25 +85,28 @@ const none: readonly Device[] = [];
 function Summary(props: {
   readonly total: number;
   readonly all: Found | undefined;
-  readonly alerts: readonly Notification[] | undefined;
+  readonly alerts: ReturnType<typeof useAlerts>;
   readonly view: View;
   readonly look: Look;
 }): JSX.Element {
-  const { total, all, view, look } = props;
-  const { wanting } = useAttention(all?.devices ?? none, props.alerts);
-  const isKnown = all !== undefined && all.devices.length >= all.total;
+  const { total, all, alerts, view, look } = props;
+  const { wanting } = useAttention(all?.devices ?? none, alerts.value);
+  const isKnown = alerts.isWhole && all !== undefined && all.devices.length >= all.total;
   const said =
     wanting.length === 0 ? t('home.inAllWell') : t('home.inAllWanting', { count: wanting.length });
   return (
     <p class="quiet home-summary">
       {t('home.inAll', { count: t('common.devices', { count: total }) })}
-      {isKnown && ' · '}
-      {isKnown &&
-        (wanting.length === 0 || look === 'lines' ? (
-          said
-        ) : (
-          <a href={viewPath({ ...view, look: 'lines' })}>{said}</a>
-        ))}
+      {isKnown && (
+        <>
+          {' · '}
+          {wanting.length === 0 || look === 'lines' ? (
+            said
+          ) : (
+            <a href={viewPath({ ...view, look: 'lines' })}>{said}</a>
+          )}
+        </>
+      )}
     </p>
   );
 }
@@ -123,15 +124,13 @@ function Devices(props: {
   const List = look === 'lines' ? DeviceLines : Cards;
   const sorted = look === 'lines' ? byTrouble(wanting, concerns) : wanting;
   const isAll = devices.length >= found.total;
-  const headline = isSilenceAll
-    ? (`home.attention${isAll ? '' : 'Some'}` as const)
-    : (`alerts.needs${isAll ? '' : 'Some'}` as const);
+  const what = isSilenceAll ? 'home.attention' : 'alerts.needs';
   return (
     <>
       {wanting.length > 0 && (
         <section class="stack-tight" aria-labelledby="wanting">
           <h2 id="wanting" class="alert-title">
-            {t(headline, { count: wanting.length })}
+            {t(`${what}${isAll ? '' : 'Some'}`, { count: wanting.length })}
           </h2>
           <List devices={sorted} concerns={concerns} />
         </section>

@@ -48,7 +48,7 @@ function placeOf(
   concern: string | undefined,
   alerts: readonly Notification[] = [],
 ): readonly MapPlace[] {
-  const { id, owner, location, sensors } = device;
+  const { id, location, sensors } = device;
   if (location === undefined) return [];
   const heardAt = lastHeardAt(device);
   const freshness = freshnessOf(heardAt, now.value);
@@ -57,7 +57,7 @@ function placeOf(
     .slice(0, popupValuesMax)
     .map(({ id: sensorId, last_value, unit }) => {
       const symbol = typeof last_value?.value === 'boolean' ? '' : ` ${unitSymbol(unit)}`;
-      const line = thresholdOf(alerts, { deviceId: id, owner, sensorId });
+      const line = thresholdOf(alerts, device, sensorId);
       return `${formatValue(last_value?.value, language.value, t, line)}${symbol}`.trim();
     });
   return [

@@ -16,7 +16,4 @@ export const shell = {
   skip: 'Skip to the content',
   offline: 'You are offline. You see what was last known.',
   remembered: 'Not refreshed: this is how it was {age}.',
-  ended: 'Your session has ended',
-  endedText: 'Log in again to go on where you were, {name}.',
-  staysGuest: 'Go on without logging in',
 } as const;

@@ -1,4 +1,4 @@
-/** What a guest sees first, and the login over any screen. */
+/** What a guest sees first; the rest comes with the login. */
 export const welcome = {
   title: 'Your sensors, in one place',
   what:
@@ -6,10 +6,4 @@ export const welcome = {
     'sends you a message when a value is too low or too high.',
   publicDevices: 'Public devices',
   publicHint: 'Everybody can see these. Yours can be private.',
-  name: 'Username or e-mail',
-  password: 'Password',
-  stay: 'Stay logged in on this device',
-  forgottenAsk: 'Forgotten your password?',
-  nameNeeded: 'Type a username.',
-  passwordNeeded: 'Type your password.',
 } as const;
