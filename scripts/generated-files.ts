@@ -5,11 +5,11 @@ import { commandKeys } from '../src/config/command-keys.ts';
 import { configKeys } from '../src/config/config-keys.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
-import { versionDocuments } from '../src/http/openapi.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
 import { v2Routes } from '../src/http/v2/index.ts';
 import type { Services } from '../src/http/v2/services.ts';
 import { limitsPage } from './limits-page.ts';
+import { versionDocuments } from './openapi.ts';
 import { plantedPage } from './planted-page.ts';
 
 /** A committed file that follows from the source: `npm run docs` writes it, the check compares. */

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { versionDocuments } from '../src/http/openapi.ts';
+import { versionDocuments } from '../scripts/openapi.ts';
 import { v1Routes } from '../src/http/v1/index.ts';
 import { createV1Paths } from '../src/http/v1/paths.ts';
 import { v2Routes } from '../src/http/v2/index.ts';

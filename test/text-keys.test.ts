@@ -15,7 +15,6 @@ const ownWords: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/config/config.ts', ['environment']], // declared keys
   ['src/config/config-kinds.ts', ['totals']], // names of budgets
   ['src/http/answer-headers.ts', ['headers']], // headers of ours
-  ['src/http/openapi.ts', ['paths', 'descriptions', 'properties']], // routes and codes of ours
   ['src/http/fast-path/reader.ts', ['params']], // parameters of routes
   ['src/http/v1/dictionary.ts', ['words']], // words that a pattern of ours found
   ['src/http/v1/translate.ts', ['renamed', 'params']], // parameters of routes

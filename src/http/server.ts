@@ -24,7 +24,6 @@ import { answerErrors, type OnRefused, refuseAsUsual } from './error-handler.ts'
 import { EdgeError, errorAnswer } from './errors.ts';
 import { createFastPath, type FastPathOptions } from './fast-path/fast-path.ts';
 import { nothingAt } from './lost-paths.ts';
-import { versionDocuments } from './openapi.ts';
 import { mountOperations, type OperationsOptions } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { createNoteRefusal } from './refused-pushes.ts';
@@ -124,8 +123,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   mountCompatibilityEndpoints(fastify, { services, ...edge, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
-  const documents = versionDocuments({ version: options.version, routes, services });
-  await mountReference(fastify, documents);
+  await mountReference(fastify);
   await mountDashboard(fastify, {
     settings: {
       ...options.dashboard,

@@ -1,18 +1,18 @@
-import { errorCodes } from '../domain/errors.ts';
-import { defined } from '../lib/record.ts';
-import { refusalPatterns } from '../wire/refusal-patterns.ts';
-import type { RouteBody } from './body.ts';
-import { compatibleV2Routes, type EndpointServices } from './compatible/endpoints.ts';
-import { edgeErrorCodes, statusOf } from './errors.ts';
-import { mayShorten, type Route, type RouteAnswer } from './route.ts';
-import { textToV1 } from './v1/dictionary.ts';
+import { errorCodes } from '../src/domain/errors.ts';
+import type { RouteBody } from '../src/http/body.ts';
+import { compatibleV2Routes, type EndpointServices } from '../src/http/compatible/endpoints.ts';
+import { edgeErrorCodes, statusOf } from '../src/http/errors.ts';
+import { mayShorten, type Route, type RouteAnswer } from '../src/http/route.ts';
+import { textToV1 } from '../src/http/v1/dictionary.ts';
+import { defined } from '../src/lib/record.ts';
+import { refusalPatterns } from '../src/wire/refusal-patterns.ts';
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 const titleOf = { v2: 'Kipimo', v1: 'Kipimo, version 1' } as const;
 
-/** The OpenAPI documents of both versions; each is made when it is asked for. */
+/** The OpenAPI documents of both versions, made from the routes; docs/openapi/ has them. */
 export function versionDocuments(options: {
   readonly version: string;
   readonly routes: Readonly<Record<'v1' | 'v2', readonly Route[]>>;
