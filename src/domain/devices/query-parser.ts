@@ -195,15 +195,12 @@ function readName(cursor: Cursor): string {
   return readFieldName(cursor, nameEnd(cursor));
 }
 
-/** Stored expressions keep their meaning, also where that is to match nothing [contract 14]. */
-const isLenient = ({ isCondition, options }: Cursor): boolean =>
-  isCondition && options.isStrict !== true;
-
+/** In filters and stored expressions what is no field matches nothing [contract 5, 14]. */
 function readFieldName(cursor: Cursor, end: number): string {
   const start = cursor.at;
   const name = readRaw(cursor, end, 'a field name');
   const at = name.search(/[()]/);
-  if (at < 0 || isLenient(cursor) || cursor.options.isField(name)) return name;
+  if (at < 0 || cursor.options.isStrict !== true) return name;
   const problem = 'in its name: join tests by ; without brackets, and all must hold';
   throw fault(cursor, start + at, `no field has a ${name[at]} ${problem}`);
 }
@@ -225,7 +222,7 @@ function nameEnd(cursor: Cursor): number {
 const operators = ['==', '!=', '<=', '>=', '~=', '<', '>', '=', ':'] as const;
 
 function readOperator(cursor: Cursor): Exclude<(typeof operators)[number], '=' | ':'> | undefined {
-  if (cursor.text.startsWith('=~', cursor.at) && !isLenient(cursor)) {
+  if (cursor.options.isStrict === true && cursor.text.startsWith('=~', cursor.at)) {
     throw fault(cursor, cursor.at, 'write ~= for a regular expression, got =~');
   }
   for (const operator of operators) {
