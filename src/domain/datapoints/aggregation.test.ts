@@ -122,6 +122,15 @@ test('a bucket without numbers has no average, and is absent when that was all',
 test('sums keep what rounding would take', async () => {
   const tenths = series(...Array.from({ length: 10 }, () => 0.1));
   assert.deepEqual(await valuesOf(tenths, 'sum', 'avg'), [[1, 0.1]]);
+  const frost = series(-46.5512, 46, 14.1276, -13.6, 0);
+  assert.deepEqual(await valuesOf(frost, 'sum', 'avg'), [[-0.0236, -0.00472]]);
+  assert.deepEqual(await valuesOf(series(0.1, 0.2, -0.3), 'sum', 'avg'), [[0, 0]]);
+  assert.deepEqual(await valuesOf(series(-1_000.017, 1_000.044), 'sum', 'avg'), [[0.027, 0.0135]]);
+  assert.deepEqual(await valuesOf(series(100, 0.1, 0.3), 'avg'), [[33.4666666666667]]);
+  assert.deepEqual(await valuesOf(series(-1, 0, 3), 'avg'), [[0.666666666666667]]);
+  // These have as many digits themselves.
+  const long = series(-1.2345678901234567, 1.3);
+  assert.deepEqual(await valuesOf(long, 'sum'), [[0.0654321098765434]]);
   assert.deepEqual(await valuesOf(series(1e100, 1, -1e100), 'sum'), [[1]]);
 });
 

@@ -9,7 +9,9 @@ import {
   type Grown,
   type Growth,
   increaseOf,
+  noGrowth,
   significant,
+  withoutRest,
 } from './growth.ts';
 import { isStretchRun, type Stretches, type StretchRun, type SummarisedPart } from './stretches.ts';
 
@@ -21,9 +23,7 @@ export const aggregates = [
 export type Aggregate = (typeof aggregates)[number];
 
 /** Aggregates that need numbers. */
-export const numeric: ReadonlySet<Aggregate> = new Set<Aggregate>([
-  ...(['avg', 'min', 'max', 'sum', 'increase'] as const),
-]);
+export const numeric: ReadonlySet<Aggregate> = new Set(['avg', 'min', 'max', 'sum', 'increase']);
 
 /** State of the bucket under way. */
 export interface Tally extends TimeBucket, Grown {
@@ -56,9 +56,7 @@ export function openTally({ start, end }: TimeBucket): Tally {
     scale: 1,
     min: Number.POSITIVE_INFINITY,
     max: Number.NEGATIVE_INFINITY,
-    rise: 0,
-    riseLost: 0,
-    decimals: 0,
+    ...noGrowth(),
   };
 }
 
@@ -146,8 +144,9 @@ function aggregateOf(tally: Tally, name: Aggregate): JsonValue | undefined {
   if (tally.numbers === 0) return undefined;
   if (name === 'min' || name === 'max') return tally[name];
   if (name === 'increase') return increaseOf(tally);
-  const sum = tally.sum + tally.lost;
-  const value = (name === 'sum' ? sum : sum / tally.numbers) / tally.scale;
+  const { numbers, scale, min, max } = tally;
+  const sum = withoutRest(tally.sum + tally.lost, Math.max(-min, max) * scale, numbers);
+  const value = (name === 'sum' ? sum : sum / numbers) / scale;
   // Sums beyond the range of a double have no JSON.
   return Number.isFinite(value) ? significant(value) : undefined;
 }
@@ -164,9 +163,7 @@ export interface BucketColumns {
 export type BucketColumnsBuilder = ReturnType<typeof createBucketColumns>;
 
 /** The part of an AggregationPlan that matters here. */
-interface Asked {
-  readonly aggregates: readonly Aggregate[];
-}
+type Asked = Pick<AggregationPlan, 'aggregates'>;
 
 /** The others may be any JSON value. */
 const withAnyValue: ReadonlySet<Aggregate> = new Set<Aggregate>(['first', 'last']);
@@ -280,11 +277,9 @@ export async function* aggregateInto(
 /** The bucket of a tally; undefined: it has nothing to say. */
 export function toBucket(tallied: Tally, { aggregates: names }: AggregationPlan) {
   const values = names.map((name) => aggregateOf(tallied, name));
-  if (values.every(isAbsent)) return undefined;
+  if (values.every((value) => value === undefined)) return undefined;
   return { start: tallied.start, values } satisfies Bucket;
 }
-
-const isAbsent = (value: unknown): boolean => value === undefined;
 
 /** Puts datapoints into buckets, and makes of each one that is complete what is asked for. */
 export async function* tally<Made>(

@@ -16,6 +16,7 @@ test('a counter grows by its steps upwards, with the decimals that its values ha
   assert.equal(increase(100, 100, 100), 0);
   assert.equal(increase(0.1, 0.2, 0.30000000000000004), 0.2);
   assert.equal(increase(7), 0);
+  assert.equal(increase(0, 9_007_199_254_740_991), 9_007_199_254_740_991);
 });
 
 test('a number outside both its neighbours is passed over where these go on as before', () => {

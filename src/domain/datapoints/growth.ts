@@ -161,6 +161,7 @@ export function edgesOfList(list: readonly number[]): StretchEdges {
 export function increaseOf({ rise, riseLost, decimals }: Grown): number | undefined {
   const sum = rise + riseLost;
   if (!Number.isFinite(sum)) return undefined;
+  if (decimals === 0 && Number.isSafeInteger(sum)) return sum;
   return significant(decimals > decimalsMax ? sum : Number(sum.toFixed(decimals)));
 }
 
@@ -180,6 +181,14 @@ export function significant(number: number): number {
   const scaled = number * scale;
   const whole = Math.round(scaled);
   return Math.abs(scaled - whole) > 0.5 - nearMiddle ? rounded(number) : whole / scale;
+}
+
+/** The sum of so many numbers up to `largest`, without what is left of them where they cancel out. */
+export function withoutRest(sum: number, largest: number, count: number): number {
+  if (largest <= Math.abs(sum)) return sum;
+  const scale = powersOfTen[significantDigits - 1 - Math.floor(Math.log10(largest))] ?? 1;
+  const near = Math.round(sum * scale) / scale;
+  return Math.abs(near - sum) <= count * largest * Number.EPSILON ? near + 0 : sum;
 }
 
 /** The largest numbers have no such neighbour. */
