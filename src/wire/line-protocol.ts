@@ -278,9 +278,12 @@ function deviceOf({ measurement, tags }: LinePoint): {
 /** Characters that an id may not hold become a dash each: paths and units are in tags. */
 const asId = (text: string): string => text.replace(/[^!$*,\-.0-9:@A-Z[\]^_`a-z{|}~]/g, '-');
 
-/** A moment after 2015 is at least so many hours, minutes or smaller units after 1970. */
-const countMin = 400_000n;
-const yearMs = 31_536_000_000n;
+/** Nanoseconds from 1970 to 2015: times of devices are not before, and not after twice that. */
+const present = 1_420_000_000_000_000_000n;
+
+/** Whether a count is no time of now in nanoseconds, but is one in a larger unit. */
+const lacksPrecision = (count: bigint): boolean =>
+  count < present && Object.values(nanosecondsOf).some((unit) => (count * unit) / present === 1n);
 
 function instantOf(time: string, given: Precision | 'auto' | undefined): Instant {
   const count = BigInt(time);
@@ -288,7 +291,7 @@ function instantOf(time: string, given: Precision | 'auto' | undefined): Instant
   const nanoseconds = count * nanosecondsOf[precision];
   const rest = nanoseconds % 1_000_000n;
   const instant = (nanoseconds - (rest < 0n ? rest + 1_000_000n : rest)) / 1_000_000n;
-  if (given === undefined && count >= countMin && instant < yearMs) {
+  if (given === undefined && lacksPrecision(count)) {
     throw invalid(
       `the timestamp ${time} is a date of 1970 when it counts nanoseconds: give precision, ` +
         'such as precision=s',

@@ -70,8 +70,11 @@ test('times that count seconds without a precision are refused with a sentence',
   }
   const said = { key, query: '?precision=ns' };
   assert.equal((await writeLines(service, `early v=1 ${seconds}`, said)).status, 204);
-  assert.equal((await writeLines(service, 'early v=1 1', { key })).status, 204);
-  assert.equal((await datapointsOf(service, 'early', 'v')).length, 2);
+  // As many seconds, minutes and hours are no time of now.
+  for (const time of [1, 5_000_000, 1_000_000_000, 100_000_000_000, 99_999_999_999_999]) {
+    assert.equal((await writeLines(service, `early v=${time} ${time}`, { key })).status, 204);
+  }
+  assert.equal((await datapointsOf(service, 'early', 'v')).length, 6);
 });
 
 test('an empty content type says as much as none', async () => {
