@@ -183,7 +183,7 @@ export function significant(number: number): number {
   return Math.abs(scaled - whole) > 0.5 - nearMiddle ? rounded(number) : whole / scale;
 }
 
-/** The sum of so many numbers up to `largest`, without what is left of them where they cancel out. */
+/** The sum of so many numbers up to `largest`, without what these leave where they cancel out. */
 export function withoutRest(sum: number, largest: number, count: number): number {
   if (largest <= Math.abs(sum)) return sum;
   const scale = powersOfTen[significantDigits - 1 - Math.floor(Math.log10(largest))] ?? 1;
