@@ -95,6 +95,16 @@ test('an id is made of a name in any language that has Latin letters', () => {
   assert.equal(idFromName('x'.repeat(300)).length, 60);
 });
 
+test('a name in other letters has an id too, which its number alone does not make', () => {
+  const names = ['مستشعر الرطوبة', 'كاشف', 'ማሳ', 'حقل 3', 'شارع 3', '🌽🌽', '💧'];
+  const ids = names.map(idFromName);
+  assert.ok(ids.every(isId), ids.join());
+  assert.equal(new Set(ids).size, names.length, ids.join());
+  assert.match(idFromName('حقل 3'), /^3-/);
+  assert.equal(idFromName('12'), '12');
+  assert.equal(usernameFrom('كاشف'), '');
+});
+
 test('a username is proposed for a name as people type it', () => {
   assert.equal(usernameFrom('fatou diop'), 'fatou.diop');
   assert.equal(usernameFrom(' Aïssatou  N’Diaye '), 'aissatou.n.diaye');

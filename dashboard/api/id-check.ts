@@ -6,10 +6,23 @@ export const isId = (text: string): boolean =>
 
 /** A username made from what people type: "Fatou Diop" gives fatou.diop. */
 export const usernameFrom = (typed: string): string =>
-  idFromName(typed).replaceAll('-', '.').toLowerCase();
+  plainPart(typed).replaceAll('-', '.').toLowerCase();
 
-/** An id made from a name: plain letters and digits, joined by hyphens. */
+/**
+ * An id made from a name: plain letters and digits, joined by hyphens. A name in other letters, or
+ * of pictures, leaves nothing to read: the same name gives the same few letters.
+ */
 export function idFromName(name: string): string {
+  const plain = plainPart(name);
+  if (/[a-z]/i.test(plain) || !/[\p{L}\p{S}]/u.test(name)) return plain;
+  const sum = Array.from(name.trim()).reduce(
+    (before, letter) => (before * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fff_ffff,
+    7,
+  );
+  return `${plain || 'id'}-${sum.toString(36)}`;
+}
+
+function plainPart(name: string): string {
   return name
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
