@@ -107,7 +107,18 @@ const overhanging = `(() => {
     .map((element) => element.parentElement?.className + '>' + element.outerHTML.slice(0, 60));
 })()`;
 
+/** Drawings that a long name beside them leaves no width. */
+const squeezed = `[...document.querySelectorAll('svg[width="1.25rem"]')]
+  .filter((svg) => {
+    const { width, height } = svg.getBoundingClientRect();
+    return width < height - 1;
+  })
+  .slice(0, 3)
+  .map((svg) => svg.parentElement?.outerHTML.slice(0, 60))`;
+
 async function tooWide(page: Page, width: number): Promise<readonly string[]> {
+  const icons = (await page.evaluate(squeezed)) as readonly string[];
+  if (icons.length > 0) return [`squeezes at ${width} px: ${icons.join(' | ')}`];
   const needed = Number(await page.evaluate('document.documentElement.scrollWidth'));
   const over = (await page.evaluate(overhanging)) as readonly string[];
   if (needed <= width && over.length === 0) return [];
