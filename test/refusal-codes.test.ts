@@ -5,6 +5,7 @@ import { refusals as en } from '../dashboard/i18n/en/refusals.ts';
 import { refusals as fr } from '../dashboard/i18n/fr/refusals.ts';
 import { blanksOf } from '../dashboard/i18n/messages.ts';
 import { refusals as pt } from '../dashboard/i18n/pt/refusals.ts';
+import { createRefusalSentences } from '../dashboard/i18n/refusal-sentences.ts';
 import { refusals as sw } from '../dashboard/i18n/sw/refusals.ts';
 import { errorCodes } from '../src/domain/errors.ts';
 import { edgeErrorCodes } from '../src/http/errors.ts';
@@ -113,6 +114,15 @@ test('a code is found with what the sentence names, within other sentences too',
   });
   assert.equal(codeOf('nothing that anybody says'), undefined);
   assert.equal(codeOf(`the username ${'x'.repeat(5_000)} is taken`), undefined);
+});
+
+test('a date that cannot be read is told with what was read, and how to write it', () => {
+  const read = 'timestamp must be an ISO 8601 date such as 2016-06-08T18:20:27.873Z, got "1/2/26"';
+  for (const [language, refusals] of languages) {
+    const { ofService } = createRefusalSentences(refusals);
+    assert.match(ofService(read), /"1\/2\/26".*2026-03-20 15:00/, language);
+    assert.doesNotMatch(ofService('expires must be a date such as 2030-01-31'), /[{}]/, language);
+  }
 });
 
 test('whatever a sentence holds, it is read in time and its parameters stand in it', () => {

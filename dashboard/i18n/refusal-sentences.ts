@@ -9,6 +9,9 @@ export interface ExactCodeAndParams {
 /** Parameters whose values have a name in the language of the reader. */
 const named: ReadonlySet<string> = new Set(['field', 'what', 'scope', 'channel']);
 
+/** Parameters that not every sentence of a code has. */
+const unsaid: ReadonlySet<string> = new Set(['max', 'got', 'value']);
+
 /** Says refusals in the words of one language. */
 export function createRefusalSentences(refusals: RefusalWords) {
   const sentences = new Map(Object.entries(refusals.sentences));
@@ -16,7 +19,7 @@ export function createRefusalSentences(refusals: RefusalWords) {
   const fill = (name: string, values: ExactCodeAndParams['params']) =>
     sentences.get(name)?.replace(/\{(\w+)\}/g, (blank, param: string) => {
       const value = Object.hasOwn(values, param) ? String(values[param]) : undefined;
-      if (value === undefined) return param === 'max' || param === 'got' ? '…' : blank;
+      if (value === undefined) return unsaid.has(param) ? '…' : blank;
       return named.has(param) ? (words.get(value) ?? value) : value;
     });
 

@@ -287,7 +287,7 @@ export const refusalPatterns = {
   ],
   value_not_a_number: ['the value {value} is no number: send nothing when a probe fails'],
   time_malformed: [
-    '{field} must be an ISO 8601 date such as {}',
+    '{field} must be an ISO 8601 date such as {}, got {value}',
     'expires must be a date such as {}',
     '{field} must be a date such as {}',
   ],

@@ -119,7 +119,7 @@ export const refusals: RefusalWords = {
     body_too_large: 'This is too large for the service.',
     value_missing: 'The value is missing.',
     value_not_a_number: '“{value}” is not a number.',
-    time_malformed: 'This is not a date: {field}.',
+    time_malformed: 'This is no date that can be read: {value}. Write it as 2026-03-20 15:00.',
     time_left_out: 'The clock skipped {value} on that day. Choose another time.',
     range_order: 'The start must be before the end.',
     timezone_unknown: 'The time zone {got} is not known. Write one such as Africa/Dakar.',

@@ -137,7 +137,8 @@ export const refusals: RefusalWords = {
     body_too_large: 'C’est trop volumineux pour le service.',
     value_missing: 'La valeur manque.',
     value_not_a_number: '« {value} » n’est pas un nombre.',
-    time_malformed: 'Ce n’est pas une date : {field}.',
+    time_malformed:
+      'Cette date ne peut pas être lue : {value}. Écrivez-la ainsi : 2026-03-20 15:00.',
     time_left_out: 'L’horloge a sauté {value} ce jour-là. Choisissez une autre heure.',
     range_order: 'Le début doit être avant la fin.',
     timezone_unknown: 'Le fuseau horaire {got} est inconnu. Écrivez par exemple Africa/Dakar.',

@@ -122,7 +122,7 @@ export const refusals: RefusalWords = {
     body_too_large: 'Isto é demasiado grande para o serviço.',
     value_missing: 'Falta o valor.',
     value_not_a_number: '“{value}” não é um número.',
-    time_malformed: 'Isto não é uma data: {field}.',
+    time_malformed: 'Esta data não se consegue ler: {value}. Escreva-a assim: 2026-03-20 15:00.',
     time_left_out: 'O relógio saltou {value} nesse dia. Escolha outra hora.',
     range_order: 'O início tem de ser antes do fim.',
     timezone_unknown: 'O fuso horário {got} não é conhecido. Escreva um como Africa/Dakar.',

@@ -118,7 +118,7 @@ export const refusals: RefusalWords = {
     body_too_large: 'Hiki ni kikubwa mno kwa huduma.',
     value_missing: 'Thamani haipo.',
     value_not_a_number: '“{value}” si namba.',
-    time_malformed: 'Hii si tarehe: {field}.',
+    time_malformed: 'Tarehe hii haisomeki: {value}. Iandike hivi: 2026-03-20 15:00.',
     time_left_out: 'Saa iliruka {value} siku hiyo. Chagua wakati mwingine.',
     range_order: 'Mwanzo lazima uwe kabla ya mwisho.',
     timezone_unknown: 'Saa za eneo {got} hazijulikani. Andika kama Africa/Dakar.',
