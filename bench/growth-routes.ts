@@ -16,8 +16,6 @@ const reasons: readonly (readonly [name: RegExp, reason: string])[] = [
     'the answer has everything that is public or granted, with no page',
   ],
   [/ \/devices\?q=name~=/, 'no index answers a filter of names: each visible device is read'],
-  [/^half .*\/socials/, 'the messages of the account itself are counted, in an index'],
-  [/^admin .*\/(socials|users)\?/, 'all rows are counted, in an index'],
 ];
 
 const listsOfAll = ['devices', 'gateways', 'projects'] as const;

@@ -119,17 +119,30 @@ export async function countRows(
   return (await session.first<Count>(`select count(*) as n from ${from}`, ...values))?.n ?? 0;
 }
 
+const selectKept = `
+  select cast(coalesce(sum(things), 0) as bigint) as n from list_counts
+  where kind = $1 and part = $2`;
+
+/** A list, and the part of `list_counts` that holds its length; absent: its rows are counted. */
+interface PagedList {
+  readonly columns: string;
+  readonly from: string;
+  readonly order?: string;
+  readonly kept?: { readonly kind: string; readonly part: string };
+}
+
 /** Reads a page of the rows of a from clause, and how many there are in all. */
 export async function readPage<Row>(
   session: SqlSession,
-  { columns, from, order = 'position' }: { columns: string; from: string; order?: string },
+  { columns, from, order = 'position', kept }: PagedList,
   values: readonly Value[],
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly rows: readonly Row[]; readonly total: number }> {
   const places = `limit $${values.length + 1} offset $${values.length + 2}`;
   const select = `select ${columns} from ${from} order by ${order} ${places}`;
   const rows = await session.all<Row>(select, ...values, limit, offset);
-  return { rows, total: await countRows(session, from, ...values) };
+  if (kept === undefined) return { rows, total: await countRows(session, from, ...values) };
+  return { rows, total: (await session.first<Count>(selectKept, kept.kind, kept.part))?.n ?? 0 };
 }
 
 /** The lists that a statement reads. */

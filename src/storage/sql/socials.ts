@@ -28,7 +28,13 @@ interface SocialRow extends Row {
 }
 
 const selectSocial = `select ${columns} from socials where id = $1`;
-const isOf = '(nocase(sender) = nocase($1) or nocase(recipient) = nocase($1))';
+/** Of an account, up to the end of a page: each part is a range of an index. */
+const socialsOf = `
+  socials where position in (
+    select * from (select position from socials where nocase(sender) = nocase($1)
+      order by position limit $2) as sent
+    union select * from (select position from socials where nocase(recipient) = nocase($1)
+      order by position limit $2) as received)`;
 const isThere = (place: string): string =>
   `exists (select 1 from users where nocase(username) = nocase(${place}))`;
 // An account that ends meanwhile takes what is being inserted with it.
@@ -94,9 +100,16 @@ export function createSocialStore({
     find: async (id) => found(await reader.first<Row>(selectSocial, id), read),
     list: ({ ofUser, ...page }) =>
       reader.inSnapshot(async (session) => {
-        const from = ofUser === undefined ? 'socials' : `socials where ${isOf}`;
-        const values = ofUser === undefined ? [] : [ofUser];
-        const { rows, total } = await readPage<Row>(session, { columns, from }, values, page);
+        const [from, values, part] =
+          ofUser === undefined
+            ? (['socials', [], '*'] as const)
+            : ([
+                socialsOf,
+                [ofUser, page.limit + page.offset],
+                `=${ofUser.toLowerCase()}`,
+              ] as const);
+        const wanted = { columns, from, kept: { kind: 'social', part } };
+        const { rows, total } = await readPage<Row>(session, wanted, values, page);
         return { socials: rows.flatMap((row) => read(row) ?? []), total };
       }),
     remove: (id) => write('removeSocial', id),

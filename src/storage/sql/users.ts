@@ -230,7 +230,8 @@ export function createUserStore(
         const users = (await reader.all<UserRow>(selectByUsername, username)).map(read);
         return { users: users.slice(offset, offset + limit), total: users.length };
       }
-      const wanted = { columns: userColumns, from: 'users' };
+      const kept = { kind: 'user', part: '*' };
+      const wanted = { columns: userColumns, from: 'users', kept };
       return reader.inSnapshot(async (session) => {
         const { rows, total } = await readPage<UserRow>(session, wanted, [], { limit, offset });
         return { users: rows.map(read), total };

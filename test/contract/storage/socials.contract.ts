@@ -51,6 +51,21 @@ const promises: Promises = {
     assert.deepEqual(payers, [...senders, ...senders]);
   },
 
+  'lists of messages and of accounts count what is left when one goes': async (opened) => {
+    const { users, socials } = opened;
+    await socials.insert([aSocial('self', { recipient: 'ana' }), aSocial('a', { sender: 'bob' })]);
+    await socials.insert([aSocial('b', { sender: 'bob', recipient: 'cleo' }), aSocial('c')]);
+    await socials.remove(socialId('c'));
+    assert.equal((await users.list({ limit: 0, offset: 0 })).total, 3);
+    assert.deepEqual(await idsSeenBy(opened, 'ana'), ['self']);
+    await users.remove(userId('id-ana'));
+    assert.equal((await users.list({ limit: 0, offset: 0 })).total, 2);
+    assert.deepEqual(await idsSeenBy(opened), ['a', 'b']);
+    assert.deepEqual(await idsSeenBy(opened, 'ana'), []);
+    const page = await socials.list({ ofUser: username('bob'), limit: 1, offset: 1 });
+    assert.deepEqual([page.total, ...page.socials.map(({ id }) => id)], [2, 'b']);
+  },
+
   'messages are listed in order of creation, in pages, to sender and recipient': async (opened) => {
     const { socials } = opened;
     await socials.insert([aSocial('z'), aSocial('a', { sender: 'bob', recipient: 'ana' })]);

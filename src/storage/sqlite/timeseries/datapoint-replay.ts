@@ -60,9 +60,9 @@ export function replayLog(parts: {
     }
     const { batch, last } = push;
     const known = Math.min(stored, batch.count);
+    if (known > 0) memtable.passOver(sliceBatch(batch, 0, known), row);
+    if (known === batch.count) return;
     const rest = sliceBatch(batch, known, batch.count);
-    memtable.passOver(sliceBatch(batch, 0, known), row);
-    if (rest.count === 0) return;
     const firstNumber = nextSequenceNumber(series);
     memtable.add(series, rest, row);
     for (let at = 0; at < rest.count; at += 1) {
