@@ -103,7 +103,6 @@ export const engineChoosers: readonly string[] = [
   'src/storage/open-for-commands.ts',
   'src/app/app.ts',
   'src/cli/backup.ts',
-  'src/cli/restore.ts',
   'src/cli/compact.ts',
   'src/cli/data-directory.ts',
   'src/cli/export.ts',

@@ -14,13 +14,13 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'the will of one connection stays when the next one begins elsewhere',
     ...{
-      file: 'src/storage/postgres/shared-sessions.test.ts',
+      file: 'src/storage/postgres/sessions.test.ts',
       test: 'is not lost when the next one begins elsewhere',
       says: /taken along/,
     },
     patches: [
       patch(
-        'src/storage/postgres/shared-sessions.ts',
+        'src/storage/postgres/sessions.ts',
         'where key = $1 and owner <> $2 and (($3 and not is_begun)',
         'where key = $1 and owner <> $2 and ((not $3 and not is_begun)',
       ),
@@ -209,7 +209,7 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'what a process changes of the session of another one is refused',
     ...{
-      file: 'src/storage/postgres/shared-sessions.test.ts',
+      file: 'src/storage/postgres/sessions.test.ts',
       test: 'what others change of a session',
       says: /deep-equal/,
     },

@@ -40,7 +40,7 @@ export const commands: readonly CommandEntry[] = [
     (await import('./backup.ts')).createBackupCommand(),
   ),
   entry('restore', 'put a backup into an empty data directory', async () =>
-    (await import('./restore.ts')).createRestoreCommand(),
+    (await import('./backup.ts')).createRestoreCommand(),
   ),
   entry('doctor', 'check what is stored, measure the disk, and say what to do', async () =>
     (await import('./doctor.ts')).createDoctorCommand(),

@@ -3,7 +3,6 @@ import { loadConfigHere } from '../config/environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Examination } from '../storage/examination/examination.ts';
 import { examine, isDamage } from '../storage/open-for-commands.ts';
-import { formatBytes } from './byte-text.ts';
 import { type DirectoryOption, dataDirOption, knownPlaceOf, placeName } from './data-directory.ts';
 import { sentencesOf } from './failure.ts';
 import { printableLines } from './printable.ts';
@@ -127,4 +126,16 @@ function largestLines({ largest }: Examination): readonly string[] {
     ...lineOf('devices', largest.devices),
     ...lineOf('sensors', largest.sensors),
   ];
+}
+
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** A number of bytes for people: 1.5 MiB. */
+function formatBytes(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  while (value >= 1_024 && unit < units.length - 1) {
+    value /= 1_024;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }

@@ -1,14 +1,14 @@
+import { spawn } from 'node:child_process';
 import { Command } from 'commander';
 import type { RunningApp } from '../app/app.ts';
 import { readVersion } from '../app/version.ts';
 import type { Config } from '../config/config.ts';
-import { loadConfigHere, watchSettings } from '../config/environment-file.ts';
+import { environmentOfOthers, loadConfigHere, watchSettings } from '../config/environment-file.ts';
 import { limits } from '../domain/limits.ts';
 import { saveMemoryWhileIdle } from '../lib/idle-memory.ts';
 import type { Log } from '../lib/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
 import { dataDirOption } from './data-directory.ts';
-import { openInBrowser } from './open-browser.ts';
 import { leaveUnread } from './output.ts';
 import { stopWithNpm, waitForStopSignal } from './stop-signal.ts';
 import { keepYoungGenerationSmall } from './young-objects.ts';
@@ -121,4 +121,28 @@ function announce(
       `  MQTT       ${[app.mqttUrl, app.mqttsUrl ?? []].flat().join(', ')}\n` +
       `  data in    ${engine === 'sqlite' ? directory : 'PostgreSQL'}\n`,
   );
+}
+
+/** The program of each platform that opens an address in the browser that is set there. */
+const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+};
+
+/** Opens an address in the browser and does not wait for it; says in one line if there is none. */
+function openInBrowser(address: string): void {
+  const [program, ...words] = openers[process.platform] ?? ['xdg-open'];
+  const complain = (): void => {
+    process.stderr.write(`kipimo: ${program} could not open a browser\n`);
+  };
+  const child = spawn(program, [...words, address], {
+    detached: true,
+    stdio: 'ignore',
+    env: environmentOfOthers(),
+  });
+  child.once('error', complain);
+  child.once('exit', (code) => {
+    if (code !== 0 && code !== null) complain();
+  });
+  child.unref();
 }

@@ -1,11 +1,11 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { Metric, MqttMetrics, ThreadMemory } from '../domain/metrics.ts';
-import { addEventLoopMetrics } from './event-loop-metrics.ts';
 import { addMemoryMetrics } from './memory-metrics.ts';
 import { createMeters, createMetricsReporter } from './reporter.ts';
 import {
   addBudgetMetrics,
+  addEventLoopMetrics,
   addMqttMetrics,
   addStorageMetrics,
   type StorageMetrics,

@@ -1,13 +1,26 @@
+import type { LogEntry } from '../../domain/members/member-store.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
-import type { SessionStore } from '../../domain/messaging/session-store.ts';
-import { loadAll, loadRetained } from '../sql/load-sessions.ts';
-import { createSessionChanges, type SessionCluster } from '../sql/session-writes.ts';
+import type {
+  Claim,
+  ClaimedSession,
+  ClaimRequest,
+  Elsewhere,
+  SessionStore,
+  SharedSessions,
+} from '../../domain/messaging/session-store.ts';
+import type { DamagedRows } from '../damaged-rows.ts';
+import { loadAll, loadRetained, loadSessions } from '../sql/load-sessions.ts';
+import type { SqlSession } from '../sql/session.ts';
+import { createSessionChanges, insertSession, type SessionCluster } from '../sql/session-writes.ts';
+import type { Row } from '../sql/table.ts';
+import { putWill, type WillRow, willColumns, willsFrom } from '../sql/wills.ts';
 import { tellOthers } from './feed-log.ts';
-import { sessionTables } from './own-tables.ts';
-import { createSharedSessions } from './shared-sessions.ts';
-import { giveSharesBack, settleShares } from './shares.ts';
+import { sessionIndexKey, sessionTables } from './own-tables.ts';
+import { postgresLimits } from './postgres-limits.ts';
+import { applyShares, giveSharesBack, settleShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
+import type { WriteSession } from './writer.ts';
 
 const upsertHeard = `
   insert into mqtt_heard (session, writer, at) values ($1, $2, $3)
@@ -60,4 +73,194 @@ export function createSessionStore(
       onFenced: (listener) => void fenced.add(listener),
     },
   };
+}
+
+const selectOwner = `
+  select session, owner, exists (
+      select from members where member = owner and state = 'serving') as "isServed"
+  from mqtt_sessions where key = $1`;
+/** Of the order in which processes commit. */
+const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as turn`;
+const owns = 'update members set owns = true where member = $1 and not owns';
+const takeSessions = `
+  update mqtt_sessions set owner = $1, term = term + 1, behind = true
+  where session = any($2::bigint[])`;
+const selectHeard = `
+  select session, writer, at from mqtt_heard where session = any($1::bigint[])`;
+const findHeirless = `select 1 as found from members where state <> 'serving' and owns limit 1`;
+const ended = `owner not in (select member from members where state = 'serving')`;
+const selectHeirless = `
+  select session from mqtt_sessions where owner is null or ${ended} order by session limit $1`;
+/** By writer, as the index is: the first places of all, and not all places for the first ones. */
+const selectMissed = `
+  with recursive wrote as (
+    select min(writer) as writer from feed_log
+    union all
+    select (select min(feed_log.writer) from feed_log where feed_log.writer > wrote.writer)
+    from wrote where wrote.writer is not null)
+  select found.writer, found.place, found.text
+  from wrote cross join lateral (
+    select feed_log.writer, feed_log.place, entry as text from feed_log
+    where feed_log.writer = wrote.writer and feed_log.place > $1
+    order by feed_log.place limit $2) as found
+  order by found.place limit $2`;
+const setCaughtUp = `
+  update mqtt_sessions set behind = false where owner = $1 and key = any($2::text[])`;
+const dropHeard = `
+  delete from mqtt_heard where writer not in (select writer from writers)
+    and session in (select session from mqtt_sessions where owner = $1 and key = any($2::text[]))`;
+const ownNoMore = `
+  update members set owns = false where state <> 'serving' and owns
+    and not exists (select from mqtt_sessions where owner = members.member or behind)
+    and not exists (select from mqtt_wills where owner = members.member)`;
+/** Of processes that ended, or that are not asked any more; kept until they were published. */
+const takeWills = `
+  update mqtt_wills set owner = $2, is_begun = false
+  where key = $1 and owner <> $2 and (($3 and not is_begun) or ${ended})
+  returning ${willColumns}`;
+const adoptWills = `
+  update mqtt_wills set owner = $1, is_begun = false where (key, turn) in (
+    select key, turn from mqtt_wills where ${ended} order by key, turn limit $2)
+  returning ${willColumns}`;
+const beginWill = `
+  update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
+
+/** Sessions that several processes have in one database: who has one is in its row. */
+function createSharedSessions({
+  reader,
+  writer,
+  damaged,
+  own: member,
+}: StoreContext & { readonly own: number }): Omit<SharedSessions, 'onFenced' | 'retained'> {
+  let isFirst = true;
+
+  const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
+
+  return {
+    claim: (request) =>
+      writer.call(async (tx) => {
+        const claimed = await claim(tx, request, { member, damaged });
+        if ('owner' in claimed) return claimed;
+        const { key, isForced, will: given } = request;
+        const { turn } = claimed;
+        const place = { key: sessionIndexKey(key), owner: member, turn };
+        const taken = await tx.all<WillRow>(takeWills, place.key, member, isForced);
+        const wills = willsFrom(taken, damaged);
+        if (given !== undefined) await putWill(tx, place, { ...given, turn });
+        if (given !== undefined || wills.length > 0) await tx.run(owns, member);
+        return { ...claimed, wills };
+      }),
+    async adoptWills() {
+      if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
+      return writer.call(async (tx) => {
+        const most = postgresLimits.sessionsPerAdoption;
+        const adopted = willsFrom(await tx.all<WillRow>(adoptWills, member, most), damaged);
+        if (adopted.length > 0) await tx.run(owns, member);
+        return adopted;
+      });
+    },
+    async adopt() {
+      // At the start there may be some without an owner; later a member has ended.
+      if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
+      const adopted = await writer.call(async (tx) => {
+        const found = await tx.all<{ session: number }>(
+          ...[selectHeirless, postgresLimits.sessionsPerAdoption],
+        );
+        if (found.length === 0) await tx.run(ownNoMore);
+        return takeOver(
+          tx,
+          found.map(({ session }) => session),
+          { member, damaged },
+        );
+      });
+      isFirst &&= adopted.length > 0;
+      return adopted;
+    },
+    share: (step) =>
+      writer.call(async (tx) => {
+        const outcomes = await applyShares(tx, member, step);
+        tellOthers(
+          tx,
+          step.notes.map((text) => ({ text })),
+        );
+        return outcomes;
+      }),
+    beginWill: (key, turn) =>
+      writer.call(async (tx) => (await tx.run(beginWill, sessionIndexKey(key), member, turn)) > 0),
+    async missed(after) {
+      const most = postgresLimits.logEntriesPerRead;
+      const entries = await reader.all<LogEntry>(selectMissed, after, most);
+      return { entries, isLast: entries.length < most };
+    },
+    caughtUp: (keys) =>
+      writer.call(async (tx) => {
+        await tx.run(setCaughtUp, member, keysOf(keys));
+        await tx.run(dropHeard, member, keysOf(keys));
+        await tx.run(ownNoMore);
+      }),
+  };
+}
+
+interface Own {
+  readonly member: number;
+  readonly damaged: DamagedRows;
+}
+
+async function claim(
+  tx: WriteSession,
+  request: ClaimRequest,
+  { member, damaged }: Own,
+): Promise<Omit<Claim, 'wills'> | Elsewhere> {
+  const key = sessionIndexKey(request.key);
+  const row = await tx.first<{ session: number; owner: number | null; isServed: boolean }>(
+    ...[selectOwner, key],
+  );
+  const owner = row?.isServed === true ? row.owner : null;
+  const isOwn = row?.owner === member;
+  if (owner !== null && !isOwn && !request.isForced) return { owner };
+  const turn = (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
+  tellOthers(tx, [{ text: request.note(turn) }]);
+  if (row === undefined) {
+    if (request.expirySeconds === 0) return { turn };
+    await tx.run(owns, member);
+    await insertSession(tx, sessionTables(member), request);
+    return { turn };
+  }
+  if (isOwn && request.isKnown) return { turn };
+  const [session] = await takeOver(tx, [row.session], { member, damaged });
+  return { turn, ...(session !== undefined && { session }) };
+}
+
+/** Makes sessions this member's, and answers what is kept of them. */
+async function takeOver(
+  tx: SqlSession,
+  rows: readonly number[],
+  { member, damaged }: Own,
+): Promise<readonly ClaimedSession[]> {
+  if (rows.length === 0) return [];
+  await tx.run(owns, member);
+  await tx.run(takeSessions, member, rows);
+  const heard = Map.groupBy(
+    await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
+    ({ session }) => session,
+  );
+  const sessions = await loadSessions(tx, damaged, { rows, also: ', since, places' });
+  return sessions.map(({ row, session, subscribed }) => ({
+    ...session,
+    since: new Map(
+      subscribed.flatMap((one) => {
+        const since = damaged.read('mqtt_subscriptions', row, () => sinceFrom(one));
+        return since === undefined ? [] : [[String(one['filter']), since] as const];
+      }),
+    ),
+    heard: new Map((heard.get(row) ?? []).map(({ writer, at }) => [writer, at])),
+  }));
+}
+
+/** Where the log of a writer was when the subscription was made. */
+function sinceFrom({ since, places }: Row): (writer: number) => number {
+  // Of a version before, which commits in the order of places.
+  if (places === '') return () => Number(since);
+  const known = new Map(Object.entries(JSON.parse(String(places)) as Record<string, number>));
+  return (writer) => known.get(String(writer)) ?? 0;
 }

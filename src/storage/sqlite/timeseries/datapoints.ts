@@ -35,8 +35,7 @@ import { createFlusher, type Flusher, type FlusherOptions } from './flusher.ts';
 import { createHourReader, type HourReader } from './hour-reader.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
 import { timeAt } from './memtable-columns.ts';
-import { createPendingBatch, type Staging } from './pending-batch.ts';
-import { clearStaged } from './pending-push.ts';
+import { clearStaged, createPendingBatch, type Staging } from './pending-batch.ts';
 import {
   createSeriesTable,
   moveLast,
