@@ -324,12 +324,8 @@ export const refusalPatterns = {
   not_one_of: [
     '{field} must be one of {allowed}, got {got}',
     'unknown right {got}: use {allowed}',
-    'the value type must be one of {allowed}',
     '{field} must be true or false, got {got}',
     '{field} must be true or false',
-    'visibility must be public or private',
-    'measures must be gauge, counter or amount',
-    'status must be active or inactive',
   ],
   not_a_number: [
     '{field} must be a whole number from {min}, got {got}',

@@ -160,10 +160,18 @@ function readParameter(name: string, schema: QuerySchemaNode, text: string): unk
     if (text === 'true' || text === 'false') return text === 'true';
     throw invalid(`${name} must be true or false, got ${shown(text)}`);
   }
-  if (schema.enum !== undefined && !schema.enum.includes(text)) {
-    throw invalid(`${name} must be one of ${schema.enum.join(', ')}, got ${shown(text)}`);
-  }
-  return text;
+  return schema.enum === undefined ? text : readWord(name, schema.enum, text);
+}
+
+/** The word that the text is, one of these. */
+export function readWord<Word extends string>(
+  name: string,
+  words: readonly Word[],
+  text: string,
+): Word {
+  const word = words.find((known) => known === text);
+  if (word !== undefined) return word;
+  throw invalid(`${name} must be one of ${words.join(', ')}, got ${shown(text)}`);
 }
 
 function readInteger(name: string, schema: QuerySchemaNode, text: string): number {

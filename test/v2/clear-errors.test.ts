@@ -41,6 +41,27 @@ test('parameters that others call so are named, not passed over', async () => {
   }
 });
 
+test('a field that is none of its words says which these are, and what was read', async () => {
+  const actuator = { id: 'pump' };
+  assertDone(await ama()({ method: 'POST', path: '/devices/farm/actuators', json: actuator }));
+  const action = { usernames: ['ama'], channels: ['sms'], message: 'm' };
+  const rule = { condition: { devices: ['farm'], sensors: ['TC'] }, action };
+  const { text: id } = await ama()({ method: 'POST', path: '/notifications', json: rule });
+  for (const [path, words] of [
+    ['/devices/farm/visibility', 'public, private'],
+    ['/devices/farm/sensors/TC/measures', 'gauge, counter, amount'],
+    ['/devices/farm/actuators/pump/value_type', 'string, number, bool, null, object, array'],
+    [`/notifications/${id}/status`, 'active, inactive'],
+  ] as const) {
+    const saying = new RegExp(`${path.split('/').at(-1)} must be one of ${words}, got "Meter"`);
+    const refused = await ama()({
+      ...{ method: 'PUT', path, headers: { 'content-type': 'text/plain' }, body: 'Meter' },
+    });
+    assertRefused(refused, 400, { saying });
+    assert.equal((refused.json as { code: string }).code, 'not_one_of');
+  }
+});
+
 test('a time that the clocks left out is refused with the one to write', async () => {
   const path = '/devices/farm/sensors/TC/values?timezone=Europe/Berlin';
   const headers = { 'content-type': 'text/csv' };

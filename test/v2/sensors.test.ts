@@ -156,7 +156,7 @@ test('what a sensor measures is said when made or later, and kept on replacement
   const inDevice = (json as { sensors: { id: string }[] }).sensors.find(({ id }) => id === 'M');
   assert.deepEqual(inDevice, { id: 'M', measures: 'counter' });
   for (const body of ['meter', '"Counter"', '["gauge"]', '1']) {
-    const saying = /gauge, counter or amount|text/;
+    const saying = /gauge, counter, amount, got "|text/;
     assertRefused(await put('M/measures', body, 'application/json'), 400, { saying, of: body });
   }
   const wrong = { method: 'POST', path: sensors, json: { id: 'M', measures: 'rain' } };

@@ -101,11 +101,7 @@ const SettingQuery = Type.Object({
   ),
 });
 
-const typeBody = wordBody(
-  actuatorValueTypes,
-  `the value type must be one of ${actuatorValueTypes.join(', ')}`,
-  (valueType) => ({ valueType }),
-);
+const typeBody = wordBody('value_type', actuatorValueTypes, (valueType) => ({ valueType }));
 
 const actuatorFields: readonly Field<ActuatorChanges>[] = [
   { name: 'name', body: textBody((name) => ({ name })) },

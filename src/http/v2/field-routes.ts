@@ -5,6 +5,7 @@ import { parseUsername, type Username } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { visibilities } from '../../wire/device.ts';
 import { LocationMessage, parseLocation, readMeta } from '../../wire/fields.ts';
+import { readWord } from '../../wire/validation.ts';
 import { type BareBody, bareBody, bareJson, bareText, type ReadBody } from '../body.ts';
 import type { Params, Route, TaggedRoutes } from '../route.ts';
 
@@ -42,24 +43,22 @@ export const metaBody = bareBody(Type.Unknown(), (body) => {
   return { meta: value === null ? undefined : readMeta(value) };
 });
 
-export const visibilityBody = bareBody(Type.Enum([...visibilities], { type: 'string' }), (body) => {
-  const text = requiredText(body).trim();
-  const visibility = visibilities.find((word) => word === text);
-  if (visibility === undefined) throw invalid('visibility must be public or private');
-  return { visibility };
-});
+export const visibilityBody = bareBody(
+  Type.Enum([...visibilities], { type: 'string' }),
+  (body) => ({
+    visibility: readWord('visibility', visibilities, requiredText(body).trim()),
+  }),
+);
 
 /** A field that is one of these words. A JSON null removes it; `"null"` is the word null. */
 export const wordBody = <Word extends string, Value>(
+  name: string,
   words: readonly Word[],
-  refusal: string,
   read: (word: Word | undefined) => Value,
 ): ReadBody<Value> =>
   bareBody(Type.Enum([...words], { type: 'string' }), (body) => {
     const text = optionalText(body)?.trim();
-    const word = words.find((known) => known === text);
-    if (text !== undefined && word === undefined) throw invalid(refusal);
-    return read(word);
+    return read(text === undefined ? undefined : readWord(name, words, text));
   });
 
 export const locationBody = bareBody(LocationMessage, (body) => {

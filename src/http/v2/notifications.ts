@@ -22,6 +22,7 @@ import {
   readNotification,
   readNotificationChanges,
 } from '../../wire/notification.ts';
+import { readWord } from '../../wire/validation.ts';
 import { bare, json } from '../answer.ts';
 import { bareBody, messageBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
@@ -128,12 +129,9 @@ function idToDelete(params: Params): NotificationId {
   }
 }
 
-const statusBody = bareBody(Type.String(), (body) => {
-  const text = requiredText(body).trim();
-  const status = notificationStatuses.find((word) => word === text);
-  if (status !== undefined) return status;
-  throw new DomainError('invalid', 'status must be active or inactive');
-});
+const statusBody = bareBody(Type.String(), (body) =>
+  readWord('status', notificationStatuses, requiredText(body).trim()),
+);
 
 function changeRoutes({ notifications }: Services): readonly Route[] {
   return [

@@ -76,9 +76,7 @@ const sensorFields: readonly Field<SensorChanges>[] = [
   { name: 'unit', body: textBody((unit) => ({ unit })) },
   {
     name: 'measures',
-    body: wordBody(measuresWords, 'measures must be gauge, counter or amount', (measures) => ({
-      measures,
-    })),
+    body: wordBody('measures', measuresWords, (measures) => ({ measures })),
   },
   {
     name: 'calib',
