@@ -132,6 +132,7 @@ test('sums keep what rounding would take', async () => {
   const long = series(-1.2345678901234567, 1.3);
   assert.deepEqual(await valuesOf(long, 'sum'), [[0.0654321098765434]]);
   assert.deepEqual(await valuesOf(series(1e100, 1, -1e100), 'sum'), [[1]]);
+  assert.deepEqual(await valuesOf(series(1e16, 0.5, -1e16), 'sum'), [[0.5]]);
 });
 
 test('a sum beyond the range of a double is left out', async () => {

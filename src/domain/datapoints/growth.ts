@@ -186,7 +186,8 @@ export function significant(number: number): number {
 /** The sum of so many numbers up to `largest`, without what these leave where they cancel out. */
 export function withoutRest(sum: number, largest: number, count: number): number {
   if (largest <= Math.abs(sum)) return sum;
-  const scale = powersOfTen[significantDigits - 1 - Math.floor(Math.log10(largest))] ?? 1;
+  const scale = powersOfTen[significantDigits - 1 - Math.floor(Math.log10(largest))];
+  if (scale === undefined) return sum;
   const near = Math.round(sum * scale) / scale;
   return Math.abs(near - sum) <= count * largest * Number.EPSILON ? near + 0 : sum;
 }
