@@ -111,6 +111,26 @@ test('only JSON numbers are calibrated', async () => {
   assert.deepEqual(await lastOf('Mixed'), [110, 110]);
 });
 
+test('a number of more digits than a double holds is calibrated, too', async () => {
+  const path = `${sensors}/Long/values`;
+  await addWith('Long', [1]);
+  // As C prints 20 digits behind the point.
+  const digits = '21.30000000000000071054';
+  const body = `[{"value": ${digits}}, {"value": 12345678901234567890}]`;
+  const headers = { 'content-type': 'application/json' };
+  assertDone(await service.call({ method: 'POST', path, body, headers }));
+  assertDone(await put('Long', calib));
+  const large = 2 * Number('12345678901234567890') + 10;
+  assert.deepEqual(await valuesOf('Long'), [12, 52.6, large]);
+  assert.deepEqual(await lastOf('Long'), [large, large]);
+  const { json } = await service.call({ path: `${path}?aggregate=first,min,avg&lastN=3` });
+  const avg = Number(((12 + 52.6 + large) / 3).toPrecision(15));
+  assert.deepEqual(json, [{ ...(json as object[])[0], first: 12, min: 12, avg }]);
+  assertDone(await put('Long', { linear: { ...calib.linear, enabled: false } }));
+  const { text } = await service.call({ path });
+  assert.ok(text.includes(digits) && text.includes('12345678901234567890'), text);
+});
+
 test('a calibration that is not enabled changes nothing, until it is', async () => {
   await addWith('Off', [50], { calib: { linear: { enabled: false, ...ends } } });
   assert.deepEqual(await valuesOf('Off'), [50]);

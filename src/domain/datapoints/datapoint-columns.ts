@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { asNumber } from '../../lib/json.ts';
 import { type Calibration, calibrate, isApplied } from '../devices/calibration.ts';
-import { type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
+import { calibratedDatapoint, type Datapoint, orderTime, type SensorRef } from './datapoint.ts';
 
 /** Datapoints column by column: a reader of numbers only needs no object for each. */
 export interface DatapointColumns {
@@ -64,13 +64,7 @@ export function calibratedColumns(
   const numbers = columns.numbers.map((number) =>
     Number.isNaN(number) ? number : Number(calibrate(calibration, number)),
   );
-  const at = (row: number): Datapoint => {
-    const datapoint = columns.at(row);
-    const number = numbers[row];
-    return number === undefined || Number.isNaN(number)
-      ? datapoint
-      : { ...datapoint, value: number };
-  };
+  const at = (row: number): Datapoint => calibratedDatapoint({ calibration }, columns.at(row));
   return { ...columns, numbers, at };
 }
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { JsonValue } from '../../lib/json.ts';
-import { calibrate } from '../devices/calibration.ts';
+import { isBigNumber, type JsonValue } from '../../lib/json.ts';
+import { calibrate, isApplied } from '../devices/calibration.ts';
 import type { Sensor } from '../devices/device.ts';
 import type { CorrectionId, DeviceId, SensorId } from '../ids.ts';
 
@@ -43,10 +43,12 @@ export function lastAmong<One extends Pick<Datapoint, 'timestamp'>>(
 
 /** The datapoint as the sensor's calibration shows it; the stored one stays as it is. */
 export function calibratedDatapoint(
-  sensor: Pick<Sensor, 'calibration'>,
+  { calibration }: Pick<Sensor, 'calibration'>,
   datapoint: Datapoint,
 ): Datapoint {
-  if (sensor.calibration === undefined) return datapoint;
-  const value: JsonValue = calibrate(sensor.calibration, datapoint.value);
-  return value === datapoint.value ? datapoint : { ...datapoint, value };
+  if (!isApplied(calibration)) return datapoint;
+  const { value } = datapoint;
+  // A number of more digits than a double holds is calibrated as the double next to it.
+  const real = calibrate(calibration, isBigNumber(value) ? Number(value.rawJSON) : value);
+  return real === value ? datapoint : { ...datapoint, value: real };
 }
