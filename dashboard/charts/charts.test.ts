@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { chartLimits } from './chart-limits.ts';
+import type { Palette } from './colors.ts';
 import {
   appendPoint,
   columnsOfBuckets,
@@ -12,7 +13,7 @@ import {
 } from './columns.ts';
 import { chooseInterval } from './intervals.ts';
 import { joinLines } from './joined.ts';
-import { timeLabels } from './plot-options.ts';
+import { type PlotLook, plotOptions, timeLabels } from './plot-options.ts';
 import { panned, presetRange, rangeBefore, rangeBetween, spanOf, zoomed } from './ranges.ts';
 import { instantsOf, movedCursor, readingAt } from './readout.ts';
 import { barEnds, scaleEnds } from './scales.ts';
@@ -252,4 +253,21 @@ test('a finger near a peak means the peak, and elsewhere what is nearest', () =>
   const averaged = [{ index: 3, low: 2, high: 9 }, ...line([4, 4])];
   assert.equal(outstandingIndex([line([20, 21]), averaged], 10), 3);
   assert.equal(outstandingIndex([[]], 10), undefined);
+});
+
+test('beside a plot that carries the times of texts alone stand no numbers', () => {
+  const ink = '#000';
+  const palette: Palette = {
+    ink,
+    quiet: ink,
+    line: ink,
+    alert: ink,
+    textPx: 13,
+    series: () => ink,
+  };
+  const common = { isThinned: false, isBars: false, hasTimes: true, isNarrow: true, palette };
+  const look: PlotLook = { ...common, lines: [], firings: [], zone: 'UTC', language: 'en' };
+  const values = plotOptions(look).axes?.[1]?.values;
+  assert.ok(typeof values === 'function');
+  assert.deepEqual(Reflect.apply(values, undefined, [undefined, [0]]), []);
 });

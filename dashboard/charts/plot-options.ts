@@ -175,14 +175,16 @@ export function timeLabels(
   });
 }
 
-function valueAxis({ palette, language, isNarrow }: PlotLook): uPlot.Axis {
+/** Numbers, but none beside a plot that carries the times of texts alone. */
+function valueAxis({ palette, language, isNarrow, lines }: PlotLook): uPlot.Axis {
   return {
     ...axisLook(palette),
     scale: valueScale,
     side: 3,
     size: isNarrow ? narrowAxisPx : axisPx,
     space: 28,
-    values: (_plot, splits) => splits.map((value) => axisNumber(value, language)),
+    values: (_plot, splits) =>
+      lines.length === 0 ? [] : splits.map((value) => axisNumber(value, language)),
   };
 }
 
