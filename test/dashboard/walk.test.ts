@@ -31,6 +31,9 @@ for (const width of Object.keys(widths) as Width[]) {
     await page.getByText(`${friend} has no access any more`).waitFor();
     await friendPage.reload();
     await friendPage.getByRole('heading', { name: 'This device is private' }).waitFor();
+    // Who is logged in need not log in, but may be somebody else here.
+    await friendPage.getByText(`Logged in as ${friend}`).waitFor();
+    assert.equal(await friendPage.getByText('If it is yours').count(), 0);
     await logOut(page, width);
     await page.context().close();
     await friendPage.context().close();

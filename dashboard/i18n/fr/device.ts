@@ -17,8 +17,8 @@ export const device: Translation<'device'> = {
   ownedBy: 'de {name}',
   byGateway: 'par la passerelle {name}',
   forbiddenTitle: 'Cet appareil est privé',
-  forbiddenText:
-    'Demandez à son propriétaire de le partager avec vous. S’il est à vous, connectez-vous.',
+  forbiddenText: 'Demandez à son propriétaire de le partager avec vous.',
+  forbiddenLogin: 'S’il est à vous, connectez-vous.',
   goneTitle: 'Cet appareil a été supprimé',
   goneText: 'Vous avez vu son dernier état. Plus rien n’en est conservé.',
   unsharedTitle: 'Cet appareil n’est plus partagé avec vous',

@@ -91,12 +91,19 @@ function WhyNot({
     return <ErrorBox error={error} {...(reload !== undefined && { onRetry: reload })} />;
   }
   const { status } = error;
+  const name = username.value ?? '';
+  const isGuest = name === '';
   const kind = status === 403 ? (wasSeen ? 'unshared' : 'forbidden') : wasSeen ? 'gone' : 'missing';
   return (
     <div class="empty">
       <h1>{t(`device.${kind}Title`)}</h1>
       <p class="quiet">{t(`device.${kind}Text`)}</p>
-      {status === 403 && username.value === undefined ? (
+      {kind === 'forbidden' && (
+        <p class="quiet">
+          {isGuest ? t('device.forbiddenLogin') : t('shell.loggedInAs', { name })}
+        </p>
+      )}
+      {status === 403 && isGuest ? (
         <a class="button button-main" href="/login">
           {t('shell.login')}
         </a>
