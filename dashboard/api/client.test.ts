@@ -159,9 +159,17 @@ test('a refusal keeps the words of the service, and how long to wait', async () 
   });
 });
 
-test('an answer that is no JSON, as of a proxy, is an internal error', async () => {
-  const { client } = setUp([new Response('<h1>Bad gateway</h1>', { status: 502 })]);
-  await assert.rejects(client.getJson({ path: '/a' }), { status: 502, code: 'internal' });
+test('an answer that is no JSON is an internal error', async () => {
+  const { client } = setUp([new Response('<h1>Oh</h1>', { status: 500 })]);
+  await assert.rejects(client.getJson({ path: '/a' }), { status: 500, code: 'internal' });
+});
+
+test('a proxy whose service does not answer is as good as no network', async () => {
+  const statuses = [502, 503, 504];
+  const { client } = setUp(statuses.map((status) => new Response('<h1>Oh</h1>', { status })));
+  for (const status of statuses) {
+    await assert.rejects(client.getJson({ path: '/a' }), { status, code: 'offline' });
+  }
 });
 
 test('a page knows how many there are in all', async () => {

@@ -269,6 +269,8 @@ async function errorOf(response: Response): Promise<ApiError> {
     return new ApiError({ status, code, description: sentence, exact, retryAfterSeconds });
   } catch {
     const description = text.slice(0, 200) || response.statusText;
-    return new ApiError({ status, code: 'internal', description, retryAfterSeconds });
+    // A proxy says that the service behind it does not answer, as when it starts again.
+    const code = status > 501 ? 'offline' : 'internal';
+    return new ApiError({ status, code, description, retryAfterSeconds });
   }
 }

@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
-import { isOffline } from '../api/api-error.ts';
+import { ApiError, isOffline } from '../api/api-error.ts';
 import { errorSentence } from '../api/error-sentence.ts';
 import { apiPaths } from '../api/paths.ts';
 import { t } from '../i18n/i18n.ts';
+import { mayPass, pauseMs } from './recovery.ts';
 import { api, username } from './session.ts';
 import { showToast } from './toasts.ts';
 
@@ -36,6 +37,10 @@ export async function sendTyped(value: TypedValue): Promise<'sent' | 'kept'> {
 }
 
 let isSending = false;
+/** As after so many attempts: the next one is no haste. */
+const longWait = 9;
+
+const hasEnded = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
 /** Sends what waits, one after the other, until one has to wait on. */
 export async function sendWaiting(): Promise<void> {
@@ -48,7 +53,9 @@ export async function sendWaiting(): Promise<void> {
         () => undefined,
         (error: unknown) => error,
       );
-      if (isOffline(refusal)) return;
+      // A service that is busy or starts, or a login that has ended, refuses no value for good.
+      if (mayPass(refusal)) setTimeout(() => void sendWaiting(), pauseMs(longWait));
+      if (mayPass(refusal) || hasEnded(refusal)) return;
       keep(waitingValues.peek().slice(1));
       if (refusal !== undefined) showToast(errorSentence(refusal, t));
     }

@@ -80,3 +80,29 @@ browserTest('what is typed without network is kept, and sent when it is back', a
   assert.equal(await page.getByText('for the network').count(), 0);
   await page.context().close();
 });
+
+browserTest('what was typed without network outlives a service that is busy', async () => {
+  const page = await stage.visit({ username: 'ama', width: 'phone' });
+  await page.goto('/devices/gauge/send?by=hand');
+  await page.getByLabel('Value (mm)').waitFor();
+  await page.context().setOffline(true);
+  const began = Date.now();
+  await page.getByLabel('Value (mm)').fill('7');
+  await page.getByRole('button', { name: 'Save the value' }).click();
+  await page.getByText('1 value waits').waitFor();
+  const path = '**/sensors/RA/value';
+  const json = { error: 'unavailable', description: 'starting' };
+  await page.route(path, (route) => route.fulfill({ status: 503, json }));
+  await page.context().setOffline(false);
+  await Promise.all([page.waitForResponse(path), page.goto('/devices/gauge')]);
+  await page.waitForTimeout(500);
+  await page.unroute(path);
+  await page.goto('/devices/gauge');
+  await page.locator('.tile-value', { hasText: '7' }).waitFor();
+  const rain = (await stored('RA')).filter(({ timestamp }) => Date.parse(timestamp) >= began);
+  assert.deepEqual(
+    rain.map(({ value }) => value),
+    [7],
+  );
+  await page.context().close();
+});
