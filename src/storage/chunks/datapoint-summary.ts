@@ -158,30 +158,30 @@ function createWalk({ chunks, unflushed, page }: PageSource, options: SummariseO
 /** The parts of a step, and where it ends. */
 function createParts(page: Page, options: SummariseOptions) {
   const parts: SummarisedPart[] = [];
-  let { skip, limit } = page;
+  let { skip } = page;
   let run: { stretches: Stretches; from: number; to: number } | undefined;
   let [rows, decoded, stretchCount, characters, taken] = [0, 0, 0, 0, 0];
   // The last order time, and how many of it were skipped or taken; none: the next one is later.
-  let lastTime = Number.NEGATIVE_INFINITY;
-  let seen = 0;
+  // Fields, as V8 makes a new object of each double that a variable of a closure is set to.
+  const end = { limit: page.limit, time: Number.NEGATIVE_INFINITY, seen: 0 };
 
   function see(time: number, count: number, isClosed: boolean): void {
-    seen = isClosed ? 0 : time === lastTime ? seen + count : count;
-    lastTime = isClosed ? time + 1 : time;
+    end.seen = isClosed ? 0 : time === end.time ? end.seen + count : count;
+    end.time = isClosed ? time + 1 : time;
   }
 
   return {
     putColumns(columns: Columns): void {
       const skipped = Math.min(skip, columns.count);
-      const count = Math.min(limit, columns.count - skipped);
+      const count = Math.min(end.limit, columns.count - skipped);
       skip -= skipped;
-      limit -= count;
-      const end = skipped + count;
-      if (end === 0) return;
-      const last = columns.times[end - 1] ?? 0;
-      see(last, end - rowFrom(columns.times, last), false);
+      end.limit -= count;
+      const endRow = skipped + count;
+      if (endRow === 0) return;
+      const last = columns.times[endRow - 1] ?? 0;
+      see(last, endRow - rowFrom(columns.times, last), false);
       if (count === 0) return;
-      const slice = sliceColumns(columns, skipped, end);
+      const slice = sliceColumns(columns, skipped, endRow);
       run = undefined;
       parts.push(toDatapointColumns(slice));
       rows += count;
@@ -196,11 +196,11 @@ function createParts(page: Page, options: SummariseOptions) {
         run = { stretches, from: at, to: at + 1 };
         parts.push(run satisfies StretchRun);
       }
-      limit -= count;
+      end.limit -= count;
       taken += count;
       stretchCount += 1;
-      const end = stretches.ends[at] ?? 0;
-      see(end, count, stretches.starts[at] !== end);
+      const last = stretches.ends[at] ?? 0;
+      see(last, count, stretches.starts[at] !== last);
     },
     taken: (): number => taken,
     /** So many datapoints were decoded for those of a block that are handed over. */
@@ -213,21 +213,21 @@ function createParts(page: Page, options: SummariseOptions) {
       skip -= count;
       return true;
     },
-    takesWhole: (count: number): boolean => skip === 0 && count <= limit,
+    takesWhole: (count: number): boolean => skip === 0 && count <= end.limit,
     /** Whether the step ends here, before what comes at `next`. */
     isOver(next: number): boolean {
-      if (limit === 0) return true;
+      if (end.limit === 0) return true;
       const isFull =
         rows >= options.rowsMax ||
         // A step that ends before it gave anything would never end.
         (taken > 0 && decoded >= decodedPerRow * options.rowsMax) ||
         stretchCount >= stretchesPerStep ||
         characters >= options.charactersMax;
-      return isFull && skip === 0 && next >= lastTime;
+      return isFull && skip === 0 && next >= end.time;
     },
     step(): SummarisedStep {
-      if (limit === 0) return { parts };
-      return { parts, next: { ...page, from: lastTime, skip: seen, limit } };
+      if (end.limit === 0) return { parts };
+      return { parts, next: { ...page, from: end.time, skip: end.seen, limit: end.limit } };
     },
     lastStep: (): SummarisedStep => ({ parts }),
   };
