@@ -87,6 +87,7 @@ let underWay: LongJson[] | undefined;
 
 /** As JSON.stringify, but long values within are not read. */
 export function writeJson(value: unknown): string {
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   return value instanceof LongJson ? value.text : partsOf(value).join('');
 }
 

@@ -122,12 +122,12 @@ export const sensorBucketIds = (
 ): string => `"${deviceId}":"${sensor.deviceId}","${sensorId}":"${sensor.sensorId}"`;
 
 function createFieldsWriter(plan: AggregationPlan): (bucket: Bucket) => string {
-  const keys = keysOf(plan);
+  const names = keysOf(plan).map((key) => `,"${key}":`);
   return ({ start, values }) => {
-    const fields = values.map((value, at) =>
-      value === undefined ? '' : `,"${keys[at]}":${writeJson(value)}`,
-    );
-    return `"timestamp":"${formatTimestamp(start)}"${fields.join('')}`;
+    let text = `"timestamp":"${formatTimestamp(start)}"`;
+    for (let at = 0; at < names.length; at += 1)
+      text += values[at] === undefined ? '' : names[at] + writeJson(values[at]);
+    return text;
   };
 }
 
