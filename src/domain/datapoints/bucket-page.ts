@@ -128,19 +128,18 @@ async function takePage(
     if (pace.isOver()) await pace.rest();
   }
   const buckets: SensorBucket[] = [];
-  for (let at = 0; buckets.length < count; at += 1) {
-    const top = merge.run(1);
-    const bucket = top?.step[top.from];
-    const source = sources[top?.place ?? -1];
-    if (bucket === undefined || source === undefined) break;
-    if (at >= first) {
-      const refusal = room.take([bucket]);
-      if (refusal !== undefined) throw refusal;
-      buckets.push({ sensor: source.ref, bucket });
-    }
-    const fetched = merge.pass(1);
-    if (fetched !== undefined) await fetched;
-    if (at % bucketsPerLook === 0 && pace.isOver()) await pace.rest();
+  for (let at = 0; buckets.length < count; ) {
+    const wanted = at < first ? first - at : count - buckets.length;
+    const run = merge.run(Math.min(bucketsPerLook, wanted));
+    const source = sources[run?.place ?? -1];
+    if (run === undefined || source === undefined) break;
+    const found = run.step.slice(run.from, run.to);
+    const refusal = at < first ? undefined : room.take(found);
+    if (refusal !== undefined) throw refusal;
+    if (at >= first) buckets.push(...found.map((bucket) => ({ sensor: source.ref, bucket })));
+    at += found.length;
+    await merge.pass(found.length);
+    if (pace.isOver()) await pace.rest();
   }
   return page.order === 'asc' ? buckets : buckets.reverse();
 }
