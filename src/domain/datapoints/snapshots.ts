@@ -90,9 +90,10 @@ export function createSnapshots(options: SnapshotParts) {
   const { devices, store, datapoints, grants, access, longWork } = options;
 
   function withLastValues(
+    actor: Actor,
     device: Device,
     values: BriefLastValues,
-    { isCalibrated, pace }: ValueOptions & { readonly pace: Pace },
+    { isCalibrated }: ValueOptions = {},
   ): DeviceSnapshot {
     const shown = (sensor: Sensor, last: Datapoint): Datapoint =>
       isCalibrated === false ? last : calibratedDatapoint(sensor, last);
@@ -108,24 +109,20 @@ export function createSnapshots(options: SnapshotParts) {
       },
       async largeValueOf(sensor) {
         // Read one large value at a time, over all requests: each may be several megabytes.
-        await pace.rest();
+        await longWork.paceOf(actor).rest();
         const last = await datapoints.lastValue({ deviceId: device.id, sensorId: sensor.id });
         return last && shown(sensor, last);
       },
     };
   }
 
-  async function snapshotOf(
-    actor: Actor,
-    found: Device,
-    options?: ValueOptions,
-  ): Promise<DeviceSnapshot> {
+  async function snapshotOf(actor: Actor, found: Device, options?: ValueOptions) {
     const device = shownTo(actor, found);
     const maySee = await access.allows(actor, 'devices-data:view', deviceResource(device));
     if (!maySee) return withoutValues(device);
     if (device.sensors.length === 0) return { device, ...absent };
     const values = await datapoints.briefLastValues([device.id]);
-    return withLastValues(device, values, { ...options, pace: longWork.paceOf(actor) });
+    return withLastValues(actor, device, values, options);
   }
 
   const viewerOf = (actor: Actor): Promise<Viewer> =>
@@ -148,7 +145,8 @@ export function createSnapshots(options: SnapshotParts) {
       const shown = new Set(readable);
       yield found.map((one) => {
         const device = shownTo(actor, one);
-        return shown.has(one) ? withLastValues(device, values, options) : withoutValues(device);
+        if (!shown.has(one)) return withoutValues(device);
+        return withLastValues(actor, device, values, options);
       });
       if (ids.length > 0) await options.pace.rest();
     }

@@ -20,7 +20,7 @@ import {
 } from '../../wire/device.ts';
 import { deviceTexts, wholeDeviceText } from '../../wire/device-text.ts';
 import { RefusalMessage, refusalToWire } from '../../wire/refusal.ts';
-import { done, json, jsonType, text, written } from '../answer.ts';
+import { done, json, jsonType, written } from '../answer.ts';
 import { asSent, bareBody, bareJson, jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import {
@@ -87,7 +87,7 @@ export function deviceRoutes({ devices, snapshots, refusedPushes }: Services): r
         const whole = wholeDeviceText(snapshot, spelling);
         return whole === undefined
           ? written(jsonType, deviceTexts(inOneStep([snapshot]), spelling))
-          : { ...text(jsonType, whole.text), whole };
+          : { kind: 'text', contentType: jsonType, text: whole.text, headers: {}, whole };
       },
     }),
     route.delete('/devices/:device_id', {
