@@ -26,7 +26,6 @@ import {
 } from './config-kinds.ts';
 
 const logLevels = ['error', 'warn', 'info', 'debug', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /** A key of the environment; the documentation is made from it. */
 export interface ConfigKey<Value = unknown> {
