@@ -169,6 +169,25 @@ describe('changes of datapoints beside others', { skip: noPostgres, timeout: 60_
     await checkWhole(url);
   });
 
+  test('lock a sensor that was made anew while they waited for the one before', async () => {
+    await using several = await openSeveral('plane_anew');
+    await using other = await connectTo(several.url);
+    await other.run(`
+      create function slow() returns trigger language plpgsql as $$
+        begin perform pg_sleep(1.5); return null; end $$;
+      create trigger slow before insert on hot execute function slow();
+      begin; update sensors set series = default where sensor_id = 'a'`);
+    const waiting = several.one.datapoints.append([pushTo('a', 1)]);
+    assert.ok(await stillWaits(waiting));
+    await other.run('commit');
+    const isInserting = "select from pg_stat_activity where wait_event = 'PgSleep'";
+    while ((await other.run(isInserting)).rowCount === 0) await wait(10);
+    const removing = other.run(lockSensor('a'));
+    assert.ok(await stillWaits(removing), 'it was not locked');
+    assert.equal((await waiting)[0]?.kind, 'stored');
+    await removing;
+  });
+
   test('under way are waited for by a process that joins', async () => {
     await using several = await openSeveral('plane_join', 1);
     const { one, open, url } = several;

@@ -162,7 +162,7 @@ export async function appendPushes(
 ): Promise<Appended> {
   const { limits } = looking;
   const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
-  const states = await statesOf(session, batch);
+  const states = await statesOf(session, batch, looking.own);
   const ids = await findIds(session, batch);
   for (let from = 0; from < states.length; from += limits.seriesPerLook) {
     const some = states.slice(from, from + limits.seriesPerLook);
@@ -261,6 +261,7 @@ async function rowsOf(
 async function statesOf(
   session: WriteSession,
   batch: readonly Push[],
+  own: number | undefined,
 ): Promise<readonly SeriesState[]> {
   const sensors = new Map<string, { readonly sensor: SensorRef; readonly places: number[] }>();
   for (const [place, sensor] of batch.entries()) {
@@ -271,15 +272,12 @@ async function statesOf(
     else known.places.push(place);
   }
   const asked = [...sensors.values()];
-  const found = await session.all<{
-    place: number;
-    bucket: number;
-    series: number;
-    arrivals: number;
-    newest: number | null;
-    last_received: number | null;
-  }>(
-    selectSensors,
+  const found = await session.all<
+    Record<'place' | 'bucket' | 'series' | 'arrivals', number> &
+      Record<'newest' | 'last_received', number | null>
+  >(
+    // One that was removed and made anew since the commit locked its sensors has another row.
+    own === undefined ? selectSensors : `${selectSensors} for no key update of sensors`,
     asked.map(({ sensor }) => sensor.deviceId),
     asked.map(({ sensor }) => sensor.sensorId),
   );
