@@ -13,8 +13,11 @@ const spreads = [
   { meaning: 'half to each of two', processes: 2, pushedTo: 2 },
   { meaning: 'a third to each of three', processes: 3, pushedTo: 3 },
 ] as const;
-const allKinds = ['plain', 'calm', 'kept'] as const satisfies readonly WatchedKind[];
-const meanings = { plain: '', calm: ', a rule that never fires', kept: ', a rule that remembers' };
+const allKinds = ['plain', 'calm', 'kept', 'corrected'] as const satisfies readonly WatchedKind[];
+const meanings = {
+  ...{ plain: '', calm: ', a rule that never fires', kept: ', a rule that remembers' },
+  corrected: ', corrections instead',
+};
 
 interface TableOptions {
   readonly server: OwnPostgres;

@@ -17,7 +17,7 @@ import { tableOfPushes } from './process-pushes.ts';
 // rules and without; of two the deliveries from one to the other, and how long a value waits
 // between them, and a push and a kept session when a process or PostgreSQL goes away.
 // node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5] [--connections 64]
-// [--only pushes] [--delays 0,5000] [--counts 1,2,3] [--kinds plain,calm,kept]
+// [--only pushes] [--delays 0,5000] [--counts 1,2,3] [--kinds plain,calm,kept,corrected]
 // [--program ANOTHER_CHECKOUT/bin/kipimo.js, beside which the pushes are measured]
 
 const { values } = parseArgs({

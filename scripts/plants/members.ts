@@ -89,6 +89,43 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
+    name: 'a push locks a sensor that was made anew while it waited',
+    ...{
+      file: 'src/storage/postgres/data-plane.test.ts',
+      test: 'made anew while they waited',
+      says: /it was not locked/,
+    },
+    patches: [
+      patch('src/storage/postgres/timeseries/append.ts', ' for no key update of sensors', ''),
+    ],
+  },
+  {
+    name: 'corrections lock their sensor',
+    ...{
+      file: 'src/storage/postgres/data-plane.test.ts',
+      test: 'wait for the pushes to their sensor',
+      says: /it did not wait for its sensor/,
+    },
+    patches: [
+      patch('src/storage/postgres/store-context.ts', '{ sensors: [sensorFrom(args)] }', '{}'),
+    ],
+  },
+  {
+    name: 'corrections of an owner at several processes are counted together',
+    ...{
+      file: 'src/storage/postgres/data-plane.test.ts',
+      test: 'are no more than so many',
+      says: /deep-equal/,
+    },
+    patches: [
+      patch(
+        'src/storage/postgres/store-context.ts',
+        'session.send(lockCorrectionsOfOwner, deviceId);',
+        '',
+      ),
+    ],
+  },
+  {
     name: 'evaluations of a device are filed in the order of commits',
     ...{
       file: 'src/storage/postgres/data-plane.test.ts',

@@ -14,7 +14,10 @@ import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts
 import { onServer } from '../../../test/postgres-server.ts';
 import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { singleBatch } from '../../domain/datapoints/column-batch.ts';
+import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
 import type { Push } from '../../domain/datapoints/datapoint-store.ts';
+import { parseCorrectionId } from '../../domain/ids.ts';
+import { limits } from '../../domain/limits.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { Storage } from '../storage.ts';
@@ -129,6 +132,66 @@ describe('changes of datapoints', { skip: noPostgres, timeout: 60_000 }, () => {
       );
     }
     assert.equal(await one.datapoints.count(sensor('a'), {}), 40);
+  });
+});
+
+let corrections = 0;
+const correctionOf = (name: string): Correction => ({
+  ...{ id: parseCorrectionId(`${++corrections}`.padStart(24, '0')), ...sensor(name) },
+  ...{ kind: 'removed', items: [], count: 1, by: aUser('ana').username, createdAt: noon },
+  ...{ from: noon, to: noon, reach: { until: noon } },
+});
+
+describe('corrections', { skip: noPostgres, timeout: 60_000 }, () => {
+  test('wait for the pushes to their sensor, and for no change of another kind', async () => {
+    await using several = await openSeveral('plane_corrections');
+    const { one, other } = several;
+    const [first, second] = [correctionOf('a'), correctionOf('b')];
+    await one.corrections.insert(first);
+    await using third = await connectTo(several.url);
+    await third.run(`begin; select from writers where writer = 0 for update; ${lockSensor('a')}`);
+    const undoing = one.corrections.remove(sensor('a'), first.id);
+    assert.ok(await stillWaits(undoing), 'it did not wait for its sensor');
+    assert.equal(await other.corrections.insert(second), 'inserted');
+    assert.ok(await other.members?.log.append('told'), 'nobody was told');
+    await third.run('rollback');
+    assert.equal(await undoing, 'removed');
+    assert.deepEqual(await one.corrections.list(sensor('b')), [second]);
+  });
+
+  test('of an owner are no more than so many, made at several processes at once', async () => {
+    await using several = await openSeveral('plane_owner');
+    const { one, other, url } = several;
+    await one.devices.insert(aDevice('full', { sensors: [aSensor('a')] }));
+    await onServer(
+      url,
+      `insert into corrections
+         (bucket, series, id, kind, from_time, to_time, until, count, "by", created_at, details)
+       select bucket, series, 'x' || number, 'removed', 0, 0, 0, 1, 'ana', 0, '{}'
+       from sensors, generate_series(2, ${limits.correctionsPerOwnerMax}) as number
+       where device_id = 'full'`,
+    );
+    await using third = await connectTo(url);
+    await third.run('begin; lock table corrections in share mode');
+    const making = [
+      one.corrections.insert(correctionOf('a')),
+      other.corrections.insert(correctionOf('b')),
+    ];
+    for (const one of making) assert.ok(await stillWaits(one));
+    await third.run('rollback');
+    assert.deepEqual((await Promise.all(making)).toSorted(), ['inserted', 'too_many']);
+  });
+
+  test('wait for every change while a version serves that locks no rows', async () => {
+    await using several = await openSeveral('plane_older_corrections', 1);
+    await onServer(several.url, 'insert into members (locks_rows) values (false)');
+    const newer = await several.open();
+    await using third = await connectTo(several.url);
+    await third.run('begin; select from writers where writer = 0 for update');
+    const waiting = newer.corrections.insert(correctionOf('a'));
+    assert.ok(await stillWaits(waiting));
+    await third.run('rollback');
+    assert.equal(await waiting, 'inserted');
   });
 });
 

@@ -1,3 +1,5 @@
+import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../damaged-rows.ts';
 import type { SqlContext } from '../sql/session.ts';
 import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
@@ -15,11 +17,20 @@ const ofUser = `
   device_id in (select devices.id from devices join users on nocase(owner) = nocase(username)
     where users.id = $1)`;
 
+/** The owner of a device, until the commit ends: what its corrections come to changes meanwhile. */
+const lockCorrectionsOfOwner = `
+  select pg_advisory_xact_lock(hashtext(current_schema()), hashtext(nocase(owner)))
+  from devices where id = $1`;
+
 /** Changes of the stores that both engines use; a command has no number. */
 function createSharedWrites(member: number | undefined): SqlWrites {
   const writes = createSqlWrites(createNotificationEngine(member));
   return {
     ...writes,
+    insertCorrection(session, deviceId, ...rest) {
+      session.send(lockCorrectionsOfOwner, deviceId);
+      return writes.insertCorrection(session, deviceId, ...rest);
+    },
     async removeUser(session, id) {
       await session.run(lockSensors(ofUser), id);
       await session.run(`${deleteHot} and ${ofUser}`, id);
@@ -61,6 +72,21 @@ export function sharedContext({
   const writes = createSharedWrites(member);
   return {
     ...{ reader, damaged },
-    write: (name, ...args) => writer.call((session) => runWrite(writes[name], session, args)),
+    write: (name, ...args) =>
+      writer.call(
+        (session) => runWrite(writes[name], session, args),
+        ofSensors.has(name) ? { sensors: [sensorFrom(args)] } : undefined,
+      ),
   };
+}
+
+/** Changes of the data of a sensor, which their first arguments name. */
+const ofSensors: ReadonlySet<string> = new Set<keyof SqlWrites>([
+  'insertCorrection',
+  'removeCorrection',
+]);
+
+function sensorFrom([deviceId, sensorId]: readonly unknown[]): SensorRef {
+  // Their stores were handed parsed ids.
+  return { deviceId: deviceId as DeviceId, sensorId: sensorId as SensorId };
 }

@@ -62,11 +62,10 @@ function detailsOf({ value, items, from }: Correction): string {
   return JSON.stringify({ ...(value !== undefined && { value }), items: rows });
 }
 
-function correctionToRow(correction: Correction): CorrectionRow {
-  const { id, deviceId, sensorId, kind, from, to, reach, count, by, createdAt } = correction;
+function correctionToRow(correction: Correction): Omit<CorrectionRow, 'device_id' | 'sensor_id'> {
+  const { id, kind, from, to, reach, count, by, createdAt } = correction;
   return {
-    ...{ id, device_id: deviceId, sensor_id: sensorId, kind },
-    ...{ from_time: from, to_time: to, until: reach.until },
+    ...{ id, kind, from_time: from, to_time: to, until: reach.until },
     ...{ ahead_from: reach.ahead?.[0] ?? null, ahead_to: reach.ahead?.[1] ?? null },
     ...{ count, by, created_at: createdAt, details: detailsOf(correction) },
   };
@@ -187,8 +186,13 @@ interface Tally {
 
 /** Changes of corrections. */
 export const correctionWrites = {
-  async insertCorrection(session, row: CorrectionRow) {
-    const sensor = [row.device_id, row.sensor_id] as const;
+  async insertCorrection(
+    session,
+    deviceId: DeviceId,
+    sensorId: SensorId,
+    row: ReturnType<typeof correctionToRow>,
+  ) {
+    const sensor = [deviceId, sensorId] as const;
     const found = await session.first<{ owner: string }>(selectOwner, ...sensor);
     if (found === undefined) return 'missing';
     const bytes = sizeOfRow(row);
@@ -239,7 +243,10 @@ export function createCorrectionStore({
       const rows = await reader.all<CorrectionRow>(listOfSensor, deviceId, sensorId);
       return readCorrections(rows, damaged, pace);
     },
-    insert: (correction) => write('insertCorrection', correctionToRow(correction)),
+    insert(correction) {
+      const { deviceId, sensorId } = correction;
+      return write('insertCorrection', deviceId, sensorId, correctionToRow(correction));
+    },
     remove: ({ deviceId, sensorId }, id) => write('removeCorrection', deviceId, sensorId, id),
   };
 }
