@@ -102,7 +102,7 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'corrections lock their sensor',
     ...{
-      file: 'src/storage/postgres/data-plane.test.ts',
+      file: 'src/storage/postgres/corrected-planes.test.ts',
       test: 'wait for the pushes to their sensor',
       says: /it did not wait for its sensor/,
     },
@@ -113,7 +113,7 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'corrections of an owner at several processes are counted together',
     ...{
-      file: 'src/storage/postgres/data-plane.test.ts',
+      file: 'src/storage/postgres/corrected-planes.test.ts',
       test: 'are no more than so many',
       says: /deep-equal/,
     },

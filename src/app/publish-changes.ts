@@ -117,11 +117,10 @@ const corrected = ({ deviceId, sensorId }: SensorRef) =>
 
 /** Each process counts what is removed, and has to know what went of it. */
 const retentionStep =
-  ({ retaining, corrections }: Storage, tell: Tell): Storage['retaining']['step'] =>
+  ({ retaining }: Storage, tell: Tell): Storage['retaining']['step'] =>
   (sensor, limits) => {
     const [step, change] = [retaining.step(sensor, limits), corrected(sensor)];
-    if (!corrections.isCorrected(sensor)) return step;
-    return tell(step, ({ datapoints }) => (datapoints > 0 ? [change] : []), change);
+    return tell(step, ({ isCorrected }) => (isCorrected === true ? [change] : []), change);
   };
 
 function correctionWrites({ corrections }: Storage, tell: Tell) {

@@ -153,8 +153,8 @@ export interface RetentionTables {
   /** The stored days from the first to the last of these, in their order. */
   days(first: number, last: number): Answered<readonly DayRow[]>;
   writeDays(days: readonly WrittenDay[]): Answered<void>;
-  /** Shows datapoints as corrections show them. */
-  shown(): Answered<(columns: DatapointColumns) => DatapointColumns>;
+  /** Shows datapoints as corrections show them; undefined: there are none. */
+  shown(): Answered<((columns: DatapointColumns) => DatapointColumns) | undefined>;
   dropCorrections(before: number): Answered<unknown>;
   /** Adds taken datapoints to those of before, and keeps how far retention has come. */
   putState(datapoints: number, state: RetainedState): Answered<unknown>;
@@ -196,7 +196,8 @@ function* keepHours(
   // The hours that the datapoints were added to.
   const made = new Map<number, HourTally>();
   for (const columns of taken.columns) {
-    addToHours(shown(toDatapointColumns(columns)), { there, open, made });
+    const pushed = toDatapointColumns(columns);
+    addToHours(shown?.(pushed) ?? pushed, { there, open, made });
   }
   const kept = [...made.values()].filter(({ begin }) => begin >= keptFrom);
   const written = withHours(days, kept);
@@ -217,6 +218,7 @@ function* keepHours(
   return {
     ...{ datapoints: taken.count, hours: 0, bytes, damaged: taken.damaged },
     hoursKept: kept.filter(({ begin }) => !there.has(begin)).length,
+    isCorrected: shown !== undefined,
     state: isDone ? 'done' : 'more',
   };
 }

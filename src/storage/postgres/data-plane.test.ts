@@ -1,89 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { aDevice, aSensor, aUser, noon } from '../../../test/contract/storage/builders.ts';
 import {
-  aDevice,
-  aSensor,
-  aUser,
-  deviceId,
-  noon,
-  sensorId,
-} from '../../../test/contract/storage/builders.ts';
-import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
+  checkWhole,
+  connectTo,
+  device,
+  lockSensor,
+  openSeveral,
+  pushTo,
+  sensor,
+  stillWaits,
+} from '../../../test/postgres-processes.ts';
+import { noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import { payerOfAccount } from '../../domain/budgets/budget.ts';
-import { singleBatch } from '../../domain/datapoints/column-batch.ts';
-import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
-import type { Push } from '../../domain/datapoints/datapoint-store.ts';
-import { parseCorrectionId } from '../../domain/ids.ts';
-import { limits } from '../../domain/limits.ts';
 import { sessionKey } from '../../domain/messaging/message.ts';
-import { silentLog } from '../../lib/log.ts';
 import type { Storage } from '../storage.ts';
-import { openPostgres } from './postgres-storage.ts';
-import { hotLimits } from './timeseries/hot-limits.ts';
-
-const datapointLimits = { ...hotLimits, flushRowsMin: 4, flushDatapointsMin: 8 };
-
-/** Processes on one empty schema that has a device with sensors a and b. */
-async function openSeveral(name: string, count = 2) {
-  const url = await emptySchemaCalled(name);
-  const opened = new AsyncDisposableStack();
-  const open = async (): Promise<Storage> => {
-    const storage = await openPostgres({ url, log: silentLog, serving: 'shared', datapointLimits });
-    opened.defer(() => storage.close());
-    return storage;
-  };
-  const storages: Storage[] = [];
-  for (let at = 0; at < count; at += 1) storages.push(await open());
-  const [one, other = one] = storages;
-  assert.ok(one && other);
-  await one.users.insert(aUser('ana'), 'hash');
-  await one.devices.insert(aDevice(device, { sensors: [aSensor('a'), aSensor('b')] }));
-  return { url, open, one, other, [Symbol.asyncDispose]: () => opened.disposeAsync() };
-}
-
-const device = deviceId('d');
-const sensor = (name: string) => ({ deviceId: device, sensorId: sensorId(name) });
-const pushTo = (name: string, value: number, at?: number): Push => ({
-  ...sensor(name),
-  batch: singleBatch(value, at, noon),
-});
-
-/** A connection on which nobody else runs anything. */
-async function connectTo(url: string) {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  return {
-    run: (sql: string) => client.query(sql),
-    [Symbol.asyncDispose]: () => client.end().catch(() => undefined),
-  };
-}
-
-const lockSensor = (name: string): string =>
-  `select from sensors where sensor_id = '${name}' for no key update`;
-const stillWaits = async (work: Promise<unknown>): Promise<boolean> =>
-  (await Promise.race([work, wait(300).then(() => wait)])) === wait;
-
-/** Row by row, where there are gaps between the ordinals of a sensor or two have the same. */
-const brokenOrdinals = `
-  select series from (
-    select series, ordinal, lag(ordinal + count) over (partition by series order by ordinal) as next
-    from hot) as rows
-  where next is not null and next <> ordinal`;
-const miscounted = `
-  select series from sensors where arrivals <>
-    (select coalesce(sum(count), 0) from hot where hot.series = sensors.series)
-    + (select coalesce(sum(count), 0) from chunks where chunks.series = sensors.series)`;
-const orphans = 'select from hot where series not in (select series from sensors)';
-
-async function checkWhole(url: string): Promise<void> {
-  for (const sql of [brokenOrdinals, miscounted, orphans]) {
-    assert.equal((await onServer(url, sql)).rowCount, 0, sql);
-  }
-}
 
 describe('changes of datapoints', { skip: noPostgres, timeout: 60_000 }, () => {
   test('wait for no change of another kind', async () => {
@@ -132,66 +66,6 @@ describe('changes of datapoints', { skip: noPostgres, timeout: 60_000 }, () => {
       );
     }
     assert.equal(await one.datapoints.count(sensor('a'), {}), 40);
-  });
-});
-
-let corrections = 0;
-const correctionOf = (name: string): Correction => ({
-  ...{ id: parseCorrectionId(`${++corrections}`.padStart(24, '0')), ...sensor(name) },
-  ...{ kind: 'removed', items: [], count: 1, by: aUser('ana').username, createdAt: noon },
-  ...{ from: noon, to: noon, reach: { until: noon } },
-});
-
-describe('corrections', { skip: noPostgres, timeout: 60_000 }, () => {
-  test('wait for the pushes to their sensor, and for no change of another kind', async () => {
-    await using several = await openSeveral('plane_corrections');
-    const { one, other } = several;
-    const [first, second] = [correctionOf('a'), correctionOf('b')];
-    await one.corrections.insert(first);
-    await using third = await connectTo(several.url);
-    await third.run(`begin; select from writers where writer = 0 for update; ${lockSensor('a')}`);
-    const undoing = one.corrections.remove(sensor('a'), first.id);
-    assert.ok(await stillWaits(undoing), 'it did not wait for its sensor');
-    assert.equal(await other.corrections.insert(second), 'inserted');
-    assert.ok(await other.members?.log.append('told'), 'nobody was told');
-    await third.run('rollback');
-    assert.equal(await undoing, 'removed');
-    assert.deepEqual(await one.corrections.list(sensor('b')), [second]);
-  });
-
-  test('of an owner are no more than so many, made at several processes at once', async () => {
-    await using several = await openSeveral('plane_owner');
-    const { one, other, url } = several;
-    await one.devices.insert(aDevice('full', { sensors: [aSensor('a')] }));
-    await onServer(
-      url,
-      `insert into corrections
-         (bucket, series, id, kind, from_time, to_time, until, count, "by", created_at, details)
-       select bucket, series, 'x' || number, 'removed', 0, 0, 0, 1, 'ana', 0, '{}'
-       from sensors, generate_series(2, ${limits.correctionsPerOwnerMax}) as number
-       where device_id = 'full'`,
-    );
-    await using third = await connectTo(url);
-    await third.run('begin; lock table corrections in share mode');
-    const making = [
-      one.corrections.insert(correctionOf('a')),
-      other.corrections.insert(correctionOf('b')),
-    ];
-    for (const one of making) assert.ok(await stillWaits(one));
-    await third.run('rollback');
-    assert.deepEqual((await Promise.all(making)).toSorted(), ['inserted', 'too_many']);
-  });
-
-  test('wait for every change while a version serves that locks no rows', async () => {
-    await using several = await openSeveral('plane_older_corrections', 1);
-    await onServer(several.url, 'insert into members (locks_rows) values (false)');
-    const newer = await several.open();
-    await using third = await connectTo(several.url);
-    await third.run('begin; select from writers where writer = 0 for update');
-    const waiting = newer.corrections.insert(correctionOf('a'));
-    assert.ok(await stillWaits(waiting));
-    await third.run('rollback');
-    assert.equal(await waiting, 'inserted');
   });
 });
 

@@ -103,8 +103,8 @@ function correctionHeadFromRow(row: CorrectionHeadRow): CorrectionHead {
 /** Shows datapoints as these rows, all of one sensor, show them. */
 export function showByRows(
   rows: readonly CorrectionRow[],
-): (columns: DatapointColumns) => DatapointColumns {
-  if (rows.length === 0) return (columns) => columns;
+): ((columns: DatapointColumns) => DatapointColumns) | undefined {
+  if (rows.length === 0) return undefined;
   const readable = rows.flatMap((row) => {
     try {
       return [correctionFromRow(row)];

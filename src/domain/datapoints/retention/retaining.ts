@@ -15,6 +15,8 @@ export interface RetentionStep {
   readonly hoursKept: number;
   /** How much less is stored, as quotas count it; less than 0: hours take more. */
   readonly bytes: number;
+  /** Whether the sensor has corrections: what they removed may have gone. */
+  readonly isCorrected?: boolean;
   /** wait: something must reach its place first; more: there is more to do. */
   readonly state: 'done' | 'more' | 'wait';
 }

@@ -152,7 +152,9 @@ function createOldTaking(parts: {
   return {
     async takeOld(sensor, ages) {
       const how = { ...ages, limits };
-      const step = await writer.call((tx) => takeOldDatapoints(tx, sensor, how));
+      const step = await writer.call((tx) => takeOldDatapoints(tx, sensor, how), {
+        sensors: [sensor],
+      });
       const { series, damaged: unreadable, ...report } = step;
       if (report.state === 'wait') flusher.want(series);
       if (unreadable > 0) damaged.note('chunks', series, asideSentence);
@@ -161,7 +163,7 @@ function createOldTaking(parts: {
     retained: {
       state: hours.state,
       restore: (sensor, state, given) =>
-        writer.call((tx) => putHours(tx, sensor, { state, given })),
+        writer.call((tx) => putHours(tx, sensor, { state, given }), { sensors: [sensor] }),
     },
   };
 }
