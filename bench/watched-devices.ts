@@ -71,7 +71,8 @@ export function createWatchedTraffic(
       const value = sequence % 100;
       const body = JSON.stringify(isCorrected ? [{ value, timestamp }] : { value });
       return (
-        `${method} /api/v2/devices/${id}/sensors/${sensor}/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
+        `${method} /api/v2/devices/${id}/sensors/${sensor}/${path} HTTP/1.1\r\n` +
+        `Host: 127.0.0.1\r\n` +
         `Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
         `Content-Length: ${body.length}\r\n\r\n${body}`
       );

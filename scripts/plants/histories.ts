@@ -64,13 +64,7 @@ export const plantsOfHistories: readonly Plant[] = [
   {
     name: 'hours stay as corrections showed them',
     ...{ ...histories, says: differs },
-    patches: [
-      patch(
-        retention,
-        'addToHours(shown(toDatapointColumns(columns)),',
-        'addToHours(toDatapointColumns(columns),',
-      ),
-    ],
+    patches: [patch(retention, 'addToHours(shown?.(pushed) ?? pushed,', 'addToHours(pushed,')],
   },
   {
     name: 'an hour that retention took in two steps is one',

@@ -67,6 +67,29 @@ describe('changes of datapoints', { skip: noPostgres, timeout: 60_000 }, () => {
     }
     assert.equal(await one.datapoints.count(sensor('a'), {}), 40);
   });
+
+  test('lock a sensor that was made anew while they waited for the one before', async () => {
+    await using several = await openSeveral('plane_anew');
+    await using other = await connectTo(several.url);
+    await other.run(`
+      create function slow() returns trigger language plpgsql as $$
+        begin perform pg_sleep(1.5); return null; end $$;
+      create trigger slow before insert on hot execute function slow();
+      create temp table before as select * from sensors where sensor_id = 'a';
+      begin;
+      delete from sensors where sensor_id = 'a';
+      insert into sensors (bucket, device_id, sensor_id, details)
+        select bucket, device_id, sensor_id, details from before`);
+    const waiting = several.one.datapoints.append([pushTo('a', 1)]);
+    assert.ok(await stillWaits(waiting));
+    await other.run('commit');
+    const isInserting = "select from pg_stat_activity where wait_event = 'PgSleep'";
+    while ((await other.run(isInserting)).rowCount === 0) await wait(10);
+    const removing = other.run(lockSensor('a'));
+    assert.ok(await stillWaits(removing), 'it was not locked');
+    assert.equal((await waiting)[0]?.kind, 'stored');
+    await removing;
+  });
 });
 
 describe('changes of datapoints beside others', { skip: noPostgres, timeout: 60_000 }, () => {
@@ -104,29 +127,6 @@ describe('changes of datapoints beside others', { skip: noPostgres, timeout: 60_
     isOver = true;
     await Promise.all(pushing);
     await checkWhole(url);
-  });
-
-  test('lock a sensor that was made anew while they waited for the one before', async () => {
-    await using several = await openSeveral('plane_anew');
-    await using other = await connectTo(several.url);
-    await other.run(`
-      create function slow() returns trigger language plpgsql as $$
-        begin perform pg_sleep(1.5); return null; end $$;
-      create trigger slow before insert on hot execute function slow();
-      create temp table before as select * from sensors where sensor_id = 'a';
-      begin;
-      delete from sensors where sensor_id = 'a';
-      insert into sensors (bucket, device_id, sensor_id, details)
-        select bucket, device_id, sensor_id, details from before`);
-    const waiting = several.one.datapoints.append([pushTo('a', 1)]);
-    assert.ok(await stillWaits(waiting));
-    await other.run('commit');
-    const isInserting = "select from pg_stat_activity where wait_event = 'PgSleep'";
-    while ((await other.run(isInserting)).rowCount === 0) await wait(10);
-    const removing = other.run(lockSensor('a'));
-    assert.ok(await stillWaits(removing), 'it was not locked');
-    assert.equal((await waiting)[0]?.kind, 'stored');
-    await removing;
   });
 
   test('under way are waited for by a process that joins', async () => {
