@@ -40,14 +40,14 @@ async function main(): Promise<void> {
   fill();
   await using service = await startMetered(directory, profiles);
   const context = await createContext(service, Number(publicDevices));
-  console.log('worked   held longest collection  ms');
+  console.log('worked  own   held longest collection  ms');
   for (const [what, storm] of kinds.flatMap((kind) => Object.entries(kind(context)))) {
     if (!what.includes(part)) continue;
     await service.holds();
     const answer = await storm();
     await wait(500);
-    const { max, workedMax, collectedMax } = await service.holds();
-    const told = [workedMax, max, collectedMax].map((one) => one.toFixed(1).padStart(6));
+    const { max, workedMax, ownMax, collectedMax } = await service.holds();
+    const told = [workedMax, ownMax, max, collectedMax].map((one) => one.toFixed(1).padStart(6));
     console.log(`${told.join(' ')}  ${what}: ${String(answer)}`);
   }
   // Its profiles are written when it ends by itself.

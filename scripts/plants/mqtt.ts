@@ -49,6 +49,20 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [patch('src/mqtt/broker/packet-input.ts', '      else this.#getOn();\n', '')],
   },
   {
+    name: 'packets that wait are handled for a few milliseconds of each client',
+    ...{
+      file: 'src/mqtt/broker/packet-input.test.ts',
+      test: 'packets that wait',
+      says: /one turn/,
+    },
+    patches: [patch('src/mqtt/broker/packet-input.ts', 'sliceMs = 2;', 'sliceMs = 10;')],
+  },
+  {
+    name: 'answers to many clients leave in slices',
+    ...{ file: 'src/mqtt/packets/packet-writer.test.ts', test: 'answers to', says: /one turn/ },
+    patches: [patch('src/mqtt/packets/packet-writer.ts', 'flushMs = 3;', 'flushMs = 1e9;')],
+  },
+  {
     name: 'a flood of pushes leaves the event loop its turn between two batches',
     ...{
       file: 'src/lib/scheduling/group-commit.test.ts',
@@ -273,7 +287,12 @@ export const plantsOfMqtt: readonly Plant[] = [
   {
     name: 'packets of one payer are handled for some time, then those of others',
     ...{ file: floods, test: 'floods of tiny packets', says: /honest client's|held for|ECONN/ },
-    patches: [patch('src/mqtt/broker/slices.ts', 'const shareMs = 10;', 'const shareMs = 1e9;')],
+    patches: [
+      patch('src/mqtt/broker/slices.ts', 'const shareMs = 8;', 'const shareMs = 1e9;'),
+      patch('src/mqtt/broker/slices.ts', 'shareOfAllMs = 12;', 'shareOfAllMs = 1e9;'),
+      patch('src/mqtt/broker/packet-input.ts', 'handledMs = 5;', 'handledMs = 1e9;'),
+      patch('src/mqtt/broker/packet-input.ts', 'sliceMs = 2;', 'sliceMs = 1e9;'),
+    ],
   },
   {
     name: 'long arrays over MQTT are read and handed on in slices',

@@ -187,11 +187,17 @@ function sentenceOf({ description, error }: SeenRefusal): Pick<NewRefusal, 'desc
   return sentence === undefined ? {} : { description: sentence.slice(0, shownMax) };
 }
 
+/** One for all: to make one takes longer than to note a refusal. */
+const decoder = new TextDecoder();
+
 /** The first characters of the body or payload. */
 function excerptOf(sent: Uint8Array | undefined): Pick<NewRefusal, 'excerpt'> {
   if (sent === undefined || sent.length === 0) return {};
   const begin = sent.subarray(0, 4 * limits.refusedExcerptMax);
-  return { excerpt: shorten(new TextDecoder().decode(begin, { stream: true })) };
+  const text = decoder.decode(begin, { stream: true });
+  // The rest of a letter that was cut is not for the next one.
+  decoder.decode();
+  return { excerpt: shorten(text) };
 }
 
 /** A sender without the right to push shows the owner of the device nothing of the content. */

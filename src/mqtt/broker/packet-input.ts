@@ -4,13 +4,15 @@ import { FrameReader, type PartialBudget } from '../packets/frame-reader.ts';
 import { requireConnect } from '../packets/packet-decoder.ts';
 import { bufferOf } from '../packets/packet-encoder.ts';
 import type { BrokerContext } from './broker-context.ts';
-import { shareMs } from './slices.ts';
 
 /** A sensor's value comes through however much of large packets is under way. */
 const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
 
 /** How many packets are handled before what they cause is, and the clock is read. */
 const packetsPerLook = 64;
+/** How long packets of a connection are handled, those that waited with others in one slice. */
+const handledMs = 5;
+const sliceMs = 2;
 
 /**
  * Cuts what arrives on one connection into packets, and decides when it is read: packets beyond the
@@ -107,7 +109,7 @@ export class PacketInput {
     this.#isBehind = true;
     await this.#context.readers.next(this.payer);
     this.#isBehind = false;
-    this.#clock.begin();
+    this.#clock.begin(sliceMs);
     this.#readOn();
   }
 
@@ -174,9 +176,9 @@ class ReadingClock {
   #endsAt = 0;
   #countedUntil = 0;
 
-  begin(): void {
+  begin(forMs = handledMs): void {
     this.#countedUntil = performance.now();
-    this.#endsAt = this.#countedUntil + shareMs;
+    this.#endsAt = this.#countedUntil + forMs;
   }
 
   /** Whether the clock is to be read. */

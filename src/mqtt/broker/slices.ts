@@ -54,12 +54,16 @@ export interface Waiting {
   goOn(): void;
 }
 
-/** Milliseconds that packets of one payer may keep others waiting in one slice. */
-export const shareMs = 10;
+/**
+ * Milliseconds that packets of one payer, and of all, may keep others waiting in one slice: what
+ * they cause is committed and acknowledged in the same turn of the event loop.
+ */
+const shareMs = 8;
+const shareOfAllMs = 12;
 
 /** Counts milliseconds that packets have kept others waiting in this slice of the event loop. */
 export const createWorkShares = (): TurnShares =>
-  createTurnShares({ own: shareMs, ofAll: 2 * shareMs, least: 0.5 });
+  createTurnShares({ own: shareMs, ofAll: shareOfAllMs, least: 0.5 });
 
 /** Some three milliseconds of searching. */
 const placesPerTurn = 10_000;

@@ -5,18 +5,28 @@ const pageBytesMax = 16_384;
 
 export type Flusher = ReturnType<typeof createFlusher>;
 
-/** Flushes all writers that have something to send in one setImmediate. */
+/** How long writers are flushed before the event loop has its turn. */
+const flushMs = 3;
+
+/** Flushes writers that have something to send in a setImmediate: so many as it has time for. */
 export function createFlusher() {
-  let writers: PacketWriter[] = [];
+  const writers = new Set<PacketWriter>();
+  let isScheduled = false;
   function flush(): void {
-    const list = writers;
-    writers = [];
-    for (const writer of list) writer.flush();
+    const endsAt = performance.now() + flushMs;
+    for (const writer of writers) {
+      writers.delete(writer);
+      writer.flush();
+      if (performance.now() > endsAt) break;
+    }
+    isScheduled = writers.size > 0;
+    if (isScheduled) setImmediate(flush);
   }
   return {
     add(writer: PacketWriter): void {
-      writers.push(writer);
-      if (writers.length === 1) setImmediate(flush);
+      writers.add(writer);
+      if (!isScheduled) setImmediate(flush);
+      isScheduled = true;
     },
   };
 }
