@@ -26,7 +26,7 @@ export type Established = Entering & Pick<OpenedSession, 'session' | 'isPresent'
 /**
  * Asks whether a client may come in, and calls `admit` once, which answers whether it is there yet:
  * when its last will is durable, and where other processes have sessions as well, when this process
- * has claimed that of the client; with the term of the will or of the claim.
+ * has claimed that of the client; with the term of the will or of the claim. Throws ProtocolError.
  */
 export function letIn(
   { authority, ownership, wills, partialBytes, log }: BrokerContext,
@@ -38,8 +38,8 @@ export function letIn(
   const payer = payerAt(request.address);
   const bytes = bytesOf(packet);
   if (bytes > 0 && partialBytes.take(payer, bytes) !== undefined) {
-    admit('rate_limited');
-    return;
+    const text = 'too many bytes of logins wait: try again in a while, or send less with CONNECT';
+    throw new ProtocolError(reason.connectionRateExceeded, text);
   }
   const release = transport.holdForLogin?.();
   const over = (): void => {

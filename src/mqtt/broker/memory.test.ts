@@ -49,14 +49,18 @@ test('a CONNECT counts for its address until its client is let in', async () => 
   hooks.answerConnect = () => checked.promise;
   const long = { username: 'mallory', password: Buffer.alloc(60_000, 'x') };
   const crowd = Array.from({ length: 40 }, (_, at) => {
-    const peer = openPeer(broker);
-    peer.send(connectWith({ ...long, clientId: `m${at}` }));
+    const peer = openPeer(broker, 5);
+    peer.send(connectWith({ ...long, clientId: `m${at}`, protocolVersion: 5 }));
     return peer;
   });
   await settled();
   assert.ok(bytes.used > 500_000, `${bytes.used} bytes`);
   assert.ok(bytes.used <= bytes.rule.perAddress, `${bytes.used} bytes`);
-  assert.ok(crowd.filter(({ isClosed }) => isClosed).length > 10);
+  const refused = crowd.filter(({ isClosed }) => isClosed);
+  assert.ok(refused.length > 10);
+  const [told] = (await refused[0]?.take()) ?? [];
+  assert.ok(told?.cmd === 'connack' && told.reasonCode === 0x9f);
+  assert.match(told.properties?.reasonString ?? '', /bytes of logins wait/);
   const ann = openPeer(broker);
   ann.send(connectWith({ username: 'ann', password: Buffer.from('p') }));
   checked.resolve(undefined);
