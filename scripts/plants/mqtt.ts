@@ -49,20 +49,6 @@ export const plantsOfMqtt: readonly Plant[] = [
     patches: [patch('src/mqtt/broker/packet-input.ts', '      else this.#getOn();\n', '')],
   },
   {
-    name: 'packets that wait are handled for a few milliseconds of each client',
-    ...{
-      file: 'src/mqtt/broker/packet-input.test.ts',
-      test: 'packets that wait',
-      says: /one turn/,
-    },
-    patches: [patch('src/mqtt/broker/packet-input.ts', 'sliceMs = 2;', 'sliceMs = 10;')],
-  },
-  {
-    name: 'answers to many clients leave in slices',
-    ...{ file: 'src/mqtt/packets/packet-writer.test.ts', test: 'answers to', says: /one turn/ },
-    patches: [patch('src/mqtt/packets/packet-writer.ts', 'flushMs = 3;', 'flushMs = 1e9;')],
-  },
-  {
     name: 'a flood of pushes leaves the event loop its turn between two batches',
     ...{
       file: 'src/lib/scheduling/group-commit.test.ts',

@@ -115,7 +115,7 @@ test('what packets cause at once counts as the time of their client', async (t) 
 test('packets in a message each are handled in slices, as those of one chunk are', async (t) =>
   assertSpread(t, false));
 
-test('packets that wait are handled for some milliseconds in each turn, of all clients', async (t) => {
+test('packets that wait are handled for some milliseconds in each turn', async (t) => {
   const { broker, hooks } = await testBroker();
   let now = performance.now();
   t.mock.method(performance, 'now', () => now);
