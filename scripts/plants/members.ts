@@ -127,17 +127,6 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
-    name: 'whoever takes an evaluation over is waited for by who ends it',
-    ...{
-      file: 'src/storage/postgres/evaluations.test.ts',
-      test: 'ends wait for who takes one over',
-      says: /'ended' !== 'taken'|did not wait for its row/,
-    },
-    patches: [
-      patch('src/storage/postgres/evaluations.ts', 'order by place for update', 'order by place'),
-    ],
-  },
-  {
     name: 'evaluations of a device are filed in the order of commits',
     ...{
       file: 'src/storage/postgres/data-plane.test.ts',

@@ -60,9 +60,9 @@ interface Asking<Item, Answer> extends PromiseWithResolvers<Answer> {
 }
 
 /**
- * Joins changes that lock what they change, and that come before the commit of the first of them
- * begins, `itemsMax` at most: the work has all of them at once, and answers what became of each.
- * Throws as the writer does; what fails for one of them is tried again for each alone.
+ * Joins changes that come before the commit of the first of them begins, `itemsMax` at most: the
+ * work has all of them at once, and answers what became of each. Throws as the writer does; what
+ * fails for one of them is tried again for each alone.
  */
 export function createJoinedCalls<Item, Answer>(
   writer: Pick<Writer, 'call'>,
@@ -80,7 +80,7 @@ export function createJoinedCalls<Item, Answer>(
           tx,
           asked.map(({ item }) => item),
         );
-      }, {});
+      });
       asked.forEach(({ resolve }, at) => {
         // The work answers one for each.
         resolve(answers[at] as Answer);

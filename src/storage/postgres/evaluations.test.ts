@@ -9,7 +9,6 @@ import {
   sensorId,
 } from '../../../test/contract/storage/builders.ts';
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
-import { connectTo, stillWaits } from '../../../test/postgres-processes.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
 import { readDatapoints } from '../../domain/datapoints/datapoint-store.ts';
@@ -26,7 +25,6 @@ const raised = { isRaised: true } as const;
 /** A process that serves the schema with others. */
 interface Process extends Pick<Storage, 'devices' | 'datapoints' | 'notifications' | 'close'> {
   readonly looks: EvaluationStore;
-  readonly url: string;
 }
 
 /** Two processes, and a rule. */
@@ -35,7 +33,7 @@ async function openTwo(name: string): Promise<readonly [Process, Process]> {
   const share = async (): Promise<Process & Storage> => {
     const storage = await openPostgres({ url, log: silentLog, serving: 'shared' });
     assert.ok(storage.looks);
-    return { ...storage, looks: storage.looks, url };
+    return { ...storage, looks: storage.looks };
   };
   const one = await share();
   await one.users.insert(aUser('ana'), 'hash');
@@ -99,33 +97,6 @@ test('receipts of a sensor are in the order of commits', { skip: noPostgres }, a
   const wrongClock = noon + 365 * 86_400_000;
   assert.equal(await push(one, 4, wrongClock), wrongClock);
   assert.equal(await push(other, 5, noon + 2), noon + 2, 'a wrong clock dates nothing else');
-  await Promise.all([one.close(), other.close()]);
-});
-
-test('ends wait for who takes one over and for no other change', { skip: noPostgres }, async () => {
-  const [one, other] = await openTwo('looks_planes');
-  for (const id of ['a', 'b', 'c']) {
-    const ofOne = { id, member: one.looks.member, deviceId: deviceId(id) };
-    await one.looks.file(ofOne);
-  }
-  const end = (id: string) =>
-    one.looks.finish({
-      ...{ ids: [id], deviceId: deviceId(id) },
-      states: [{ notificationId: rule.id, deviceId: deviceId(id), state: raised }],
-    });
-  await using third = await connectTo(one.url);
-  await third.run('begin; select from writers where writer = 0 for update');
-  assert.equal(await end('a'), 'ended');
-  await third.run(`update looks set member = ${other.looks.member} where id = 'b'`);
-  const taken = end('b');
-  assert.ok(await stillWaits(taken), 'it did not wait for its row');
-  await third.run('commit');
-  assert.equal(await taken, 'taken');
-  await third.run(`begin; delete from notifications where id = '${rule.id}'`);
-  const ending = end('c');
-  assert.ok(await stillWaits(ending), 'it did not wait for its rule');
-  await third.run('commit');
-  assert.equal(await ending, 'ended', 'what a removed rule remembers keeps nothing else');
   await Promise.all([one.close(), other.close()]);
 });
 

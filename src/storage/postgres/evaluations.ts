@@ -44,11 +44,6 @@ const selectFirst = `
     order by place limit 1) as member
   from looks where id = any($1::text[])`;
 const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
-/** Nobody takes these over until the commit ends; what is read behind it holds. */
-const lockLooks = 'select from looks where id = any($1::text[]) order by place for update';
-/** Nobody removes these meanwhile: states of rules that are gone cannot be saved. */
-const lockRules = `
-  select from notifications where id = any($1::text[]) order by position for key share`;
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
 interface EvaluationRow {
@@ -125,11 +120,6 @@ async function endEvaluations(
   ends: readonly EvaluationEnd[],
 ): Promise<readonly EndOutcome[]> {
   const ids = ends.flatMap((end) => end.ids);
-  tx.send(lockLooks, ids);
-  tx.send(
-    lockRules,
-    ends.flatMap(({ states }) => states.map(({ notificationId }) => notificationId)),
-  );
   const rows = await tx.all<{ id: string; member: number }>(selectFirst, ids);
   const ours = new Set(rows.filter((row) => row.member === member).map(({ id }) => id));
   const isOurs = (end: EvaluationEnd) => end.ids.every((id) => ours.has(id));
@@ -189,7 +179,7 @@ export function createEvaluationStore({
       writer.call(async (tx) => {
         lockDevices(tx, [look]);
         fileEvaluations(tx, [{ look, text: '' }]);
-      }, {}),
+      }),
     line: async (deviceId, ids = []) =>
       (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
     finish: createJoinedCalls<EvaluationEnd, EndOutcome>(

@@ -101,7 +101,7 @@ export function createFeedLog(options: {
   return {
     append: (text, settled) =>
       writer.call(async (tx) => {
-        // No process joins meanwhile: joining waits for the commits of all writers.
+        // No process joins meanwhile: joining is a commit, and takes the commit lock.
         await tx.first('select');
         // Where no other process serves, its own subscribers get it first.
         if (tx.others() === undefined) return undefined;
@@ -113,7 +113,7 @@ export function createFeedLog(options: {
         if (row === undefined) return undefined;
         tx.news();
         return { writer: own, place: row.place };
-      }, {}),
+      }),
     async read() {
       await begin();
       const entries = await connection.all<LogEntry>(
