@@ -108,7 +108,11 @@ export const plantsOfMembers: readonly Plant[] = [
       says: /it did not wait for its sensor/,
     },
     patches: [
-      patch('src/storage/postgres/store-context.ts', '{ sensors: [sensorFrom(args)] }', '{}'),
+      patch(
+        'src/storage/postgres/store-context.ts',
+        'sensors: [sensorFrom(args)], isOfOwners',
+        'isOfOwners',
+      ),
     ],
   },
   {
@@ -121,8 +125,8 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [
       patch(
         'src/storage/postgres/store-context.ts',
-        'session.send(lockCorrectionsOfOwner, deviceId);',
-        '',
+        "isOfOwners: name === 'insertCorrection'",
+        'isOfOwners: false',
       ),
     ],
   },

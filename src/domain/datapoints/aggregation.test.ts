@@ -133,6 +133,8 @@ test('sums keep what rounding would take', async () => {
   assert.deepEqual(await valuesOf(long, 'sum'), [[0.0654321098765434]]);
   assert.deepEqual(await valuesOf(series(1e100, 1, -1e100), 'sum'), [[1]]);
   assert.deepEqual(await valuesOf(series(1e16, 0.5, -1e16), 'sum'), [[0.5]]);
+  const zeros = Array.from({ length: 20 }, () => 0);
+  assert.deepEqual(await valuesOf(series(1e14, -1e14, 0.5, ...zeros), 'sum'), [[0.5]]);
 });
 
 test('a sum beyond the range of a double is left out', async () => {

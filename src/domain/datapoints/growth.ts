@@ -183,13 +183,18 @@ export function significant(number: number): number {
   return Math.abs(scaled - whole) > 0.5 - nearMiddle ? rounded(number) : whole / scale;
 }
 
+/** A part of the last of fifteen digits. */
+const restMax = 0.25;
+
 /** The sum of so many numbers up to `largest`, without what these leave where they cancel out. */
 export function withoutRest(sum: number, largest: number, count: number): number {
   if (largest <= Math.abs(sum)) return sum;
   const scale = powersOfTen[significantDigits - 1 - Math.floor(Math.log10(largest))];
   if (scale === undefined) return sum;
   const near = Math.round(sum * scale) / scale;
-  return Math.abs(near - sum) <= count * largest * Number.EPSILON ? near + 0 : sum;
+  // A rest that is large beside the last digit may be what the numbers come to.
+  const rest = Math.min(count * largest * Number.EPSILON, restMax / scale);
+  return Math.abs(near - sum) <= rest ? near + 0 : sum;
 }
 
 /** The largest numbers have no such neighbour. */

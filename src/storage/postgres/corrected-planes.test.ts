@@ -15,7 +15,7 @@ import { noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import type { Correction } from '../../domain/datapoints/corrections/correction.ts';
 import { dayMs, hourMs } from '../../domain/datapoints/retention/retention.ts';
-import { parseCorrectionId } from '../../domain/ids.ts';
+import { parseCorrectionId, parseDeviceId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Storage } from '../storage.ts';
 
@@ -25,6 +25,8 @@ const correctionOf = (name: string): Correction => ({
   ...{ kind: 'removed', items: [], count: 1, by: aUser('ana').username, createdAt: noon },
   ...{ from: noon, to: noon, reach: { until: noon } },
 });
+
+const deadlocks = 'select deadlocks from pg_stat_database where datname = current_database()';
 
 describe('corrections', { skip: noPostgres, timeout: 60_000 }, () => {
   test('wait for the pushes to their sensor, and for no change of another kind', async () => {
@@ -63,6 +65,33 @@ describe('corrections', { skip: noPostgres, timeout: 60_000 }, () => {
     for (const one of making) assert.ok(await stillWaits(one));
     await third.run('rollback');
     assert.deepEqual((await Promise.all(making)).toSorted(), ['inserted', 'too_many']);
+  });
+
+  test('of several owners in one commit block no other such commit', async () => {
+    await using several = await openSeveral('plane_owners');
+    const { one, other, url } = several;
+    await one.users.insert(aUser('bob'), 'hash');
+    for (const name of ['ana', 'bob']) {
+      const sensors = [aSensor('a'), aSensor('b')];
+      await one.devices.insert(aDevice(`of-${name}`, { owner: aUser(name).username, sensors }));
+    }
+    const of = (name: string, sensorId: string): Correction => ({
+      ...correctionOf(sensorId),
+      deviceId: parseDeviceId(`of-${name}`),
+    });
+    const started = (await onServer(url, deadlocks)).rows;
+    for (let round = 0; round < 8; round += 1) {
+      // The first of each begins a commit, and the next two share one.
+      await Promise.all([
+        ...[one.ping(), one.corrections.insert(of('ana', 'a'))],
+        ...[other.ping(), other.corrections.insert(of('bob', 'b'))],
+        ...[one.corrections.insert(of('bob', 'a')), other.corrections.insert(of('ana', 'b'))],
+      ]);
+    }
+    // Servers count them a second later.
+    await wait(1_500);
+    await Promise.all([one.ping(), other.ping()]);
+    assert.deepEqual((await onServer(url, deadlocks)).rows, started);
   });
 
   test('wait for every change while a version serves that locks no rows', async () => {

@@ -17,20 +17,11 @@ const ofUser = `
   device_id in (select devices.id from devices join users on nocase(owner) = nocase(username)
     where users.id = $1)`;
 
-/** The owner of a device, until the commit ends: what its corrections come to changes meanwhile. */
-const lockCorrectionsOfOwner = `
-  select pg_advisory_xact_lock(hashtext(current_schema()), hashtext(nocase(owner)))
-  from devices where id = $1`;
-
 /** Changes of the stores that both engines use; a command has no number. */
 function createSharedWrites(member: number | undefined): SqlWrites {
   const writes = createSqlWrites(createNotificationEngine(member));
   return {
     ...writes,
-    insertCorrection(session, deviceId, ...rest) {
-      session.send(lockCorrectionsOfOwner, deviceId);
-      return writes.insertCorrection(session, deviceId, ...rest);
-    },
     async removeUser(session, id) {
       await session.run(lockSensors(ofUser), id);
       await session.run(`${deleteHot} and ${ofUser}`, id);
@@ -75,7 +66,9 @@ export function sharedContext({
     write: (name, ...args) =>
       writer.call(
         (session) => runWrite(writes[name], session, args),
-        ofSensors.has(name) ? { sensors: [sensorFrom(args)] } : undefined,
+        ofSensors.has(name)
+          ? { sensors: [sensorFrom(args)], isOfOwners: name === 'insertCorrection' }
+          : undefined,
       ),
   };
 }

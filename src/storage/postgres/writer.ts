@@ -28,6 +28,8 @@ export interface WriteSession extends ChangeSession {
 export interface SensorLocks {
   readonly sensors?: readonly SensorRef[];
   readonly series?: readonly number[];
+  /** Whether it also concludes from what the corrections of the sensors' owners come to. */
+  readonly isOfOwners?: boolean;
 }
 
 // In one order, for all calls of a commit at once: commits that lock the same ones cannot block
@@ -38,6 +40,12 @@ const lockSensors = `
       join sensors on device_id = device and sensor_id = sensor
     union all select unnest($3::bigint[])))
   order by series for no key update`;
+
+// Behind the sensors, and in one order as well.
+const lockOwners = `
+  select pg_advisory_xact_lock(hashtext(current_schema()), owner) from (
+    select distinct hashtext(nocase(owner)) as owner from devices
+    where id = any($1::text[]) order by 1) as owners`;
 
 /** Changes, one commit after the other on one connection. */
 export interface Writer {
@@ -197,5 +205,11 @@ function lockAll({ send }: Transaction, locks: readonly SensorLocks[]): void {
     sensors.map(({ deviceId }) => deviceId),
     sensors.map(({ sensorId }) => sensorId),
     series,
+  );
+  const ofOwners = locks.flatMap(({ isOfOwners, sensors }) => (isOfOwners && sensors) || []);
+  if (ofOwners.length === 0) return;
+  send(
+    lockOwners,
+    ofOwners.map(({ deviceId }) => deviceId),
   );
 }
