@@ -119,7 +119,7 @@ const soonFiles: ReadonlySet<string> = new Set([
  * for every part that takes any of it.
  */
 function wholeChunks(source: string): Plugin {
-  const later = new Set(globSync('**/*.{ts,tsx}', { cwd: source }).flatMap(laterParts));
+  const later = new Set(globSync('**/!(*.test).{ts,tsx}', { cwd: source }).flatMap(laterParts));
   const core = join(source, 'shell', 'begin.tsx');
   const laterCore = join(source, 'shell', 'later-core.ts');
   const chartCore = join(source, 'charts', 'chart-core.ts');

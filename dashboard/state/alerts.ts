@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { thresholdOf } from '../alerts/attention.ts';
 import type { Naming } from '../alerts/condition-words.ts';
 import type { Notification } from '../api/alert-types.ts';
-import { isOffline } from '../api/api-error.ts';
 import { apiPaths } from '../api/paths.ts';
 import type { Device } from '../api/types.ts';
 import { language, t } from '../i18n/i18n.ts';
 import { alertsOf } from './list-pages.ts';
+import { isBusy } from './recovery.ts';
 import { type Resource, useResource } from './resource.ts';
 import { sensorName } from './sensor-name.ts';
 import { api, username } from './session.ts';
@@ -34,7 +34,7 @@ export function useAlerts(
   const all = new Set([...first, ...devices.map(({ owner }) => owner)]);
   const owners = [...all].slice(0, ownersMax);
   const { value, error } = useResource(
-    user && owners[0] && `alerts of ${owners.join()} for ${user}`,
+    user && owners[0] && `alerts ${owners.join()} for ${user}`,
     async (signal) => {
       const found = owners.map((owner) =>
         api
@@ -44,8 +44,8 @@ export function useAlerts(
             signal,
           })
           .catch((reason: unknown) => {
-            // Where those of another owner are refused, the others are shown.
-            if (owner === user || isOffline(reason)) throw reason;
+            // Those that are refused hide no others; a service that is busy is asked again.
+            if (owner === user || isBusy(reason)) throw reason;
           }),
       );
       const answers = await Promise.all(found);
@@ -58,14 +58,14 @@ export function useAlerts(
     { isKept: true },
   );
   // More owners take no alert away while theirs are on their way.
-  const held = useRef<typeof value>(undefined);
-  if (devices[0]) held.current = value ?? held.current;
+  const held = useMemo(() => ({ value }), [user]);
+  if (devices[0]) held.value = value ?? held.value;
   useEffect(() => {
     const others = alertsKnownTo(user).filter(({ owner }) => !owners.includes(owner));
     known.value = { user, alerts: [...others, ...(value?.alerts ?? [])] };
   }, [user, value]);
   const isWhole = value?.isWhole && owners.length === all.size;
-  return { value: (value ?? held.current)?.alerts, error, isWhole };
+  return { value: (value ?? held.value)?.alerts, error, isWhole };
 }
 
 /** The alerts that screens of this user have asked for. */

@@ -5,7 +5,7 @@ import { createLastKnown } from './last-known.ts';
 function browserWith(charactersMax = Number.POSITIVE_INFINITY) {
   const texts = new Map<string, string>();
   const size = (): number => [...texts.values()].reduce((sum, { length }) => sum + length, 0);
-  return {
+  const store = {
     texts,
     getItem: (key: string) => texts.get(key) ?? null,
     setItem: (key: string, text: string) => {
@@ -14,6 +14,11 @@ function browserWith(charactersMax = Number.POSITIVE_INFINITY) {
     },
     removeItem: (key: string) => void texts.delete(key),
   };
+  // What a browser's store keeps is listed among its properties.
+  return new Proxy(store, {
+    ownKeys: () => [...texts.keys()],
+    getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
+  });
 }
 
 test('what was known is read back with when that was', async () => {

@@ -61,10 +61,8 @@ export function createLastKnown(store: TextStore) {
       }
     },
     forget(): void {
-      for (const { key } of readIndex()) store.removeItem(prefix + key);
       // Two pages that write at once leave entries behind that the index does not name.
-      for (const key of Object.keys(store)) if (key.startsWith(prefix)) store.removeItem(key);
-      store.removeItem(indexKey);
+      for (const key of Object.keys(store)) if (key.startsWith(indexKey)) store.removeItem(key);
     },
   };
 }

@@ -5,13 +5,13 @@ import { isOnline } from './network.ts';
 const firstPauseMs = 2_000;
 const longestPauseMs = 30_000;
 
-/**
- * Whether the same request may go well later: no answer came, or the service is busy or starting.
- */
-export function mayPass(error: unknown): boolean {
-  if (!(error instanceof ApiError)) return false;
-  return error.status === 0 || error.status === 429 || error.status >= 500;
-}
+/** Whether no answer came, or the service is busy or starts: what is asked may be right. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof ApiError && [0, 429, 502, 503, 504].includes(error.status);
+
+/** Whether the same request may go well later. */
+export const mayPass = (error: unknown): boolean =>
+  isBusy(error) || (error instanceof ApiError && error.status > 499);
 
 /** How long to wait before an attempt, counted from 0: longer each time, up to half a minute. */
 export const pauseMs = (attempt: number): number =>

@@ -57,14 +57,16 @@ function follow(next: Session | undefined, cause: 'changed' | 'ended'): void {
     if (username.value !== before) forgetAll();
   });
   // Who comes next finds nothing of who was here, also when the session ended by itself.
-  if (next === undefined || (before !== undefined && next.username !== before)) forgetKept();
+  if (next === undefined || (before !== undefined && next.username !== before)) forgetKept(cause);
   if (next !== undefined && me.peek() === undefined) void loadMe();
 }
 
 /** Removes what this browser keeps of a user; choices of how it looks stay. */
-function forgetKept(): void {
+function forgetKept(cause: 'changed' | 'ended'): void {
   forgetLastKnown();
   try {
+    // After a session that ended by itself, typed values wait for its login: see typed-values.ts.
+    if (cause !== 'ended') localStorage.removeItem('kipimo.typed');
     sessionStorage.clear();
   } catch {
     // Forbidden: there is nothing.

@@ -1,10 +1,10 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { ApiError, isOffline } from '../api/api-error.ts';
 import { errorSentence } from '../api/error-sentence.ts';
 import { apiPaths } from '../api/paths.ts';
 import { t } from '../i18n/i18n.ts';
-import { mayPass, pauseMs } from './recovery.ts';
-import { api, username } from './session.ts';
+import { isBusy, pauseMs } from './recovery.ts';
+import { api, endedFor, username } from './session.ts';
 import { showToast } from './toasts.ts';
 
 /** A value that somebody read and typed. */
@@ -17,8 +17,8 @@ export interface TypedValue {
   readonly timestamp: string;
 }
 
-/** What is known of a user goes with the session; this does, too. */
-const key = 'kipimo.known.typed';
+/** A logout removes it, in session.ts; a session that ends by itself leaves it for its user. */
+const key = 'kipimo.typed';
 const valuesMax = 200;
 const charactersMax = 100_000;
 
@@ -36,26 +36,51 @@ export async function sendTyped(value: TypedValue): Promise<'sent' | 'kept'> {
   }
 }
 
+/** Whose the waiting values are; nobody's is a guest's. */
+let owner = username.peek() ?? '';
+/** Aborted when the session ends: a value is sent as its user's or not at all. */
+let stay = new AbortController();
+
+effect(() => {
+  const user = username.value ?? '';
+  const isSame = user === owner;
+  owner = user;
+  stay.abort();
+  if (endedFor.value !== undefined) return;
+  stay = new AbortController();
+  // A page that loads for a guest keeps what waits for the login of whose session has ended.
+  if (user !== '' || !isSame) keep(isSame ? waitingValues.peek() : readKept());
+  queueMicrotask(() => void sendWaiting());
+});
+
 let isSending = false;
+let nextTry: ReturnType<typeof setTimeout> | undefined;
 /** As after so many attempts: the next one is no haste. */
 const longWait = 9;
 
-const hasEnded = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
+/** Another tab may have changed the session a moment ago. */
+const isOwn = (): boolean =>
+  endedFor.peek() === undefined && (api.session()?.username ?? '') === owner;
 
 /** Sends what waits, one after the other, until one has to wait on. */
 export async function sendWaiting(): Promise<void> {
   if (isSending) return;
   isSending = true;
+  clearTimeout(nextTry);
   try {
-    for (let next = waitingValues.peek()[0]; next; next = waitingValues.peek()[0]) {
+    for (let next = waitingValues.peek()[0]; next && isOwn(); next = waitingValues.peek()[0]) {
+      const { signal } = stay;
       // A value that was stored before the answer was lost is the same datapoint again.
       const refusal = await push(next).then(
         () => undefined,
         (error: unknown) => error,
       );
-      // A service that is busy or starts, or a login that has ended, refuses no value for good.
-      if (mayPass(refusal)) setTimeout(() => void sendWaiting(), pauseMs(longWait));
-      if (mayPass(refusal) || hasEnded(refusal)) return;
+      // A login that has ended refuses no value for good, nor does a service that starts.
+      if (signal.aborted) continue;
+      if (isBusy(refusal)) {
+        nextTry = setTimeout(() => void sendWaiting(), pauseMs(longWait));
+        return;
+      }
       keep(waitingValues.peek().slice(1));
       if (refusal !== undefined) showToast(errorSentence(refusal, t));
     }
@@ -64,10 +89,17 @@ export async function sendWaiting(): Promise<void> {
   }
 }
 
-function push({ device, sensor, json, timestamp }: TypedValue): Promise<string> {
+async function push({ device, sensor, json, timestamp }: TypedValue): Promise<string> {
   const path = `${apiPaths.sensor(device, sensor)}/value`;
   const body = `{"value":${json},"timestamp":${JSON.stringify(timestamp)}}`;
-  return api.send({ method: 'POST', path, body, type: 'application/json' });
+  const { signal } = stay;
+  try {
+    return await api.send({ method: 'POST', path, body, type: 'application/json', signal });
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    const description = 'the session has ended';
+    throw new ApiError({ status: 401, code: 'unauthenticated', description, cause });
+  }
 }
 
 /** false: there is no room. */

@@ -115,16 +115,24 @@ browserTest('all are called well only where the alerts of every owner are known'
 
 browserTest('alerts of another owner that cannot be had hide no others', async () => {
   await stage.service.tokenOf('kojo');
-  const json = ['devices:view', 'devices-data:view'];
+  const rights = ['devices:view', 'devices-data:view'];
   for (const owner of ['adwoa', 'akua']) {
     await aField(owner, `${owner}-field`);
     await alert(owner, `${owner}-field`, 'SM < 30', `Water for ${owner}`);
     const path = `/devices/${owner}-field/grants/kojo`;
-    assert.equal((await stage.service.as(owner)({ method: 'PUT', path, json })).status, 204);
+    const put = await stage.service.as(owner)({ method: 'PUT', path, json: rights });
+    assert.equal(put.status, 204);
   }
   const page = await stage.visit({ username: 'kojo', width: 'phone' });
-  await page.route('**/notifications?owner=adwoa*', (route) => route.fulfill({ status: 500 }));
+  const path = '**/notifications?owner=adwoa*';
+  await page.route(path, (route) => route.fulfill({ status: 500 }));
   await page.goto('/?whose=shared');
   await page.getByText('Water for akua').first().waitFor();
+  // A service that is busy is asked again, with nothing done on the page.
+  await page.unroute(path);
+  const json = { error: 'unavailable', description: 'starting' };
+  await page.route(path, (route) => route.fulfill({ status: 503, json }), { times: 1 });
+  await page.reload();
+  await page.getByText('Water for adwoa').first().waitFor({ timeout: 20_000 });
   await page.context().close();
 });
