@@ -132,10 +132,15 @@ test('another tab has logged in as somebody else a moment ago', async () => {
 for (const status of [0, 429, 502, 503, 504]) {
   test(`after ${status} one timer tries again`, async () => {
     answer = () => status;
-    for (let call = 0; call < 3; call += 1) await sendWaiting();
+    for (let call = 0; call < 3; call += 1) {
+      mock.timers.tick(1_000);
+      await sendWaiting();
+    }
     assert.deepEqual([pushes.length, waitingValues.peek().length], [3, 2]);
-    mock.timers.tick(30_000);
-    await settle();
+    for (let second = 0; second < 30; second += 1) {
+      mock.timers.tick(1_000);
+      await settle();
+    }
     assert.equal(pushes.length, 4);
     answer = () => 204;
     mock.timers.tick(30_000);
