@@ -44,7 +44,7 @@ export function useAlerts(
             signal,
           })
           .catch((reason: unknown) => {
-            // Those that are refused hide no others; a service that is busy is asked again.
+            // Refused alerts of another owner hide none; a busy service is asked again.
             if (owner === user || isBusy(reason)) throw reason;
           }),
       );

@@ -14,7 +14,7 @@ function browserWith(charactersMax = Number.POSITIVE_INFINITY) {
     },
     removeItem: (key: string) => void texts.delete(key),
   };
-  // What a browser's store keeps is listed among its properties.
+  // Keys of a browser's store are listed among its properties.
   return new Proxy(store, {
     ownKeys: () => [...texts.keys()],
     getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),

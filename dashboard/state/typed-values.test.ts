@@ -9,7 +9,7 @@ interface Push {
 
 const kept = new Map<string, string>();
 const pushes: Push[] = [];
-/** What the service answers to a push, and to a renewal. */
+/** Answers of the service to a push, and to a renewal. */
 let answer: (token: string | null) => number = () => 204;
 let renewal = 401;
 /** Who logs in. */

@@ -6,7 +6,7 @@ import { map } from './map.ts';
 import { shell } from './shell.ts';
 import { common } from './words.ts';
 
-/** What a device, filters and the map say beside the frame, in whole sections. */
+/** Words of devices, filters and the map beside the frame, in whole sections. */
 export const laterWords = {
   alerts,
   chart,

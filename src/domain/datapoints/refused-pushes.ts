@@ -187,7 +187,7 @@ function sentenceOf({ description, error }: SeenRefusal): Pick<NewRefusal, 'desc
   return sentence === undefined ? {} : { description: sentence.slice(0, shownMax) };
 }
 
-/** One for all: to make one takes longer than to note a refusal. */
+/** The decoder of all refusals: making one takes longer than noting a refusal. */
 const decoder = new TextDecoder();
 
 /** The first characters of the body or payload. */

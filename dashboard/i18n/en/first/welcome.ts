@@ -1,4 +1,4 @@
-/** What a guest sees first; the rest comes with the login. */
+/** Words of the first screen of a guest; the rest comes with the login. */
 export const welcome = {
   title: 'Your sensors, in one place',
   what:

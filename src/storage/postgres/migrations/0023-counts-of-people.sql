@@ -35,47 +35,34 @@ begin
   return null;
 end $$;
 
-drop trigger devices_counted on devices;
-create trigger devices_counted after insert on devices referencing new table as changed
-  for each statement execute function
-    count_rows('device', 'array[''*'', changed.listed, ''='' || nocase(changed.owner)]');
-create trigger devices_uncounted after delete on devices referencing old table as changed
-  for each statement execute function
-    count_rows('device', 'array[''*'', changed.listed, ''='' || nocase(changed.owner)]');
-
-drop trigger gateways_counted on gateways;
-create trigger gateways_counted after insert on gateways referencing new table as changed
-  for each statement execute function
-    count_rows('gateway', 'array[''*'', changed.listed, ''='' || nocase(changed.owner)]');
-create trigger gateways_uncounted after delete on gateways referencing old table as changed
-  for each statement execute function
-    count_rows('gateway', 'array[''*'', changed.listed, ''='' || nocase(changed.owner)]');
-
-drop trigger projects_counted on projects;
-create trigger projects_counted after insert on projects referencing new table as changed
-  for each statement execute function
-    count_rows('project', 'array[''*'', changed.listed, ''='' || nocase(changed.owner)]');
-create trigger projects_uncounted after delete on projects referencing old table as changed
-  for each statement execute function
-    count_rows('project', 'array[''*'', changed.listed, ''='' || nocase(changed.owner)]');
-
 insert into list_counts (kind, part, things) select 'user', '*', count(*) from users;
-create trigger users_counted after insert on users referencing new table as changed
-  for each statement execute function count_rows('user', 'array[''*'']');
-create trigger users_uncounted after delete on users referencing old table as changed
-  for each statement execute function count_rows('user', 'array[''*'']');
-
 insert into list_counts (kind, part, things)
   select 'social', part, count(*) from (
     select '*' as part from socials union all select '=' || nocase(sender) from socials
     union all select '=' || nocase(recipient) from socials
       where nocase(recipient) <> nocase(sender)) as listed
   group by part;
-create trigger socials_counted after insert on socials referencing new table as changed
-  for each statement execute function count_rows('social',
-    'array[''*'', ''='' || nocase(changed.sender), case when nocase(changed.recipient)
-      <> nocase(changed.sender) then ''='' || nocase(changed.recipient) end]');
-create trigger socials_uncounted after delete on socials referencing old table as changed
-  for each statement execute function count_rows('social',
-    'array[''*'', ''='' || nocase(changed.sender), case when nocase(changed.recipient)
-      <> nocase(changed.sender) then ''='' || nocase(changed.recipient) end]');
+
+drop trigger devices_counted on devices;
+drop trigger gateways_counted on gateways;
+drop trigger projects_counted on projects;
+do $$
+declare
+  listed text := 'array[''*'', changed.listed, ''='' || nocase(changed.owner)]';
+  of_both text := 'array[''*'', ''='' || nocase(changed.sender),
+    case when nocase(changed.recipient) <> nocase(changed.sender)
+      then ''='' || nocase(changed.recipient) end]';
+  counted record;
+begin
+  for counted in select * from (values
+    ('device', listed), ('gateway', listed), ('project', listed),
+    ('user', 'array[''*'']'), ('social', of_both)) as kinds (kind, parts)
+  loop
+    execute format(
+      'create trigger %1$ss_counted after insert on %1$ss referencing new table as changed
+         for each statement execute function count_rows(%1$L, %2$L);
+       create trigger %1$ss_uncounted after delete on %1$ss referencing old table as changed
+         for each statement execute function count_rows(%1$L, %2$L)',
+      counted.kind, counted.parts);
+  end loop;
+end $$;
