@@ -19,6 +19,8 @@ const { values, positionals } = parseArgs({
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 /** So long the last timers of a start or a request take. */
 const quietMs = 1_500;
+/** So long a delivery takes that only logs its message. */
+const deliveryMs = 150;
 
 /** A service whose functions are counted. */
 interface Counted extends ServiceProcess {
@@ -43,9 +45,9 @@ async function start(directory: string, name: string, more = {}): Promise<Counte
 }
 
 /** Functions that the service entered since the last call, of all threads. */
-function take({ socketPath }: Counted): Promise<readonly Entered[]> {
+function take({ socketPath }: Counted, path = '/take'): Promise<readonly Entered[]> {
   return new Promise((resolve, reject) => {
-    request({ socketPath }, (answer) => {
+    request({ socketPath, path }, (answer) => {
       let text = '';
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part;
@@ -57,19 +59,11 @@ function take({ socketPath }: Counted): Promise<readonly Entered[]> {
   });
 }
 
-/** Resolves just after the timers of each second, so that none of them runs during a request. */
-async function behindTimers(service: Counted): Promise<void> {
-  await wait(quietMs);
-  await take(service);
-  const isIdle = async () => (await take(service)).every((of) => Object.keys(of).length === 0);
-  while (await isIdle());
-  while (!(await isIdle()));
-}
-
 /** Runs one walk and prints what the services entered on it. */
 async function walk(name: string, services: readonly Counted[], work: () => Promise<unknown>) {
   if (positionals.length > 0 && !positionals.includes(name)) return;
-  for (const service of services) await behindTimers(service);
+  await wait(quietMs);
+  for (const service of services) await take(service, '/begin');
   await work();
   const files = new Map<string, Set<string>>();
   for (const service of services) {
@@ -130,13 +124,14 @@ async function walkOne(directory: string): Promise<void> {
   await walk('push', [service], () =>
     ask('POST', '/devices/tank/sensors/level/value', { value: 7 }),
   );
-  const query = 'aggregate=avg&interval=1h&dateFrom=2020-01-01';
-  await walk('read', [service], () => ask('GET', `/devices/tank/sensors/level/values?${query}`));
   await walk('firing', [service], async () => {
     await ask('POST', '/devices/tank/sensors/heat/value', { value: 31 });
     // The message leaves after the answer.
-    await wait(quietMs / 2);
+    await wait(deliveryMs);
   });
+  // Last, as their connections are handed to node:http for good.
+  const query = 'aggregate=avg&interval=1h&dateFrom=2020-01-01';
+  await walk('read', [service], () => ask('GET', `/devices/tank/sensors/level/values?${query}`));
   await walk('screen', [service], async () => {
     await createCall(service.url)({ path: '//' });
     await Promise.all([

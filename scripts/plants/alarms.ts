@@ -113,7 +113,7 @@ export const plantsOfAlarms: readonly Plant[] = [
     ...{ file: rows, test: 'no stored row stops a start', says: /./ },
     patches: [
       patch(
-        'src/storage/damaged-rows.ts',
+        'src/storage/faults.ts',
         '        note(table, key, reason);\n        return undefined;\n',
         '        throw reason;\n',
       ),

@@ -15,7 +15,7 @@ const histories = {
 const page = 'src/storage/chunks/datapoint-summary.ts';
 const rewriting = 'src/storage/sqlite/timeseries/chunk-renewal.ts';
 const retention = 'src/storage/chunks/retention-step.ts';
-const corrections = 'src/domain/datapoints/corrections/corrected-datapoints.ts';
+const corrections = 'src/domain/datapoints/corrections/correction-book.ts';
 const differs = /deepEqual|deepStrictEqual|deep-equal|strictly equal|!==|Property failed/;
 
 /** Wrong answers about histories: the models that compare them with plain lists have to notice. */

@@ -62,11 +62,11 @@ export const plantsOfReads: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/datapoints/corrections/correction-book.ts',
-        'createFairSlices({ turnMs: limits.turnMs })',
-        'createFairSlices({ turnMs: 60_000 })',
+        'const turns = createFairSlices({ turnMs: limits.turnMs });\n  const underWay',
+        'const turns = createFairSlices({ turnMs: 60_000 });\n  const underWay',
       ),
       patch(
-        'src/domain/datapoints/corrections/corrected-datapoints.ts',
+        'src/domain/datapoints/corrections/correction-book.ts',
         'const turns = createFairSlices({ turnMs: limits.turnMs });\n  const paceFor',
         'const turns = createFairSlices({ turnMs: 60_000 });\n  const paceFor',
       ),
@@ -117,7 +117,7 @@ export const plantsOfReads: readonly Plant[] = [
     ...{ file: 'test/v2/value-size.test.ts', test: 'a value up to the limit', says: /413/ },
     patches: [
       patch(
-        'src/domain/devices/value-size.ts',
+        'src/domain/devices/device.ts',
         '!isJsonWithin(value, bytesMax) &&',
         '!isJsonWithin(value, 2 ** 30) &&',
       ),

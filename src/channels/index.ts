@@ -121,10 +121,7 @@ async function openWebhook(
   };
 }
 
-/**
- * For development: logs that a message was due, and counts it as sent. Neither the text nor the
- * address is logged, for both may be private.
- */
+/** For development: logs that a message was due, without text and address: it counts as sent. */
 const openLog = (name: ChannelName, log: Log): Opened => ({
   channel: {
     async send({ deliveryId, to: { username }, text: { length: characters } }) {

@@ -87,10 +87,7 @@ interface AfricasTalkingForm {
   readonly signal: AbortSignal;
 }
 
-/**
- * Sends a form; the key travels in its own header. `read` says what the object means that answers
- * one that was understood.
- */
+/** Sends a form, with the key in its own header. `read` says what an object in answer means. */
 export function askAfricasTalking(
   parts: ProviderParts<AfricasTalkingSettings>,
   { path, what, signal, ...form }: AfricasTalkingForm,

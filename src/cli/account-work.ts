@@ -82,10 +82,7 @@ export async function* allAccounts(users: UserStore): AsyncGenerator<User> {
   }
 }
 
-/**
- * Opens the accounts alone, also while a service runs. Without `makes` there must be a database
- * already: a mistyped place must not become one.
- */
+/** Opens the accounts alone, also while a service runs; `makes`: makes the database if needed. */
 export async function withAccounts(
   { makes = false, ...options }: DirectoryOption & { readonly makes?: boolean },
   work: (accounts: AccountStorage) => Promise<void>,

@@ -6,10 +6,7 @@ const endings = [
   ['SIGTERM', 143],
 ] as const;
 
-/**
- * A bar on a terminal, whose total may become known, or grow, on the way; elsewhere nothing, as
- * logs have no use for it.
- */
+/** A bar on a terminal, whose total may grow on the way; elsewhere nothing: logs do not need it. */
 export function openProgressBar(unit: string) {
   if (!process.stderr.isTTY) return { show: () => undefined, stop: () => undefined };
   const format = `{bar} {percentage} % | {value}/{total} ${unit} | {eta_formatted} left`;

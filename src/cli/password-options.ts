@@ -25,10 +25,7 @@ export function addPasswordOptions(
     .option(`--${prefix}password <text>`, passwordWarning);
 }
 
-/**
- * The password from the command line, with a warning, from a file, or from the environment;
- * undefined: none of them.
- */
+/** The password from the command line (with a warning), a file or the environment, if given. */
 export async function givenPassword(
   options: PasswordOptions,
   key = usualKey,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../../tools/bench/temporary-directory.ts';
-import { readTextFile } from './text-file.ts';
+import { readTextFile } from './user.ts';
 
 const text = '[{"username":"efua","firstName":"Éfua"}]';
 const encodings: Readonly<Record<string, Buffer>> = {

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { Command } from 'commander';
 import { invalid } from '../domain/errors.ts';
 import { parseNewUsername } from '../domain/ids.ts';
@@ -5,6 +6,7 @@ import { limits } from '../domain/limits.ts';
 import { requireStrongPassword } from '../domain/users/password-work.ts';
 import type { User, UserStore } from '../domain/users/user.ts';
 import { systemClock } from '../lib/clock.ts';
+import { createEncodingFinder } from '../lib/text-encoding.ts';
 import { profileFromWire } from '../wire/user.ts';
 import {
   addAccount,
@@ -23,7 +25,6 @@ import {
 import { addPasswordOptions, givenPassword, type PasswordOptions } from './password-options.ts';
 import { choosePassword, confirm } from './password-prompt.ts';
 import { printable, printableJson } from './printable.ts';
-import { readTextFile } from './text-file.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';
 
 const absent = 'asked for, or generated and printed once';
@@ -213,4 +214,23 @@ function toColumns(user: User): string {
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/**
+ * The text of a file, in UTF-8, UTF-16 or Windows-1252. Throws invalid for one of more bytes, also
+ * where it is a pipe that never ends.
+ */
+export async function readTextFile(file: string, bytesMax: number): Promise<string> {
+  const finder = createEncodingFinder();
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of createReadStream(file) as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    if (bytes > bytesMax) {
+      throw invalid(`${file} has more than ${bytesMax} bytes: import it in several files`);
+    }
+    finder.push(piece);
+    pieces.push(piece);
+  }
+  return new TextDecoder(finder.end()).decode(Buffer.concat(pieces));
 }

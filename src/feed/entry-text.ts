@@ -13,10 +13,7 @@ import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 export interface PublishContextForm {
   /** Names the next message that is published to other processes. */
   origin(): MessageOrigin;
-  /**
-   * The context of a push that is published as one, or in parts, each with its own. Undefined: no
-   * other process needs it.
-   */
+  /** The context of a push, or of each part of one. Undefined: no other process needs it. */
   toJson(context: PublishContext, part?: 'part'): JsonValue | undefined;
   /** Whether the context has all of a push of so many datapoints: no parts of it are published. */
   hasWhole(context: PublishContext, count: number): boolean;

@@ -35,10 +35,7 @@ export interface AnswerBudget {
   written(answer: ServerResponse): void;
   /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
   stream(answer: ServerResponse, chunks: Chunks): Readable;
-  /**
-   * Reserves bytes that wait on a connection, until the answered function is called; undefined: the
-   * budget is used up.
-   */
+  /** Reserves waiting bytes until the answered function is called; undefined: none are left. */
   reserve(socket: Socket, payer: Payer, bytes: number): (() => void) | undefined;
   /**
    * Finds who asks before the body is there: the account that the head names, else the client. Its
@@ -207,10 +204,7 @@ const heldOn = (socket: Socket, payer: Payer): Held => ({
 /** Counts the bytes that a connection has handed to the operating system so far. */
 const takenBy = (socket: Socket): number => socket.bytesWritten - socket.writableLength;
 
-/**
- * The bytes of chunks, one after the other; of a long text one slice after the other. `hold`
- * reserves the bytes of each first.
- */
+/** The bytes of chunks, a long text slice by slice. `hold` reserves the bytes of each first. */
 function bytesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<Uint8Array> {
   const source = chunks[Symbol.asyncIterator]();
   const breathe = createBreather();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { browserNameOf } from './browser-name.ts';
 import { cookieOf, cookieText } from './site.ts';
+import { browserNameOf } from './v2/auth.ts';
 
 test('a browser is named as people call it', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';

@@ -77,10 +77,7 @@ async function* withoutMark(pieces: StreamBody['pieces']): AsyncGenerator<Uint8A
 const asBuffer = (piece: Uint8Array): Buffer =>
   Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 
-/**
- * Puts the elements of one bulk request into its steps: the usual shape from its bytes, all else by
- * `readBulkLine`, with equal results.
- */
+/** Steps of the elements of a bulk request, usual ones from their bytes, with equal results. */
 export function createBulkElementReader(
   spelling: Spelling,
 ): (element: BodyElement, line: number, step: BulkStep) => void {

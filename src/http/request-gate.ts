@@ -237,10 +237,7 @@ class RequestGate {
 
 /** node:http, as far as connections are given to it that it did not accept itself. */
 export interface NodeHttp {
-  /**
-   * Gives it a connection for good, with what was read of its next request, from the first byte on.
-   * `hasEnded`: nothing follows them.
-   */
+  /** Hands over a connection with the bytes of its next request. `hasEnded`: nothing follows. */
   takeOver(socket: Socket, bytes: Buffer, hasEnded: boolean): void;
   /** A request will not come any more, or not in time: refused as if node had read it. */
   refuse(socket: Socket, why: NotComing): void;

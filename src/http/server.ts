@@ -10,13 +10,13 @@ import type { Log } from '../lib/log.ts';
 import { defined } from '../lib/record.ts';
 import { createFairSlices, createGuestSlices } from '../lib/scheduling/fair-slices.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
+import { readForm } from '../wire/thing-speak.ts';
 import { jsonType } from './answer.ts';
 import { createAnswerBudget } from './answer-budget.ts';
 import { commonHeaders, fileHeaders } from './answer-headers.ts';
 import { createAuthenticate, createClients } from './authentication.ts';
 import { readBodiesAsBytes } from './body-reader.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
-import { mountCallAnswers } from './call-answers.ts';
 import { mountCompatibilityEndpoints } from './compatible/endpoints.ts';
 import { createCompressor } from './compression.ts';
 import { assetsPath, type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
@@ -311,5 +311,32 @@ function refuseUnknownPaths(fastify: FastifyInstance): void {
       throw new EdgeError('method_not_allowed', message, { allow });
     }
     throw nothingAt(request.url);
+  });
+}
+
+/** Where a provider of calls asks what to say. */
+export const callAnswersPath = '/callbacks/africastalking/voice';
+
+/**
+ * Answers what a call that was just picked up shall say. The provider has no token: the call's id,
+ * 256 bits that only the provider was given, is the proof.
+ */
+export function mountCallAnswers(
+  fastify: FastifyInstance,
+  answerCall: (callId: string) => Promise<string>,
+): void {
+  fastify.post(callAnswersPath, async (request, reply) => {
+    const form = readForm(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    const callId = form.get('clientRequestId') ?? '';
+    // The last question of a call, with isActive=0, only reports that it ended.
+    const words = form.get('isActive') === '0' ? '' : await answerCall(callId);
+    return reply.type('application/xml').header('cache-control', 'no-store').send(words);
+  });
+  fastify.route({
+    method: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    url: callAnswersPath,
+    handler: () => {
+      throw new EdgeError('method_not_allowed', 'use POST here', { allow: 'POST' });
+    },
   });
 }

@@ -34,16 +34,10 @@ function runPieces(): void {
 /** Resolves when all work that waits for the event loop has run: for long work, step by step. */
 export const yieldToEventLoop = (): Promise<void> => new Promise(inNextTurn);
 
-/**
- * Milliseconds that a step of long work may take before other work runs: with what a collection of
- * garbage adds, it is to be below 20.
- */
+/** Milliseconds of a step of long work; with a collection of garbage it is to be below 20. */
 const stepMsMax = 3;
 
-/**
- * For long work, between its steps: answers what to wait for when the work has used the event loop
- * for long enough, undefined when it may go on.
- */
+/** Between steps of long work: what to wait for once it ran long enough; undefined: go on. */
 export function createBreather(): () => Promise<void> | undefined {
   let startedAt = performance.now();
   return () => {

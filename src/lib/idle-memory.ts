@@ -82,10 +82,7 @@ export function saveThreadMemoryWhileIdle(giveBack: () => void): void {
   });
 }
 
-/**
- * Answers what is to be called now and then: it collects once more than so many bytes outside of
- * the heap have come since it collected last.
- */
+/** Answers what to call now and then: it collects once so many more bytes are outside the heap. */
 export function createExternalBound(parts: {
   readonly externalBytes: () => number;
   readonly growthBytesMax: number;

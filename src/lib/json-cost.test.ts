@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JsonCostError, type JsonError, parseJson } from './json.ts';
-import { jsonCost } from './json-cost.ts';
+import { JsonCostError, type JsonError, jsonCost, parseJson } from './json.ts';
 
 const list = (count: number, each: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => each(n)).join(',');

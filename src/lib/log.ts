@@ -1,10 +1,7 @@
 /** Named facts that go with a log line. No tokens, passwords, phone numbers or measured values. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/**
- * The log that parts of the service write to. error: someone must act; warn: we healed;
- * info: lifecycle; debug: off in production.
- */
+/** The log. error: someone must act; warn: we healed; info: lifecycle; debug: off in production. */
 export interface Log {
   error(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;

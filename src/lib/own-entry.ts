@@ -1,7 +1,4 @@
-/**
- * Reads the entry of a record under a key that may be anybody's text; undefined for entries that
- * every object inherits, such as "constructor".
- */
+/** The record's own entry; undefined for one every object inherits, such as "constructor". */
 export function ownEntry<Value>(
   record: Readonly<Record<string, Value>> | undefined,
   key: string,

@@ -41,10 +41,7 @@ export function isTakeableHash(hash: string): boolean {
   );
 }
 
-/**
- * Whether `password` is the one that was hashed. A hash that cannot be read, or would cost too much
- * to check, matches nothing.
- */
+/** Whether it is the hashed password; a hash unreadable, or too costly to check, matches none. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const match = phcPattern.exec(hash);
   if (match === null || !isTakeableHash(hash)) return false;

@@ -1,7 +1,4 @@
-/**
- * Version 2 of the PROXY protocol: what a balancer writes before everything else on a connection,
- * to say whose it is.
- */
+/** Version 2 of the PROXY protocol: a balancer says first whose connection it is. */
 export type ProxyHeader =
   /** Bytes that may begin a header; more of them will decide. */
   | { readonly kind: 'cut off' }

@@ -26,10 +26,7 @@ export async function openAccounts(
   return open(place.directory);
 }
 
-/**
- * Plans what retention would take now, device after device; it only reads. Throws
- * UnusableStorageError when there is nothing to read.
- */
+/** Plans retention as of now, by device; only reads. Throws UnusableStorageError without data. */
 export async function planRetentionOf(
   place: StoragePlace,
   options: PlanOptions,

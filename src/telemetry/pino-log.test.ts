@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentReporter } from '../domain/reporter.ts';
-import { createDamagedRows } from '../storage/damaged-rows.ts';
+import { createDamagedRows } from '../storage/faults.ts';
 import { createPinoLog, type PinoLogOptions } from './pino-log.ts';
 
 function record(level: PinoLogOptions['level']) {

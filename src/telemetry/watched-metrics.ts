@@ -109,10 +109,7 @@ const nanosecondsPerSecond = 1e9;
 /** Values are of the last one to two of these. */
 const windowMs = 30_000;
 
-/**
- * Adds how long the event loop was blocked: meanwhile no client is answered. Always on; it costs
- * one reading of the clock every 20 ms.
- */
+/** Adds how long the event loop was blocked; costs one reading of the clock every 20 ms. */
 export function addEventLoopMetrics({ watched }: Meters): void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type Actuator, actuatorValueTypes } from '../domain/devices/actuator.ts';
-import { settingTooLarge } from '../domain/devices/value-size.ts';
+import { settingTooLarge } from '../domain/devices/device.ts';
 import { invalid } from '../domain/errors.ts';
 import { parseActuatorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
@@ -101,10 +101,7 @@ export function settableActuatorToWire(actuator: Actuator): Wire<typeof Settable
   });
 }
 
-/**
- * The value that a device confirms by `{"value": …, "confirmed": true}`, with nothing else beside;
- * undefined: the JSON is a value itself.
- */
+/** The value of `{"value": …, "confirmed": true}`; undefined: the JSON is a value itself. */
 export function readConfirmed(json: JsonValue): { readonly value: JsonValue } | undefined {
   if (!isRecord(json) || Object.keys(json).length !== 2 || json['confirmed'] !== true) {
     return undefined;

@@ -195,10 +195,7 @@ export function datapointIds({ deviceId, sensorId }: SensorRef, spelling: Spelli
   return `{"${spelling.deviceId}":${device},"${spelling.sensorId}":${sensor},`;
 }
 
-/**
- * Writes datapoints as JSON text: by hand, since a large answer spends most of its time here. A
- * long value is written slice by slice.
- */
+/** Writes datapoints as JSON text by hand, for speed; a long value slice by slice. */
 export function createDatapointWriter(
   sensor: SensorRef,
   spelling: Spelling = v2Spelling,

@@ -2,7 +2,7 @@ import { type Actor, isImport } from '../domain/actor.ts';
 import { payerOf } from '../domain/budgets/budget.ts';
 import type { SensorRef } from '../domain/datapoints/datapoint.ts';
 import { NewColumns } from '../domain/datapoints/new-columns.ts';
-import { valueTooLarge } from '../domain/devices/value-size.ts';
+import { valueTooLarge } from '../domain/devices/device.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';

@@ -145,10 +145,7 @@ function createCursor(text: string) {
     skipBlanks(): void {
       while (at < text.length && ' \t\0'.includes(text.charAt(at))) at += 1;
     },
-    /**
-     * Up to one of the ends that no backslash stands before; there must be a character that is none
-     * of those it may not begin with.
-     */
+    /** Up to an end without a backslash before it; the first character is none of `noStart`. */
     word(ends: string, noStart: string, what: string): string {
       const start = at;
       if (at >= text.length || noStart.includes(text.charAt(at))) {

@@ -174,10 +174,7 @@ const text = createTextBytes();
 /** Writes buckets as elements of a JSON array; undefined: not all of their values are numbers. */
 export type BucketRowsWriter = (buckets: readonly SensorBucket[]) => Buffer | undefined;
 
-/**
- * The same bytes as the writers of single buckets have, with the sensor of each in front unless
- * `isOfOneSensor`, and commas in between.
- */
+/** As writers of single buckets do, each sensor in front unless `isOfOneSensor`, with commas. */
 export function createBucketRows(
   plan: AggregationPlan,
   isOfOneSensor: boolean,

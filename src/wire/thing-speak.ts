@@ -23,10 +23,7 @@ const fieldNames = Array.from({ length: 8 }, (_, index) => `field${index + 1}`);
 /** The datapoint of a field, or why it is none. */
 export type UpdateField = NewDatapoint | DomainError;
 
-/**
- * The fields of an update, one for each sensor. Throws DomainError invalid where none is a
- * datapoint.
- */
+/** The fields of an update, one a sensor. Throws DomainError invalid where none is a datapoint. */
 export function readUpdate(
   parameters: UpdateParameters,
   zone: TimeZone | undefined = zoneOf(parameters),

@@ -151,10 +151,7 @@ interface BoundSession {
 
 type SmppPackage = Pick<typeof import('smpp'), 'Session'>;
 
-/**
- * A link with one bound session at a time, opened when needed and again after it broke: nothing is
- * connected before the first message.
- */
+/** A link with one bound session at a time, opened for a message, and again after it broke. */
 function createSmppLink(parts: SmppParts & { readonly smpp: SmppPackage }) {
   const { responseMs = channelLimits.smppResponseMs } = parts;
   const { enquireMs = channelLimits.smppEnquireMs } = parts;

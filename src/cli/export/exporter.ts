@@ -28,10 +28,7 @@ const lineHoursMax = 2_048;
 
 const everything: VisibleTo = { who: 'everything' };
 
-/**
- * Exports an installation, or all that one account owns, as lines in the order in which they are
- * imported again. Holds one page at a time.
- */
+/** Exports an installation, or an account's own, in the order of an import, page by page. */
 export async function* exportLines(
   storage: Storage,
   account: Username | null = null,

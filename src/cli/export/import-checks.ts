@@ -71,10 +71,7 @@ const checks: { readonly [Kind in ExportRecord['kind']]?: Readonly<Record<string
   notification: { 'notification.id': parseNotificationId, 'notification.owner': readOwner },
 };
 
-/**
- * Refuses a line whose names, ids or rights the API would refuse. Throws invalid that names the
- * line, the field and what to change.
- */
+/** Refuses what the API would refuse. Throws invalid with the line, the field and the remedy. */
 export function requireTakeable(line: ExportRecord, number: number): void {
   for (const [path, read] of Object.entries(ownEntry(checks, line.kind) ?? {})) {
     const parts = path.split('.');

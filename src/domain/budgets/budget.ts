@@ -96,10 +96,7 @@ export interface BudgetRule {
   readonly perAddress: number;
   /** The quota of all guests together: at most half of the total. */
   readonly guests: number;
-  /**
-   * Amount that an account may use although the total is full, so that no stranger who fills it
-   * keeps out an account that needs little.
-   */
+  /** Amount an account may use although the total is full, so that strangers keep nobody out. */
   readonly floor: number;
   /** How the refusal is answered [contract 14]. */
   readonly answer: keyof typeof codes;
@@ -234,10 +231,7 @@ export function budgetError(budget: Budget, refusal: BudgetRefusal): DomainError
 
 /** Place of one connection in the waiting budget. */
 export interface WaitingPlace {
-  /**
-   * So many bytes wait from now on; 0: none do, and what comes next is the newest. false: the
-   * budget is full, and they are not counted.
-   */
+  /** So many bytes wait from now on; 0: what comes next is new. false: no budget, not counted. */
   hold(bytes: number): boolean;
 }
 

@@ -297,10 +297,7 @@ function createStrangerQuotas(shares: GuestShares) {
   const usedOf = (owner: Username): number => stored.get(owner.toLowerCase()) ?? 0;
 
   return {
-    /**
-     * Reserves quota for a push; the caller says afterwards how much was stored. Throws
-     * storage_full.
-     */
+    /** Reserves quota for a push; the answer takes the bytes stored. Throws storage_full. */
     hold(
       {
         actor,

@@ -25,10 +25,7 @@ export interface QueuedPush extends Push {
   readonly payer: Payer;
 }
 
-/**
- * Stores all pushes that wait in one commit, and publishes them to listeners; every ingest path
- * ends here.
- */
+/** Stores waiting pushes in one commit and publishes them: where every ingest path ends. */
 export type Appender = ReturnType<typeof createAppender>;
 
 interface AppenderOptions {

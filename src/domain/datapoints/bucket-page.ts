@@ -144,10 +144,7 @@ async function takePage(
   return page.order === 'asc' ? buckets : buckets.reverse();
 }
 
-/**
- * All buckets of one sensor as columns, in the order of the page. Throws invalid when they are too
- * many for one answer.
- */
+/** All buckets of a sensor as columns, in the page's order. Throws invalid for too many. */
 export async function readBucketColumns(options: {
   readonly columns: BucketColumnsBuilder;
   /** Counts of the datapoints that each step of the read skipped. */

@@ -1,7 +1,7 @@
 import { withoutStackTraces } from '../../lib/stackless.ts';
 import type { Actor } from '../actor.ts';
+import { isTooLarge, valueTooLarge } from '../devices/device.ts';
 import { noSensor } from '../devices/devices.ts';
-import { isTooLarge, valueTooLarge } from '../devices/value-size.ts';
 import type { DomainError } from '../errors.ts';
 import type { DeviceId, SensorId, Username } from '../ids.ts';
 import { type BatchBuilder, createBatchBuilder } from './column-batch.ts';

@@ -17,10 +17,7 @@ export interface ColumnBatch {
   readonly timed: Uint8Array;
   /** The values that are numbers; meaningless where there is a text. */
   readonly numbers: Float64Array;
-  /**
-   * The other values as JSON.stringify writes them, none a slice of a longer text; absent when all
-   * are numbers.
-   */
+  /** The other values as JSON texts, none a slice of a longer one; absent: all are numbers. */
   readonly texts?: readonly (string | undefined)[];
   /** Of a batch that was put together row by row: what its datapoints weigh. */
   readonly weight?: number;
@@ -192,10 +189,7 @@ export function selectRows(batch: ColumnBatch, rows: ArrayLike<number>): ColumnB
   return batchOf({ count, times, received, timed, numbers }, texts);
 }
 
-/**
- * Which row of the batch becomes the last value [contract 3], as `lastAmong` says it; undefined for
- * no rows.
- */
+/** The row that becomes the last value [contract 3], as `lastAmong` says; undefined: no rows. */
 export function lastRowAmong({ count, times, timed }: ColumnBatch): number | undefined {
   let newest: number | undefined;
   for (let row = 0; row < count; row += 1) {

@@ -128,10 +128,7 @@ export interface DatapointStore {
    * Throws DomainError unavailable when nothing of the batch was kept.
    */
   append(batch: readonly Push[], notesOf?: NotesOf): Promise<readonly AppendOutcome[]>;
-  /**
-   * Resolves when the store has put away so much that a long push would not make the pushes of
-   * others wait. Absent: it always would not.
-   */
+  /** Resolves when a long push would delay no other push. Absent: it never would. */
   readyForLong?(): Promise<void>;
   /**
    * Reads a page, until a value makes the answer `charactersMax` characters or more. A sensor that
@@ -146,10 +143,7 @@ export interface DatapointStore {
    */
   summarise(sensor: SensorRef, page: Page, options: SummariseOptions): Promise<SummarisedStep>;
   count(sensor: SensorRef, range: Range): Promise<number>;
-  /**
-   * From when the datapoints in the range are kept: retention took earlier ones of a sensor.
-   * Undefined: it took none of the range.
-   */
+  /** From when the range's datapoints are kept. Undefined: retention took none of them. */
   standsFrom(sensors: readonly SensorRef[], range: Range): Promise<Instant | undefined>;
   /** Reads the hours that retention left and that begin in the range, oldest first, up to `max`. */
   hours(sensor: SensorRef, range: Range, max: number): Promise<Stretches>;
@@ -222,10 +216,7 @@ export async function readDatapoints(
   return found.flat();
 }
 
-/**
- * The rest of the page after a step of `count` datapoints, at least one: from where it ended,
- * without what was seen at that order time.
- */
+/** The rest of the page after `count` datapoints (one or more), without those already seen. */
 export function following(page: Page, count: number, timeAt: (index: number) => Instant): Page {
   const end = timeAt(count - 1);
   let skip = 1;

@@ -143,10 +143,7 @@ interface MergeOptions<From extends Source> extends Omit<RowsRead<From>, 'source
   readonly hold?: Hold;
 }
 
-/**
- * Merges the sensors; what is fetched of all of them at once stays within a few steps, and `hold`
- * reserves its bytes.
- */
+/** Merges the sensors; fetches a few steps at once in all, and `hold` reserves their bytes. */
 export function mergeSteps<From extends Source>(
   options: MergeOptions<From>,
 ): Steps<readonly SensorRows<From>[]> {

@@ -11,10 +11,7 @@ export interface Peers {
    * DomainError unavailable when the database is away.
    */
   tell(text: string, settled?: WillName): Promise<void>;
-  /**
-   * Publishes to all. Resolves when process `by` has acted on it, or all where none is named, or
-   * after a second. Throws as `tell`.
-   */
+  /** Publishes; resolves once process `by` (or all) acted, or after a second. Throws as `tell`. */
   ask(text: string, by?: number): Promise<void>;
   /** Calls back with the messages of others, in the order of each, one after the other. */
   onTold(listener: (text: string) => Promise<void>): void;

@@ -11,10 +11,17 @@ import type { ActuatorId, DeviceId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import { type Actuator, type ActuatorChanges, withoutSetting } from './actuator.ts';
-import { actuatorOf, type Device, type DeviceStore, withoutActuatorValues } from './device.ts';
+import {
+  actuatorOf,
+  type Device,
+  type DeviceStore,
+  isTooLarge,
+  requireRoomOn,
+  valueTooLarge,
+  withoutActuatorValues,
+} from './device.ts';
 import { deviceResource, noDevice, requireDevice } from './devices.ts';
 import type { TimedSettings } from './timed-settings.ts';
-import { isTooLarge, requireRoomOn, valueTooLarge } from './value-size.ts';
 
 /** A durable setting of an actuator. */
 export interface ActuatorChange {

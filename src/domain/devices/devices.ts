@@ -19,12 +19,12 @@ import {
   type DeviceChanges,
   type DeviceHead,
   type DeviceStore,
+  requireRoomOn,
   type Sensor,
   type SensorChanges,
   type SomeDevices,
   sensorOf,
 } from './device.ts';
-import { requireRoomOn } from './value-size.ts';
 
 /** The store of devices behind a read-through cache: every push and every delivery asks. */
 export interface DeviceDirectory extends DeviceStore {

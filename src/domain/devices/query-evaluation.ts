@@ -21,10 +21,7 @@ export interface Filter {
 /** The last value of a sensor of the device in question. */
 type LastValueOf = (sensorId: string) => JsonValue | undefined;
 
-/**
- * The filter that a client wrote as `q`; a blank one lets everything pass. `fieldCalled`
- * finds the field that the client means by a name.
- */
+/** The filter of a `q`; a blank one passes all. `fieldCalled` finds the field of a name. */
 export function parseFilter(
   source: string,
   fieldCalled: (name: string) => string = (name) => name,

@@ -205,10 +205,7 @@ function readFieldName(cursor: Cursor, end: number): string {
   throw fault(cursor, start + at, `no field has a ${name[at]} ${problem}`);
 }
 
-/**
- * Ids may hold colons, so the colon is the operator only if no other one comes first, or if it
- * ends the name of a field.
- */
+/** A colon, which ids may hold, is the operator only as the first one, or behind a field's name. */
 function nameEnd(cursor: Cursor): number {
   const end = endOf(cursor, /[;'=<>]|[!~]=/g);
   const colon = cursor.text.indexOf(':', cursor.at);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { type JsonValue, parseJson } from '../../lib/json.ts';
-import { isJsonWithin } from './value-size.ts';
+import { isJsonWithin } from './device.ts';
 
 test('a value fits exactly when its JSON text does', () => {
   fc.assert(

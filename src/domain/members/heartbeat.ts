@@ -6,10 +6,7 @@ import type { Member, MemberStore } from './member-store.ts';
 export interface HeartbeatListener {
   /** Of those who serve, this process included: after every beat. */
   onMembers?(members: readonly Member[]): void;
-  /**
-   * A member came or ended, or did both between two beats; called at the first beat as well, since
-   * the members before are unknown.
-   */
+  /** A member came or ended, or both between two beats; also called at the first beat. */
   onChanged?(): void;
   /** A member that served has ended, by itself or lost. */
   onEnded?(member: Member): void;

@@ -10,10 +10,7 @@ export const memberLimits = {
   logLookMs: 250,
   /** A process that received nothing of the others for so long trusts nothing remembered. */
   trustMs: 1_000,
-  /**
-   * How long a value waits, for listeners here, until what others stored before was read;
-   * longer where nothing else is stored.
-   */
+  /** Longest wait of a value for older ones of others; longer where nothing else is stored. */
   heldBackMs: 5_000,
   /** How long the answer to a change waits for the others to have received it. */
   barrierMs: 1_000,

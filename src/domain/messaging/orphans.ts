@@ -15,10 +15,7 @@ export interface Orphans {
   readonly topics: ReadonlySet<string>;
 }
 
-/**
- * Finds what is kept for accounts, keys, devices and gateways that do not exist any more: a crash
- * came between their removal and the clean-up.
- */
+/** Finds what is kept for things that are gone: a crash came before the clean-up. */
 export type FindOrphans = (stored: StoredSessions) => Promise<Orphans>;
 
 /** Things that are asked about in one slice of the event loop. */

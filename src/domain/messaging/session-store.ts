@@ -16,10 +16,7 @@ export interface SessionStore {
    * commit, where there are any.
    */
   apply(changes: readonly SessionChange[], notes?: readonly string[]): Promise<void>;
-  /**
-   * Where several processes have sessions: load() answers none, and each is claimed or adopted.
-   * Absent: all are this process's.
-   */
+  /** Several processes: load() answers none, each is claimed or adopted. Absent: only one. */
   readonly shared?: SharedSessions;
 }
 

@@ -4,9 +4,15 @@ import { LongJson, writeJson } from '../../lib/long-json.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { Access } from '../access/policy.ts';
 import { personOf } from '../actor.ts';
-import { actuatorOf, type Device, type DeviceHead, type DeviceStore } from '../devices/device.ts';
+import {
+  actuatorOf,
+  type Device,
+  type DeviceHead,
+  type DeviceStore,
+  settingTooLarge,
+  tooMuchWith,
+} from '../devices/device.ts';
 import { deviceResource } from '../devices/devices.ts';
-import { settingTooLarge, tooMuchWith } from '../devices/value-size.ts';
 import {
   type ActuatorId,
   type DeviceId,

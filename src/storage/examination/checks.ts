@@ -82,10 +82,7 @@ export function checkSeries(
   }
 }
 
-/**
- * damage: something that was stored is not what it was. warning: it will become a trouble, or is
- * known to be one. note: worth knowing.
- */
+/** damage: stored data is wrong. warning: it is, or becomes, a trouble. note: worth knowing. */
 type FindingLevel = 'damage' | 'warning' | 'note';
 
 /** A problem or a fact that an examination found. */

@@ -11,7 +11,7 @@ import {
 import type { UserStore } from '../../domain/users/user.ts';
 import { silentLog } from '../../lib/log.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
-import { createDamagedRows } from '../damaged-rows.ts';
+import { createDamagedRows } from '../faults.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
 import { createUserStore } from '../sql/users.ts';
 import type { AccountStorage } from '../storage.ts';

@@ -41,10 +41,7 @@ export async function connectWriter(url: string): Promise<pg.Client> {
   }
 }
 
-/**
- * Acknowledged changes are on disk, also where the server is set up otherwise; and the server
- * notices soon that this process is gone.
- */
+/** Acknowledged changes are on disk however the server is set, and it soon notices our end. */
 const sessionSettings = `
   select set_config('synchronous_commit', 'on', false)
     where current_setting('synchronous_commit') in ('off', 'local', 'remote_write');

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { MemberStore } from '../../domain/members/member-store.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
-import { createDamagedRows } from '../damaged-rows.ts';
+import { createDamagedRows } from '../faults.ts';
 import { type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
 import type { LoadDevices } from '../sql/devices.ts';
 import { type ReachedRow, type ReadReach, reachingSql } from '../sql/resources.ts';
@@ -9,7 +10,6 @@ import type { SqlReader } from '../sql/session.ts';
 import { createSqlStores } from '../sql/stores.ts';
 import type { Storage } from '../storage.ts';
 import { createEvaluationStore } from './evaluations.ts';
-import { ensureInstallationSecret } from './installation-secret.ts';
 import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createMemberConnection, type MemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
@@ -135,3 +135,20 @@ const createReachReading =
   (reader: SqlReader): ReadReach =>
   (kind, username) =>
     reader.all<ReachedRow>(selectReaching[kind], username);
+
+const makeSecret = `
+  insert into secrets (name, value) values ('installation', $1) on conflict do nothing`;
+const selectSecret = `select value from secrets where name = 'installation'`;
+const secretPattern = /^[0-9a-f]{64}$/;
+
+/** The installation's own secret, made when it is asked for the first time. */
+export const ensureInstallationSecret = (writer: Writer): Promise<string> =>
+  writer.call(async (tx) => {
+    await tx.run(makeSecret, randomBytes(32).toString('hex'));
+    const secret = (await tx.first<{ value: string }>(selectSecret))?.value ?? '';
+    if (secretPattern.test(secret)) return secret;
+    throw new Error(
+      'the secret of the installation in the table secrets is damaged: restore a backup, or ' +
+        'delete its row to make a new one',
+    );
+  });

@@ -8,7 +8,7 @@ import type {
   SessionStore,
   SharedSessions,
 } from '../../domain/messaging/session-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import { loadAll, loadRetained, loadSessions } from '../sql/load-sessions.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { createSessionChanges, insertSession, type SessionCluster } from '../sql/session-writes.ts';

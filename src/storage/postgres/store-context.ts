@@ -1,6 +1,6 @@
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import type { SqlContext } from '../sql/session.ts';
 import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
 import { createNotificationEngine } from './notification-engine.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { Log } from '../../lib/log.ts';
+import { createWriteHealth } from '../faults.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
-import { createWriteHealth } from '../write-health.ts';
 import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Plane, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';

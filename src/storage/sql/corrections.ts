@@ -10,7 +10,7 @@ import type { CorrectionId, DeviceId, SensorId, Username } from '../../domain/id
 import { limits } from '../../domain/limits.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import { deletion, type SqlContext, type Writes } from './session.ts';
 
 /** A row of the table corrections, with the sensor that its series belongs to. */

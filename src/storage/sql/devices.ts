@@ -8,7 +8,7 @@ import type {
   Visibility,
 } from '../../domain/devices/device.ts';
 import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import {
   actuatorFromRow,
   type DeviceRow,
@@ -152,10 +152,7 @@ export interface DeviceRows {
   readonly actuators: readonly PartRow[];
 }
 
-/**
- * Reads the devices that exist, each as of one commit, in the order asked for. Nothing is awaited
- * while they are taken.
- */
+/** Reads those that exist, in the order asked for, each as of one commit; awaits nothing else. */
 export type LoadDevices = (ids: readonly string[]) => Promise<Iterable<DeviceRows>>;
 
 /** Reads devices with their parts, of what the engine loads. */

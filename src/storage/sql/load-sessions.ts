@@ -4,7 +4,7 @@ import type {
   StoredSession,
   StoredSessions,
 } from '../../domain/messaging/session-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import type { SqlReader, SqlSession } from './session.ts';
 import {
   entryFromRow,
@@ -58,10 +58,7 @@ interface LoadedSession {
 
 type RowOfSession = Row & { readonly session: number };
 
-/**
- * Loads sessions with all that is kept for them: those of these rows, or all; `also`: more columns
- * of their subscriptions.
- */
+/** Loads sessions whole: those of these rows, or all; `also`: more columns of subscriptions. */
 export async function loadSessions(
   session: SqlSession,
   damaged: DamagedRows,

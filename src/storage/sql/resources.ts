@@ -3,7 +3,7 @@ import type { ResourceKind, Scope } from '../../domain/access/scopes.ts';
 import type { VisibleTo } from '../../domain/access/viewer.ts';
 import type { Username } from '../../domain/ids.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import { applyPatch, type ResourcePatch } from './patch.ts';
 import {
   allOf,

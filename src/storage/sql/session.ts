@@ -1,5 +1,5 @@
 import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 
 /** A parameter of a statement. A list of texts is bound as one parameter; `each($1)` reads it. */
 export type Value =

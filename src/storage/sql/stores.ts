@@ -1,8 +1,8 @@
 import {
   createCorrectedDatapoints,
+  createCorrectionBook,
   createPushedDatapoints,
-} from '../../domain/datapoints/corrections/corrected-datapoints.ts';
-import { createCorrectionBook } from '../../domain/datapoints/corrections/correction-book.ts';
+} from '../../domain/datapoints/corrections/correction-book.ts';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DatapointStore } from '../../domain/datapoints/datapoint-store.ts';
 import {

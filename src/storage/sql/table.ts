@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import type { Value } from './session.ts';
 
 /** A row of a table, by the names of its columns. */

@@ -199,10 +199,7 @@ export const userWrites = {
   },
 } satisfies Writes;
 
-/**
- * Accounts in the tables of either engine. `forgetDevice` is called for each device that went with
- * an account.
- */
+/** Accounts of either engine. `forgetDevice` is called for each device gone with an account. */
 export function createUserStore(
   { reader, write, damaged }: SqlContext<typeof userWrites>,
   forgetDevice: (id: DeviceId) => void,

@@ -1,6 +1,6 @@
 import { sessionKey } from '../../domain/messaging/message.ts';
 import type { StoredWill } from '../../domain/messaging/session-store.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import type { SqlSession } from './session.ts';
 import {
   keyParts,

@@ -16,13 +16,6 @@ export interface RenewalReport extends Readonly<RenewalFigures> {
   readonly problem?: string;
 }
 
-/** Renews chunks in the background, on the connection of the writer. */
-interface BackgroundRenewal {
-  /** The writer did something: it is not at rest. */
-  touch(): void;
-  stop(): void;
-}
-
 /**
  * Renews chunks in steps of a few milliseconds when nothing was written for a moment, and in fewer
  * steps when the writer never rests. What was not committed when the process ended is done again.
@@ -33,13 +26,14 @@ export function createBackgroundRenewal(options: {
   readonly tell: (report: RenewalReport) => void;
   /** Something was written. */
   readonly onWritten: () => void;
+  /** When the writer last carried out a call, by `performance.now()`. */
+  readonly calledAt: () => number;
   readonly times?: RenewalTimes;
-}): BackgroundRenewal {
-  const { database, chunks, tell, onWritten, times = sqliteLimits.renewal } = options;
+}) {
+  const { database, chunks, tell, onWritten, calledAt, times = sqliteLimits.renewal } = options;
   const renewal = createChunkRenewal(database, chunks);
   const lastChunk = database.prepare("select seq from sqlite_sequence where name = 'chunks'");
   let walk: Generator<void, boolean> | undefined;
-  let touchedAt = Number.NEGATIVE_INFINITY;
   let walkedThrough = Number.NEGATIVE_INFINITY;
   let told = '';
   let timer: NodeJS.Timeout | undefined;
@@ -59,7 +53,7 @@ export function createBackgroundRenewal(options: {
       walk ??= renewal.walk();
       const isOver = takeStep(walk);
       if (isOver === undefined) {
-        const quietMs = performance.now() - touchedAt;
+        const quietMs = performance.now() - calledAt();
         return quietMs >= times.quietMs ? times.pauseMs : times.pauseWhileBusyMs;
       }
       walk = undefined;
@@ -93,14 +87,7 @@ export function createBackgroundRenewal(options: {
   }
 
   arm(times.startMs);
-  return {
-    touch() {
-      touchedAt = performance.now();
-    },
-    stop() {
-      clearTimeout(timer);
-    },
-  };
+  return { stop: () => clearTimeout(timer) };
 }
 
 /** Logs when chunks begin to be renewed, and how it ended; counts in between. */

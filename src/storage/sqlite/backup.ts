@@ -211,10 +211,7 @@ interface SchemaObject {
   readonly sql: string | null;
 }
 
-/**
- * Refuses a file with a trigger, view, table or index that this program did not make: SQLite would
- * run it with every write of the service.
- */
+/** Refuses a file with triggers, views, tables or indexes not ours: SQLite would run them. */
 function refuseForeignObjects(database: DatabaseSync, file: string): void {
   const version = versionOf(database);
   if (version < 1) {

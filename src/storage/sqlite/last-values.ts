@@ -3,7 +3,7 @@ import type { Datapoint, SensorRef } from '../../domain/datapoints/datapoint.ts'
 import type { LastValues } from '../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { DamagedRows } from '../damaged-rows.ts';
+import type { DamagedRows } from '../faults.ts';
 import { createSelection } from './connection.ts';
 import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
 import { receivedAt } from './timeseries/memtable-columns.ts';

@@ -1,6 +1,6 @@
 import { silentReporter } from '../../domain/reporter.ts';
 import { silentLog } from '../../lib/log.ts';
-import { createDamagedRows } from '../damaged-rows.ts';
+import { createDamagedRows } from '../faults.ts';
 import { createCredentialStore } from '../sql/credentials.ts';
 import { createUserStore } from '../sql/users.ts';
 import type { AccountStorage } from '../storage.ts';

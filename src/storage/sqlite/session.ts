@@ -69,10 +69,7 @@ export interface WriteRefusal {
   readonly message: string;
 }
 
-/**
- * Turns what the machine refuses a read into DomainError unavailable; leaves other errors as they
- * are.
- */
+/** Turns what the machine refuses a read into DomainError unavailable; leaves other errors. */
 export function asRefusal(error: unknown): unknown {
   const sentence = describeFailure(error);
   return sentence === undefined

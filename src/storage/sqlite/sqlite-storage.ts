@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import type { Log } from '../../lib/log.ts';
-import { createDamagedRows } from '../damaged-rows.ts';
+import { createDamagedRows } from '../faults.ts';
 import { type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
 import type { DeviceRows, LoadDevices } from '../sql/devices.ts';
 import { loadAll } from '../sql/load-sessions.ts';

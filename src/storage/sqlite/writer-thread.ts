@@ -24,6 +24,7 @@ const runBatch = createRunBatch(database, createWrites(database), () =>
   hasRoom(dirname(setup.path)),
 );
 const space = createSpaceKeeper(database, setup.path);
+let calledAt = Number.NEGATIVE_INFINITY;
 const renewal =
   setup.renewal === undefined
     ? undefined
@@ -32,6 +33,7 @@ const renewal =
         chunks: setup.renewal,
         tell: (report) => port.postMessage({ renewal: report } satisfies WriterReport),
         onWritten: () => space.touch(),
+        calledAt: () => calledAt,
       });
 
 port.on('message', (first: WriterRequest) => {
@@ -55,7 +57,7 @@ async function carryOut(
     port.postMessage((await runBatch(calls)) satisfies WriterReport);
     for (const call of calls) freeDatapoints(call);
     space.touch();
-    renewal?.touch();
+    calledAt = performance.now();
   }
   if (!isLast) return;
   space.stop();

@@ -6,8 +6,7 @@ import { createSessionChanges } from '../sql/session-writes.ts';
 import { createSqlWrites, type SqlWriteName } from '../sql/writes.ts';
 import { sessionTables } from './own-tables.ts';
 import { createSession, refusalOfWrite, type WriteRefusal } from './session.ts';
-import { createDatapointWrites } from './timeseries/datapoint-writes.ts';
-import { createRetentionStepWrites } from './timeseries/retention-steps.ts';
+import { createDatapointWrites, createRetentionStepWrites } from './timeseries/datapoint-writes.ts';
 
 /**
  * Everything the writer thread can do. Each function runs inside the transaction of its group

@@ -4,9 +4,8 @@ import type { CorrectionId, DeviceId, SensorId, Username } from '../../ids.ts';
 import type { Datapoint } from '../datapoint.ts';
 import { toDatapointColumns } from '../datapoint-columns.ts';
 import { type DatapointStore, type Range, readDatapoints } from '../datapoint-store.ts';
-import { createCorrectedDatapoints } from './corrected-datapoints.ts';
 import type { Correction } from './correction.ts';
-import { createCorrectionBook } from './correction-book.ts';
+import { createCorrectedDatapoints, createCorrectionBook } from './correction-book.ts';
 
 const sensor = { deviceId: 'd1' as DeviceId, sensorId: 's1' as SensorId };
 const minuteMs = 60_000;

@@ -33,10 +33,7 @@ function addPart(parts: OpenParts, part: TouchedPart, isOne: (last: TouchedPart)
   }
 }
 
-/**
- * Adds touched datapoints, oldest first: those of one hour are one part, and those between which
- * nothing is left (`isNext`).
- */
+/** Adds touched datapoints, oldest first: one part an hour, and where `isNext` joins them. */
 export function addTouched(parts: OpenParts, time: number, removed: 0 | 1, isNext = false): void {
   if (parts.length >= 2 * touchedPartsMax) {
     for (const [at, part] of parts.splice(0).entries()) addPart(parts, part, () => at % 2 > 0);

@@ -1,7 +1,7 @@
 import { silentReporter } from '../../../domain/reporter.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { createDamagedRows } from '../../damaged-rows.ts';
 import { createPace } from '../../examination/checks.ts';
+import { createDamagedRows } from '../../faults.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
 import { type RetainedRow, retainedSensors, sensorFromRow } from '../../sql/retentions.ts';
 import type { DatabasePlace } from '../../storage.ts';

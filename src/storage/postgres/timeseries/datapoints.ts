@@ -13,7 +13,7 @@ import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
 import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
-import type { DamagedRows } from '../../damaged-rows.ts';
+import type { DamagedRows } from '../../faults.ts';
 import { lockDevices } from '../evaluations.ts';
 import { tellOthers } from '../feed-log.ts';
 import type { StoreContext } from '../store-context.ts';

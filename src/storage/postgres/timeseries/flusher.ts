@@ -3,7 +3,7 @@ import type { Log } from '../../../lib/log.ts';
 import { placeInChunks } from '../../chunks/chunk-placing.ts';
 import { sortByTime } from '../../chunks/columns.ts';
 import { runAwaiting } from '../../chunks/engine-work.ts';
-import type { DamagedRows } from '../../damaged-rows.ts';
+import type { DamagedRows } from '../../faults.ts';
 import { createRestTimer, pauseAfter } from '../../flush-timing.ts';
 import type { WriteSession } from '../writer.ts';
 import { chunksOf, type SeriesKey } from './chunk-table.ts';

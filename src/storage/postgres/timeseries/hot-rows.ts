@@ -13,10 +13,7 @@ export interface HotRow {
   readonly points: Uint8Array;
 }
 
-/**
- * The rows for batches that arrived one after the other, as few as their limit allows; the first
- * datapoint has this ordinal.
- */
+/** The fewest rows for batches that arrived one after the other, from this ordinal on. */
 export function* toHotRows(
   { bucket, series }: Pick<HotRow, 'bucket' | 'series'>,
   ordinal: number,

@@ -3,7 +3,7 @@ import type { BriefLastValues, LastValues } from '../../../domain/datapoints/dat
 import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { storedJson } from '../../../lib/long-json.ts';
-import type { DamagedRows } from '../../damaged-rows.ts';
+import type { DamagedRows } from '../../faults.ts';
 import { createBatchedQueries } from '../batched-queries.ts';
 import type { Reader } from '../reader.ts';
 

@@ -7,7 +7,7 @@ import type { Instant } from '../../../lib/clock.ts';
 import type { ChunkHead } from '../../chunks/chunk.ts';
 import { type Columns, sortByTime } from '../../chunks/columns.ts';
 import { hoursAmong } from '../../chunks/retention-step.ts';
-import type { DamagedRows } from '../../damaged-rows.ts';
+import type { DamagedRows } from '../../faults.ts';
 import { stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import type { SeriesKey } from './chunk-table.ts';

@@ -23,14 +23,13 @@ import {
 } from '../../../domain/datapoints/datapoint-store.ts';
 import { silentReporter } from '../../../domain/reporter.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { createDamagedRows } from '../../damaged-rows.ts';
+import { createDamagedRows } from '../../faults.ts';
 import { databasePath, openConnection } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import type { Writer } from '../writer.ts';
 import { datapointLimits } from './datapoint-limits.ts';
-import { createDatapointWrites } from './datapoint-writes.ts';
+import { createDatapointWrites, createRetentionStepWrites } from './datapoint-writes.ts';
 import { createDatapointStore, type SqliteDatapoints } from './datapoints.ts';
-import { createRetentionStepWrites } from './retention-steps.ts';
 
 /** Nearly every datapoint is flushed, merged, cut and trimmed at once. */
 const limits = {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { lastRowAmong, sliceBatch } from '../../../domain/datapoints/column-batch.ts';
 import { decodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
-import type { DamagedRows } from '../../damaged-rows.ts';
+import type { DamagedRows } from '../../faults.ts';
 import type { Memtable } from './memtable.ts';
 import { hasLast, moveLast, nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 

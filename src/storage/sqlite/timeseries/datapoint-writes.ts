@@ -8,13 +8,20 @@ import {
   valueTextAt,
   weightOfBatch,
 } from '../../../domain/datapoints/column-batch.ts';
+import type { HourTally, RetainedState } from '../../../domain/datapoints/retention/hours.ts';
+import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import { placeInChunks } from '../../chunks/chunk-placing.ts';
+import type { ChunkLimits } from '../../chunks/chunk-store.ts';
 import { sortByTime } from '../../chunks/columns.ts';
 import { decodePushes, encodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
-import { runAtOnce } from '../../chunks/engine-work.ts';
+import { runAtOnce, runAwaiting } from '../../chunks/engine-work.ts';
+import { type RetentionReport, restoreHours, takeOld } from '../../chunks/retention-step.ts';
+import { retentionTablesOf } from '../../sql/retention-tables.ts';
 import { keyParts, keyToText } from '../../sql/session-row.ts';
 import { markStored } from '../../sql/wills.ts';
+import { hourTables } from '../own-tables.ts';
+import { createSession } from '../session.ts';
 import { createChunkTable } from './chunk-table.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import type { UnreadableLogRow } from './datapoint-replay.ts';
@@ -152,4 +159,28 @@ function createSeriesFlusher(database: DatabaseSync) {
   }
 
   return { flush };
+}
+
+/** The work of one step of retention. */
+export interface RetentionOrder extends RetentionLimits {
+  readonly series: number;
+  readonly limits: ChunkLimits;
+}
+
+/** The changes that the writer thread makes for retention. */
+export function createRetentionStepWrites(
+  database: DatabaseSync,
+  session = createSession(database),
+) {
+  const chunksOf = createChunkTable(database);
+  const tablesOf = (series: number) =>
+    retentionTablesOf(session, { bucket: 0, series }, hourTables);
+  return {
+    /** Adds hours to a series that they were summed up of elsewhere. */
+    putHours: (series: number, state: RetainedState, given: readonly HourTally[]): Promise<void> =>
+      runAwaiting(restoreHours(tablesOf(series), state, given)),
+    /** Takes one step: hours that are too old, or else the oldest datapoints that are. */
+    takeOldDatapoints: ({ series, limits, ...ages }: RetentionOrder): Promise<RetentionReport> =>
+      runAwaiting(takeOld({ ...tablesOf(series), chunks: chunksOf(series, limits) }, ages)),
+  };
 }

@@ -21,7 +21,7 @@ import type { Columns } from '../../chunks/columns.ts';
 import { encodeInSteps, encodePushes } from '../../chunks/datapoint-log.ts';
 import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
-import type { DamagedRows } from '../../damaged-rows.ts';
+import type { DamagedRows } from '../../faults.ts';
 import { keyParts, keyToText } from '../../sql/session-row.ts';
 import { willIsStored } from '../../sql/wills.ts';
 import { createSelection } from '../connection.ts';

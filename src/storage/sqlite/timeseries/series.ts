@@ -9,7 +9,7 @@ import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import { storedJson } from '../../../lib/long-json.ts';
 import type { Gap } from '../../chunks/chunk-lookup.ts';
 import { type Columns, sortByTime } from '../../chunks/columns.ts';
-import type { DamagedRows } from '../../damaged-rows.ts';
+import type { DamagedRows } from '../../faults.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import { joinRows, type MemtableColumns, noRows, valueAt, viewRows } from './memtable-columns.ts';
 import type { SequenceIndex } from './sequence-index.ts';
