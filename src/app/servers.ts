@@ -134,19 +134,14 @@ async function listenForHttp(http: HttpServer, config: Config): Promise<void> {
 const idleSweepMs = 50;
 
 /** Lets what is under way finish; a client still connected after `drainMs` is cut off. */
-async function closeServers({
-  http,
-  mqtt,
-  connections,
-  log,
-  drainMs,
-}: {
+async function closeServers(options: {
   readonly http: HttpServer;
   readonly mqtt: MqttServer;
   readonly connections: ConnectionGuard;
   readonly log: Log;
   readonly drainMs: number;
 }): Promise<void> {
+  const { http, mqtt, connections, log, drainMs } = options;
   // A peer that never finishes, in whatever it is, must not keep the process alive.
   const impatience = setTimeout(() => {
     log.warn(

@@ -17,15 +17,12 @@ const answerMs = 500;
  * The one clock of the service: never behind what is stored, and that of the database where
  * several processes serve it [contract 15]. `stop` ends its asking for the latter.
  */
-export async function openServiceClock({
-  machine,
-  engine,
-  log,
-}: {
+export async function openServiceClock(options: {
   readonly machine: Clock;
   readonly engine: Pick<Storage, 'newestReceived' | 'members'>;
   readonly log: Log;
 }): Promise<SteadyClock & { stop(): void }> {
+  const { machine, engine, log } = options;
   const clock = createSteadyClock({ machine, log });
   const { members } = engine;
   let timer: NodeJS.Timeout | undefined;

@@ -97,12 +97,9 @@ function addressFor({ url, firstLoginSecret }: RunningApp, { listen }: Config): 
 
 function announce(
   app: RunningApp,
-  {
-    address,
-    config,
-    log,
-  }: { readonly address: string; readonly config: Config; readonly log: Log },
+  options: { readonly address: string; readonly config: Config; readonly log: Log },
 ): void {
+  const { address, config, log } = options;
   const version = readVersion();
   const { engine, directory } = config.storage;
   if (!process.stdout.isTTY) {

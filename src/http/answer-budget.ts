@@ -72,18 +72,14 @@ interface AskedRequest extends RequestSource {
 
 export function createAnswerBudget(
   fastify: FastifyInstance,
-  {
-    budget,
-    authenticate,
-    clients,
-    unreadMs,
-  }: {
+  options: {
     readonly budget: Budget;
     readonly authenticate: Authenticate;
     readonly clients: Clients;
     readonly unreadMs: number;
   },
 ): AnswerBudget {
+  const { budget, authenticate, clients, unreadMs } = options;
   const open = new Map<object, Held>();
 
   function payerFor(request: AskedRequest): Payer {

@@ -244,12 +244,9 @@ function sendStream(
 async function sendCompressed(
   reply: FastifyReply,
   chunks: Chunks,
-  {
-    encoding,
-    compressor,
-    room,
-  }: ReadOptions & { readonly encoding: Encoding; readonly room: AnswerBudget },
+  options: ReadOptions & { readonly encoding: Encoding; readonly room: AnswerBudget },
 ): Promise<void> {
+  const { encoding, compressor, room } = options;
   const source = readUntilClose(reply.raw, chunks, room);
   const first: (string | Uint8Array | LongText)[] = [];
   let bytes = 0;
@@ -330,13 +327,12 @@ function sendText(
   contentType: string,
   body: string,
   headers: Headers,
-  {
-    room,
-    read,
-    whole,
-    status = 200,
-  }: SendOptions & { readonly whole?: object | undefined; readonly status?: number | undefined },
+  options: SendOptions & {
+    readonly whole?: object | undefined;
+    readonly status?: number | undefined;
+  },
 ): number {
+  const { room, read, whole, status = 200 } = options;
   room.hold(reply.raw, body.length);
   reply.hijack();
   const { about, entityTag } = textHeaders({ text: body, headers, whole }, read);

@@ -97,12 +97,7 @@ const proxyHeaderMs = 5_000;
 /** Trusts no address; the same function for all, so that configurations compare equal. */
 export const trustsNobody = (): boolean => false;
 
-export function createConnectionGuard({
-  room,
-  handshakes,
-  isTrustedProxy = trustsNobody,
-  onRefused,
-}: {
+export function createConnectionGuard(options: {
   readonly room: ConnectionQuotas;
   /** Quotas of TLS handshakes under way, beside those of their connections. */
   readonly handshakes: ConnectionQuotas;
@@ -111,6 +106,7 @@ export function createConnectionGuard({
   /** A connection was ended: there was no slot for it, or a balancer sent a wrong header. */
   readonly onRefused: (why: ConnectionRefusal) => void;
 }) {
+  const { room, handshakes, isTrustedProxy = trustsNobody, onRefused } = options;
   const open = new Set<Socket>();
   let isOver = false;
 

@@ -144,10 +144,10 @@ function addRenewalMetrics({ watched }: Meters): Reporter['chunksRenewed'] {
 }
 
 /** Adds what retention deleted and kept, and when it last went through all sensors. */
-function addRetentionMetrics({
-  counter,
-  watched,
-}: Meters): Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'> {
+function addRetentionMetrics(
+  options: Meters,
+): Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'> {
+  const { counter, watched } = options;
   const datapoints = counter(
     'kipimo_retention_datapoints_deleted_total',
     'Datapoints that retention deleted since the start.',
@@ -202,11 +202,7 @@ interface Value {
  */
 function addHistogram(
   registry: Registry,
-  {
-    name,
-    help,
-    ...about
-  }: {
+  options: {
     readonly name: string;
     readonly help: string;
     /** Upper bounds, included, smallest first. */
@@ -214,6 +210,7 @@ function addHistogram(
     readonly labels: readonly string[];
   },
 ): SeriesHistogram {
+  const { name, help, ...about } = options;
   const { buckets, labels: labelNames } = about;
   const known = new Map<string, Series>();
   const open = (values: readonly string[]): Series => {
@@ -297,12 +294,10 @@ export function createMeters(registry: Registry) {
     watched(
       kind: 'gauge' | 'count',
       name: string,
-      {
-        help,
-        labels: labelNames = [],
-      }: { readonly help: string; readonly labels?: readonly string[] },
+      options: { readonly help: string; readonly labels?: readonly string[] },
       read: () => readonly Sample[],
     ): void {
+      const { help, labels: labelNames = [] } = options;
       const description = { name, help, labelNames, registers };
       if (kind === 'gauge') {
         new Gauge({

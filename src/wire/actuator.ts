@@ -12,6 +12,7 @@ import {
   Anything,
   DateText,
   Id,
+  Message,
   newMeta,
   OneOf,
   optional,
@@ -23,48 +24,39 @@ import { createReader } from './validation.ts';
 
 const valueTypeText = 'What kind of value it takes.';
 
-export const NewActuatorMessage = Type.Object(
-  {
-    id: Id('The id of the actuator within its device.', 'pump'),
-    ...optional({
-      name: Text('Human-readable name.'),
-      actuator_kind: Text('Kind of actuator.'),
-      actuator_value_type: OneOf(actuatorValueTypes, valueTypeText),
-      value_type: OneOf(actuatorValueTypes, 'Another spelling.'),
-      value: Anything('What it is set to.'),
-      meta: Anything('Anything you want to keep with it.'),
-    }),
-  },
-  { title: 'NewActuator' },
-);
+export const NewActuatorMessage = Message('NewActuator', {
+  id: Id('The id of the actuator within its device.', 'pump'),
+  ...optional({
+    name: Text('Human-readable name.'),
+    actuator_kind: Text('Kind of actuator.'),
+    actuator_value_type: OneOf(actuatorValueTypes, valueTypeText),
+    value_type: OneOf(actuatorValueTypes, 'Another spelling.'),
+    value: Anything('What it is set to.'),
+    meta: Anything('Anything you want to keep with it.'),
+  }),
+});
 
-export const ActuatorMessage = Type.Object(
-  {
-    ...optional({
-      actuator_value_type: OneOf(actuatorValueTypes, valueTypeText),
-      value: Anything('What it is set to.'),
-      actuator_kind: Text('Kind of actuator.'),
-      name: Text('Human-readable name.'),
-    }),
-    id: Id('The id of the actuator within its device.', 'pump'),
-    meta: Type.Optional(Anything('Anything you keep with it.')),
-  },
-  { title: 'Actuator' },
-);
+export const ActuatorMessage = Message('Actuator', {
+  ...optional({
+    actuator_value_type: OneOf(actuatorValueTypes, valueTypeText),
+    value: Anything('What it is set to.'),
+    actuator_kind: Text('Kind of actuator.'),
+    name: Text('Human-readable name.'),
+  }),
+  id: Id('The id of the actuator within its device.', 'pump'),
+  meta: Type.Optional(Anything('Anything you keep with it.')),
+});
 
 /** An actuator by itself, for those who may set it [contract 13]. */
-export const SettableActuatorMessage = Type.Object(
-  {
-    ...ActuatorMessage.properties,
-    ...optional({
-      set_by: Plain('Who set it: a username, or guest.'),
-      set_at: DateText('When it was set.'),
-      confirmed_at: DateText('When the device said that it is as it was set.'),
-      until: DateText('When it is set back.'),
-    }),
-  },
-  { title: 'SettableActuator' },
-);
+export const SettableActuatorMessage = Message('SettableActuator', {
+  ...ActuatorMessage.properties,
+  ...optional({
+    set_by: Plain('Who set it: a username, or guest.'),
+    set_at: DateText('When it was set.'),
+    confirmed_at: DateText('When the device said that it is as it was set.'),
+    until: DateText('When it is set back.'),
+  }),
+});
 
 export function actuatorFromWire(message: Static<typeof NewActuatorMessage>): Actuator {
   const { name, actuator_kind, value, meta } = message;

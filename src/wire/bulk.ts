@@ -9,38 +9,32 @@ import { isJsonObject, JsonError, type JsonValue, parseJson } from '../lib/json.
 import { defined } from '../lib/record.ts';
 import { ByteCursor, textOf } from './byte-cursor.ts';
 import { readDatapoint } from './datapoint.ts';
-import { Anything, DateText, Prose, Whole, type Wire } from './fields.ts';
+import { Anything, DateText, Message, Prose, Whole, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 
-const BulkDatapointMessage = Type.Object(
-  {
-    device_id: Type.String(),
-    sensor_id: Type.String(),
-    value: Anything('The measurement: any JSON value.'),
-    timestamp: Type.Optional(DateText('When it was measured.')),
-  },
-  { title: 'NewSensorDatapoint' },
-);
+const BulkDatapointMessage = Message('NewSensorDatapoint', {
+  device_id: Type.String(),
+  sensor_id: Type.String(),
+  value: Anything('The measurement: any JSON value.'),
+  timestamp: Type.Optional(DateText('When it was measured.')),
+});
 
 /** A bulk request; for the reference only, its elements are read by `readBulkLine`. */
 export const BulkMessage = Type.Array(BulkDatapointMessage);
 
 /** The outcome of a bulk request. */
-export const BulkReportMessage = Type.Object(
-  {
-    stored: Whole('Lines that are on disk; repeated ones count.'),
-    refused: Type.Array(
-      Type.Object({
-        line: Whole('From 1: the element of the array, or the line.'),
-        error: Type.String(),
-        description: Prose('What to change.'),
-      }),
-      { description: `The first ${limits.bulkRefusalsMax}.` },
-    ),
-    refused_count: Whole('All of them.'),
-  },
-  { title: 'BulkReport' },
-);
+export const BulkReportMessage = Message('BulkReport', {
+  stored: Whole('Lines that are on disk; repeated ones count.'),
+  refused: Type.Array(
+    Type.Object({
+      line: Whole('From 1: the element of the array, or the line.'),
+      error: Type.String(),
+      description: Prose('What to change.'),
+    }),
+    { description: `The first ${limits.bulkRefusalsMax}.` },
+  ),
+  refused_count: Whole('All of them.'),
+});
 
 /** Reads an element of a bulk request; what is wrong with it becomes its refusal. */
 export function readBulkLine(

@@ -10,49 +10,44 @@ import { invalid } from '../domain/errors.ts';
 import { isJsonObject, type JsonValue, tryJson } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readInstant } from './datapoint.ts';
-import { Anything, DateText, OneOf, Plain, Whole, type Wire } from './fields.ts';
+import { Anything, DateText, Message, OneOf, Plain, Whole, type Wire } from './fields.ts';
 
 /** A correction of a sensor. */
-export const CorrectionMessage = Type.Object(
-  {
-    id: Type.String(),
-    kind: OneOf(['removed', 'corrected'], 'Taken away, or given other values.'),
-    count: Whole('Datapoints that it touched.'),
-    from: DateText('The time of the first of them.'),
-    to: DateText('The time of the last of them.'),
-    by: Plain('The username of who made it.'),
-    date: DateText('When it was made.'),
-  },
-  { title: 'Correction' },
-);
+export const CorrectionMessage = Message('Correction', {
+  id: Type.String(),
+  kind: OneOf(['removed', 'corrected'], 'Taken away, or given other values.'),
+  count: Whole('Datapoints that it touched.'),
+  from: DateText('The time of the first of them.'),
+  to: DateText('The time of the last of them.'),
+  by: Plain('The username of who made it.'),
+  date: DateText('When it was made.'),
+});
 
 const correctionId = Type.Optional(Plain('Undoes it; absent when there was nothing to change.'));
 
 /** The outcome of a removal. */
-export const RemovedMessage = Type.Object(
-  { removed: Whole('Datapoints.'), correction: correctionId },
-  { title: 'Removed' },
-);
+export const RemovedMessage = Message('Removed', {
+  removed: Whole('Datapoints.'),
+  correction: correctionId,
+});
 
 /** The outcome of putting values right. */
-export const CorrectedMessage = Type.Object(
-  {
-    corrected: Whole('Datapoints.'),
-    missing: Type.Array(
-      DateText('A timestamp, or date_received, at which there is no such datapoint.'),
-    ),
-    correction: correctionId,
-  },
-  { title: 'Corrected' },
-);
+export const CorrectedMessage = Message('Corrected', {
+  corrected: Whole('Datapoints.'),
+  missing: Type.Array(
+    DateText('A timestamp, or date_received, at which there is no such datapoint.'),
+  ),
+  correction: correctionId,
+});
 
-const ItemMessage = Type.Object(
+const ItemMessage = Message(
+  'CorrectedValue',
   {
     timestamp: Type.Optional(DateText('Of the datapoint.')),
     date_received: Type.Optional(DateText('Counts for a datapoint without timestamp alone.')),
     value: Anything('What it is to show, before calibration.'),
   },
-  { title: 'CorrectedValue', required: ['value'] },
+  { required: ['value'] },
 );
 
 /** The values to put right; for the reference, `readItems` reads them. */

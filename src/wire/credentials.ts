@@ -7,7 +7,17 @@ import type { NewAccessKey } from '../domain/users/sessions.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
-import { DateText, distinct, EndText, optional, Plain, Text, type Wire, Word } from './fields.ts';
+import {
+  DateText,
+  distinct,
+  EndText,
+  Message,
+  optional,
+  Plain,
+  Text,
+  type Wire,
+  Word,
+} from './fields.ts';
 import { scopesPerListMax } from './sharing.ts';
 import { createReader } from './validation.ts';
 
@@ -26,20 +36,18 @@ const described = {
   }),
 };
 
-const NewAccessKeyMessage = Type.Object(described, { title: 'NewAccessKey' });
+const NewAccessKeyMessage = Message('NewAccessKey', described);
 
-export const AccessKeyMessage = Type.Object(
-  { id: Type.String(), ...described, date_created: DateText('Set by the service.') },
-  { title: 'AccessKey' },
-);
+export const AccessKeyMessage = Message('AccessKey', {
+  id: Type.String(),
+  ...described,
+  date_created: DateText('Set by the service.'),
+});
 
-export const CreatedAccessKeyMessage = Type.Object(
-  {
-    ...AccessKeyMessage.properties,
-    key: Plain('The secret, shown this once.'),
-  },
-  { title: 'CreatedAccessKey' },
-);
+export const CreatedAccessKeyMessage = Message('CreatedAccessKey', {
+  ...AccessKeyMessage.properties,
+  key: Plain('The secret, shown this once.'),
+});
 
 export const readAccessKey = createReader(
   NewAccessKeyMessage,

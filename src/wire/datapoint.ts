@@ -11,18 +11,19 @@ import { LongJson, type LongText, longText, writeJson } from '../lib/long-json.t
 import { withoutStackTraces } from '../lib/stackless.ts';
 import { findTimeZone, type TimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp, noTimestamp, parseEnd, parseTimestamp } from '../lib/timestamp.ts';
-import { Anything, DateText, Plain, type Wire } from './fields.ts';
+import { Anything, DateText, Message, Plain, type Wire } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 import { shown } from './validation.ts';
 
-const NewDatapointMessage = Type.Object(
+const NewDatapointMessage = Message(
+  'NewDatapoint',
   {
     value: Anything('The measurement: any JSON value.'),
     timestamp: Type.Optional(
       DateText('When it was measured: ISO 8601, any offset; without a zone UTC.'),
     ),
   },
-  { title: 'NewDatapoint', required: ['value'] },
+  { required: ['value'] },
 );
 
 /** The body of a push; for the reference only, pushes are read by `readDatapoints`. */
@@ -36,28 +37,20 @@ export const PushMessage = Type.Union(
 );
 
 /** The last value of a sensor, inside a sensor or device. */
-export const LastValueMessage = Type.Object(
-  {
-    value: Anything('The measurement.'),
-    timestamp: Type.Optional(DateText('When it was measured.')),
-    date_received: DateText('When the service received it.'),
-  },
-  { title: 'LastValue' },
-);
+export const LastValueMessage = Message('LastValue', {
+  value: Anything('The measurement.'),
+  timestamp: Type.Optional(DateText('When it was measured.')),
+  date_received: DateText('When the service received it.'),
+});
 
-export const DatapointMessage = Type.Object(
-  {
-    device_id: Type.String(),
-    sensor_id: Type.String(),
-    timestamp: Type.Optional(
-      DateText('When it was measured; absent when the device has no clock.'),
-    ),
-    value: Anything('The measurement.'),
-    date_received: DateText('When the service received it.'),
-    correction: Type.Optional(Plain('With raw=true: the correction that changed what is shown.')),
-  },
-  { title: 'Datapoint' },
-);
+export const DatapointMessage = Message('Datapoint', {
+  device_id: Type.String(),
+  sensor_id: Type.String(),
+  timestamp: Type.Optional(DateText('When it was measured; absent when the device has no clock.')),
+  value: Anything('The measurement.'),
+  date_received: DateText('When the service received it.'),
+  correction: Type.Optional(Plain('With raw=true: the correction that changed what is shown.')),
+});
 
 /**
  * The datapoints of one push [contract 6]: an object with a value, an array of such objects, or any

@@ -19,6 +19,7 @@ import {
   Flag,
   Id,
   LocationMessage,
+  Message,
   newMeta,
   OneOf,
   optional,
@@ -49,34 +50,26 @@ const described = {
 
 const manyOf = { maxItems: limits.sensorsPerDeviceMax };
 
-export const NewDeviceMessage = Type.Object(
-  {
-    ...described,
-    sensors: Type.Optional(Type.Array(NewSensorMessage, manyOf)),
-    actuators: Type.Optional(Type.Array(NewActuatorMessage, manyOf)),
-  },
-  { title: 'NewDevice' },
-);
+export const NewDeviceMessage = Message('NewDevice', {
+  ...described,
+  sensors: Type.Optional(Type.Array(NewSensorMessage, manyOf)),
+  actuators: Type.Optional(Type.Array(NewActuatorMessage, manyOf)),
+});
 
-export const DeviceMessage = Type.Object(
-  {
-    ...described,
-    pending: Type.Optional(
-      Flag('Handed over and not accepted yet; for its owner and the receiver.'),
-    ),
-    owner: Plain('Username, or guest.'),
-    sensors: Type.Array(SensorMessage),
-    actuators: Type.Array(ActuatorMessage),
-    date_created: DateText('Set by the service.'),
-    date_modified: DateText('Set by the service.'),
-  },
-  { title: 'Device' },
-);
+export const DeviceMessage = Message('Device', {
+  ...described,
+  pending: Type.Optional(Flag('Handed over and not accepted yet; for its owner and the receiver.')),
+  owner: Plain('Username, or guest.'),
+  sensors: Type.Array(SensorMessage),
+  actuators: Type.Array(ActuatorMessage),
+  date_created: DateText('Set by the service.'),
+  date_modified: DateText('Set by the service.'),
+});
 
 const { id: _id, ...changeable } = described;
 
 /** Fields that a PATCH may change; everything else in it is ignored. */
-export const DeviceChangesMessage = Type.Object(changeable, { title: 'DeviceChanges' });
+export const DeviceChangesMessage = Message('DeviceChanges', changeable);
 
 /** Many new devices, each made or refused by itself. */
 export const NewDevicesMessage = Type.Array(NewDeviceMessage, {
@@ -85,15 +78,12 @@ export const NewDevicesMessage = Type.Array(NewDeviceMessage, {
 });
 
 /** The outcome of one of many new devices. */
-export const CreatedDeviceMessage = Type.Object(
-  {
-    id: Type.Optional(Plain('As it was given.')),
-    created: Type.Boolean(),
-    error: Type.Optional(Plain('The code of the refusal.')),
-    description: Type.Optional(Prose('What to change.')),
-  },
-  { title: 'CreatedDevice' },
-);
+export const CreatedDeviceMessage = Message('CreatedDevice', {
+  id: Type.Optional(Plain('As it was given.')),
+  created: Type.Boolean(),
+  error: Type.Optional(Plain('The code of the refusal.')),
+  description: Type.Optional(Prose('What to change.')),
+});
 
 const readDeviceChanges = createReader(DeviceChangesMessage, 'device', descriptionFromWire);
 

@@ -1,4 +1,10 @@
-import Type, { type Static, type TOptional, type TProperties, type TSchema } from 'typebox';
+import Type, {
+  type Static,
+  type TObjectOptions,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+} from 'typebox';
 import type { Location } from '../domain/devices/device.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -12,6 +18,13 @@ export type Wire<Schema extends TSchema> = Unchanged<Static<Schema>>;
 type Unchanged<Value> = Value extends object
   ? { readonly [Key in keyof Value]: Unchanged<Value[Key]> }
   : Value;
+
+/** A message with these fields, by its name in the reference. */
+export const Message = <Fields extends TProperties>(
+  title: string,
+  fields: Fields,
+  about: TObjectOptions = {},
+) => Type.Object(fields, { title, ...about });
 
 /** Fields that may be left out. */
 export const optional = <Fields extends TProperties>(fields: Fields) =>
@@ -97,12 +110,13 @@ export function readMeta(meta: unknown): JsonValue {
   return meta as JsonValue;
 }
 
-export const LocationMessage = Type.Object(
+export const LocationMessage = Message(
+  'Location',
   {
     latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north.' }),
     longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east.' }),
   },
-  { title: 'Location', description: 'Where the thing stands (WGS 84).' },
+  { description: 'Where the thing stands (WGS 84).' },
 );
 
 const readLocation = createReader(LocationMessage, 'location');

@@ -13,6 +13,7 @@ import {
   Flag,
   Id,
   LocationMessage,
+  Message,
   OneOf,
   optional,
   Plain,
@@ -27,28 +28,25 @@ const described = {
   visibility: Type.Optional(OneOf(visibilities, 'Who may see it; absent counts as public.')),
 };
 
-const NewGatewayMessage = Type.Object(
-  { ...described, location: Type.Optional(LocationMessage) },
-  { title: 'NewGateway' },
-);
+const NewGatewayMessage = Message('NewGateway', {
+  ...described,
+  location: Type.Optional(LocationMessage),
+});
 
-export const GatewayMessage = Type.Object(
-  {
-    ...described,
-    owner: Plain('Username, or guest.'),
-    ...optional({
-      pending: Flag('Handed over and not accepted yet; for its owner and the receiver.'),
-      location: LocationMessage,
-      status: Anything('The JSON object of the last heartbeat that had one.'),
-    }),
-    date_created: DateText('Set by the service.'),
-    date_modified: DateText('Set by the service.'),
-    connected: Flag('Whether it is connected by MQTT right now.'),
-    last_seen: Type.Optional(DateText('When its last heartbeat came.')),
-    devices: Type.Optional(Type.Array(DeviceMessage, { description: 'With full=true.' })),
-  },
-  { title: 'Gateway' },
-);
+export const GatewayMessage = Message('Gateway', {
+  ...described,
+  owner: Plain('Username, or guest.'),
+  ...optional({
+    pending: Flag('Handed over and not accepted yet; for its owner and the receiver.'),
+    location: LocationMessage,
+    status: Anything('The JSON object of the last heartbeat that had one.'),
+  }),
+  date_created: DateText('Set by the service.'),
+  date_modified: DateText('Set by the service.'),
+  connected: Flag('Whether it is connected by MQTT right now.'),
+  last_seen: Type.Optional(DateText('When its last heartbeat came.')),
+  devices: Type.Optional(Type.Array(DeviceMessage, { description: 'With full=true.' })),
+});
 
 /** The body of a heartbeat; for the reference only, it is read by `readStatus`. */
 export const HeartbeatMessage = Type.Unknown({

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { Group } from '../domain/groups/groups.ts';
 import { parseUsername } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { Plain, Text, type Wire } from './fields.ts';
+import { Message, Plain, Text, type Wire } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const UsernamesMessage = Type.Array(Type.String(), {
@@ -11,23 +11,17 @@ const UsernamesMessage = Type.Array(Type.String(), {
   examples: [['ama', 'kofi']],
 });
 
-const NewGroupMessage = Type.Object(
-  {
-    name: Text('What the group is called.', 'Class 4B'),
-    usernames: Type.Optional(UsernamesMessage),
-  },
-  { title: 'NewGroup' },
-);
+const NewGroupMessage = Message('NewGroup', {
+  name: Text('What the group is called.', 'Class 4B'),
+  usernames: Type.Optional(UsernamesMessage),
+});
 
-export const GroupMessage = Type.Object(
-  {
-    id: Plain('Made up by the service.'),
-    name: Text('What the group is called.', 'Class 4B'),
-    owner: Plain('The username of who made it.'),
-    usernames: UsernamesMessage,
-  },
-  { title: 'Group' },
-);
+export const GroupMessage = Message('Group', {
+  id: Plain('Made up by the service.'),
+  name: Text('What the group is called.', 'Class 4B'),
+  owner: Plain('The username of who made it.'),
+  usernames: UsernamesMessage,
+});
 
 /** Each username once, whatever its case. Throws invalid for what is no list of usernames. */
 export const readUsernames = createReader(UsernamesMessage, 'usernames', (texts) => {

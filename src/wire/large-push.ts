@@ -84,12 +84,13 @@ const usualElementBytesMax = 4 * 65_536 + limits.datapointBytesBesideValue;
 
 async function readCsv(
   bytes: Buffer,
-  {
-    sensor,
-    csv,
-    pieceBytes,
-  }: { readonly sensor: SensorRef; readonly csv: CsvPushChoices; readonly pieceBytes: number },
+  options: {
+    readonly sensor: SensorRef;
+    readonly csv: CsvPushChoices;
+    readonly pieceBytes: number;
+  },
 ): Promise<NewColumns> {
+  const { sensor, csv, pieceBytes } = options;
   const { find, push, end } = createCsvPush(sensor, csv);
   const breathe = createBreather();
   for (const take of [find, push]) {

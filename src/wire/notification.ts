@@ -25,6 +25,7 @@ import {
   Anything,
   DateText,
   distinct,
+  Message,
   OneOf,
   optional,
   Plain,
@@ -35,7 +36,8 @@ import {
 } from './fields.ts';
 import { createReader } from './validation.ts';
 
-export const ConditionMessage = Type.Object(
+export const ConditionMessage = Message(
+  'NotificationCondition',
   optional({
     devices: Type.Array(Type.String(), {
       description: 'Empty or absent: every device of yours that has one of the sensors.',
@@ -65,7 +67,6 @@ export const ConditionMessage = Type.Object(
       },
     ),
   }),
-  { title: 'NotificationCondition' },
 );
 
 const social = {
@@ -94,7 +95,8 @@ const actuation = {
   actuator_value: Anything('What it is set to; texts may hold the variables of messages.'),
 };
 
-export const ActionMessage = Type.Object(
+export const ActionMessage = Message(
+  'NotificationAction',
   optional({
     ...social,
     type: OneOf(
@@ -103,7 +105,6 @@ export const ActionMessage = Type.Object(
     ),
     value: Type.Object(optional({ ...social, ...actuation })),
   }),
-  { title: 'NotificationAction' },
 );
 
 const drafted = optional({
@@ -121,69 +122,68 @@ const drafted = optional({
   status: OneOf(notificationStatuses, 'Absent at creation: active.'),
 });
 
-export const NewNotificationMessage = Type.Object(
-  { ...drafted, condition: ConditionMessage, action: ActionMessage },
-  { title: 'NewNotification' },
-);
+export const NewNotificationMessage = Message('NewNotification', {
+  ...drafted,
+  condition: ConditionMessage,
+  action: ActionMessage,
+});
 
-const NotificationChangesMessage = Type.Object(
-  { ...drafted, condition: Type.Optional(ConditionMessage), action: Type.Optional(ActionMessage) },
-  { title: 'NotificationChanges' },
-);
+const NotificationChangesMessage = Message('NotificationChanges', {
+  ...drafted,
+  condition: Type.Optional(ConditionMessage),
+  action: Type.Optional(ActionMessage),
+});
 
 export const ExpressionNote = Plain(
   'How the expression was read where it lists numbers: `T == 8,5` is 8 or 5, not 8.5.',
 );
 
-export const NotificationMessage = Type.Object(
-  {
-    id: Type.String(),
-    ...drafted,
-    status: OneOf(notificationStatuses, 'Whether it fires.'),
-    condition: ConditionMessage,
-    action: ActionMessage,
-    owner: Plain('Username of who made it.'),
-    ...optional({
-      unknown_usernames: Type.Array(Type.String(), {
-        description:
-          'Names that no account had when they were saved, or has no more: nobody gets it.',
-      }),
-      unreachable: Type.Array(
-        Type.Object({
-          username: Type.String(),
-          channel: Type.String(),
-          reason: Plain('What is missing, without the address.'),
-        }),
-        { description: 'Whom it cannot reach; for its owner and administrators.' },
-      ),
-      gone_devices: Type.Array(Type.String(), {
-        description:
-          'Devices that it names and that are gone, also where another was made under the id: ' +
-          'it does not watch them. For its owner and administrators.',
-      }),
-      unknown_sensors: Type.Array(Type.String(), {
-        description: 'Sensors that none of the named devices has; for owner and administrators.',
-      }),
-      expression_note: ExpressionNote,
-      expression_problem: Plain(
-        'What is wrong with an expression that was stored before such were refused: it keeps ' +
-          'its meaning, and likely fires never or wrongly.',
-      ),
+export const NotificationMessage = Message('Notification', {
+  id: Type.String(),
+  ...drafted,
+  status: OneOf(notificationStatuses, 'Whether it fires.'),
+  condition: ConditionMessage,
+  action: ActionMessage,
+  owner: Plain('Username of who made it.'),
+  ...optional({
+    unknown_usernames: Type.Array(Type.String(), {
+      description:
+        'Names that no account had when they were saved, or has no more: nobody gets it.',
     }),
-    times_sent: Whole('Messages that all firings filed, those included that failed later.'),
-    ...optional({
-      last_notification: DateText('When it fired last.'),
-      last_notif: DateText('The same.'),
-      last_success: DateText('When a message left last.'),
-      last_success_code: Whole('204 for an actuator.'),
-      last_failure: DateText('When a try at a message failed last.'),
-      last_failure_reason: Type.String(),
+    unreachable: Type.Array(
+      Type.Object({
+        username: Type.String(),
+        channel: Type.String(),
+        reason: Plain('What is missing, without the address.'),
+      }),
+      { description: 'Whom it cannot reach; for its owner and administrators.' },
+    ),
+    gone_devices: Type.Array(Type.String(), {
+      description:
+        'Devices that it names and that are gone, also where another was made under the id: ' +
+        'it does not watch them. For its owner and administrators.',
     }),
-    date_created: DateText('Set by the service.'),
-    date_modified: DateText('Set by the service.'),
-  },
-  { title: 'Notification' },
-);
+    unknown_sensors: Type.Array(Type.String(), {
+      description: 'Sensors that none of the named devices has; for owner and administrators.',
+    }),
+    expression_note: ExpressionNote,
+    expression_problem: Plain(
+      'What is wrong with an expression that was stored before such were refused: it keeps ' +
+        'its meaning, and likely fires never or wrongly.',
+    ),
+  }),
+  times_sent: Whole('Messages that all firings filed, those included that failed later.'),
+  ...optional({
+    last_notification: DateText('When it fired last.'),
+    last_notif: DateText('The same.'),
+    last_success: DateText('When a message left last.'),
+    last_success_code: Whole('204 for an actuator.'),
+    last_failure: DateText('When a try at a message failed last.'),
+    last_failure_reason: Type.String(),
+  }),
+  date_created: DateText('Set by the service.'),
+  date_modified: DateText('Set by the service.'),
+});
 
 const readSocial = createReader(Type.Object(social), 'action');
 const readActuation = createReader(Type.Object(actuation), 'action.value');

@@ -4,7 +4,7 @@ import { limits } from '../domain/limits.ts';
 import type { NewProject, Project, UnsharedMembers } from '../domain/projects/projects.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { DeviceMessage } from './device.ts';
-import { distinct, Id, optional, Plain, Text, type Wire } from './fields.ts';
+import { distinct, Id, Message, optional, Plain, Text, type Wire } from './fields.ts';
 import { GatewayMessage, type GatewayView, gatewayToWire } from './gateway.ts';
 import { createReader } from './validation.ts';
 
@@ -21,38 +21,32 @@ const described = {
   name: Type.Optional(Text('Human-readable name.', 'Irrigation of the north field')),
 };
 
-const NewProjectMessage = Type.Object(
-  {
-    id: Type.Optional(Id('Unique among all projects; made up when absent.', 'irrigation')),
-    ...described,
-    device_ids: Type.Optional(DeviceIdsMessage),
-    gateway_ids: Type.Optional(GatewayIdsMessage),
-  },
-  { title: 'NewProject' },
-);
+const NewProjectMessage = Message('NewProject', {
+  id: Type.Optional(Id('Unique among all projects; made up when absent.', 'irrigation')),
+  ...described,
+  device_ids: Type.Optional(DeviceIdsMessage),
+  gateway_ids: Type.Optional(GatewayIdsMessage),
+});
 
-export const ProjectMessage = Type.Object(
-  {
-    id: Id('Unique among all projects.', 'irrigation'),
-    ...described,
-    owner: Plain('Username, or guest.'),
-    device_ids: DeviceIdsMessage,
-    gateway_ids: GatewayIdsMessage,
-    ...optional({
-      unshared: Type.Object(
-        { device_ids: DeviceIdsMessage, gateway_ids: GatewayIdsMessage },
-        {
-          description:
-            'For its owner and admins: what somebody else listed, so that grants on the project ' +
-            'do not reach it until its owner lists it. Absent when there is nothing of it.',
-        },
-      ),
-      devices: Type.Array(DeviceMessage, { description: 'With full=true: those you may view.' }),
-      gateways: Type.Array(GatewayMessage, { description: 'With full=true: those you may view.' }),
-    }),
-  },
-  { title: 'Project' },
-);
+export const ProjectMessage = Message('Project', {
+  id: Id('Unique among all projects.', 'irrigation'),
+  ...described,
+  owner: Plain('Username, or guest.'),
+  device_ids: DeviceIdsMessage,
+  gateway_ids: GatewayIdsMessage,
+  ...optional({
+    unshared: Type.Object(
+      { device_ids: DeviceIdsMessage, gateway_ids: GatewayIdsMessage },
+      {
+        description:
+          'For its owner and admins: what somebody else listed, so that grants on the project ' +
+          'do not reach it until its owner lists it. Absent when there is nothing of it.',
+      },
+    ),
+    devices: Type.Array(DeviceMessage, { description: 'With full=true: those you may view.' }),
+    gateways: Type.Array(GatewayMessage, { description: 'With full=true: those you may view.' }),
+  }),
+});
 
 /** Each id once, in the order given. Throws invalid for what is no list of device ids. */
 export const readDeviceIds = createReader(DeviceIdsMessage, 'device_ids', (ids) =>
@@ -83,11 +77,8 @@ export interface ProjectView {
   readonly gateways?: readonly GatewayView[];
 }
 
-export function projectToWire({
-  project,
-  unshared,
-  gateways,
-}: ProjectView): Wire<typeof ProjectMessage> {
+export function projectToWire(options: ProjectView): Wire<typeof ProjectMessage> {
+  const { project, unshared, gateways } = options;
   const { id, name, owner, deviceIds, gatewayIds } = project;
   return defined({
     id,

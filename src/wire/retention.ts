@@ -4,7 +4,7 @@ import type { RetentionState } from '../domain/datapoints/retention/retentions.t
 import { invalid } from '../domain/errors.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { DateText, Whole, type Wire, Word } from './fields.ts';
+import { DateText, Message, Whole, type Wire, Word } from './fields.ts';
 
 const Days = (description: string) =>
   Type.Integer({ minimum: 1, maximum: retentionLimits.retentionDaysMax, description });
@@ -15,26 +15,23 @@ const hourlyDays = Days(
 );
 
 /** A retention as it is set: a number that is absent or null is for ever. */
-export const NewRetentionMessage = Type.Object(
-  { raw_days: Type.Optional(rawDays), hourly_days: Type.Optional(hourlyDays) },
-  { title: 'NewRetention' },
-);
+export const NewRetentionMessage = Message('NewRetention', {
+  raw_days: Type.Optional(rawDays),
+  hourly_days: Type.Optional(hourlyDays),
+});
 
 /** A retention, where it comes from, and what it does next. */
-export const RetentionMessage = Type.Object(
-  {
-    raw_days: Type.Union([rawDays, Type.Null()]),
-    hourly_days: Type.Union([hourlyDays, Type.Null()]),
-    source: Word(
-      'Where it is set: sensor, device, user, or service: by the configuration, or nowhere.',
-    ),
-    next: Type.Object({
-      datapoints: Whole('How many go next.'),
-      before: Type.Optional(DateText('All of them are earlier. Absent: none ever goes.')),
-    }),
-  },
-  { title: 'Retention' },
-);
+export const RetentionMessage = Message('Retention', {
+  raw_days: Type.Union([rawDays, Type.Null()]),
+  hourly_days: Type.Union([hourlyDays, Type.Null()]),
+  source: Word(
+    'Where it is set: sensor, device, user, or service: by the configuration, or nowhere.',
+  ),
+  next: Type.Object({
+    datapoints: Whole('How many go next.'),
+    before: Type.Optional(DateText('All of them are earlier. Absent: none ever goes.')),
+  }),
+});
 
 /** Reads what is to be set. */
 export function readRetention(body: unknown): Retention {

@@ -8,18 +8,26 @@ import { parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { defined, ifDefined } from '../lib/record.ts';
 import { LastValueMessage, lastValueToWire } from './datapoint.ts';
-import { Anything, Flag, Id, newMeta, OneOf, optional, Text, type Wire } from './fields.ts';
+import {
+  Anything,
+  Flag,
+  Id,
+  Message,
+  newMeta,
+  OneOf,
+  optional,
+  Text,
+  type Wire,
+} from './fields.ts';
 import { createReader } from './validation.ts';
 
-export const PointMessage = Type.Object(
-  {
-    sensor_value: Type.Number({ description: 'What the sensor said.' }),
-    real_value: Type.Number({ description: 'What it really was.' }),
-  },
-  { title: 'CalibrationPoint' },
-);
+export const PointMessage = Message('CalibrationPoint', {
+  sensor_value: Type.Number({ description: 'What the sensor said.' }),
+  real_value: Type.Number({ description: 'What it really was.' }),
+});
 
-export const CalibrationMessage = Type.Object(
+export const CalibrationMessage = Message(
+  'Calibration',
   {
     linear: Type.Object(
       optional({
@@ -34,10 +42,7 @@ export const CalibrationMessage = Type.Object(
       }),
     ),
   },
-  {
-    title: 'Calibration',
-    description: 'Online calibration, applied on read to JSON numbers; the raw value is kept.',
-  },
+  { description: 'Online calibration, applied on read to JSON numbers; the raw value is kept.' },
 );
 
 function calibrationFromWire(message: Static<typeof CalibrationMessage>): Calibration {
@@ -99,17 +104,14 @@ const described = optional({
 
 const id = Id('The id gateways and devices use to push data.', 'TC1');
 
-export const NewSensorMessage = Type.Object({ id, ...described }, { title: 'NewSensor' });
+export const NewSensorMessage = Message('NewSensor', { id, ...described });
 
-export const SensorMessage = Type.Object(
-  {
-    id,
-    ...described,
-    last_value: Type.Optional(LastValueMessage),
-    value: Type.Optional(LastValueMessage),
-  },
-  { title: 'Sensor' },
-);
+export const SensorMessage = Message('Sensor', {
+  id,
+  ...described,
+  last_value: Type.Optional(LastValueMessage),
+  value: Type.Optional(LastValueMessage),
+});
 
 export function sensorFromWire(message: Static<typeof NewSensorMessage>): Sensor {
   const { name, sensing_device, sensor_kind, quantity_kind, unit, measures, calib, meta } = message;

@@ -7,48 +7,45 @@ import type { ServiceReport } from '../domain/administration/service-state.ts';
 import type { BudgetReport } from '../domain/budgets/budgets.ts';
 import type { StorageReport } from '../domain/budgets/storage-quotas.ts';
 import { defined } from '../lib/record.ts';
-import { Plain } from './fields.ts';
+import { Message, Plain } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const Moment = Type.String({ format: 'date-time' });
 
 const Bytes = Type.Integer({ minimum: 0 });
 
-export const ServiceMessage = Type.Object(
-  {
-    version: Type.String(),
-    started_at: Moment,
-    signup: Type.Union([Type.Literal('open'), Type.Literal('closed')], {
-      description: 'Whether strangers may make accounts: see /admin/settings.',
-    }),
-    storage: Type.Object(
-      {
-        used: Bytes,
-        guests: Bytes,
-        guests_max: Bytes,
-        account_max: Type.Optional(Bytes),
-        sign_ups: Bytes,
-        sign_up_max: Type.Optional(Bytes),
-        sign_ups_max: Type.Optional(Bytes),
-        strangers: Bytes,
-        disk_free: Type.Optional(Bytes),
-        disk_floor: Bytes,
-        refusals: Bytes,
-        largest: Type.Array(Type.Object({ username: Type.String(), used: Bytes })),
-      },
-      { description: 'Bytes, counted as quotas count them; who has most, the largest first.' },
-    ),
-    restart_needed: Type.Array(Type.String(), {
-      description: 'Settings of .env that were changed since the start; they hold after a restart.',
-    }),
-    last_backup_at: Type.Optional(Moment),
-    failed_messages: Type.Array(
-      Type.Object({ channel: Type.String(), count: Type.Integer({ minimum: 1 }) }),
-      { description: 'Messages that were given up since the start.' },
-    ),
-  },
-  { title: 'Service' },
-);
+export const ServiceMessage = Message('Service', {
+  version: Type.String(),
+  started_at: Moment,
+  signup: Type.Union([Type.Literal('open'), Type.Literal('closed')], {
+    description: 'Whether strangers may make accounts: see /admin/settings.',
+  }),
+  storage: Type.Object(
+    {
+      used: Bytes,
+      guests: Bytes,
+      guests_max: Bytes,
+      account_max: Type.Optional(Bytes),
+      sign_ups: Bytes,
+      sign_up_max: Type.Optional(Bytes),
+      sign_ups_max: Type.Optional(Bytes),
+      strangers: Bytes,
+      disk_free: Type.Optional(Bytes),
+      disk_floor: Bytes,
+      refusals: Bytes,
+      largest: Type.Array(Type.Object({ username: Type.String(), used: Bytes })),
+    },
+    { description: 'Bytes, counted as quotas count them; who has most, the largest first.' },
+  ),
+  restart_needed: Type.Array(Type.String(), {
+    description: 'Settings of .env that were changed since the start; they hold after a restart.',
+  }),
+  last_backup_at: Type.Optional(Moment),
+  failed_messages: Type.Array(
+    Type.Object({ channel: Type.String(), count: Type.Integer({ minimum: 1 }) }),
+    { description: 'Messages that were given up since the start.' },
+  ),
+});
 
 function storageToWire(report: StorageReport) {
   const { guestsMax, accountMax, signUpMax, signUpsMax, diskFree, diskFloor, ...rest } = report;
@@ -78,16 +75,13 @@ export const serviceToWire = (report: ServiceReport) => ({
 
 const SignUp = Type.Union([Type.Literal('open'), Type.Literal('closed')]);
 
-export const SettingsMessage = Type.Object(
-  {
-    sign_up: SignUp,
-    sign_up_from: Type.Union([Type.Literal('configuration'), Type.Literal('administrator')], {
-      description: 'Who says so: KIPIMO_SIGNUP, or an administrator.',
-    }),
-    sign_up_default: SignUp,
-  },
-  { title: 'Settings' },
-);
+export const SettingsMessage = Message('Settings', {
+  sign_up: SignUp,
+  sign_up_from: Type.Union([Type.Literal('configuration'), Type.Literal('administrator')], {
+    description: 'Who says so: KIPIMO_SIGNUP, or an administrator.',
+  }),
+  sign_up_default: SignUp,
+});
 
 export const settingsToWire = (settings: EffectiveSettings) => ({
   sign_up: settings.signUp,
@@ -95,14 +89,11 @@ export const settingsToWire = (settings: EffectiveSettings) => ({
   sign_up_default: settings.signUpDefault,
 });
 
-const SettingsChangeMessage = Type.Object(
-  {
-    sign_up: Type.Optional(
-      Type.Union([SignUp, Type.Null()], { description: 'null: as KIPIMO_SIGNUP says.' }),
-    ),
-  },
-  { title: 'SettingsChange' },
-);
+const SettingsChangeMessage = Message('SettingsChange', {
+  sign_up: Type.Optional(
+    Type.Union([SignUp, Type.Null()], { description: 'null: as KIPIMO_SIGNUP says.' }),
+  ),
+});
 
 /** Throws invalid for what is no change of settings. */
 export const readSettingsChange = createReader(
@@ -111,25 +102,22 @@ export const readSettingsChange = createReader(
   ({ sign_up: signUp }): SettingsChange => defined({ signUp }),
 );
 
-export const BudgetMessage = Type.Object(
-  {
-    name: Plain('As in docs/limits.md and in KIPIMO_BUDGETS.'),
-    unit: Plain('bytes or entries.'),
-    used: Type.Number(),
-    total: Type.Number(),
-    guests: Type.Number({ description: 'What all guests use together.' }),
-    refusals: Type.Number({ description: 'How often there was no room, since the start.' }),
-    largest: Type.Array(
-      Type.Object({
-        username: Type.Optional(Type.String()),
-        who: Plain('The id of an account, or the address of guests.'),
-        used: Type.Number(),
-      }),
-      { description: 'Who uses the most, the largest first.' },
-    ),
-  },
-  { title: 'Budget' },
-);
+export const BudgetMessage = Message('Budget', {
+  name: Plain('As in docs/limits.md and in KIPIMO_BUDGETS.'),
+  unit: Plain('bytes or entries.'),
+  used: Type.Number(),
+  total: Type.Number(),
+  guests: Type.Number({ description: 'What all guests use together.' }),
+  refusals: Type.Number({ description: 'How often there was no room, since the start.' }),
+  largest: Type.Array(
+    Type.Object({
+      username: Type.Optional(Type.String()),
+      who: Plain('The id of an account, or the address of guests.'),
+      used: Type.Number(),
+    }),
+    { description: 'Who uses the most, the largest first.' },
+  ),
+});
 
 export const budgetToWire = (report: BudgetReport) => ({
   name: report.name,

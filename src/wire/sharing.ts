@@ -13,16 +13,23 @@ import {
 import { defined } from '../lib/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { readEnd } from './datapoint.ts';
-import { DateText, distinct, EndText, optional, Plain, Whole, type Wire, Word } from './fields.ts';
+import {
+  DateText,
+  distinct,
+  EndText,
+  Message,
+  optional,
+  Plain,
+  Whole,
+  type Wire,
+  Word,
+} from './fields.ts';
 import { createReader } from './validation.ts';
 
-export const PermissionMessage = Type.Object(
-  {
-    resource: Plain('The id of the device, gateway or project.'),
-    scopes: Type.Array(Word()),
-  },
-  { title: 'Permission' },
-);
+export const PermissionMessage = Message('Permission', {
+  resource: Plain('The id of the device, gateway or project.'),
+  scopes: Type.Array(Word()),
+});
 
 const grantee = optional({
   username: Plain('The user; absent for a group.'),
@@ -30,10 +37,7 @@ const grantee = optional({
   name: Plain('What the group is called.'),
 });
 
-export const GrantMessage = Type.Object(
-  { ...grantee, scopes: Type.Array(Word()) },
-  { title: 'Grant' },
-);
+export const GrantMessage = Message('Grant', { ...grantee, scopes: Type.Array(Word()) });
 
 /** Scopes that one list may name; there are fewer. */
 export const scopesPerListMax = 100;
@@ -44,29 +48,26 @@ export const RightsMessage = Type.Array(Word(), {
   examples: [['devices:view', 'devices-data:view']],
 });
 
-export const MyGrantsMessage = Type.Object(
-  {
-    given: Type.Array(
-      Type.Object({
-        kind: Word(),
-        resource: Type.String(),
-        ...grantee,
-        scopes: Type.Array(Word()),
-      }),
-    ),
-    received: Type.Array(
-      Type.Object({
-        kind: Word(),
-        resource: Type.String(),
-        owner: Type.String(),
-        group: Type.Optional(Plain('The id of the group you are in.')),
-        name: Type.Optional(Plain('What that group is called.')),
-        scopes: Type.Array(Word()),
-      }),
-    ),
-  },
-  { title: 'MyGrants' },
-);
+export const MyGrantsMessage = Message('MyGrants', {
+  given: Type.Array(
+    Type.Object({
+      kind: Word(),
+      resource: Type.String(),
+      ...grantee,
+      scopes: Type.Array(Word()),
+    }),
+  ),
+  received: Type.Array(
+    Type.Object({
+      kind: Word(),
+      resource: Type.String(),
+      owner: Type.String(),
+      group: Type.Optional(Plain('The id of the group you are in.')),
+      name: Type.Optional(Plain('What that group is called.')),
+      scopes: Type.Array(Word()),
+    }),
+  ),
+});
 
 const readRights = createReader(RightsMessage, 'rights');
 
@@ -110,36 +111,32 @@ const led = optional({
   scopes,
 });
 
-const NewInvitationMessage = Type.Object(
-  {
-    ...led,
-    ...optional({
-      expires: EndText('When it ends; absent: in seven days.'),
-      uses: Type.Integer({
-        minimum: 1,
-        maximum: invitationLimits.invitationUsesMax,
-        description: 'How many accounts it lets in; absent: one.',
-      }),
+const NewInvitationMessage = Message('NewInvitation', {
+  ...led,
+  ...optional({
+    expires: EndText('When it ends; absent: in seven days.'),
+    uses: Type.Integer({
+      minimum: 1,
+      maximum: invitationLimits.invitationUsesMax,
+      description: 'How many accounts it lets in; absent: one.',
     }),
-  },
-  { title: 'NewInvitation' },
-);
+  }),
+});
 
 const ends = { expires: DateText('When it ends.'), uses_left: usesLeft };
 
-export const CreatedInvitationMessage = Type.Object(
-  {
-    id: Type.String(),
-    url: Plain('The link, shown this once.'),
-    ...ends,
-  },
-  { title: 'CreatedInvitation' },
-);
+export const CreatedInvitationMessage = Message('CreatedInvitation', {
+  id: Type.String(),
+  url: Plain('The link, shown this once.'),
+  ...ends,
+});
 
-export const InvitationMessage = Type.Object(
-  { id: Type.String(), ...led, date_created: DateText('Set by the service.'), ...ends },
-  { title: 'Invitation' },
-);
+export const InvitationMessage = Message('Invitation', {
+  id: Type.String(),
+  ...led,
+  date_created: DateText('Set by the service.'),
+  ...ends,
+});
 
 const target = {
   kind: Word('device, project or group'),
@@ -147,22 +144,18 @@ const target = {
   scopes: Type.Array(Word()),
 };
 
-export const OfferedInvitationMessage = Type.Object(
-  {
-    by: Type.Object({
-      username: Type.String(),
-      name: Type.Optional(Plain('As the profile has it.')),
-    }),
-    to: Type.Array(Type.Object({ ...target, name: Type.String() })),
-    ...ends,
-  },
-  { title: 'OfferedInvitation' },
-);
+export const OfferedInvitationMessage = Message('OfferedInvitation', {
+  by: Type.Object({
+    username: Type.String(),
+    name: Type.Optional(Plain('As the profile has it.')),
+  }),
+  to: Type.Array(Type.Object({ ...target, name: Type.String() })),
+  ...ends,
+});
 
-export const AcceptedInvitationMessage = Type.Object(
-  { granted: Type.Array(Type.Object(target)) },
-  { title: 'AcceptedInvitation' },
-);
+export const AcceptedInvitationMessage = Message('AcceptedInvitation', {
+  granted: Type.Array(Type.Object(target)),
+});
 
 const usual: Readonly<Record<'device' | 'project', readonly Scope[]>> = {
   device: ['devices:view', 'devices-data:view'],

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { limits } from '../domain/limits.ts';
 import { channels, type NewSocials, type Social } from '../domain/socials/socials.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
-import { DateText, OneOf, Plain } from './fields.ts';
+import { DateText, Message, OneOf, Plain } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const Recipient = Type.String({
@@ -19,37 +19,32 @@ const MessageText = Type.String({
   examples: ['The water tank is empty.'],
 });
 
-const NewSocialMessage = Type.Object(
-  { username: Recipient, channel: ChannelWord, message: MessageText },
-  { title: 'NewSocialMessage' },
-);
+const NewSocialMessage = Message('NewSocialMessage', {
+  username: Recipient,
+  channel: ChannelWord,
+  message: MessageText,
+});
 
-const SocialBatchMessage = Type.Object(
-  {
-    usernames: Type.Array(Recipient, {
-      description: `With the channels at most ${limits.socialsPerBatchMax} messages.`,
-      minItems: 1,
-      maxItems: limits.socialsPerBatchMax,
-    }),
-    channels: Type.Array(ChannelWord, { minItems: 1, maxItems: limits.socialsPerBatchMax }),
-    message: MessageText,
-  },
-  { title: 'SocialBatch' },
-);
+const SocialBatchMessage = Message('SocialBatch', {
+  usernames: Type.Array(Recipient, {
+    description: `With the channels at most ${limits.socialsPerBatchMax} messages.`,
+    minItems: 1,
+    maxItems: limits.socialsPerBatchMax,
+  }),
+  channels: Type.Array(ChannelWord, { minItems: 1, maxItems: limits.socialsPerBatchMax }),
+  message: MessageText,
+});
 
-export const SocialMessage = Type.Object(
-  {
-    id: Type.String(),
-    username: Recipient,
-    channel: ChannelWord,
-    message: MessageText,
-    from: Plain('The username of the sender.'),
-    status: OneOf(['pending', 'sent', 'failed'], 'How far the message came.'),
-    reason: Type.Optional(Plain('Why it failed.')),
-    created: DateText('Set by the service.'),
-  },
-  { title: 'SocialMessage' },
-);
+export const SocialMessage = Message('SocialMessage', {
+  id: Type.String(),
+  username: Recipient,
+  channel: ChannelWord,
+  message: MessageText,
+  from: Plain('The username of the sender.'),
+  status: OneOf(['pending', 'sent', 'failed'], 'How far the message came.'),
+  reason: Type.Optional(Plain('Why it failed.')),
+  created: DateText('Set by the service.'),
+});
 
 export const readSocial = createReader(
   NewSocialMessage,

@@ -14,7 +14,7 @@ import { createBuckets, parseInterval } from '../lib/time-bucket.ts';
 import { findTimeZone } from '../lib/time-zone.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { csvIds, longCell, valueCell } from './csv.ts';
-import { Anything, DateText, optional, Plain } from './fields.ts';
+import { Anything, DateText, Message, optional, Plain } from './fields.ts';
 import { type Spelling, v2Spelling } from './spelling.ts';
 import { shown } from './validation.ts';
 
@@ -39,18 +39,15 @@ export const summaryParameters = optional({
 });
 
 /** A bucket: `value` for one aggregate, a key of its name for each of several. */
-export const BucketMessage = Type.Object(
-  {
-    device_id: Type.Optional(Plain('In reads of many sensors.')),
-    sensor_id: Type.Optional(Plain('In reads of many sensors.')),
-    timestamp: DateText('Where the bucket starts.'),
-    value: Type.Optional(Anything('With one aggregate.')),
-    ...Object.fromEntries(
-      aggregates.map((name) => [name, Type.Optional(Anything('With several aggregates.'))]),
-    ),
-  },
-  { title: 'Bucket' },
-);
+export const BucketMessage = Message('Bucket', {
+  device_id: Type.Optional(Plain('In reads of many sensors.')),
+  sensor_id: Type.Optional(Plain('In reads of many sensors.')),
+  timestamp: DateText('Where the bucket starts.'),
+  value: Type.Optional(Anything('With one aggregate.')),
+  ...Object.fromEntries(
+    aggregates.map((name) => [name, Type.Optional(Anything('With several aggregates.'))]),
+  ),
+});
 
 export interface SummaryQuery {
   readonly aggregate?: readonly string[];

@@ -6,7 +6,17 @@ import type { NewAccount } from '../domain/users/accounts.ts';
 import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
-import { Flag, optional, Plain, Prose, removedIn, Text, Whole, type Wire } from './fields.ts';
+import {
+  Flag,
+  Message,
+  optional,
+  Plain,
+  Prose,
+  removedIn,
+  Text,
+  Whole,
+  type Wire,
+} from './fields.ts';
 import { createReader } from './validation.ts';
 
 /** A text or several, as clients send either. */
@@ -43,16 +53,13 @@ const profileOf = <Schema extends TSchema>(
 const ProfileFields = profileOf(Texts);
 const profileNames = Object.fromEntries(Object.keys(ProfileFields).map((name) => [name, name]));
 
-export const ProfileMessage = Type.Object(ProfileFields, { title: 'Profile' });
+export const ProfileMessage = Message('Profile', ProfileFields);
 
-export const NewUserMessage = Type.Object(
-  {
-    username: Type.String({ maxLength: limits.usernameCharactersMax, examples: ['ama'] }),
-    password: Plain(`${limits.passwordCharactersMin} characters or more.`),
-    ...ProfileFields,
-  },
-  { title: 'NewUser' },
-);
+export const NewUserMessage = Message('NewUser', {
+  username: Type.String({ maxLength: limits.usernameCharactersMax, examples: ['ama'] }),
+  password: Plain(`${limits.passwordCharactersMin} characters or more.`),
+  ...ProfileFields,
+});
 
 export const ImportedUsersMessage = Type.Array(
   Type.Object({
@@ -73,60 +80,51 @@ export const ImportedUsersMessage = Type.Array(
   { title: 'ImportedUsers' },
 );
 
-export const UserChangesMessage = Type.Object(
-  {
-    ...ProfileFields,
-    admin: Type.Optional(Flag('For admins to set.')),
-    disabled: Type.Optional(Flag('For admins to set.')),
-  },
-  { title: 'UserChanges' },
-);
+export const UserChangesMessage = Message('UserChanges', {
+  ...ProfileFields,
+  admin: Type.Optional(Flag('For admins to set.')),
+  disabled: Type.Optional(Flag('For admins to set.')),
+});
 
-export const UserMessage = Type.Object(
-  {
-    id: Type.String(),
-    createdTime: Whole('Milliseconds since the epoch.'),
-    username: Type.String(),
-    ...profileOf(TextList),
-    ...optional({
-      admin: Type.Boolean(),
-      disabled: Type.Boolean(),
-      password_is_initial: Flag('true until the password that somebody else chose is changed.'),
-      sms_credit: Whole('Absent: without limit.'),
-      last_login: Type.String({
-        format: 'date-time',
-        description:
-          'When the password was last given, over HTTP or MQTT, or a browser that stays logged ' +
-          'in was used; kept once a day. Access keys do not count. Absent: never. For ' +
-          'administrators.',
-      }),
-      devices: Whole('How many devices this user owns; for administrators.'),
-      proven: Type.Object(
-        {
-          email: Type.Optional(Type.Array(Type.String())),
-          phone: Type.Optional(Type.Array(Type.String())),
-        },
-        { description: 'Which e-mail address and phone numbers of the profile are proven.' },
-      ),
-      storage: Type.Object(
-        {
-          used: Whole('Bytes, as quotas count them.'),
-          quota: Type.Optional(Whole('Absent: none.')),
-        },
-        { description: 'What your devices take on disk; of yourself only.' },
-      ),
+export const UserMessage = Message('User', {
+  id: Type.String(),
+  createdTime: Whole('Milliseconds since the epoch.'),
+  username: Type.String(),
+  ...profileOf(TextList),
+  ...optional({
+    admin: Type.Boolean(),
+    disabled: Type.Boolean(),
+    password_is_initial: Flag('true until the password that somebody else chose is changed.'),
+    sms_credit: Whole('Absent: without limit.'),
+    last_login: Type.String({
+      format: 'date-time',
+      description:
+        'When the password was last given, over HTTP or MQTT, or a browser that stays logged ' +
+        'in was used; kept once a day. Access keys do not count. Absent: never. For ' +
+        'administrators.',
     }),
-  },
-  { title: 'User' },
-);
+    devices: Whole('How many devices this user owns; for administrators.'),
+    proven: Type.Object(
+      {
+        email: Type.Optional(Type.Array(Type.String())),
+        phone: Type.Optional(Type.Array(Type.String())),
+      },
+      { description: 'Which e-mail address and phone numbers of the profile are proven.' },
+    ),
+    storage: Type.Object(
+      {
+        used: Whole('Bytes, as quotas count them.'),
+        quota: Type.Optional(Whole('Absent: none.')),
+      },
+      { description: 'What your devices take on disk; of yourself only.' },
+    ),
+  }),
+});
 
-export const InitialPasswordMessage = Type.Object(
-  {
-    username: Type.String(),
-    password: Plain('Shown this once.'),
-  },
-  { title: 'InitialPassword' },
-);
+export const InitialPasswordMessage = Message('InitialPassword', {
+  username: Type.String(),
+  password: Plain('Shown this once.'),
+});
 
 const readProfileMessage = createReader(ProfileMessage, 'user');
 const readNewUser = createReader(NewUserMessage, 'user');

@@ -292,13 +292,8 @@ export function createWaitingBudget(budget: Budget) {
 
   return {
     /** A place that takes nothing yet. `payerOf` is asked each time that it begins to. */
-    place({
-      payerOf,
-      end,
-    }: {
-      readonly payerOf: () => Payer;
-      readonly end: () => void;
-    }): WaitingPlace {
+    place(options: { readonly payerOf: () => Payer; readonly end: () => void }): WaitingPlace {
+      const { payerOf, end } = options;
       const waiting: Waiting = { end, payer: undefined, bytes: 0 };
       return {
         hold(bytes) {

@@ -299,13 +299,10 @@ function createStrangerQuotas(shares: GuestShares) {
   return {
     /** Reserves quota for a push; the answer takes the bytes stored. Throws storage_full. */
     hold(
-      {
-        actor,
-        owner,
-        bytes,
-      }: { readonly actor: Actor; readonly owner: Username; readonly bytes: number },
+      options: { readonly actor: Actor; readonly owner: Username; readonly bytes: number },
       { quota, guests, guestsMax }: StrangerLimits,
     ): (stored: number) => void {
+      const { actor, owner, bytes } = options;
       const used = usedOf(owner) + (held.get(owner.toLowerCase()) ?? 0);
       const max = quota === undefined ? undefined : Math.floor(quota / partOfQuota);
       if (max !== undefined && used + bytes > max) {

@@ -215,15 +215,13 @@ interface DeviceSearch {
  * that changes or goes meanwhile is taken as it is then, or left out.
  */
 export async function searchDevices(
-  {
-    store,
-    datapoints,
-  }: {
+  options: {
     readonly store: Pick<DeviceStore, 'list' | 'candidates' | 'readSome'>;
     readonly datapoints: LastValueReads;
   },
   { visibleTo, filter, valuesWithin, limit, offset, pace = ownPace() }: DeviceSearch,
 ): Promise<DeviceListing> {
+  const { store, datapoints } = options;
   const { equals, ids, isAll } = narrowingOf(filter);
   const searched = ids === undefined ? visibleTo : within(visibleTo, ids);
   const owner = equals.get('owner');

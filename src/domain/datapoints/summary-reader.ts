@@ -31,10 +31,10 @@ export interface SourceRead {
 }
 
 /** Summarises a page, in stretches where the store knows them. */
-export async function* summarised({
-  mayStand,
-  ...read
-}: SourceRead & Pick<SummariseOptions, 'mayStand'>): AsyncGenerator<SummarisedPart, undefined> {
+export async function* summarised(
+  given: SourceRead & Pick<SummariseOptions, 'mayStand'>,
+): AsyncGenerator<SummarisedPart, undefined> {
+  const { mayStand, ...read } = given;
   const { datapoints, query, pace, room } = read;
   const { ref, sensor } = read.source;
   const calibration = query.isCalibrated ? sensor.calibration : undefined;
@@ -140,11 +140,14 @@ async function readsAround(read: SourceRead): Promise<Omit<CounterReads, 'page'>
 }
 
 /** The time of the first datapoint of a page, and how many of that time are before the page. */
-async function beginOf({
-  datapoints,
-  source: { ref },
-  page,
-}: SourceRead): Promise<{ readonly time?: Instant; readonly skip: number }> {
+async function beginOf(
+  options: SourceRead,
+): Promise<{ readonly time?: Instant; readonly skip: number }> {
+  const {
+    datapoints,
+    source: { ref },
+    page,
+  } = options;
   const [first] = await readDatapoints(datapoints, ref, {
     ...page,
     limit: Math.min(1, page.limit),

@@ -8,15 +8,12 @@ import { limits } from '../limits.ts';
 import { type ProjectStore, projectResource, requireProject } from './projects.ts';
 
 /** Looks up what sharing is about; sharing itself knows nothing of the kinds. */
-export function createOwnedResources({
-  devices,
-  gateways,
-  projects,
-}: {
+export function createOwnedResources(options: {
   readonly devices: DeviceStore;
   readonly gateways: GatewayStore;
   readonly projects: ProjectStore;
 }) {
+  const { devices, gateways, projects } = options;
   /** A thing as the policy sees it, with the name by which people know it. */
   const finders = {
     async device(id: string) {

@@ -142,11 +142,9 @@ export function createAddressProving(options: {
     async request(
       actor: Actor,
       wanted: AskedAddress,
-      {
-        address: from,
-        languages,
-      }: { readonly address: string; readonly languages?: string | undefined },
+      given: { readonly address: string; readonly languages?: string | undefined },
     ): Promise<void> {
+      const { address: from, languages } = given;
       const user = await requireOwnAccount(users, actor);
       const { kind, by } = channelOf(wanted.channel, codes.channels);
       const address = addressOf(user, kind, wanted.address);

@@ -54,16 +54,13 @@ export function createFirstLogin(
      * Throws invalid, rate_limited, and unauthenticated for a secret that is wrong, used or older
      * than an hour, and for one from before the password was changed.
      */
-    async logIn({
-      secret,
-      password,
-      address,
-    }: {
+    async logIn(given: {
       readonly secret: string;
       readonly password?: string;
       /** The client's IP address. */
       readonly address: string;
     }): Promise<LoggedIn> {
+      const { secret, password, address } = given;
       if (password !== undefined) requireStrongPassword(password);
       const network = networkOf(address);
       const waitMs = limiter.blockedForMs(network);

@@ -84,16 +84,13 @@ export function createPasswordResets(
      * whether a code was sent a moment ago and still is good. Throws unavailable where no mail can
      * be sent, rate_limited when one address asks for many.
      */
-    async request({
-      login,
-      address,
-      languages,
-    }: {
+    async request(given: {
       readonly login: string;
       readonly address: string;
       /** Languages that the asker reads, as `Accept-Language` says them. */
       readonly languages?: string | undefined;
     }): Promise<void> {
+      const { login, address, languages } = given;
       if (!isPossible) throw noMail();
       const network = networkOf(address);
       countTry('requests for a new password', [byAddress, network]);
@@ -110,17 +107,13 @@ export function createPasswordResets(
      * Sets the password, and ends all tokens and the keys that were made before the address was
      * proven [contract 14]. Throws unauthenticated, invalid, rate_limited.
      */
-    async confirm({
-      login,
-      code,
-      password,
-      address,
-    }: {
+    async confirm(given: {
       readonly login: string;
       readonly code: string;
       readonly password: string;
       readonly address: string;
     }): Promise<void> {
+      const { login, code, password, address } = given;
       requireStrongPassword(password);
       const network = networkOf(address);
       const target = await findResetTarget(users, login);

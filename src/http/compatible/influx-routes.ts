@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { payerOf } from '../../domain/budgets/budget.ts';
 import { invalid } from '../../domain/errors.ts';
 import { countFor } from '../../lib/connection-guard.ts';
-import { OneOf, Text } from '../../wire/fields.ts';
+import { Message, OneOf, Text } from '../../wire/fields.ts';
 import { type Precision, precisions } from '../../wire/line-protocol.ts';
 import { readForm, type UpdateParameters } from '../../wire/thing-speak.ts';
 import { done, jsonType } from '../answer.ts';
@@ -37,14 +37,11 @@ const common = {
   errors: ['invalid', 'unauthenticated', 'forbidden', 'too_large', 'unsupported_media_type'],
 } as const;
 
-const refusal = Type.Object(
-  {
-    ...{ error: Type.String(), description: Type.String({ description: 'What to change.' }) },
-    code: Type.String({ description: 'As InfluxDB 2 calls it.' }),
-    message: Type.String({ description: 'The same as the description.' }),
-  },
-  { title: 'InfluxError' },
-);
+const refusal = Message('InfluxError', {
+  ...{ error: Type.String(), description: Type.String({ description: 'What to change.' }) },
+  code: Type.String({ description: 'As InfluxDB 2 calls it.' }),
+  message: Type.String({ description: 'The same as the description.' }),
+});
 
 /** Where clients of InfluxDB 2 write. */
 export function influxRoute(writeLines: WriteLines): Route {

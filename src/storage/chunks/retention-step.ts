@@ -183,11 +183,9 @@ export function* takeOld(
 function* keepHours(
   store: RetentionTables,
   taken: Taken,
-  {
-    rawBefore,
-    keptFrom = Number.NEGATIVE_INFINITY,
-  }: { readonly rawBefore: number; readonly keptFrom: number | undefined },
+  options: { readonly rawBefore: number; readonly keptFrom: number | undefined },
 ): EngineWork<RetentionReport> {
+  const { rawBefore, keptFrom = Number.NEGATIVE_INFINITY } = options;
   const open = yield* answerOf(store.openHour());
   const [firstDay, lastDay] = [startOfDay(taken.firstTime), startOfDay(taken.lastTime)];
   const days = yield* answerOf(store.days(firstDay, lastDay));

@@ -136,12 +136,8 @@ async function endEvaluations(
 }
 
 /** The store of evaluations in PostgreSQL. */
-export function createEvaluationStore({
-  reader,
-  writer,
-  damaged,
-  member,
-}: ClaimContext): EvaluationStore {
+export function createEvaluationStore(options: ClaimContext): EvaluationStore {
+  const { reader, writer, damaged, member } = options;
   const readState = (
     { id, state, last_fired_at: at }: StateRow,
     deviceId: DeviceId,

@@ -126,12 +126,10 @@ const beginWill = `
   update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
 
 /** Sessions that several processes have in one database: who has one is in its row. */
-function createSharedSessions({
-  reader,
-  writer,
-  damaged,
-  own: member,
-}: StoreContext & { readonly own: number }): Omit<SharedSessions, 'onFenced' | 'retained'> {
+function createSharedSessions(
+  options: StoreContext & { readonly own: number },
+): Omit<SharedSessions, 'onFenced' | 'retained'> {
+  const { reader, writer, damaged, own: member } = options;
   let isFirst = true;
 
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);

@@ -54,12 +54,10 @@ export interface ClaimContext extends StoreContext {
 }
 
 /** The parts of stores that both engines use; a command has no number. */
-export function sharedContext({
-  reader,
-  writer,
-  damaged,
-  member,
-}: StoreContext & Partial<ClaimContext>): SqlContext<SqlWrites> {
+export function sharedContext(
+  options: StoreContext & Partial<ClaimContext>,
+): SqlContext<SqlWrites> {
+  const { reader, writer, damaged, member } = options;
   const writes = createSharedWrites(member);
   return {
     ...{ reader, damaged },

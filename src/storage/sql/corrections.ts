@@ -131,11 +131,8 @@ async function readCorrections(
   return corrections;
 }
 
-function reachFromRow({
-  until,
-  ahead_from,
-  ahead_to,
-}: Omit<ReachRow, 'device_id' | 'sensor_id'>): Correction['reach'] {
+function reachFromRow(row: Omit<ReachRow, 'device_id' | 'sensor_id'>): Correction['reach'] {
+  const { until, ahead_from, ahead_to } = row;
   if (ahead_from === null || ahead_to === null) return { until };
   return { until, ahead: [ahead_from, ahead_to] };
 }
@@ -218,11 +215,10 @@ const isFull = (found: Tally | undefined, more: number, max: Tally): boolean =>
   (found?.n ?? 0) >= max.n || (found?.bytes ?? 0) + more > max.bytes;
 
 /** Corrections in the tables of either engine. */
-export function createCorrectionStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<typeof correctionWrites>): CorrectionStore {
+export function createCorrectionStore(
+  options: SqlContext<typeof correctionWrites>,
+): CorrectionStore {
+  const { reader, write, damaged } = options;
   return {
     async reaches() {
       const rows = await reader.all<ReachRow>(listReaches);

@@ -159,11 +159,10 @@ function proofOf(basis: TokenBasis): string {
 }
 
 /** Tokens, logins and access keys in the tables of either engine. */
-export function createCredentialStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<typeof credentialWrites>): CredentialStore {
+export function createCredentialStore(
+  options: SqlContext<typeof credentialWrites>,
+): CredentialStore {
+  const { reader, write, damaged } = options;
   const readKey = reading(damaged, accessKeyTable);
   const readStored = reading(damaged, sessionTable);
   function readSession(row: Row): SessionRecord | undefined {

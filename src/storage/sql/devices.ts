@@ -156,15 +156,12 @@ export interface DeviceRows {
 export type LoadDevices = (ids: readonly string[]) => Promise<Iterable<DeviceRows>>;
 
 /** Reads devices with their parts, of what the engine loads. */
-function createDeviceReading({
-  load,
-  damaged,
-  limits,
-}: {
+function createDeviceReading(options: {
   readonly load: LoadDevices;
   readonly damaged: DamagedRows;
   readonly limits: SliceLimits;
 }): Pick<DeviceStore, 'find' | 'readSome'> {
+  const { load, damaged, limits } = options;
   function readable<Part>(
     table: string,
     deviceId: string,

@@ -120,10 +120,8 @@ type FireNotifications = (
   firings: readonly Firing[],
 ) => Promise<readonly FiringOutcome[]>;
 
-export function createFireNotifications({
-  saveStates,
-  cluster,
-}: NotificationEngine): FireNotifications {
+export function createFireNotifications(options: NotificationEngine): FireNotifications {
+  const { saveStates, cluster } = options;
   const selectWindow = `
     select position, owner, is_active, last_fired_at, ${cluster?.isOurs ?? '1'} as is_ours
     from notifications where id = $1`;

@@ -74,11 +74,8 @@ async function missingOf(
 }
 
 /** Groups in the tables of either engine. */
-export function createGroupStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<typeof groupWrites>): GroupStore {
+export function createGroupStore(options: SqlContext<typeof groupWrites>): GroupStore {
+  const { reader, write, damaged } = options;
   async function withMembers(session: SqlSession, rows: readonly (Row & { id: string })[]) {
     const ids = rows.map(({ id }) => id);
     const members = await session.all<{ group_id: string; username: Username }>(selectMembers, ids);

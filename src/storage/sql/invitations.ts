@@ -109,11 +109,10 @@ export const invitationWrites = {
 } satisfies Writes;
 
 /** Invitations in the tables of either engine. */
-export function createInvitationStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<typeof invitationWrites>): InvitationStore {
+export function createInvitationStore(
+  options: SqlContext<typeof invitationWrites>,
+): InvitationStore {
+  const { reader, write, damaged } = options;
   const read = (row: InvitationRow) =>
     damaged.read('invitations', row.id, () => invitationFromRow(row));
   return {

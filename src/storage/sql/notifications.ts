@@ -89,11 +89,10 @@ export const createNotificationWrites = (engine: NotificationEngine) =>
   }) satisfies Writes;
 
 /** Notifications in the tables of either engine. */
-export function createNotificationStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<ReturnType<typeof createNotificationWrites>>): NotificationStore {
+export function createNotificationStore(
+  options: SqlContext<ReturnType<typeof createNotificationWrites>>,
+): NotificationStore {
+  const { reader, write, damaged } = options;
   const read = (row: NotificationRow) =>
     damaged.read('notifications', row.id, () => notificationFromRow(row));
   const readDelivery = (row: DeliveryRow & { readonly position: number }) =>

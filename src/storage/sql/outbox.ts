@@ -244,11 +244,10 @@ export function createOutboxWrites(engine: NotificationEngine) {
 }
 
 /** The outbox in the tables of either engine. */
-export function createOutboxStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<ReturnType<typeof createOutboxWrites>>): OutboxStore {
+export function createOutboxStore(
+  options: SqlContext<ReturnType<typeof createOutboxWrites>>,
+): OutboxStore {
+  const { reader, write, damaged } = options;
   async function nextDue(channels: readonly string[]): Promise<number | undefined> {
     const row = await reader.first<{ due_at: number | null }>(selectNextDue, channels);
     return row?.due_at ?? undefined;

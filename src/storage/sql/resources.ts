@@ -357,15 +357,12 @@ const selectIndirect = `
   cross join projects on projects.id = granted.project and nocase(projects.owner) = nocase($4)`;
 
 /** The part of the store of grants that finds what reaches users by groups and projects. */
-export function createReachingGrants({
-  reader,
-  damaged,
-  readReach,
-}: {
+export function createReachingGrants(options: {
   readonly reader: SqlReader;
   readonly damaged: DamagedRows;
   readonly readReach: ReadReach;
 }): Pick<GrantStore, 'findIndirect' | 'listReaching'> {
+  const { reader, damaged, readReach } = options;
   const none: readonly Scope[] = [];
 
   function readScopes(resource: string, text: string): readonly Scope[] {

@@ -84,11 +84,8 @@ async function insertDeliveryOf(
 }
 
 /** Social messages in the tables of either engine. */
-export function createSocialStore({
-  reader,
-  write,
-  damaged,
-}: SqlContext<typeof socialWrites>): SocialStore {
+export function createSocialStore(options: SqlContext<typeof socialWrites>): SocialStore {
+  const { reader, write, damaged } = options;
   const read = reading(damaged, socialTable);
 
   return {

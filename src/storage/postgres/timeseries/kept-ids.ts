@@ -72,14 +72,12 @@ export function outcomeByIdOf(
 export function keepIds(
   session: WriteSession,
   batch: readonly Push[],
-  {
-    ids,
-    outcomes,
-  }: {
+  options: {
     readonly ids: ReadonlyMap<number, KeptId>;
     readonly outcomes: readonly AppendOutcome[];
   },
 ): void {
+  const { ids, outcomes } = options;
   const wills: ReceivedId[] = [];
   const rows = [...ids].flatMap(([place, { session: number }]) => {
     const id = batch[place]?.publishContext?.receivedAs;
