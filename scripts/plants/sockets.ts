@@ -139,7 +139,7 @@ export const plantsOfSockets: readonly Plant[] = [
     name: 'the head of a request goes with its answer',
     ...{ file: wholeHeads, test: 'a large head goes', says: /MiB are held/ },
     patches: [
-      patch('src/http/request-arrival.ts', '    this.request = undefined;\n', ''),
+      patch('src/http/request-gate.ts', '    this.request = undefined;\n', ''),
       patch(requestLimits, 'keptFieldsBytesMax: 1_024', 'keptFieldsBytesMax: 100_000'),
     ],
   },
@@ -147,7 +147,7 @@ export const plantsOfSockets: readonly Plant[] = [
     name: 'a body that is under way counts for the account that its head names',
     ...{ file: 'test/slow-heads.test.ts', test: 'a body that is under way' },
     says: /bytes are used, and by guests/,
-    patches: [patch('src/http/request-arrival.ts', '.then(recount)', '.then(() => undefined)')],
+    patches: [patch('src/http/request-gate.ts', '.then(recount)', '.then(() => undefined)')],
   },
   {
     name: 'blanks inside of a field of a head are gone through once',

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { loadConfigHere } from '../config/environment-file.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Examination } from '../storage/examination/examination.ts';
+import type { Examination } from '../storage/examination/chunk-examination.ts';
 import { examine, isDamage } from '../storage/open-for-commands.ts';
 import { type DirectoryOption, dataDirOption, knownPlaceOf, placeName } from './data-directory.ts';
 import { sentencesOf } from './failure.ts';

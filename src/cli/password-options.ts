@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { CommandKey } from '../config/command-keys.ts';
 import { readCommandKey } from '../config/environment-file.ts';
@@ -44,4 +47,65 @@ export async function givenPassword(
   if (passwordFile === undefined) return readCommandKey(key);
   // Editors end the last line.
   return (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
+}
+
+export interface ChosenPassword {
+  readonly password: string;
+  /** Whether it is made up: then it must be shown, once. */
+  readonly isGenerated: boolean;
+}
+
+/** The password given as an option, else one typed without echo, else a fresh one. */
+export async function choosePassword(given: string | undefined): Promise<ChosenPassword> {
+  if (given !== undefined) return { password: given, isGenerated: false };
+  if (process.stdin.isTTY) {
+    const first = await askSilently('Password (empty: one is generated): ');
+    if (first !== '') {
+      if ((await askSilently('Once more: ')) !== first) {
+        throw invalid('the two passwords differ; nothing was changed');
+      }
+      return { password: first, isGenerated: false };
+    }
+  }
+  return { password: generatePassword(), isGenerated: true };
+}
+
+/** The password of an account that is there, typed without echo. */
+export async function askPassword(question: string): Promise<string> {
+  if (process.stdin.isTTY) return askSilently(question);
+  throw invalid('no password can be asked for here: give it in a file');
+}
+
+/** Asks for a yes; throws without a terminal to ask on. */
+export async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw invalid('nobody can be asked here: give --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** A password that cannot be guessed: 144 random bits. */
+export function generatePassword(): string {
+  return randomBytes(18).toString('base64url');
+}
+
+async function askSilently(question: string): Promise<string> {
+  process.stderr.write(question);
+  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silence, terminal: true });
+  // Ctrl-C and Ctrl-D leave without a change instead of waiting for ever.
+  const left = new AbortController();
+  terminal.once('SIGINT', () => left.abort());
+  terminal.once('close', () => left.abort());
+  try {
+    return await terminal.question('', { signal: left.signal });
+  } catch {
+    throw invalid('no password was given; nothing was changed');
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
 }

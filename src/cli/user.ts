@@ -22,8 +22,13 @@ import {
   knownPlaceOf,
   withStorage,
 } from './data-directory.ts';
-import { addPasswordOptions, givenPassword, type PasswordOptions } from './password-options.ts';
-import { choosePassword, confirm } from './password-prompt.ts';
+import {
+  addPasswordOptions,
+  choosePassword,
+  confirm,
+  givenPassword,
+  type PasswordOptions,
+} from './password-options.ts';
 import { printable, printableJson } from './printable.ts';
 import { type ImportReport, importAccounts, parseImport } from './user-import.ts';
 

@@ -1,8 +1,7 @@
 import type { Change } from '../domain/changes.ts';
 import { type Log, silentLog } from '../lib/log.ts';
-import type { Examination } from './examination/examination.ts';
-import { type MoveReport, moveAll } from './move/move.ts';
-import type { MoveSource, MoveTarget } from './move/move-end.ts';
+import type { Examination } from './examination/chunk-examination.ts';
+import { type MoveReport, type MoveSource, type MoveTarget, moveAll } from './move/move.ts';
 import type { PlannedDevice, PlanOptions } from './retention-plan.ts';
 import type { AccountStorage, StoragePlace } from './storage.ts';
 

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { SensorSnapshot } from '../domain/datapoints/snapshots.ts';
 import type { Calibration, CalibrationPoint } from '../domain/devices/calibration.ts';
-import { measuresWords, type Sensor } from '../domain/devices/device.ts';
-import { createCalibration } from '../domain/devices/new-calibration.ts';
+import { createCalibration, measuresWords, type Sensor } from '../domain/devices/device.ts';
 import { invalid } from '../domain/errors.ts';
 import { parseSensorId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addPasswordOptions,
+  askPassword,
   givenPassword,
   type PasswordOptions,
 } from '../../src/cli/password-options.ts';
-import { askPassword } from '../../src/cli/password-prompt.ts';
 import type { CommandKey } from '../../src/config/command-keys.ts';
 import type { ListenConfig } from '../../src/config/config.ts';
 import { loadConfigHere, readCommandKey } from '../../src/config/environment-file.ts';

@@ -1,4 +1,4 @@
-import { generatePassword } from '../../src/cli/password-prompt.ts';
+import { generatePassword } from '../../src/cli/password-options.ts';
 import { type ApiClient, refusal, textField } from '../client/api-client.ts';
 
 /** As whom the demo acts. */

@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../lib/json.ts';
 import type { Calibration } from '../devices/calibration.ts';
-import { createCalibration } from '../devices/new-calibration.ts';
+import { createCalibration } from '../devices/device.ts';
 import { parseSensorId } from '../ids.ts';
-import type { Datapoint } from './datapoint.ts';
-import { calibratedDatapoint } from './datapoint.ts';
+import { calibratedDatapoint, type Datapoint } from './datapoint.ts';
 import { calibratedColumns, toDatapointColumns } from './datapoint-columns.ts';
 
 // No -0: as a place on a calibration's line it is the same as 0.

@@ -5,7 +5,7 @@ import { createNaiveDatapoints } from '../../../test/contract/storage/naive-data
 import { parseDeviceId, parseSensorId } from '../ids.ts';
 import type { Datapoint } from './datapoint.ts';
 import type { Page } from './datapoint-store.ts';
-import { pageBehindSkipped } from './skipped-page.ts';
+import { pageBehindSkipped } from './merged-history.ts';
 
 const pace = { isOver: () => true, rest: async () => undefined, begin: () => undefined };
 const sensors = ['a', 'b', 'c'].map((id) => ({

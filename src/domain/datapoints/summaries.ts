@@ -46,46 +46,33 @@ export interface Summaries {
    * datapoints, the rest of it which page of the buckets of all sensors is answered; a limit of
    * Infinity wants all. At the same time buckets come in the order in which sensors are named.
    */
-  aggregate(
-    actor: Actor,
-    selection: SensorSelection,
-    query: HistoryQuery,
-    plan: AggregationPlan,
-  ): Promise<BucketPage & Standing>;
+  aggregate: Summarise<AggregationPlan, BucketPage>;
   /** All buckets of the one sensor of a selection; the plan asks for numbers. */
-  aggregateOne(
-    actor: Actor,
-    selection: SensorSelection,
-    query: HistoryQuery,
-    plan: AggregationPlan,
-  ): Promise<BucketColumnsPage & Standing>;
+  aggregateOne: Summarise<AggregationPlan, BucketColumnsPage>;
   /** The same in one bucket for all sensors together; the page is one of these buckets. */
-  totals(
-    actor: Actor,
-    selection: SensorSelection,
-    query: HistoryQuery,
-    plan: AggregationPlan,
-  ): Promise<Totals & Standing>;
+  totals: Summarise<AggregationPlan, Totals>;
   /**
    * Downsamples the page of each sensor to at most `pointsMax` datapoints, merged in the order of
    * the page; `total` are in the range. Where retention took datapoints, the least and the greatest
    * number of each hour are shown at its beginning, unless the page ends after so many.
    */
-  downsample(
-    actor: Actor,
-    selection: SensorSelection,
-    query: HistoryQuery,
-    pointsMax: number,
-  ): Promise<
-    Standing & {
-      /** In steps of bounded size. */
-      readonly steps: readonly (readonly SensorRows[])[];
-      readonly count: number;
-      readonly skipped: number;
-      readonly total: number;
-      readonly keptBytes: number;
-    }
-  >;
+  downsample: Summarise<number, Downsampled>;
+}
+
+type Summarise<How, Summary> = (
+  actor: Actor,
+  selection: SensorSelection,
+  query: HistoryQuery,
+  how: How,
+) => Promise<Summary & Standing>;
+
+interface Downsampled {
+  /** In steps of bounded size. */
+  readonly steps: readonly (readonly SensorRows[])[];
+  readonly count: number;
+  readonly skipped: number;
+  readonly total: number;
+  readonly keptBytes: number;
 }
 
 /** From when datapoints are kept; undefined: retention took none of the range. */

@@ -1,5 +1,5 @@
 import { ownEntry } from '../../lib/own-entry.ts';
-import type { MoveSource } from '../move/move-end.ts';
+import type { MoveSource } from '../move/move.ts';
 import type { MovedRow } from '../move/tables.ts';
 import { type Count, countRows, type SqlSession } from './session.ts';
 

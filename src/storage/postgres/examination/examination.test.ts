@@ -6,7 +6,7 @@ import { emptySchemaCalled, noPostgres } from '../../../../test/postgres-schemas
 import { onServer } from '../../../../test/postgres-server.ts';
 import { hourMs, startOfDay } from '../../../domain/datapoints/retention/retention.ts';
 import { silentLog } from '../../../lib/log.ts';
-import type { Examination } from '../../examination/examination.ts';
+import type { Examination } from '../../examination/chunk-examination.ts';
 import { openPostgres } from '../postgres-storage.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
 import { examine } from './examination.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../examination/chunk-examination.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { hotLimits } from '../timeseries/hot-limits.ts';
-import { decodeHot } from '../timeseries/hot-rows.ts';
+import { decodeHot, type HotRow } from '../timeseries/hot-rows.ts';
 
 const selectChunks = `
   select bucket, series, min_time as "minTime", max_time as "maxTime", id, count, points as bytes,
@@ -42,16 +42,6 @@ const selectLost = `
 interface ChunkRow extends StoredChunk {
   readonly bucket: number;
   readonly summary: Uint8Array | null;
-}
-
-interface HotRow {
-  readonly bucket: number;
-  readonly series: number;
-  readonly ordinal: number;
-  readonly minTime: number;
-  readonly maxTime: number;
-  readonly count: number;
-  readonly points: Uint8Array;
 }
 
 interface HoursRow {

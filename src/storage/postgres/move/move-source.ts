@@ -1,5 +1,5 @@
 import type { Log } from '../../../lib/log.ts';
-import { type MoveSource, untilFlushed } from '../../move/move-end.ts';
+import { type MoveSource, untilFlushed } from '../../move/move.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import type { DatabasePlace } from '../../storage.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';

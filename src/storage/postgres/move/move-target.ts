@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { createMoveProgress, type MovedPage, type MoveTarget } from '../../move/move-end.ts';
+import { createMoveProgress, type MovedPage, type MoveTarget } from '../../move/move.ts';
 import { type MovedTable, movedTables } from '../../move/tables.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';

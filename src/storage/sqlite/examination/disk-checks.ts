@@ -11,14 +11,14 @@ import {
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Findings } from '../../examination/checks.ts';
-import { growthOf } from '../../examination/chunk-examination.ts';
 import {
   type DiskUse,
+  growthOf,
   measureWrites,
   type OwnDisk,
   type SyncRate,
   warnOfSlow,
-} from '../../examination/examination.ts';
+} from '../../examination/chunk-examination.ts';
 import { databasePath, pragmaNumber } from '../connection.ts';
 import { sqliteLimits } from '../sqlite-limits.ts';
 import type { DatapointSizes } from './chunk-checks.ts';

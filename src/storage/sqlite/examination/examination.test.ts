@@ -7,7 +7,7 @@ import { aDevice, aSensor, aUser, noon } from '../../../../test/contract/storage
 import { at, push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
 import { silentLog } from '../../../lib/log.ts';
-import type { Examination } from '../../examination/examination.ts';
+import type { Examination } from '../../examination/chunk-examination.ts';
 import { compact } from '../compaction.ts';
 import { databasePath } from '../connection.ts';
 import { lockDirectory } from '../directory-lock.ts';

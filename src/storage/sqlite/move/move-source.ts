@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../../lib/log.ts';
 import { decodePushes } from '../../chunks/datapoint-log.ts';
-import { type MoveSource, untilFlushed } from '../../move/move-end.ts';
+import { type MoveSource, untilFlushed } from '../../move/move.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { createSelection, openConnection, presentDatabase } from '../connection.ts';
 import { lockDirectory } from '../directory-lock.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMoveProgress, type MoveTarget } from '../../move/move-end.ts';
+import { createMoveProgress, type MoveTarget } from '../../move/move.ts';
 import type { MovedRow } from '../../move/tables.ts';
 import { UnusableStorageError } from '../../unusable-storage-error.ts';
 import { createPrivately, databasePath, openConnection } from '../connection.ts';
