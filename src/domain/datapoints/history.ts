@@ -18,7 +18,7 @@ import {
   toDatapointColumns,
 } from './datapoint-columns.ts';
 import { type DatapointStore, type Page, type Range, readColumnSteps } from './datapoint-store.ts';
-import { requireSensor, type Source } from './sensor-selection.ts';
+import { requireSensor, type Source, whileViewable } from './sensor-selection.ts';
 
 export interface HistoryQuery extends Page {
   /** The page is one of the newest so many datapoints, in the order it is answered in. */
@@ -63,7 +63,8 @@ export function createHistory(options: ReadParts): ReadHistory {
     const standsFrom = await datapoints.standsFrom([ref], query);
     const page = pageOf(query, total);
     const pace = longWork.paceOf(actor);
-    const steps = readRows({ store: datapoints, source: { ref, sensor }, page, query, pace });
+    const store = whileViewable(options, actor, datapoints);
+    const steps = readRows({ store, source: { ref, sensor }, page, query, pace });
     return { total, standsFrom, steps };
   };
 }

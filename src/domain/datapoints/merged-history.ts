@@ -27,6 +27,7 @@ import {
   type SensorSelection,
   type Source,
   viewableDevice,
+  whileViewable,
 } from './sensor-selection.ts';
 
 /** Stored datapoints of many sensors, for those who may view the data of every device named. */
@@ -72,7 +73,7 @@ export function createReadMany(options: ReadParts): ReadMany {
     query: HistoryQuery,
   ): Promise<History> {
     const { sources, total, standsFrom } = await openAll(actor, selection, query);
-    const store = storeFor(options, query);
+    const store = whileViewable(options, actor, storeFor(options, query));
     const steps = stepsInTurn(store, sources, query, longWork.paceOf(actor));
     return { total, standsFrom, steps };
   }
@@ -87,9 +88,12 @@ export function createReadMany(options: ReadParts): ReadMany {
         const sensors = sources.map(({ ref }) => ref);
         return pageBehindSkipped({ store, sensors, page: pageOf(query, total), total, pace });
       });
-      const pace = longWork.paceOf(actor);
+      const read = { sources, page, query, pace: longWork.paceOf(actor) };
       const steps = longWork.during(actor, (hold) =>
-        mergeSteps({ store, sources, page, query, pace, hold: (more) => hold(bytes + more) }),
+        mergeSteps({
+          ...{ ...read, store: whileViewable(options, actor, store) },
+          hold: (more) => hold(bytes + more),
+        }),
       );
       return { total, standsFrom, steps };
     },
@@ -114,7 +118,7 @@ export function createReadMany(options: ReadParts): ReadMany {
 }
 
 function stepsInTurn(
-  store: DatapointStore,
+  store: RowsRead<Source>['store'],
   sources: readonly Source[],
   query: HistoryQuery,
   pace: Pace,

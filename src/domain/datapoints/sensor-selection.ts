@@ -8,6 +8,7 @@ import { invalid, notFound } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { SensorRef } from './datapoint.ts';
+import type { DatapointStore } from './datapoint-store.ts';
 
 /** The sensors whose datapoints are read together. */
 export interface SensorSelection {
@@ -46,20 +47,11 @@ export function bytesOfSources(sources: readonly Source[]): number {
  * throws not_found when all do [contract 10]. They are found in slices; `hold` reserves the bytes
  * that they take.
  */
-export function createSourceOpening(options: {
-  readonly devices: DeviceStore;
-  readonly access: Access;
-}) {
-  const { devices, access } = options;
+export function createSourceOpening(options: ViewParts) {
+  const { devices } = options;
   /** Undefined: it is passed over. */
-  async function view(actor: Actor, id: DeviceId, isFound: boolean): Promise<Device | undefined> {
-    if (!isFound) {
-      const device = await requireDevice(devices, id);
-      await access.require(actor, 'devices-data:view', deviceResource(device));
-      return device;
-    }
-    return viewableDevice(options, actor, id);
-  }
+  const view = (actor: Actor, id: DeviceId, isFound: boolean): Promise<Device | undefined> =>
+    isFound ? viewableDevice(options, actor, id) : requireViewable(options, actor, id);
 
   /** The devices that a list names: one whose id has commas comes before those between them. */
   async function namedDevices(ids: readonly DeviceId[]): Promise<readonly DeviceId[]> {
@@ -109,15 +101,50 @@ export function createSourceOpening(options: {
   };
 }
 
+interface ViewParts {
+  readonly devices: DeviceStore;
+  readonly access: Access;
+}
+
+async function requireRight(
+  { devices, access }: ViewParts,
+  actor: Actor,
+  right: Parameters<Access['require']>[1],
+  id: DeviceId,
+): Promise<Device> {
+  const device = await requireDevice(devices, id);
+  await access.require(actor, right, deviceResource(device));
+  return device;
+}
+
+/** The device, for those who may view its data. Throws not_found or forbidden. */
+export const requireViewable = (parts: ViewParts, actor: Actor, id: DeviceId): Promise<Device> =>
+  requireRight(parts, actor, 'devices-data:view', id);
+
+/**
+ * The store as an actor reads it for long: rights may be taken away, and devices made again,
+ * between two steps of a read. What was fetched meanwhile is not handed out.
+ */
+export const whileViewable = (
+  parts: ViewParts,
+  actor: Actor,
+  store: Pick<DatapointStore, 'scan'>,
+): Pick<DatapointStore, 'scan'> => ({
+  async scan(ref, ...page) {
+    const found = await store.scan(ref, ...page);
+    await requireViewable(parts, actor, ref.deviceId);
+    return found;
+  },
+});
+
 /** A sensor and its device, for those with the right. Throws not_found or forbidden. */
 export async function requireSensor(
-  { devices, access }: { readonly devices: DeviceStore; readonly access: Access },
+  parts: ViewParts,
   actor: Actor,
   right: Parameters<Access['require']>[1],
   { deviceId, sensorId }: SensorRef,
 ): Promise<readonly [Device, Sensor]> {
-  const device = await requireDevice(devices, deviceId);
-  await access.require(actor, right, deviceResource(device));
+  const device = await requireRight(parts, actor, right, deviceId);
   const sensor = sensorOf(device, sensorId);
   if (sensor === undefined) throw noSensor(deviceId, sensorId);
   return [device, sensor];
@@ -125,7 +152,7 @@ export async function requireSensor(
 
 /** The device, where it is there and the actor may view its data. */
 export async function viewableDevice(
-  { devices, access }: { readonly devices: DeviceStore; readonly access: Access },
+  { devices, access }: ViewParts,
   actor: Actor,
   id: DeviceId,
 ): Promise<Device | undefined> {

@@ -32,6 +32,7 @@ import { hourMs } from './retention/retention.ts';
 import {
   bytesOfSources,
   createSourceOpening,
+  requireViewable,
   type SensorSelection,
   type Source,
 } from './sensor-selection.ts';
@@ -132,6 +133,10 @@ export function createSummaries(options: ReadParts): Summaries {
       const bytes = bytesOfSources(sources);
       const result = await work({ sources, pace, hold: (more) => hold(bytes + more) });
       const refs = sources.map(({ ref }) => ref);
+      for (const id of new Set(refs.map(({ deviceId }) => deviceId))) {
+        await requireViewable(options, actor, id);
+        if (pace.isOver()) await pace.rest();
+      }
       return {
         ...result,
         standsFrom: await standsFromOf(storeFor(options, query), refs, query, pace),
