@@ -86,11 +86,7 @@ test('a login that has ended loses no value, and sends none as a guest', async (
   assert.equal(endedFor.peek(), 'ama');
   await sendWaiting();
   assert.deepEqual([pushes.length, waitingValues.peek().length], [0, 2]);
-  assert.equal(
-    JSON.parse(kept.get('kipimo.typed') ?? '{}').values.length,
-    2,
-    'after a reload, too',
-  );
+  assert.equal(JSON.parse(kept.get('kipimo.typed') ?? '[]').length, 2, 'after a reload, too');
   await api.logIn('ama', 'x');
   await settle();
   assert.deepEqual(tokens(), ['Bearer token of ama', 'Bearer token of ama']);
@@ -157,3 +153,46 @@ for (const status of [400, 403, 500, 507]) {
     assert.equal(toasts.peek().length, 1);
   });
 }
+
+const ofGuest = { device: 'well', sensor: 'L', timestamp: '2026-03-20T08:00:00Z', json: '7' };
+
+test('a guest types beside what waits for a login that has ended', async () => {
+  await end();
+  // As a page that loads for a guest: the session is no longer there, nor that it has ended.
+  const waiting = kept.get('kipimo.typed') ?? '';
+  stayGuest();
+  await settle();
+  kept.set('kipimo.typed', waiting);
+  kept.delete('kipimo.session');
+  answer = () => 0;
+  assert.equal(await sendTyped(ofGuest), 'kept');
+  assert.equal(waitingValues.peek().length, 1);
+  answer = () => 204;
+  pushes.length = 0;
+  await api.logIn('ama', 'x');
+  await settle();
+  assert.deepEqual(tokens(), Array(3).fill('Bearer token of ama'));
+  assert.deepEqual(waitingValues.peek(), []);
+});
+
+/** A page that loads now: modules of its own, on the same storage. */
+async function openTab(name: string) {
+  const { sendTyped, waitingValues } = await import(`./typed-values.ts?${name}`);
+  return { sendTyped, waitingValues } as Pick<
+    typeof import('./typed-values.ts'),
+    'sendTyped' | 'waitingValues'
+  >;
+}
+
+test('another tab keeps a value beside those of this one, and each is sent', async () => {
+  answer = () => 0;
+  const other = await openTab('other');
+  assert.equal(await other.sendTyped({ ...ofGuest, json: '3' }), 'kept');
+  assert.equal(await sendTyped({ ...ofGuest, json: '4' }), 'kept');
+  assert.equal(waitingValues.peek().length, 4);
+  answer = () => 204;
+  pushes.length = 0;
+  await sendWaiting();
+  const bodies = pushes.map(({ body }) => JSON.parse(body).value);
+  assert.deepEqual([bodies, kept.get('kipimo.typed')], [[1, 2, 3, 4], undefined]);
+});

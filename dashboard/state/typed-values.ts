@@ -17,13 +17,20 @@ export interface TypedValue {
   readonly timestamp: string;
 }
 
+/** A value that waits for the network, and whose it is; nobody's is a guest's. */
+interface Kept extends TypedValue {
+  readonly user: string;
+}
+
 /** A logout removes it, in session.ts; a session that ends by itself leaves it for its user. */
 const key = 'kipimo.typed';
 const valuesMax = 200;
 const charactersMax = 100_000;
 
 /** What waits for the network, of whoever is logged in. */
-export const waitingValues = signal<readonly TypedValue[]>(readKept());
+export const waitingValues = signal<readonly TypedValue[]>(
+  ownOf(readKept(), username.peek() ?? ''),
+);
 
 /** Sends a value, or keeps it where there is no network. Throws what the service answers. */
 export async function sendTyped(value: TypedValue): Promise<'sent' | 'kept'> {
@@ -31,7 +38,7 @@ export async function sendTyped(value: TypedValue): Promise<'sent' | 'kept'> {
     await push(value);
     return 'sent';
   } catch (error) {
-    if (!isOffline(error) || !keep([...waitingValues.peek(), value])) throw error;
+    if (!isOffline(error) || !change((kept) => [...kept, { ...value, user: owner }])) throw error;
     return 'kept';
   }
 }
@@ -43,13 +50,12 @@ let stay = new AbortController();
 
 effect(() => {
   const user = username.value ?? '';
-  const isSame = user === owner;
+  const before = owner;
   owner = user;
   stay.abort();
   if (endedFor.value !== undefined) return;
   stay = new AbortController();
-  // A page that loads for a guest keeps what waits for the login of whose session has ended.
-  if (user !== '' || !isSame) keep(isSame ? waitingValues.peek() : readKept());
+  if (user !== before) takeOver(before);
   queueMicrotask(() => void sendWaiting());
 });
 
@@ -81,7 +87,8 @@ export async function sendWaiting(): Promise<void> {
         nextTry = setTimeout(() => void sendWaiting(), pauseMs(longWait));
         return;
       }
-      keep(waitingValues.peek().slice(1));
+      const sent = JSON.stringify(next);
+      if (!change((kept) => kept.filter((value) => JSON.stringify(value) !== sent))) return;
       if (refusal !== undefined) showToast(errorSentence(refusal, t));
     }
   } finally {
@@ -102,28 +109,41 @@ async function push({ device, sensor, json, timestamp }: TypedValue): Promise<st
   }
 }
 
-/** false: there is no room. */
-function keep(values: readonly TypedValue[]): boolean {
-  const text = JSON.stringify({ username: username.peek() ?? '', values });
-  if (values.length > valuesMax || text.length > charactersMax) return false;
+/** Changes what waits, as other tabs have left it; false: there is no room. */
+function change(next: (kept: readonly Kept[]) => readonly Kept[]): boolean {
+  const kept = next(readKept());
+  const text = JSON.stringify(kept);
+  if (kept.length > valuesMax || text.length > charactersMax) return false;
   try {
-    if (values.length === 0) localStorage.removeItem(key);
+    if (kept.length === 0) localStorage.removeItem(key);
     else localStorage.setItem(key, text);
   } catch {
     return false;
   }
-  waitingValues.value = values;
+  waitingValues.value = ownOf(kept, owner);
   return true;
 }
 
-function readKept(): readonly TypedValue[] {
+/** A guest who logs in takes along what was typed; nothing of anybody else's is left. */
+function takeOver(before: string): void {
+  const isTaken = ({ user }: Kept): boolean => user === owner || (user === '' && before === '');
+  change((kept) => kept.filter(isTaken).map((value) => ({ ...value, user: owner })));
+}
+
+function ownOf(kept: readonly Kept[], whose: string): readonly Kept[] {
+  return kept.filter(({ user }) => user === whose);
+}
+
+function readKept(): readonly Kept[] {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? '{}') as {
-      readonly username?: string;
-      readonly values?: readonly TypedValue[];
-    };
-    return kept.username === (username.peek() ?? '') ? (kept.values ?? []) : [];
+    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
+    return Array.isArray(kept) ? (kept as readonly Kept[]) : [];
   } catch {
     return [];
   }
 }
+
+// Another tab has kept or sent some.
+globalThis.addEventListener?.('storage', (event) => {
+  if (event.key === null || event.key === key) waitingValues.value = ownOf(readKept(), owner);
+});
