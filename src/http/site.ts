@@ -131,9 +131,7 @@ export function cookieOf(header: string | undefined, name: string): string | und
   return undefined;
 }
 
-/**
- * A cookie that scripts cannot read and other sites cannot send [RFC 6265bis]. An age of 0 ends it.
- */
+/** A cookie that no script reads and no other site sends [RFC 6265bis]. An age of 0 ends it. */
 export function cookieText(cookie: {
   readonly name: string;
   readonly value: string;

@@ -39,8 +39,9 @@ export const Plain = (description: string) => Type.String({ description });
 /** A whole number. */
 export const Whole = (description: string) => Type.Integer({ description });
 
-/** true or false. */
-export const Flag = (description: string) => Type.Boolean({ description });
+/** true or false; `usual`: where it is left out. */
+export const Flag = (description: string, usual?: boolean) =>
+  Type.Boolean(defined({ default: usual, description }));
 
 /** A free text such as a name or a unit. */
 export const Text = (description: string, example?: string) =>
@@ -81,9 +82,15 @@ export const Word = (description?: string) =>
 /** A sentence of the service, in which each version uses its own words. */
 export const Prose = (description: string) => Type.String({ description, 'x-words': 'prose' });
 
-/** A text that is one of a few words. */
-export const OneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
-  Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], description });
+/** A text that is one of a few words; `usual`: where it is left out. */
+export const OneOf = <const Words extends readonly string[]>(
+  words: Words,
+  description: string,
+  usual?: Words[number],
+) =>
+  Type.Unsafe<Words[number]>(
+    defined({ type: 'string', enum: [...words], default: usual, description }),
+  );
 
 /** Each value once, in the order given. */
 export const distinct = <Value>(values: readonly Value[]): readonly Value[] => [...new Set(values)];

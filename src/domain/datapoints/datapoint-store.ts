@@ -130,10 +130,7 @@ export interface DatapointStore {
   append(batch: readonly Push[], notesOf?: NotesOf): Promise<readonly AppendOutcome[]>;
   /** Resolves when a long push would delay no other push. Absent: it never would. */
   readyForLong?(): Promise<void>;
-  /**
-   * Reads a page, until a value makes the answer `charactersMax` characters or more. A sensor that
-   * does not exist has no datapoints.
-   */
+  /** Reads a page until its values have `charactersMax` characters. An unknown sensor has none. */
   scan(sensor: SensorRef, page: Page, charactersMax: number): Promise<ScannedPart>;
   /**
    * Summarises one step of a page, oldest first whatever its order: stretches where the store knows

@@ -48,9 +48,7 @@ export interface BulkIngest {
   readonly work: ArrivingWork;
 }
 
-/**
- * The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line by itself.
- */
+/** The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line alone. */
 export type IngestMany = (
   actor: Actor,
   options?: {

@@ -195,9 +195,7 @@ export class ClockAheadError extends DomainError {
   }
 }
 
-/**
- * The refusal of such a timestamp, or of any one; `where` says which datapoint of several it is.
- */
+/** The refusal of such a timestamp, or of any; `where` says which datapoint of several it is. */
 export function aheadOfClock(now: Instant, where: string, timestamp?: Instant): DomainError {
   const read = timestamp === undefined ? '' : ` ${formatTimestamp(timestamp)}`;
   return new ClockAheadError(

@@ -40,10 +40,7 @@ export interface User {
   readonly isSignUp?: true;
   /** Another user chose the password, and it was not changed since. */
   readonly isPasswordInitial?: true;
-  /**
-   * When a password was last right, or a browser that stays logged in was used; to a day. Absent:
-   * never.
-   */
+  /** When a password was last right, or a staying browser was used; to a day. Absent: never. */
   readonly lastLoginAt?: Instant;
   /** Deliveries by sms or voice left; absent: without limit. */
   readonly smsCredit?: number;

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { payerOf } from '../../domain/budgets/budget.ts';
 import { invalid } from '../../domain/errors.ts';
 import { countFor } from '../../lib/connection-guard.ts';
-import { Message, OneOf, Text } from '../../wire/fields.ts';
+import { Message, OneOf, Plain, Text } from '../../wire/fields.ts';
 import { type Precision, precisions } from '../../wire/line-protocol.ts';
 import { readForm, type UpdateParameters } from '../../wire/thing-speak.ts';
 import { done, jsonType } from '../answer.ts';
@@ -17,10 +17,7 @@ import { readableLines, type WriteLines } from './line-writes.ts';
 import { queryOf } from './thing-speak-routes.ts';
 
 const body = streamBody(
-  Type.String({
-    description:
-      'Line protocol: measurement,tag=value field=value timestamp. May be gzip or deflate.',
-  }),
+  Plain('Line protocol: measurement,tag=value field=value timestamp. May be gzip or deflate.'),
   asSent,
   { contentType: 'text/plain' },
 );
@@ -38,9 +35,9 @@ const common = {
 } as const;
 
 const refusal = Message('InfluxError', {
-  ...{ error: Type.String(), description: Type.String({ description: 'What to change.' }) },
-  code: Type.String({ description: 'As InfluxDB 2 calls it.' }),
-  message: Type.String({ description: 'The same as the description.' }),
+  ...{ error: Type.String(), description: Plain('What to change.') },
+  code: Plain('As InfluxDB 2 calls it.'),
+  message: Plain('The same as the description.'),
 });
 
 /** Where clients of InfluxDB 2 write. */

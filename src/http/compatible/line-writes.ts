@@ -58,10 +58,7 @@ export function createWriteLines(services: {
   };
 }
 
-/**
- * The pieces of a body all of whose lines can be read. Throws DomainError with the first line that
- * cannot.
- */
+/** Pieces of a body, once all lines can be read. Throws DomainError with the first that cannot. */
 export async function readableLines(
   pieces: LineWrite['pieces'],
   precision: LineWrite['precision'],

@@ -169,10 +169,7 @@ interface SentUpdate {
   readonly parameters: UpdateParameters;
 }
 
-/**
- * Reports the problem to the owner of the device, or to the sender where it names none: with what
- * was sent, without its key.
- */
+/** Reports the problem, with the input but its key, to the device's owner, or to the sender. */
 function note(
   { refusedPushes }: ThingSpeakParts,
   error: unknown,

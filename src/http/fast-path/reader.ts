@@ -197,10 +197,7 @@ function readHead(request: string, fieldsAt: number): HotHead | undefined {
 
 const nothing = Buffer.alloc(0);
 
-/**
- * A request whose body is under way. It takes the bytes of the whole request and no more, in
- * however many pieces they come.
- */
+/** A request whose body is under way: takes its bytes and no more, in any number of pieces. */
 class PartialRequest {
   readonly since = performance.now();
   readonly #bytes: Buffer;

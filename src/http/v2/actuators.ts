@@ -14,7 +14,7 @@ import { json } from '../answer.ts';
 import { bareBody, bareJson, messageBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
-import { type Field, fieldRoutes, metaBody, textBody, wordBody } from './field-routes.ts';
+import { type Fields, fieldRoutes, metaBody, textBody, wordBody } from './field-routes.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Actuators');
@@ -103,10 +103,10 @@ const SettingQuery = Type.Object({
 
 const typeBody = wordBody('value_type', actuatorValueTypes, (valueType) => ({ valueType }));
 
-const actuatorFields: readonly Field<ActuatorChanges>[] = [
-  { name: 'name', body: textBody((name) => ({ name })) },
-  { name: 'actuator_kind', body: textBody((kind) => ({ kind })) },
-  { name: 'value_type', body: typeBody },
-  { name: 'actuator_value_type', body: typeBody },
-  { name: 'meta', body: metaBody },
-];
+const actuatorFields: Fields<ActuatorChanges> = {
+  name: textBody((name) => ({ name })),
+  actuator_kind: textBody((kind) => ({ kind })),
+  value_type: typeBody,
+  actuator_value_type: typeBody,
+  meta: metaBody,
+};

@@ -16,6 +16,7 @@ import {
   CreatedAccessKeyMessage,
   readAccessKey,
 } from '../../wire/credentials.ts';
+import { Flag } from '../../wire/fields.ts';
 import { PermissionMessage } from '../../wire/sharing.ts';
 import { createReader } from '../../wire/validation.ts';
 import { bare, done, doneSetting, json, list, unkept } from '../answer.ts';
@@ -36,9 +37,7 @@ const route = routesOf('Authentication');
 const LoginMessage = Type.Object({
   username: Type.String({ description: 'Username or e-mail address.', examples: ['ama'] }),
   password: Type.String({ maxLength: limits.passwordCharactersMax }),
-  remember: Type.Optional(
-    Type.Boolean({ description: 'Stay logged in: sets the cookie that renews the token.' }),
-  ),
+  remember: Type.Optional(Flag('Stay logged in: sets the cookie that renews the token.')),
 });
 
 const FirstLoginMessage = Type.Object({

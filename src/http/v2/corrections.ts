@@ -15,6 +15,7 @@ import {
   readValueParameter,
   removedToWire,
 } from '../../wire/correction.ts';
+import { Flag } from '../../wire/fields.ts';
 import { json } from '../answer.ts';
 import { jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf, usualErrors } from '../route.ts';
@@ -30,7 +31,7 @@ const given = { minLength: 1 } as const;
 
 const RemovalQuery = Type.Object({
   ...rangeParameters(given),
-  all: Type.Optional(Type.Boolean({ description: 'true: all there are, without a range.' })),
+  all: Type.Optional(Flag('true: all there are, without a range.')),
   value: Type.Optional(
     Type.String({
       ...given,

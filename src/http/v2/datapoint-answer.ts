@@ -194,10 +194,7 @@ export function answerSummary(
     : answerBuckets(summaries, request, plan);
 }
 
-/**
- * Range and lastN say which datapoints are aggregated; limit, offset and sort which of the buckets
- * are answered.
- */
+/** Range and lastN say what is aggregated; limit, offset and sort which buckets are answered. */
 async function answerBuckets(
   summaries: Summaries,
   request: SummaryRequest,

@@ -18,6 +18,7 @@ import {
   readInstant,
   readTimeZone,
 } from '../../wire/datapoint.ts';
+import { Flag, OneOf, Plain } from '../../wire/fields.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { done, type EmptyAnswer, json } from '../answer.ts';
 import { asSent, type PushBody, pushBody, streamBody } from '../body.ts';
@@ -84,22 +85,12 @@ export const DatapointsQuery = Type.Object({
   ),
   offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
   sort: Type.Optional(
-    Type.Unsafe<'asc' | 'dsc'>({
-      type: 'string',
-      enum: ['asc', 'dsc'],
-      default: 'asc',
-      description: 'By timestamp; by date_received where there is none.',
-    }),
+    OneOf(['asc', 'dsc'], 'By timestamp; by date_received where there is none.', 'asc'),
   ),
   ...rangeParameters(),
-  calibrated: Type.Optional(
-    Type.Boolean({ default: true, description: 'false: raw values, without calibration.' }),
-  ),
+  calibrated: Type.Optional(Flag('false: raw values, without calibration.', true)),
   raw: Type.Optional(
-    Type.Boolean({
-      description:
-        'true: what was pushed, without corrections and, unless asked for, without calibration.',
-    }),
+    Flag('true: what was pushed, without corrections and, unless asked for, without calibration.'),
   ),
   format: Type.Optional(Type.Unsafe<'json' | 'csv'>({ type: 'string', enum: ['json', 'csv'] })),
 });
@@ -117,10 +108,7 @@ const SummedUpQuery = Type.Object({
 
 const PushQuery = Type.Object({
   timezone: Type.Optional(
-    Type.String({
-      description:
-        'The clocks of times without an offset in CSV, such as Africa/Nairobi; else UTC.',
-    }),
+    Plain('The clocks of times without an offset in CSV, such as Africa/Nairobi; else UTC.'),
   ),
 });
 
@@ -204,7 +192,7 @@ function readRoute(path: string, { readHistory, readAfter, summaries }: Services
         'With after, X-After is where the next page begins; it is absent at the end.',
       content: {
         'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
-        'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
+        'text/csv': Plain('With a header line, RFC 4180.'),
       },
     },
     handle: async ({ actor, params, query, accept, spelling }) => {
@@ -268,10 +256,7 @@ export function historyQuery(query: Static<typeof DatapointsQuery>, isCsv = fals
 
 const ImportQuery = Type.Object({
   import: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'true: what is pushed is from a file or another service; no rule looks at it.',
-    }),
+    Flag('true: what is pushed is from a file or another service; no rule looks at it.', false),
   ),
 });
 

@@ -19,12 +19,13 @@ import {
   readTimezone,
 } from '../../wire/device.ts';
 import { deviceTexts, wholeDeviceText } from '../../wire/device-text.ts';
+import { Plain } from '../../wire/fields.ts';
 import { RefusalMessage, refusalToWire } from '../../wire/refusal.ts';
 import { done, json, jsonType, written } from '../answer.ts';
 import { asSent, bareBody, bareJson, jsonBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import {
-  type Field,
+  type Fields,
   fieldRoutes,
   handOverRoutes,
   locationBody,
@@ -45,11 +46,7 @@ import type { Services } from './services.ts';
 const route = routesOf('Devices');
 
 const DevicesQuery = Type.Object({
-  q: Type.Optional(
-    Type.String({
-      description: 'Filter, for instance owner==ama;TC1>30. See docs/query-language.md.',
-    }),
-  ),
+  q: Type.Optional(Plain('Filter, for instance owner==ama;TC1>30. See docs/query-language.md.')),
   ...pageQuery({ max: limits.devicesPageMax, usual: limits.devicesPageDefault }),
   ...valueParameters,
   ...metaParameter,
@@ -193,29 +190,20 @@ async function* inBrackets(elements: AsyncIterable<string>): AsyncGenerator<stri
 
 export const deviceIdOf = (params: Params): DeviceId => parseDeviceId(params['device_id']);
 
-const deviceFields: readonly Field<DeviceChanges>[] = [
-  { name: 'name', body: textBody((name) => ({ name })) },
-  { name: 'domain', body: textBody((domain) => ({ domain })) },
-  {
-    name: 'gateway_id',
-    body: textBody((text) => ({ gatewayId: text && readGatewayReference(text.trim()) })),
-  },
-  { name: 'visibility', body: visibilityBody },
-  { name: 'location', body: locationBody },
-  { name: 'meta', body: metaBody },
-  {
-    name: 'timezone',
-    body: textBody((text) => ({
-      timezone: text === undefined ? undefined : readTimezone(text.trim()),
-    })),
-  },
-  {
-    name: 'deployed',
-    body: bareBody(Type.Boolean(), (body) => {
-      const value = bareJson(body);
-      if (value === null) return { isDeployed: undefined };
-      if (typeof value === 'boolean') return { isDeployed: value };
-      throw invalid('deployed must be true or false');
-    }),
-  },
-];
+const deviceFields: Fields<DeviceChanges> = {
+  name: textBody((name) => ({ name })),
+  domain: textBody((domain) => ({ domain })),
+  gateway_id: textBody((text) => ({ gatewayId: text && readGatewayReference(text.trim()) })),
+  visibility: visibilityBody,
+  location: locationBody,
+  meta: metaBody,
+  timezone: textBody((text) => ({
+    timezone: text === undefined ? undefined : readTimezone(text.trim()),
+  })),
+  deployed: bareBody(Type.Boolean(), (body) => {
+    const value = bareJson(body);
+    if (value === null) return { isDeployed: undefined };
+    if (typeof value === 'boolean') return { isDeployed: value };
+    throw invalid('deployed must be true or false');
+  }),
+};

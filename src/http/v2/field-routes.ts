@@ -9,11 +9,8 @@ import { readWord } from '../../wire/validation.ts';
 import { type BareBody, bareBody, bareJson, bareText, type ReadBody } from '../body.ts';
 import type { Params, Route, TaggedRoutes } from '../route.ts';
 
-/** A field that a PUT of its bare value sets. */
-export interface Field<Changes> {
-  readonly name: string;
-  readonly body: ReadBody<Changes>;
-}
+/** Fields that a PUT of their bare value sets, by name. */
+export type Fields<Changes> = Readonly<Record<string, ReadBody<Changes>>>;
 
 /** A name-like text; undefined when the client sends a JSON null to remove the field. */
 function optionalText(body: BareBody): string | undefined {
@@ -74,15 +71,15 @@ export function fieldRoutes<Changes>(
     readonly path: string;
     /** With its article, for instance "a device". */
     readonly thing: string;
-    readonly fields: readonly Field<Changes>[];
+    readonly fields: Fields<Changes>;
     readonly update: (actor: Actor, params: Params, changes: Changes) => Promise<void>;
   },
 ): readonly Route[] {
   const { path, thing, fields, update } = options;
-  return fields.map((field) =>
-    route.put(`${path}/${field.name}`, {
-      summary: `Set the ${field.name} of ${thing}`,
-      body: field.body,
+  return Object.entries(fields).map(([name, body]) =>
+    route.put(`${path}/${name}`, {
+      summary: `Set the ${name} of ${thing}`,
+      body,
       done: 'Set.',
       perform: ({ actor, params, body }) => update(actor, params, body),
     }),

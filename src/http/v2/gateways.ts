@@ -6,7 +6,7 @@ import type { Presence } from '../../domain/gateways/presence.ts';
 import { type GatewayId, parseGatewayId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { deviceTexts } from '../../wire/device-text.ts';
-import type { Wire } from '../../wire/fields.ts';
+import { Flag, type Wire } from '../../wire/fields.ts';
 import {
   GatewayMessage,
   type GatewayView,
@@ -21,7 +21,7 @@ import { messageBody, optionalBody } from '../body.ts';
 import type { NestedMessage } from '../json-pieces.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import {
-  type Field,
+  type Fields,
   fieldRoutes,
   handOverRoutes,
   locationBody,
@@ -37,10 +37,7 @@ const shownMax = limits.devicesPerGatewayShown;
 
 const FullQuery = Type.Object({
   full: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: `true: adds its devices that you may view, the first ${shownMax}.`,
-    }),
+    Flag(`true: adds its devices that you may view, the first ${shownMax}.`, false),
   ),
 });
 
@@ -182,8 +179,8 @@ async function* withDevices(
   }
 }
 
-const gatewayFields: readonly Field<GatewayChanges>[] = [
-  { name: 'name', body: textBody((name) => ({ name })) },
-  { name: 'visibility', body: visibilityBody },
-  { name: 'location', body: locationBody },
-];
+const gatewayFields: Fields<GatewayChanges> = {
+  name: textBody((name) => ({ name })),
+  visibility: visibilityBody,
+  location: locationBody,
+};

@@ -1,14 +1,12 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
-import type { Wire } from '../../wire/fields.ts';
+import { Flag, OneOf, type Wire } from '../../wire/fields.ts';
 import { type Spelling, shortMetaCharacters, withShortMeta } from '../../wire/spelling.ts';
 import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
 import { messageAnswer, type Route, type RouteRequest, type TaggedRoutes } from '../route.ts';
 
 /** For reads that show last values [contract 5]. */
 export const valueParameters = {
-  calibrated: Type.Optional(
-    Type.Boolean({ default: true, description: 'false gives last values as they were pushed.' }),
-  ),
+  calibrated: Type.Optional(Flag('false gives last values as they were pushed.', true)),
 };
 
 /** Reads the options that `valueParameters` ask for. */
@@ -19,14 +17,12 @@ export const valueOptions = (query: { readonly calibrated?: boolean }) => ({
 /** For lists of devices: what is long in `meta` may be left out. */
 export const metaParameter = {
   meta: Type.Optional(
-    Type.Unsafe<'whole' | 'short'>({
-      type: 'string',
-      enum: ['whole', 'short'],
-      default: 'whole',
-      description:
-        `short: texts directly in meta with more than ${shortMetaCharacters} characters are left ` +
+    OneOf(
+      ['whole', 'short'],
+      `short: texts directly in meta with more than ${shortMetaCharacters} characters are left ` +
         'out, so that a list of devices with photos stays light.',
-    }),
+      'whole',
+    ),
   ),
 };
 

@@ -7,7 +7,7 @@ import { invalid } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseProjectId, parseSensorId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import { DatapointMessage } from '../../wire/datapoint.ts';
-import { Word } from '../../wire/fields.ts';
+import { Flag, Plain, Word } from '../../wire/fields.ts';
 import type { Spelling } from '../../wire/spelling.ts';
 import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
 import { csvType, jsonType, type StreamAnswer, stream } from '../answer.ts';
@@ -38,13 +38,9 @@ const ids = (description: string) =>
 const MergedQuery = Type.Object({
   device_id: Type.Optional(ids('Devices; at least one')),
   q: Type.Optional(
-    Type.String({
-      description: 'The devices that a filter finds, instead of device_id. See GET /devices.',
-    }),
+    Plain('The devices that a filter finds, instead of device_id. See GET /devices.'),
   ),
-  project_id: Type.Optional(
-    Type.String({ description: 'The devices of a project, instead of device_id.' }),
-  ),
+  project_id: Type.Optional(Plain('The devices of a project, instead of device_id.')),
   sensor_id: Type.Optional(ids('Sensors, of each of the devices; absent: all')),
   ...DatapointsQuery.properties,
   ...summaryParameters,
@@ -94,7 +90,7 @@ export function mergedReadRoutes(services: Services): readonly Route[] {
           'time before which retention took datapoints: hours stand for them in aggregates.',
         content: {
           'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
-          'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }),
+          'text/csv': Plain('With a header line, RFC 4180.'),
         },
       },
       handle: async ({ actor, query, accept, spelling }) => {
@@ -181,9 +177,7 @@ const formatOf = (isCsv: boolean, spelling: Spelling): ReturnType<typeof rowsFor
 
 const ExportQuery = Type.Object({
   ...rangeParameters(),
-  calibrated: Type.Optional(
-    Type.Boolean({ default: false, description: 'true: as calibrated; else raw, to import.' }),
-  ),
+  calibrated: Type.Optional(Flag('true: as calibrated; else raw, to import.', false)),
 });
 
 const standsText =
@@ -198,7 +192,7 @@ export function exportRoutes({ readMany, projects }: Services): readonly Route[]
       answer: {
         status: 200,
         description: `A CSV that kipimo import csv reads back. ${standsText}`,
-        content: { 'text/csv': Type.String({ description: 'With a header line, RFC 4180.' }) },
+        content: { 'text/csv': Plain('With a header line, RFC 4180.') },
       },
       handle: async ({ actor, params, query, spelling }) => {
         const deviceIds = [deviceIdOf(params)];

@@ -16,6 +16,7 @@ import {
   readPreviewRequest,
   TestOutcomeMessage,
 } from '../../wire/delivery.ts';
+import { OneOf, Plain } from '../../wire/fields.ts';
 import {
   NotificationMessage,
   notificationToWire,
@@ -33,13 +34,8 @@ import type { Services } from './services.ts';
 const route = routesOf('Notifications');
 
 const narrowing = {
-  owner: Type.Optional(Type.String({ description: 'Only those that this user made.' })),
-  sort: Type.Optional(
-    Type.Unsafe<'asc' | 'dsc'>({
-      ...{ type: 'string', enum: ['asc', 'dsc'], default: 'asc' },
-      description: 'By creation; dsc: the newest first.',
-    }),
-  ),
+  owner: Type.Optional(Plain('Only those that this user made.')),
+  sort: Type.Optional(OneOf(['asc', 'dsc'], 'By creation; dsc: the newest first.', 'asc')),
 };
 
 /** Notifications, what became of them, and ways to try them. */

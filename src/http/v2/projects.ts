@@ -3,6 +3,7 @@ import { type ProjectId, parseProjectId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type { ProjectChanges } from '../../domain/projects/projects.ts';
 import { deviceTexts } from '../../wire/device-text.ts';
+import { Flag } from '../../wire/fields.ts';
 import {
   DeviceIdsMessage,
   GatewayIdsMessage,
@@ -15,7 +16,7 @@ import {
 import { bare, json } from '../answer.ts';
 import { bareBody, bareJson, messageBody } from '../body.ts';
 import { bareTextAnswer, messageAnswer, type Params, type Route, routesOf } from '../route.ts';
-import { type Field, fieldRoutes, textBody } from './field-routes.ts';
+import { type Fields, fieldRoutes, textBody } from './field-routes.ts';
 import { gatewayView } from './gateways.ts';
 import { listRoute, metaParameter, metaSpelling } from './lists.ts';
 import type { Services } from './services.ts';
@@ -65,10 +66,7 @@ function readRoute(services: Services): Route {
     summary: 'Read a project; full=true adds its devices and gateways',
     query: Type.Object({
       full: Type.Optional(
-        Type.Boolean({
-          default: false,
-          description: 'true: adds the devices and gateways that exist and that you may view.',
-        }),
+        Flag('true: adds the devices and gateways that exist and that you may view.', false),
       ),
       ...metaParameter,
     }),
@@ -91,18 +89,12 @@ function readRoute(services: Services): Route {
   });
 }
 
-const projectFields: readonly Field<ProjectChanges>[] = [
-  { name: 'name', body: textBody((name) => ({ name })) },
-  {
-    name: 'device_ids',
-    body: bareBody(DeviceIdsMessage, (body) => ({
-      deviceIds: readDeviceIds(bareJson(body) ?? []),
-    })),
-  },
-  {
-    name: 'gateway_ids',
-    body: bareBody(GatewayIdsMessage, (body) => ({
-      gatewayIds: readGatewayIds(bareJson(body) ?? []),
-    })),
-  },
-];
+const projectFields: Fields<ProjectChanges> = {
+  name: textBody((name) => ({ name })),
+  device_ids: bareBody(DeviceIdsMessage, (body) => ({
+    deviceIds: readDeviceIds(bareJson(body) ?? []),
+  })),
+  gateway_ids: bareBody(GatewayIdsMessage, (body) => ({
+    gatewayIds: readGatewayIds(bareJson(body) ?? []),
+  })),
+};

@@ -8,7 +8,7 @@ import { json, list } from '../answer.ts';
 import { bareBody, bareJson, messageBody } from '../body.ts';
 import { messageAnswer, type Params, type Route, routesOf } from '../route.ts';
 import { deviceIdOf } from './devices.ts';
-import { type Field, fieldRoutes, metaBody, textBody, wordBody } from './field-routes.ts';
+import { type Fields, fieldRoutes, metaBody, textBody, wordBody } from './field-routes.ts';
 import { valueOptions, valueParameters } from './lists.ts';
 import type { Services } from './services.ts';
 
@@ -62,32 +62,20 @@ const sensorOf = (params: Params): [DeviceId, SensorId] => [
   parseSensorId(params['sensor_id']),
 ];
 
-const sensorFields: readonly Field<SensorChanges>[] = [
-  { name: 'name', body: textBody((name) => ({ name })) },
-  {
-    name: 'sensing_device',
-    body: textBody((kind) => ({ kind, kindSpelling: undefined })),
-  },
-  {
-    name: 'sensor_kind',
-    body: textBody((kind) => ({ kind, kindSpelling: 'sensor_kind' as const })),
-  },
-  { name: 'quantity_kind', body: textBody((quantityKind) => ({ quantityKind })) },
-  { name: 'unit', body: textBody((unit) => ({ unit })) },
-  {
-    name: 'measures',
-    body: wordBody('measures', measuresWords, (measures) => ({ measures })),
-  },
-  {
-    name: 'calib',
-    body: bareBody(readCalibration.schema, (body) => {
-      const value = bareJson(body);
-      if (value === null) return { calibration: undefined };
-      return { calibration: readCalibration(value) };
-    }),
-  },
-  { name: 'meta', body: metaBody },
-];
+const sensorFields: Fields<SensorChanges> = {
+  name: textBody((name) => ({ name })),
+  sensing_device: textBody((kind) => ({ kind, kindSpelling: undefined })),
+  sensor_kind: textBody((kind) => ({ kind, kindSpelling: 'sensor_kind' as const })),
+  quantity_kind: textBody((quantityKind) => ({ quantityKind })),
+  unit: textBody((unit) => ({ unit })),
+  measures: wordBody('measures', measuresWords, (measures) => ({ measures })),
+  calib: bareBody(readCalibration.schema, (body) => {
+    const value = bareJson(body);
+    if (value === null) return { calibration: undefined };
+    return { calibration: readCalibration(value) };
+  }),
+  meta: metaBody,
+};
 
 /** Small last values together, large ones one by one. */
 async function* sensorSteps(

@@ -7,7 +7,7 @@ import type { User } from '../../domain/users/user.ts';
 import { goneSignal } from '../../lib/connection-guard.ts';
 import { defined, ifDefined, isRecord } from '../../lib/record.ts';
 import { readInstant } from '../../wire/datapoint.ts';
-import { OneOf } from '../../wire/fields.ts';
+import { Flag, OneOf, Plain } from '../../wire/fields.ts';
 import {
   ImportedUsersMessage,
   InitialPasswordMessage,
@@ -33,7 +33,7 @@ const route = routesOf('Users');
 
 const UsersQuery = Type.Object({
   ...pageQuery({ max: limits.usersPageMax, usual: limits.usersPageDefault }),
-  username: Type.Optional(Type.String({ description: 'Only the user with this name.' })),
+  username: Type.Optional(Plain('Only the user with this name.')),
   text: Type.Optional(
     Type.String({
       maxLength: limits.nameCharactersMax,
@@ -43,12 +43,8 @@ const UsersQuery = Type.Object({
     }),
   ),
   role: Type.Optional(OneOf(['admin', 'user'], 'Only administrators, or only others (admin).')),
-  disabled: Type.Optional(
-    Type.Boolean({ description: 'Only those who are locked out, or are not (admin).' }),
-  ),
-  logged_in: Type.Optional(
-    Type.Boolean({ description: 'Only those who have logged in ever, or never (admin).' }),
-  ),
+  disabled: Type.Optional(Flag('Only those who are locked out, or are not (admin).')),
+  logged_in: Type.Optional(Flag('Only those who have logged in ever, or never (admin).')),
   inactive_since: Type.Optional(
     Type.String({
       format: 'date-time',
@@ -58,12 +54,10 @@ const UsersQuery = Type.Object({
 });
 
 const PasswordMessage = Type.Union([
-  Type.String({ description: `${limits.passwordCharactersMin} characters or more.` }),
+  Plain(`${limits.passwordCharactersMin} characters or more.`),
   Type.Object({
-    password: Type.String({ description: `${limits.passwordCharactersMin} characters or more.` }),
-    old_password: Type.Optional(
-      Type.String({ description: 'The present one, when one changes one’s own.' }),
-    ),
+    password: Plain(`${limits.passwordCharactersMin} characters or more.`),
+    old_password: Type.Optional(Plain('The present one, when one changes one’s own.')),
   }),
 ]);
 

@@ -14,10 +14,7 @@ const bitsPerRead = 24;
 /** The bytes that `count` integers of `width` bits take. */
 const packedBytes = (count: number, width: number): number => Math.ceil((count * width) / 8);
 
-/**
- * Writes the lowest `width` bits, up to 52, of integers that are not negative: 24 bits of each,
- * then the next 24 of each.
- */
+/** Writes the lowest `width` bits (up to 52) of integers from 0: 24 of each, then the next 24. */
 export function putPacked(sink: ByteSink, integers: Float64Array, width: number): void {
   let scale = 1;
   for (let rest = width; rest > 0; rest -= bitsPerRead) {

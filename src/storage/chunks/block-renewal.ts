@@ -9,10 +9,7 @@ interface BlockLimits {
   readonly chunkWeightMax: number;
 }
 
-/**
- * The same block with its summary. Throws DamagedBytesError, naming the chunk, for one that is not
- * what was written.
- */
+/** The block with its summary. Throws DamagedBytesError, naming the chunk, for a damaged one. */
 export function withSummary(block: Block, name: string): Block {
   if (block.summary === undefined) return { ...block, summary: summarise(columnsOf(block, name)) };
   requireWhole(block, name);

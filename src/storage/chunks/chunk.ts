@@ -106,10 +106,7 @@ export function encodeChunk(blocks: readonly Block[]): Buffer {
   return writtenBytes(sink);
 }
 
-/**
- * The blocks of a chunk, which are not decoded: parts of these bytes. Throws DamagedBytesError,
- * naming the chunk.
- */
+/** The blocks of a chunk, not decoded. Throws DamagedBytesError, naming the chunk. */
 export function blocksOf(bytes: Uint8Array, name: string): readonly Block[] {
   return naming(name, () => {
     if (bytes[0] === oldFormat) throw new DamagedBytesError(oldFormatAdvice);

@@ -1,9 +1,6 @@
 import type { Columns } from './columns.ts';
 
-/**
- * Columns being put together from rows of other columns: up to so many rows and characters of text;
- * the last text may be longer.
- */
+/** Columns being joined from rows: up to so many rows, and characters but for the last text. */
 export function createColumnsBuilder(room: {
   readonly rowsMax: number;
   readonly charactersMax: number;
