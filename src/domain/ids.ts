@@ -44,32 +44,31 @@ function parseHexId(kind: string, text: unknown): string {
   throw invalid(`a ${kind} must have 24 hexadecimal digits`);
 }
 
-export const parseDeviceId = (text: unknown): DeviceId => parseId('device id', text) as DeviceId;
-export const parseSensorId = (text: unknown): SensorId => parseId('sensor id', text) as SensorId;
-export const parseActuatorId = (text: unknown): ActuatorId =>
-  parseId('actuator id', text) as ActuatorId;
-export const parseGatewayId = (text: unknown): GatewayId =>
-  parseId('gateway id', text) as GatewayId;
-export const parseProjectId = (text: unknown): ProjectId =>
-  parseId('project id', text) as ProjectId;
-export const parseGroupId = (text: unknown): GroupId => parseId('group id', text) as GroupId;
-export const parseInvitationId = (text: unknown): InvitationId =>
-  parseId('invitation id', text) as InvitationId;
-export const parseSocialId = (text: unknown): SocialId => parseId('message id', text) as SocialId;
+/** A parser of ids of one kind, the only way to get one. */
+const idsOf =
+  <Id extends string>(kind: string, parse = parseId) =>
+  (text: unknown): Id =>
+    parse(kind, text) as Id;
+
+export const parseDeviceId = idsOf<DeviceId>('device id');
+export const parseSensorId = idsOf<SensorId>('sensor id');
+export const parseActuatorId = idsOf<ActuatorId>('actuator id');
+export const parseGatewayId = idsOf<GatewayId>('gateway id');
+export const parseProjectId = idsOf<ProjectId>('project id');
+export const parseGroupId = idsOf<GroupId>('group id');
+export const parseInvitationId = idsOf<InvitationId>('invitation id');
+export const parseSocialId = idsOf<SocialId>('message id');
 /** The id of a notification: 24 hexadecimal digits, as clients of such services expect. */
-export const parseNotificationId = (text: unknown): NotificationId =>
-  parseHexId('notification id', text) as NotificationId;
+export const parseNotificationId = idsOf<NotificationId>('notification id', parseHexId);
 /** The id of a correction: 24 hexadecimal digits. */
-export const parseCorrectionId = (text: unknown): CorrectionId =>
-  parseHexId('correction id', text) as CorrectionId;
-export const parseUserId = (text: unknown): UserId => parseId('user id', text) as UserId;
+export const parseCorrectionId = idsOf<CorrectionId>('correction id', parseHexId);
+export const parseAccessKeyId = idsOf<AccessKeyId>('key id');
+export const parseUserId = idsOf<UserId>('user id');
 /** The id of an account that is to be made: "me" would be the caller in every path. */
 export function parseNewUserId(text: unknown): UserId {
   if (text !== 'me') return parseUserId(text);
   throw invalid('user id me stands for whoever is logged in: choose another');
 }
-export const parseAccessKeyId = (text: unknown): AccessKeyId =>
-  parseId('key id', text) as AccessKeyId;
 
 const usernamePattern = /^[A-Za-z0-9._@-]+$/;
 
