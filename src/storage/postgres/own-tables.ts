@@ -2,7 +2,7 @@ import type { HourTables } from '../sql/retention-tables.ts';
 import type { RetentionTables } from '../sql/retentions.ts';
 import { keyToText } from '../sql/session-row.ts';
 import type { SessionTables } from '../sql/session-writes.ts';
-import type { StoredDatapoints } from '../sql/stored-bytes.ts';
+import { rowBytes, type StoredDatapoints } from '../sql/stored-bytes.ts';
 import { indexKey } from './text.ts';
 
 /** Where retention finds what it needs in PostgreSQL. */
@@ -28,7 +28,21 @@ export const hourTables: HourTables = {
 };
 
 /** Where PostgreSQL counts datapoints. */
-export const storedDatapoints: StoredDatapoints = { sensors: 'sensors', bytes: 'sensors.bytes' };
+export const storedDatapoints: StoredDatapoints = {
+  sensors: 'sensors',
+  bytes: 'sensors.bytes',
+  // Summed: a push changes the row of its sensor alone, and waits for no other of its owner.
+  ofOwners: `
+    select min(owner) as owner, sum(bytes) as bytes from (
+      select owner, ${rowBytes} + octet_length(details) as bytes from devices
+      union all
+      select owner, ${rowBytes} + octet_length(sensors.details) + bytes
+      from sensors join devices on devices.id = device_id
+      union all
+      select owner, ${rowBytes} + octet_length(actuators.details)
+      from actuators join devices on devices.id = device_id) as parts
+    group by nocase(owner)`,
+};
 
 /** The last place that a commit gave in the log of members. */
 export const lastPlace = `

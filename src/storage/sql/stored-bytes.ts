@@ -5,8 +5,8 @@ import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import { deviceToRow, partDetails } from './device-row.ts';
 import type { SqlReader } from './session.ts';
 
-/** Bytes that a row counts besides its text: keys, indexes and dates. */
-const rowBytes = 200;
+/** Bytes that a row counts besides its text: keys, indexes and dates. Triggers count them, too. */
+export const rowBytes = 200;
 
 /** Bytes that the description of a device counts towards a quota, without its sensors. */
 const deviceBytes = (device: Device): number =>
@@ -29,10 +29,12 @@ export interface StoredDatapoints {
   readonly sensors: string;
   /** The bytes of their datapoints. */
   readonly bytes: string;
+  /** Selects owners, with the bytes of all that they have in tables. */
+  readonly ofOwners: string;
   /** Datapoints that no table holds yet, by their weights. */
   readonly outside?: {
     unflushedWeight(id: DeviceId, sensorId?: SensorId): number;
-    unflushedWeights(): ReadonlyMap<DeviceId, number>;
+    unflushedByOwner(): ReadonlyMap<Username, number>;
   };
 }
 
@@ -45,12 +47,11 @@ const ofStrangers = 'select stranger_bytes as bytes from devices where id = $1';
 const strangersOfOwners = `
   select min(owner) as owner, sum(stranger_bytes) as bytes
   from devices where stranger_bytes > 0 group by nocase(owner)`;
-const ownerOf = 'select owner from devices where id = $1';
 
 /** Counts what is stored: rows, and datapoints wherever they are. */
 export function createStoredBytes(
   reader: SqlReader,
-  { sensors, bytes, outside }: StoredDatapoints,
+  { sensors, bytes, ofOwners, outside }: StoredDatapoints,
 ): Pick<DeviceStore, 'storedBytes' | 'storedByOwner' | 'strangerBytes' | 'strangersByOwner'> {
   const sensorBytes = `${rowBytes} + octet_length(sensors.details) + ${bytes}`;
   const ofDevice = `
@@ -62,15 +63,6 @@ export function createStoredBytes(
       select ${rowBytes} + octet_length(details) from actuators where device_id = $1) as parts`;
   const ofSensor = `
     select ${sensorBytes} as bytes from ${sensors} where device_id = $1 and sensor_id = $2`;
-  const ofOwners = `
-    select min(owner) as owner, sum(bytes) as bytes from (
-      select owner, ${rowBytes} + octet_length(details) as bytes from devices
-      union all
-      select owner, ${sensorBytes} from ${sensors} join devices on devices.id = device_id
-      union all
-      select owner, ${rowBytes} + octet_length(actuators.details)
-      from actuators join devices on devices.id = device_id) as parts
-    group by nocase(owner)`;
   const byOwner = async (sql: string): Promise<Map<Username, number>> => {
     const rows = await reader.all<OwnerBytes>(sql);
     return new Map(rows.map((row) => [row.owner, row.bytes]));
@@ -90,9 +82,8 @@ export function createStoredBytes(
     },
     async storedByOwner() {
       const uses = await byOwner(ofOwners);
-      for (const [id, weight] of outside?.unflushedWeights() ?? []) {
-        const owner = (await reader.first<{ owner: Username }>(ownerOf, id))?.owner;
-        if (owner !== undefined) uses.set(owner, (uses.get(owner) ?? 0) + bytesPerWeight * weight);
+      for (const [owner, weight] of outside?.unflushedByOwner() ?? []) {
+        uses.set(owner, (uses.get(owner) ?? 0) + bytesPerWeight * weight);
       }
       return uses;
     },

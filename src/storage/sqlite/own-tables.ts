@@ -21,6 +21,7 @@ export const hourTables: HourTables = {
 export const storedDatapoints: StoredDatapoints = {
   sensors: 'sensors left join last_values using (series)',
   bytes: 'coalesce(last_values.bytes, 0)',
+  ofOwners: 'select owner, bytes from owner_bytes',
 };
 
 const isSession = 'identity = $1 and client_id = $2';

@@ -6,7 +6,9 @@ import { parseFilter } from '../../../src/domain/devices/query-evaluation.ts';
 import { guestUsername } from '../../../src/domain/ids.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import {
+  actuatorId,
   aDevice,
+  anActuator,
   aSensor,
   aUser,
   deviceId,
@@ -275,6 +277,11 @@ const promises: Promises = {
     await devices.insert(aDevice('bobs', { owner: username('bob') }));
     const alice = username('alice');
     const used = async (owner: typeof alice) => (await devices.storedByOwner()).get(owner) ?? 0;
+    const isOfDevices = async () => {
+      const of = async (id: string) => devices.storedBytes(deviceId(id));
+      const [both, other] = [(await of('d')) + (await of('e')), await of('bobs')];
+      assert.deepEqual([await used(alice), await used(username('bob'))], [both, other]);
+    };
     const empty = await devices.storedBytes(deviceId('d'));
     assert.ok(empty > 0);
     assert.equal(await used(alice), empty);
@@ -288,9 +295,25 @@ const promises: Promises = {
     assert.ok(ofSensor >= 10_000 && ofSensor < filled);
     await devices.removeSensor(deviceId('d'), sensorId('s'), noon);
     assert.equal(await used(alice), filled - ofSensor);
+    const more = { sensors: [aSensor('s')], actuators: [anActuator('a'), anActuator('b')] };
+    await devices.insert(aDevice('e', more));
+    await isOfDevices();
+    const e = deviceId('e');
+    await devices.update(e, { name: 'longer than it was', visibility: 'private' }, noon);
+    await devices.updateSensor(e, sensorId('s'), { name: 'y'.repeat(99) }, noon);
+    await devices.updateActuator(e, actuatorId('a'), { name: 'z'.repeat(99) }, noon);
+    await datapoints.append([{ ...push, deviceId: e, batch: singleBatch(value, undefined, noon) }]);
+    await isOfDevices();
+    await devices.removeActuator(e, actuatorId('b'), noon);
+    await isOfDevices();
+    await devices.remove(e);
+    await isOfDevices();
     await devices.update(deviceId('d'), { owner: username('bob') }, noon);
     assert.equal(await used(alice), 0);
     assert.ok((await used(username('bob'))) >= filled - ofSensor);
+    await devices.remove(deviceId('d'));
+    await devices.remove(deviceId('bobs'));
+    assert.deepEqual([await used(alice), await used(username('bob'))], [0, 0]);
     assert.equal(await devices.storedBytes(deviceId('nope')), 0);
   },
 

@@ -11,7 +11,7 @@ import { stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
 import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
 import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
 import { DomainError } from '../../../domain/errors.ts';
-import type { DeviceId, SensorId } from '../../../domain/ids.ts';
+import type { DeviceId, SensorId, Username } from '../../../domain/ids.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
@@ -58,8 +58,8 @@ export interface SqliteDatapoints extends DatapointStore {
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
   /** The weight of datapoints not in chunks yet, of a device or one of its sensors. */
   unflushedWeight(deviceId: DeviceId, sensorId?: SensorId): number;
-  /** The same of all sensors that have any: by device. */
-  unflushedWeights(): ReadonlyMap<DeviceId, number>;
+  /** The same of all that owners have. */
+  unflushedByOwner(): ReadonlyMap<Username, number>;
   /** When the oldest datapoint of a sensor is of that is not in chunks; Infinity: there is none. */
   oldestUnflushed(sensor: SensorRef): Instant;
   /** When the last datapoint was received, of those up to `atMost`. */
@@ -93,7 +93,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   const memtable = createMemtable(limits);
   const flusher = createFlusher({ memtable, limits, log, carryOut: carryOutBy(writer) });
   const stage = createPendingBatch(table, chunks, createKeptIds(reader));
-  const lasts = createLastValues({ reader, table, limits, damaged });
+  const lasts = createLastValues({ reader, table, memtable, limits, damaged });
   const queue = createAppendQueue({ limits, memtable, flusher, append: appendNow });
 
   async function commit(staging: Staging, isLong: boolean): Promise<void> {
@@ -178,7 +178,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       flusher.poke();
     },
     unflushedWeight: (deviceId, sensorId) => weightOutside(table.residents(deviceId), sensorId),
-    unflushedWeights: memtable.weights,
+    unflushedByOwner: createWeighing(reader, memtable),
     ...createOldTaking({ table, memtable, flusher, hours, writer, limits, log }),
     forget(deviceId, sensorId) {
       for (const series of table.forget(deviceId, sensorId)) memtable.drop(series);
@@ -256,6 +256,26 @@ function createOldTaking(parts: {
       const series = [...table.residents(deviceId)].find((one) => one.sensorId === sensorId);
       return series === undefined ? Number.POSITIVE_INFINITY : oldestOf(series);
     },
+  };
+}
+
+const ownersOf = `
+  select series, owner
+  from json_each(?) as given cross join sensors on series = given.value
+    cross join devices on devices.id = device_id`;
+
+/** Sums up the weights of datapoints not in chunks by owner, with one statement for all. */
+function createWeighing(reader: DatabaseSync, memtable: Pick<Memtable, 'weights'>) {
+  const find = reader.prepare(ownersOf);
+  find.setReturnArrays(true);
+  return (): ReadonlyMap<Username, number> => {
+    const weights = memtable.weights();
+    const byOwner = new Map<Username, number>();
+    const rows = find.iterate(JSON.stringify([...weights.keys()]));
+    for (const [series, owner] of rows as unknown as Iterable<readonly [number, Username]>) {
+      byOwner.set(owner, (byOwner.get(owner) ?? 0) + (weights.get(series) ?? 0));
+    }
+    return byOwner;
   };
 }
 

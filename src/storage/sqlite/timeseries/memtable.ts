@@ -1,5 +1,4 @@
 import { type ColumnBatch, weightOfBatch } from '../../../domain/datapoints/column-batch.ts';
-import type { DeviceId } from '../../../domain/ids.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import {
   appendRows,
@@ -15,14 +14,16 @@ import { emptyMemtableEntry, type MemtableEntry, type Series, settleLast } from 
 export interface Memtable {
   /** About what all of them take in memory. */
   readonly bytes: number;
+  /** When the last datapoint of the log was received; undefined: it has none. */
+  readonly newestReceived: number | undefined;
   /** Adds datapoints that the log row `row` made durable. */
   add(series: Series, batch: ColumnBatch, row: number): void;
   /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
   keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
   /** Counts datapoints that a replayed row holds although they are in chunks. */
   passOver(batch: ColumnBatch, row: number): void;
-  /** The weight that devices have outside chunks, as it counts towards quotas. */
-  weights(): ReadonlyMap<DeviceId, number>;
+  /** The weight that series have outside chunks, as it counts towards quotas. */
+  weights(): ReadonlyMap<number, number>;
   /** All of the series is due, however little it is. */
   want(series: Series): void;
   /** Whether freezeDue would find something. */
@@ -55,6 +56,13 @@ export function createMemtable(limits: DatapointLimits): Memtable {
   let logged = 0;
   let lastRow = 0;
   let isResting = false;
+  let newestReceived: number | undefined;
+
+  function noteReceived({ count, received }: ColumnBatch): void {
+    for (let at = 0; at < count; at += 1) {
+      newestReceived = Math.max(newestReceived ?? 0, received[at] ?? 0);
+    }
+  }
 
   function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
     const { memtableEntry } = series;
@@ -65,6 +73,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       live.set(series.number, series);
     }
     noteOrder(memtableEntry, batch);
+    noteReceived(batch);
     memtableEntry.count += batch.count;
     memtableEntry.weight += weight;
     memtableEntry.bytes += added;
@@ -136,16 +145,20 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     get bytes() {
       return liveBytes + frozenBytes;
     },
+    get newestReceived() {
+      return newestReceived;
+    },
     add(series, batch, row) {
       appendRows(series.memtableEntry.columns, batch, 0, batch.count);
       keep(series, batch, row, weightOfBatch(batch));
     },
     keep,
     passOver(batch, row) {
+      noteReceived(batch);
       logged += bytesOfRows(batch);
       lastRow = row;
     },
-    weights: () => weightsOf(live.values()),
+    weights: () => new Map([...live].map(([number, one]) => [number, one.memtableEntry.weight])),
     want(series) {
       if (series.memtableEntry.count > 0) full.add(series);
     },
@@ -241,14 +254,6 @@ function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch):
     if (time < latest) memtableEntry.isSorted = false;
     else latest = time;
   }
-}
-
-function weightsOf(all: Iterable<Series>): ReadonlyMap<DeviceId, number> {
-  const weights = new Map<DeviceId, number>();
-  for (const { deviceId, memtableEntry } of all) {
-    weights.set(deviceId, (weights.get(deviceId) ?? 0) + memtableEntry.weight);
-  }
-  return weights;
 }
 
 function byFirstRow(live: ReadonlyMap<number, Series>): Map<number, Series> {
