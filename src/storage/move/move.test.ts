@@ -275,12 +275,8 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
       ),
       // Counted anew as rows come.
       ...['list_counts.kind', 'list_counts.part', 'list_counts.things'],
-      ...[
-        'mqtt_sessions.key_id',
-        'mqtt_sessions.user_id',
-        'owner_bytes.bytes',
-        'owner_bytes.owner',
-      ],
+      ...['key_id', 'user_id'].map((column) => `mqtt_sessions.${column}`),
+      ...['owner_bytes.bytes', 'owner_bytes.owner'],
     ]);
     const ofTables = inPostgres.rows.map(({ name }) => String(name));
     const tables = new Set(ofTables.filter(isOfServices).map((name) => name.split('.')[0]));

@@ -102,7 +102,7 @@ export function createLastValues(options: {
   /** When the last datapoint was received, of those up to `atMost`. */
   function newestReceived(atMost: Instant): Instant | undefined {
     // The log has the last of all, but where it was emptied.
-    const last = memtable.newestReceived;
+    const last = memtable.newestReceived();
     if (last !== undefined && last <= atMost) return last;
     let newest = newestInRows.first(atMost)?.newest ?? undefined;
     for (const { frozen, memtableEntry } of table.all()) {

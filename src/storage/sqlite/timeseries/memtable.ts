@@ -15,7 +15,7 @@ export interface Memtable {
   /** About what all of them take in memory. */
   readonly bytes: number;
   /** When the last datapoint of the log was received; undefined: it has none. */
-  readonly newestReceived: number | undefined;
+  newestReceived(): number | undefined;
   /** Adds datapoints that the log row `row` made durable. */
   add(series: Series, batch: ColumnBatch, row: number): void;
   /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
@@ -58,12 +58,6 @@ export function createMemtable(limits: DatapointLimits): Memtable {
   let isResting = false;
   let newestReceived: number | undefined;
 
-  function noteReceived({ count, received }: ColumnBatch): void {
-    for (let at = 0; at < count; at += 1) {
-      newestReceived = Math.max(newestReceived ?? 0, received[at] ?? 0);
-    }
-  }
-
   function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
     const { memtableEntry } = series;
     isResting = false;
@@ -73,7 +67,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       live.set(series.number, series);
     }
     noteOrder(memtableEntry, batch);
-    noteReceived(batch);
+    newestReceived = newestReceipt(newestReceived, batch);
     memtableEntry.count += batch.count;
     memtableEntry.weight += weight;
     memtableEntry.bytes += added;
@@ -84,9 +78,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     if (memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
   }
 
-  function oldest(): Series | undefined {
-    return live.values().next().value;
-  }
+  const oldest = (): Series | undefined => live.values().next().value;
 
   /** Bytes that the log keeps: the rest of an entry keeps all its rows, also those done. */
   function loggedBytes(): number {
@@ -145,16 +137,14 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     get bytes() {
       return liveBytes + frozenBytes;
     },
-    get newestReceived() {
-      return newestReceived;
-    },
+    newestReceived: () => newestReceived,
     add(series, batch, row) {
       appendRows(series.memtableEntry.columns, batch, 0, batch.count);
       keep(series, batch, row, weightOfBatch(batch));
     },
     keep,
     passOver(batch, row) {
-      noteReceived(batch);
+      newestReceived = newestReceipt(newestReceived, batch);
       logged += bytesOfRows(batch);
       lastRow = row;
     },
@@ -254,6 +244,13 @@ function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch):
     if (time < latest) memtableEntry.isSorted = false;
     else latest = time;
   }
+}
+
+/** The later one of a time of receipt and those of a batch. */
+function newestReceipt(known: number | undefined, { count, received }: ColumnBatch) {
+  let newest = known;
+  for (let at = 0; at < count; at += 1) newest = Math.max(newest ?? 0, received[at] ?? 0);
+  return newest;
 }
 
 function byFirstRow(live: ReadonlyMap<number, Series>): Map<number, Series> {
