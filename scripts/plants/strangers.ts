@@ -67,6 +67,18 @@ export const plantsOfStrangers: readonly Plant[] = [
     ],
   },
   {
+    name: 'a value dated tomorrow silences no alarm',
+    ...{ file: 'test/v2/late-values.test.ts', test: 'dated tomorrow makes nothing' },
+    says: /late/,
+    patches: [
+      patch(
+        'src/domain/datapoints/datapoint.ts',
+        'Math.max(received, Math.min(orderTime(datapoint), datapoint.receivedAt))',
+        'Math.max(received, orderTime(datapoint))',
+      ),
+    ],
+  },
+  {
     name: 'a read ends when the right to it is taken away',
     ...{ file: 'test/v2/reads-taken-away.test.ts', test: 'is under way ends' },
     says: /true !== false|Expected values to be strictly equal/,

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { createManualClock } from '../manual-clock.ts';
 import { type Service, startService } from '../service.ts';
@@ -199,4 +202,51 @@ test('a message about a silence says when it was measured last, and how long ago
   };
   assert.equal(await told(path), `12 ${measured} 15m`);
   assert.equal(await told(never.path), `{T} ${made} 5m`);
+});
+
+test('a value dated tomorrow makes nothing that comes after it history', async () => {
+  const { device, path } = await rule('T > 8');
+  const other = await rule('T > 8;H > 1');
+  for (const id of [device, other.device]) {
+    await push(id, { value: 5 }, 'H');
+    // By a device whose clock is wrong, or by a stranger where it is public.
+    await push(id, { value: 1, timestamp: ago(-1_380 * minute) });
+    await push(id, { value: 9 });
+    await push(id, { value: 3, timestamp: ago(0) });
+    await push(id, { value: 10, timestamp: ago(-minute / 2) });
+  }
+  assert.deepEqual(await outcomes(path), ['false', 'sent', 'false', 'sent']);
+  assert.equal((await messages(other.path)).length, 2);
+});
+
+test('a value dated tomorrow is not the newest after a restart', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
+  const options = { clock, channels: channels.open, directory };
+  const device = { id: 'dated', sensors: [{ id: 'T' }, { id: 'H' }] };
+  const send = (at: Service, sensor: string, json: object) => {
+    clock.advance(1_000);
+    const path = `/devices/dated/sensors/${sensor}/value`;
+    return at.as('ama')({ method: 'POST', path, json });
+  };
+  let id = '';
+  {
+    await using first = await startService(options);
+    await first.as('ama')({ method: 'POST', path: '/devices', json: device });
+    const condition = { devices: ['dated'], sensors: ['T', 'H'], expression: 'T > 8;H > 1' };
+    const action = { usernames: ['ama'], channels: ['sms'], message: '{T}' };
+    const json = { condition, action };
+    const made = await first.as('ama')({ method: 'POST', path: '/notifications', json });
+    assert.equal(made.status, 200, made.text);
+    id = made.text;
+    assertDone(await send(first, 'T', { value: 1, timestamp: ago(-1_380 * minute) }));
+    assertDone(await send(first, 'T', { value: 9, timestamp: ago(-500) }));
+  }
+  clock.advance(minute);
+  await using second = await startService(options);
+  assertDone(await send(second, 'H', { value: 2 }));
+  const path = `/notifications/${id}/deliveries`;
+  const sent = async () => ((await second.as('ama')({ path })).json as unknown[]).length;
+  assert.equal(await sent(), 1);
+  assertDone(await send(second, 'T', { value: 10 }));
+  assert.equal(await sent(), 2);
 });

@@ -26,6 +26,34 @@ export function orderTime(datapoint: Datapoint): Instant {
   return datapoint.timestamp ?? datapoint.receivedAt;
 }
 
+/** A clock of a device may be so far ahead of ours and count as right. */
+const clockToleranceMs = 60_000;
+
+/** The newest times of a sensor: as its datapoints say, and none of them after its receipt. */
+export interface Newest {
+  readonly said: Instant;
+  readonly received: Instant;
+}
+
+export const noNewest: Newest = {
+  ...{ said: Number.NEGATIVE_INFINITY, received: Number.NEGATIVE_INFINITY },
+};
+
+export const newestWith = ({ said, received }: Newest, datapoint: Datapoint): Newest => ({
+  said: Math.max(said, orderTime(datapoint)),
+  received: Math.max(received, Math.min(orderTime(datapoint), datapoint.receivedAt)),
+});
+
+/**
+ * Whether a datapoint is older than the newest of its sensor: no rule looks at it [contract 15].
+ * One that is dated long after its receipt, by a wrong clock or by a stranger on a public device,
+ * makes history of those alone that are dated so as well: it would silence alarms until its date.
+ */
+export function isHistory(datapoint: Datapoint, { said, received }: Newest): boolean {
+  const time = orderTime(datapoint);
+  return time < (time > datapoint.receivedAt + clockToleranceMs ? said : received);
+}
+
 /**
  * Which of the datapoints of one array becomes the last value [contract 3]: the newest by
  * timestamp, the later of two alike; the last of the array when one has no timestamp.

@@ -1,6 +1,5 @@
-import type { Instant } from '../../lib/clock.ts';
 import { writeJson } from '../../lib/long-json.ts';
-import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import { type Datapoint, type Newest, noNewest } from '../datapoints/datapoint.ts';
 import { readDatapoints } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
@@ -11,7 +10,7 @@ import type { EvaluationStore, NextPush, WaitingEvaluation } from './notificatio
 import type { Rule } from './rule.ts';
 import {
   createSensorValues,
-  newestWhere,
+  newestOf,
   type PushTimes,
   type SeenValues,
   type SensorValues,
@@ -97,20 +96,19 @@ export function createEvaluatedValues(parts: {
 
   /** The newest times of the sensors as they were before these evaluations. */
   function timesBefore(some: readonly NextPush[], rest: readonly WaitingEvaluation[]): PushTimes {
-    const known = new Map<SensorId, Instant>();
+    const known = new Map<SensorId, Newest>();
     return {
       peek: ({ sensorId }) => known.get(sensorId),
       async before(push) {
-        if (push.isAhead === true) return Number.NEGATIVE_INFINITY;
+        if (push.isAhead === true) return noNewest;
         const own = some.map((one) => one.push);
         const ahead = [...own, ...parts.pushesOf(rest)].filter(
           ({ sensorId }) => sensorId === push.sensorId,
         );
         const receivedAt = push.datapoints[0]?.receivedAt;
-        const newest = await newestWhere(parts.datapoints, push, isBefore(ahead, receivedAt));
-        return newest === undefined ? Number.NEGATIVE_INFINITY : orderTime(newest);
+        return newestOf(parts.datapoints, push, isBefore(ahead, receivedAt));
       },
-      keep: ({ sensorId }, time) => void known.set(sensorId, time),
+      keep: ({ sensorId }, newest) => void known.set(sensorId, newest),
     };
   }
 

@@ -1,7 +1,7 @@
 import { createFairSlices, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Payer } from '../budgets/budget.ts';
 import { type ColumnBatch, datapointAt } from '../datapoints/column-batch.ts';
-import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import { type Datapoint, isHistory, newestWith } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import { type DeviceId, type SensorId, sameUsername, type Username } from '../ids.ts';
@@ -95,9 +95,8 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
           let newest = times.peek(push) ?? (await times.before(push));
           for (let place = 0; place < order.count; place += 1) {
             const datapoint = order.at(place);
-            const time = orderTime(datapoint);
-            const isHistory = time < newest;
-            newest = Math.max(newest, time);
+            const isOld = isHistory(datapoint, newest);
+            newest = newestWith(newest, datapoint);
             times.keep(push, newest);
             // Where there are no rules, what is known of the sensor is its last one.
             if (rules.length === 0 && place < order.count - 1) {
@@ -107,7 +106,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
             if (!isAgain) silences().seen(deviceId, sensorId, datapoint.receivedAt);
             for (const firing of evaluateDatapoint(parts, evaluation, datapoint, {
               place,
-              isHistory,
+              isHistory: isOld,
             })) {
               const planned = fired.add(firing);
               if (planned !== undefined) await planned;

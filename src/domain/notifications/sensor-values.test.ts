@@ -35,8 +35,8 @@ test('large values are read one by one, and so many of them', async () => {
 test('a value that is newer by time than the last one holds', async () => {
   const device = aDevice('d', { sensors: [aSensor('s')] });
   const stored: readonly Datapoint[] = [
-    { value: 9, timestamp: 90, receivedAt: 20 },
-    { value: 7, timestamp: 70, receivedAt: 30 },
+    { value: 9, timestamp: 19, receivedAt: 20 },
+    { value: 7, timestamp: 17, receivedAt: 30 },
     { value: 5, receivedAt: 10 },
   ];
   const values = await createSensorValues({

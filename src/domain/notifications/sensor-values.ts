@@ -6,6 +6,10 @@ import { LongJson } from '../../lib/long-json.ts';
 import {
   calibratedDatapoint,
   type Datapoint,
+  isHistory,
+  type Newest,
+  newestWith,
+  noNewest,
   orderTime,
   type SensorRef,
 } from '../datapoints/datapoint.ts';
@@ -254,41 +258,29 @@ export function seenOf(sensor: Sensor, datapoint: Datapoint): Seen {
 }
 
 /**
- * Sets the newest of these datapoints, newest first, and the last number before it: as they were
- * evaluated, so one that was received after something newer is no last number.
+ * Sets the newest of these datapoints, newest first, and the last number before it, as they were
+ * evaluated: in the order of their receipt, without those that were history.
  */
-export function setInOrder(
-  values: SeenValues,
-  sensor: Sensor,
-  newestFirst: readonly Datapoint[],
-): void {
+export function setInOrder(values: SeenValues, sensor: Sensor, some: readonly Datapoint[]): void {
   values.delete(sensor.id);
-  const [newest] = newestFirst;
-  if (newest === undefined) return;
-  let firstReceived = Number.POSITIVE_INFINITY;
-  let lastReceived = newest.receivedAt;
-  let number: Seen | undefined;
-  for (const datapoint of newestFirst) {
-    const { receivedAt } = datapoint;
-    if (number === undefined && receivedAt <= firstReceived) {
-      const seen = seenOf(sensor, datapoint);
-      if (hasNumber(seen.value)) number = seen;
-    }
-    firstReceived = Math.min(firstReceived, receivedAt);
-    lastReceived = Math.max(lastReceived, receivedAt);
+  let newest = noNewest;
+  const byReceipt = some
+    .toReversed()
+    .sort((one, other) => one.receivedAt - other.receivedAt || orderTime(one) - orderTime(other));
+  for (const datapoint of byReceipt) {
+    if (!isHistory(datapoint, newest)) values.set(sensor.id, seenOf(sensor, datapoint));
+    newest = newestWith(newest, datapoint);
+    values.heard(sensor.id, datapoint.receivedAt);
   }
-  if (number !== undefined) values.set(sensor.id, number);
-  values.set(sensor.id, seenOf(sensor, newest));
-  values.heard(sensor.id, lastReceived);
 }
 
-/** Finds by sensor the newest time that was measured before a push: what is older is history. */
+/** Finds by sensor the newest times before a push: what is older is history. */
 export interface PushTimes {
   /** Undefined: it has to be fetched. */
-  peek(sensor: SensorRef): Instant | undefined;
+  peek(sensor: SensorRef): Newest | undefined;
   /** The newest of those that were received before the push; none: before all times. */
-  before(push: StoredPush): Promise<Instant>;
-  keep(sensor: SensorRef, time: Instant): void;
+  before(push: StoredPush): Promise<Newest>;
+  keep(sensor: SensorRef, newest: Newest): void;
 }
 
 /** The newest times of sensors as they are evaluated. */
@@ -299,20 +291,19 @@ interface NewestTimes extends PushTimes {
 }
 
 export function createNewestTimes(datapoints: Pick<DatapointStore, 'scan'>): NewestTimes {
-  const known = createLruCache<DeviceId, Map<SensorId, Instant>>(limits.evaluatedDevicesMax);
+  const known = createLruCache<DeviceId, Map<SensorId, Newest>>(limits.evaluatedDevicesMax);
   return {
     peek: ({ deviceId, sensorId }) => known.get(deviceId)?.get(sensorId),
     async before(push) {
       const first = push.batch?.received[0] ?? push.datapoints[0]?.receivedAt;
       const received = first ?? Number.POSITIVE_INFINITY;
       const isBefore = ({ receivedAt }: Datapoint): boolean => receivedAt < received;
-      const newest = await newestWhere(datapoints, push, isBefore);
-      return newest === undefined ? Number.NEGATIVE_INFINITY : orderTime(newest);
+      return newestOf(datapoints, push, isBefore);
     },
-    keep({ deviceId, sensorId }, time) {
+    keep({ deviceId, sensorId }, newest) {
       const times = known.get(deviceId);
-      if (times === undefined) known.set(deviceId, new Map([[sensorId, time]]));
-      else times.set(sensorId, time);
+      if (times === undefined) known.set(deviceId, new Map([[sensorId, newest]]));
+      else times.set(sensorId, newest);
     },
     forget(deviceId, sensorId) {
       if (sensorId === undefined) known.delete(deviceId);
@@ -322,13 +313,17 @@ export function createNewestTimes(datapoints: Pick<DatapointStore, 'scan'>): New
   };
 }
 
-/** The newest datapoint of a sensor by time that is wanted, among as many as are searched. */
-export async function newestWhere(
+/**
+ * The newest times of the wanted datapoints of a sensor, among as many as are searched: those that
+ * are dated after their receipt come first in the store.
+ */
+export async function newestOf(
   datapoints: Pick<DatapointStore, 'scan'>,
   { deviceId, sensorId }: SensorRef,
   isWanted: (datapoint: Datapoint) => boolean,
-): Promise<Datapoint | undefined> {
+): Promise<Newest> {
   let limit = 20;
+  let newest = noNewest;
   const breathe = createBreather();
   for (let skip = 0; skip < evaluationLimits.newestSearchedMax; ) {
     const page = { order: 'desc', skip, limit } as const;
@@ -337,13 +332,16 @@ export async function newestWhere(
       page,
       evaluationLimits.newestSearchCharactersMax,
     );
-    const found = datapointsOf(columns).find(isWanted);
-    const isOver = columns.count < limit && !isCut;
-    if (found !== undefined || isOver || columns.count === 0) return found;
+    for (const datapoint of datapointsOf(columns)) {
+      if (!isWanted(datapoint)) continue;
+      newest = newestWith(newest, datapoint);
+      if (orderTime(datapoint) <= datapoint.receivedAt) return newest;
+    }
+    if ((columns.count < limit && !isCut) || columns.count === 0) return newest;
     skip += columns.count;
     limit = 1_000;
     const pause = breathe();
     if (pause !== undefined) await pause;
   }
-  return undefined;
+  return newest;
 }
