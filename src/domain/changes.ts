@@ -11,65 +11,47 @@ import type {
   Username,
 } from './ids.ts';
 
+type Of<Kind extends string, About = unknown> = { readonly kind: Kind } & Readonly<About>;
+
 /**
  * A change that others may remember the state before of: caches, and the broker. Plain data, so
  * that other processes can receive it as well. It says what may be different, never how.
  */
 export type Change =
   /** The description, owner or visibility of a device, or one of its sensors or actuators. */
-  | { readonly kind: 'device_changed'; readonly deviceId: DeviceId }
+  | Of<'device_changed', { deviceId: DeviceId }>
   /** To another owner: the grants on it have ended. */
-  | { readonly kind: 'device_handed_over'; readonly deviceId: DeviceId }
-  | { readonly kind: 'device_removed'; readonly deviceId: DeviceId }
-  | { readonly kind: 'sensor_removed'; readonly deviceId: DeviceId; readonly sensorId: SensorId }
+  | Of<'device_handed_over', { deviceId: DeviceId }>
+  | Of<'device_removed', { deviceId: DeviceId }>
+  | Of<'sensor_removed', { deviceId: DeviceId; sensorId: SensorId }>
   /** The datapoints of a sensor: some were removed or put right, or that was undone. */
-  | {
-      readonly kind: 'datapoints_corrected';
-      readonly deviceId: DeviceId;
-      readonly sensorId: SensorId;
-    }
-  | {
-      readonly kind: 'actuator_removed';
-      readonly deviceId: DeviceId;
-      readonly actuatorId: ActuatorId;
-    }
-  | { readonly kind: 'gateway_handed_over' | 'gateway_removed'; readonly gatewayId: GatewayId }
+  | Of<'datapoints_corrected', { deviceId: DeviceId; sensorId: SensorId }>
+  | Of<'actuator_removed', { deviceId: DeviceId; actuatorId: ActuatorId }>
+  | Of<'gateway_handed_over' | 'gateway_removed', { gatewayId: GatewayId }>
   /** The list of a project: with all that it listed before or lists now. */
-  | {
-      readonly kind: 'project_changed' | 'project_removed';
-      readonly projectId: ProjectId;
-      readonly deviceIds: readonly DeviceId[];
-      readonly gatewayIds: readonly GatewayId[];
-    }
+  | Of<'project_changed' | 'project_removed', Members & { projectId: ProjectId }>
   /** The grant of one user on one thing. */
-  | {
-      readonly kind: 'grant_changed';
-      readonly on: ResourceKind;
-      readonly resource: string;
-      readonly username: Username;
-    }
+  | Of<'grant_changed', { on: ResourceKind; resource: string; username: Username }>
   /** The members of a group, or a grant to it: with all who were members or are now. */
-  | { readonly kind: 'group_changed'; readonly usernames: readonly Username[] }
+  | Of<'group_changed', { usernames: readonly Username[] }>
   /** The rights of an account, or its password, with the keys that ended. */
-  | {
-      readonly kind: 'account_changed';
-      readonly userId: UserId;
-      readonly endedKeys: readonly AccessKeyId[];
-    }
+  | Of<'account_changed', { userId: UserId; endedKeys: readonly AccessKeyId[] }>
   /** With all of its keys. */
-  | {
-      readonly kind: 'account_disabled' | 'account_removed' | 'user_added';
-      readonly userId: UserId;
-    }
-  | { readonly kind: 'key_removed'; readonly userId: UserId; readonly keyId: AccessKeyId }
+  | Of<'account_disabled' | 'account_removed' | 'user_added', { userId: UserId }>
+  | Of<'key_removed', { userId: UserId; keyId: AccessKeyId }>
   /** A token, or a browser that stayed logged in, with its tokens. */
-  | { readonly kind: 'login_ended' }
+  | Of<'login_ended'>
   /** A notification was made, changed or removed: what its rule is. */
-  | { readonly kind: 'rule_changed'; readonly notificationId: NotificationId }
+  | Of<'rule_changed', { notificationId: NotificationId }>
   /** Settings that administrators made for the whole installation. */
-  | { readonly kind: 'settings_changed' }
+  | Of<'settings_changed'>
   /** Another process made changes, and it is unknown which. */
-  | { readonly kind: 'anything' };
+  | Of<'anything'>;
+
+interface Members {
+  deviceIds: readonly DeviceId[];
+  gatewayIds: readonly GatewayId[];
+}
 
 /** Acts on a change: at once in memory, and resolves when the rest is durable. */
 export type ChangeListener = (change: Change) => Promise<void>;

@@ -4,7 +4,7 @@ import { createManualClock } from '../../../test/manual-clock.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
 import { limits } from '../limits.ts';
 import { createFailureLimiters } from './failure-limiters.ts';
-import { createLoginLimiter, type LoginAttempt } from './login-limiter.ts';
+import { createLoginLimiter, type LoginAttempt } from './logins.ts';
 
 /** No counter reads what another one keeps. */
 const { failures: store } = await temporaryStorage();
