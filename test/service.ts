@@ -10,8 +10,9 @@ import { type Log, silentLog } from '../src/lib/log.ts';
 import type { PasswordCost } from '../src/lib/password-hash.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import { requireDocumented } from './answer-check.ts';
-import { engineEnvironment } from './engine.ts';
+import { engine, engineEnvironment } from './engine.ts';
 import { exchange } from './http-client.ts';
+import { putMadeDatabase } from './made-database.ts';
 import { callInV1, replyFromV1 } from './v1/dialect.ts';
 
 export const adminPassword = 'admin-password-1';
@@ -81,6 +82,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const temporary =
     options.directory === undefined ? mkdtempSync(join(tmpdir(), 'kipimo-test-')) : undefined;
   const directory = options.directory ?? (temporary as string);
+  if (temporary !== undefined && engine === 'sqlite') putMadeDatabase(temporary);
   const clock = options.clock ?? systemClock;
   const log = options.log ?? silentLog;
   const { config, secrets } = loadConfig({

@@ -6,6 +6,7 @@ import { silentReporter } from '../src/domain/reporter.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { openStorage } from '../src/storage/open-storage.ts';
 import type { Storage } from '../src/storage/storage.ts';
+import { putMadeDatabase } from './made-database.ts';
 import { quickFolder } from './quick-folder.ts';
 
 /**
@@ -14,6 +15,7 @@ import { quickFolder } from './quick-folder.ts';
  */
 export async function temporaryStorage(): Promise<Storage> {
   const directory = mkdtempSync(join(quickFolder() ?? tmpdir(), 'kipimo-storage-'));
+  putMadeDatabase(directory);
   const opening = openStorage({
     ...{ kind: 'sqlite', directory },
     ...{ log: silentLog, reporter: silentReporter },

@@ -24,6 +24,7 @@ import {
 } from '../../../test/contract/storage/builders.ts';
 import { storageContract } from '../../../test/contract/storage/storage-contract.ts';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
+import { putMadeDatabase } from '../../../test/made-database.ts';
 import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
@@ -39,7 +40,9 @@ const open = (directory: string, options: Partial<SqliteOptions> = {}) =>
 
 storageContract(async () => {
   const ends: (() => void)[] = [];
-  const storage = await open(temporaryDirectory({ after: (end) => ends.push(end) }));
+  const directory = temporaryDirectory({ after: (end) => ends.push(end) });
+  putMadeDatabase(directory);
+  const storage = await open(directory);
   const close = async (): Promise<void> => {
     await storage.close();
     for (const end of ends) end();
