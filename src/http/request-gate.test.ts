@@ -250,3 +250,32 @@ test('a request counts until its body is whole, and ends first where that drips'
   assert.match((await answers[1]) ?? '', /^HTTP\/1\.1 204 /);
   assert.equal(budget.used, total - each);
 });
+
+test('connections that come at once are begun and refused some at a time', async (t) => {
+  const { node, dial } = await openPort(t, createServer());
+  const dialled = await Promise.all(Array.from({ length: 30 }, dial));
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  let refused = 0;
+  for (const { connection, client } of dialled) {
+    const write = connection.end.bind(connection);
+    t.mock.method(connection, 'end', (text: string) => {
+      refused += 1;
+      // Each refusal takes a while.
+      now += 1;
+      return write(text);
+    });
+    client.resume();
+  }
+  for (const { connection } of dialled) {
+    node.takeOver(connection, Buffer.from('GET  / HTTP/1.1\r\n\r\n'), false);
+  }
+  let most = 0;
+  for (let turn = 0; refused < 30 && turn < 300; turn += 1) {
+    const before = refused;
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, refused - before);
+  }
+  assert.equal(refused, 30);
+  assert.ok(most <= 12, `${most} in one turn`);
+});
