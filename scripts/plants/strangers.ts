@@ -67,6 +67,18 @@ export const plantsOfStrangers: readonly Plant[] = [
     ],
   },
   {
+    name: 'on a disk that is nearly full nothing grows that no quota counts',
+    ...{ file: 'test/v2/storage-quotas.test.ts', test: 'nothing grows that no quota' },
+    says: /507/,
+    patches: [
+      patch(
+        'src/app/uncounted-stores.ts',
+        '      if (room.isDiskLow()) room.requireDisk(await ownerOf(...given));\n',
+        '',
+      ),
+    ],
+  },
+  {
     name: 'a value dated tomorrow silences no alarm',
     ...{ file: 'test/v2/late-values.test.ts', test: 'dated tomorrow makes nothing' },
     says: /late/,

@@ -16,6 +16,7 @@ import type { Log } from '../lib/log.ts';
 import { createKeyedSequence } from '../lib/scheduling/payer-queues.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-bytes.ts';
 import type { ServiceStorage } from './service-parts.ts';
+import { uncountedStores } from './uncounted-stores.ts';
 
 /** The storage with its quotas, and with what is there already counted. */
 export async function openStorageQuotas(options: {
@@ -53,15 +54,7 @@ function createStorageCount(
   room: StorageQuotas,
   strangers: StrangerCount,
 ): ServiceStorage {
-  const { users, gateways, projects, notifications, socials, datapoints } = storage;
-  const whileThereIsRoom =
-    <Arguments extends readonly unknown[], Outcome>(
-      insert: (...given: Arguments) => Promise<Outcome>,
-    ) =>
-    async (...given: Arguments): Promise<Outcome> => {
-      room.requireDisk();
-      return insert(...given);
-    };
+  const { users, datapoints } = storage;
 
   /** Neighbours in a batch mostly have one owner: what they take is added at once. */
   async function countBatch(batch: readonly Push[], outcomes: readonly AppendOutcome[]) {
@@ -95,10 +88,7 @@ function createStorageCount(
   return {
     ...storage,
     devices: countedDevices(storage.devices, room, strangers),
-    gateways: { ...gateways, insert: whileThereIsRoom(gateways.insert) },
-    projects: { ...projects, insert: whileThereIsRoom(projects.insert) },
-    notifications: { ...notifications, insert: whileThereIsRoom(notifications.insert) },
-    socials: { ...socials, insert: whileThereIsRoom(socials.insert) },
+    ...uncountedStores(storage, room),
     users: {
       ...users,
       async insert(user, passwordHash) {

@@ -201,3 +201,36 @@ embedded('below the floor of free space guests are refused first, then everybody
   await using service = await startService({ environment: floor(0) });
   assertDone(await service.call(device('a')));
 });
+
+embedded('below the floor of free space nothing grows that no quota counts', async () => {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const free = bavail * bsize;
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
+  const grown = [
+    { method: 'PUT', path: '/gateways/g/health', json: { uptime: 'x'.repeat(60_000) } },
+    { method: 'PUT', path: '/projects/p/device_ids', json: ['x'.repeat(256)] },
+    { method: 'POST', path: '/auth/keys', json: { name: 'key' } },
+    { method: 'POST', path: '/groups', json: { name: 'group', usernames: ['ama'] } },
+    { method: 'POST', path: '/gateways', json: { id: 'g2' } },
+    { method: 'POST', path: '/projects', json: { id: 'p2' } },
+    { method: 'POST', path: '/socials', json: { username: 'ama', channel: 'none', message: 'm' } },
+    { method: 'POST', path: '/invitations', json: { devices: ['d'], scopes: ['devices:view'] } },
+  ];
+  {
+    await using service = await startService({ directory });
+    const ama = service.as('ama');
+    assertDone(await ama({ method: 'POST', path: '/devices', json: { id: 'd' } }));
+    assert.equal((await ama({ method: 'POST', path: '/gateways', json: { id: 'g' } })).status, 200);
+    assert.equal((await ama({ method: 'POST', path: '/projects', json: { id: 'p' } })).status, 200);
+  }
+  // Below five eighths of the floor, above half of it: accounts of sign-ups are refused.
+  const environment = { KIPIMO_DISK_FLOOR_BYTES: String(Math.floor(free * 1.75)) };
+  {
+    await using service = await startService({ directory, environment });
+    for (const one of grown) assertRefused(await service.as('ama')(one), 507, { saying: /disk/ });
+    assertDone(await service.as('ama')({ method: 'PUT', path: '/gateways/g/health' }));
+    const admins = { method: 'POST', path: '/gateways', json: { id: 'of-admin' } };
+    assert.equal((await service.as('admin')(admins)).status, 200);
+  }
+  rmSync(directory, { recursive: true });
+});

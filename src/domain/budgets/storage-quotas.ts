@@ -1,4 +1,4 @@
-import { type Actor, isImport } from '../actor.ts';
+import { type Actor, isImport, usernameOf } from '../actor.ts';
 import { DomainError } from '../errors.ts';
 import { guestUsername, type Username } from '../ids.ts';
 import { createGuestShares, type GuestShares } from './guest-shares.ts';
@@ -51,9 +51,11 @@ export interface StorageQuotas {
   setSignUp(username: Username, isSignUp: boolean): void;
   /**
    * The same for what no quota counts or is to refuse: throws when the disk is nearly full for
-   * this actor, or without one for every actor.
+   * this actor, or the owner with this name, or without one for every actor.
    */
-  requireDisk(actor?: Actor): void;
+  requireDisk(who?: Actor | Username): void;
+  /** Whether the disk is nearly full for some. */
+  isDiskLow(): boolean;
   /** Counts what was stored; a negative number gives quota back. */
   add(owner: Username, bytes: number): void;
   /** Counts what a guest stored, beside `add`, for the quota of the guest's address. */
@@ -123,13 +125,16 @@ export function createStorageQuotas(options: StorageRoomOptions): StorageQuotas 
   const isDiskBelow = (floor: number): boolean => (disk.freeBytes() ?? floor) < floor;
 
   /** Refuses guests first, accounts that signed themselves up next, every actor at half of it. */
-  function floorPartOf(actor?: Actor): number {
-    if (actor?.kind === 'guest') return 1;
-    return actor?.kind === 'user' && isSignUp(actor.username) ? 5 / 8 : 1 / 2;
+  function floorPartOf(who?: Actor | Username): number {
+    if (who === undefined || (typeof who !== 'string' && who.kind === 'admin')) return 1 / 2;
+    const owner = typeof who === 'string' ? who : usernameOf(who);
+    return owner === guestUsername ? 1 : isSignUp(owner) ? 5 / 8 : 1 / 2;
   }
 
-  function requireDisk(actor?: Actor): void {
-    if (!isDiskBelow(diskFloorBytes) || !isDiskBelow(diskFloorBytes * floorPartOf(actor))) return;
+  const isDiskLow = (): boolean => isDiskBelow(diskFloorBytes);
+
+  function requireDisk(who?: Actor | Username): void {
+    if (!isDiskLow() || !isDiskBelow(diskFloorBytes * floorPartOf(who))) return;
     refuse(
       'the disk is nearly full: what is stored stays readable; an administrator must make room ' +
         '(KIPIMO_DISK_FLOOR_BYTES)',
@@ -192,6 +197,7 @@ export function createStorageQuotas(options: StorageRoomOptions): StorageQuotas 
       signUps += isOne ? usedBy(username) : -usedBy(username);
     },
     requireDisk,
+    isDiskLow,
     add(owner, bytes) {
       const key = owner.toLowerCase();
       const before = usedBy(owner);

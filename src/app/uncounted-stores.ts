@@ -1,0 +1,57 @@
+import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
+import type { UserId, Username } from '../domain/ids.ts';
+import type { ServiceStorage } from './service-parts.ts';
+
+/** Stores of what no quota counts: on a disk that is nearly full nothing grows in them. */
+export function uncountedStores(storage: ServiceStorage, room: StorageQuotas) {
+  const { users, gateways, projects, notifications, socials, groups } = storage;
+  const { invitations, credentials, grants } = storage;
+  const ifRoom =
+    <Given extends readonly unknown[], Outcome>(
+      write: (...given: Given) => Promise<Outcome>,
+      ownerOf: (...given: Given) => Promise<Username | undefined>,
+    ) =>
+    async (...given: Given): Promise<Outcome> => {
+      if (room.isDiskLow()) room.requireDisk(await ownerOf(...given));
+      return write(...given);
+    };
+  const nameOf = async (id: UserId) => (await users.find(id))?.username;
+  const ownerIn =
+    <Id>(store: { find(id: Id): Promise<{ readonly owner: Username } | undefined> }) =>
+    async (id: Id) =>
+      (await store.find(id))?.owner;
+  const heartbeat = ifRoom(gateways.heartbeat, ownerIn(gateways));
+  return {
+    gateways: {
+      ...gateways,
+      insert: ifRoom(gateways.insert, async ({ owner }) => owner),
+      // A sign of life without a status takes nothing.
+      heartbeat: (...beat: Parameters<typeof heartbeat>) =>
+        beat[1].status === undefined ? gateways.heartbeat(...beat) : heartbeat(...beat),
+    },
+    projects: {
+      ...projects,
+      insert: ifRoom(projects.insert, async ({ owner }) => owner),
+      update: ifRoom(projects.update, ownerIn(projects)),
+    },
+    notifications: {
+      ...notifications,
+      insert: ifRoom(notifications.insert, async ({ owner }) => owner),
+    },
+    socials: { ...socials, insert: ifRoom(socials.insert, async ([first]) => first?.sender) },
+    groups: {
+      ...groups,
+      insert: ifRoom(groups.insert, async ({ owner }) => owner),
+      changeMembers: ifRoom(groups.changeMembers, ownerIn(groups)),
+    },
+    grants: { ...grants, put: ifRoom(grants.put, async () => undefined) },
+    invitations: {
+      ...invitations,
+      insert: ifRoom(invitations.insert, ({ giver }) => nameOf(giver)),
+    },
+    credentials: {
+      ...credentials,
+      insertKey: ifRoom(credentials.insertKey, ({ userId }) => nameOf(userId)),
+    },
+  };
+}
