@@ -18,14 +18,15 @@ import {
 } from './timeseries/series.ts';
 
 const listLastValues = `
-  select device_id, sensor_id, timestamp, received_at, value
-  from sensors join last_values using (series)
+  select series, device_id, sensor_id, timestamp, received_at, value
+  from sensors left join last_values using (series)
   where device_id in (select value from json_each(?))`;
 
 const listBriefValues = listLastValues.replace(', value', `, ${briefValue}`);
 const findLastValue = 'select timestamp, received_at, value from last_values where series = ?';
 
 type LastValueRow<Value> = readonly [
+  series: number,
   deviceId: DeviceId,
   sensorId: SensorId,
   timestamp: number | null,
@@ -37,7 +38,7 @@ type LastValueRow<Value> = readonly [
 export function createLastValues(options: {
   readonly reader: DatabaseSync;
   readonly table: SeriesTable;
-  readonly memtable: Pick<Memtable, 'newestReceived'>;
+  readonly memtable: Pick<Memtable, 'newestReceived' | 'live'>;
   readonly limits: DatapointLimits;
   readonly damaged: DamagedRows;
 }) {
@@ -58,9 +59,12 @@ export function createLastValues(options: {
       table.makeWhole(unknown);
     } else {
       const rows = briefValuesOf.all(JSON.stringify(unknown)) as unknown as LastValueRow<
-        string | Uint8Array
+        string | Uint8Array | null
       >[];
-      for (const [deviceId, sensorId, timestamp, receivedAt, value] of rows) {
+      for (const [series, deviceId, sensorId, timestamp, receivedAt, value] of rows) {
+        if (memtable.live.isPackedBefore(series, Number.POSITIVE_INFINITY))
+          table.resolveNumber(series);
+        if (value === null) continue;
         const read = () => briefValueOf(value, timestamp, receivedAt);
         const last = damaged.read('last_values', `${deviceId} ${sensorId}`, read);
         if (last !== undefined) put(values, deviceId, sensorId, last);
@@ -104,6 +108,7 @@ export function createLastValues(options: {
     // The log has the last of all, but where it was emptied.
     const last = memtable.newestReceived();
     if (last !== undefined && last <= atMost) return last;
+    for (const number of memtable.live.packed()) table.resolveNumber(number);
     let newest = newestInRows.first(atMost)?.newest ?? undefined;
     for (const { frozen, memtableEntry } of table.all()) {
       for (const entry of [frozen, memtableEntry]) {

@@ -15,9 +15,8 @@ import { retentionTables } from '../own-tables.ts';
 import { forSqlite } from '../session.ts';
 import { createChunkReader } from '../timeseries/chunk-reader.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
-import { replayLog } from '../timeseries/datapoint-replay.ts';
-import { createMemtable } from '../timeseries/memtable.ts';
-import { createSeriesTable, unflushedOf } from '../timeseries/series.ts';
+import { createMemory, replayLog } from '../timeseries/datapoint-replay.ts';
+import { unflushedOf } from '../timeseries/series.ts';
 
 const pageOfSensors = retainedSensors(retentionTables, 'true');
 const countDays = 'select count(*) as days from hourly_summaries where series = ? and day < ?';
@@ -68,8 +67,7 @@ export function readLogged(
   database: DatabaseSync,
 ): (sensor: SensorRef, flushed: number) => Columns {
   const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
-  const table = createSeriesTable(database, datapointLimits, damaged);
-  const memtable = createMemtable(datapointLimits);
+  const { table, memtable } = createMemory(database, datapointLimits, damaged);
   inSnapshot(database, () => replayLog({ reader: database, table, memtable, damaged }));
   return (sensor, flushed) => {
     const series = table.resolve(sensor);
