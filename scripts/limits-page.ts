@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { channelLimits } from '../src/channels/limits.ts';
 import type { BudgetRule } from '../src/domain/budgets/budget.ts';
 import { budgetTable } from '../src/domain/budgets/budget-table.ts';
 import { retentionLimits } from '../src/domain/datapoints/retention/retention.ts';
 import { limits } from '../src/domain/limits.ts';
+import { evaluationLimits } from '../src/domain/notifications/evaluation-limits.ts';
 import { invitationLimits } from '../src/domain/sharing/invitations.ts';
+import { endpointLimits } from '../src/http/compatible/endpoint-limits.ts';
 import { requestLimits } from '../src/http/request-limits.ts';
 import { csvLimits } from '../src/lib/csv-reader.ts';
 import { mqttLimits } from '../src/mqtt/limits.ts';
@@ -13,12 +16,6 @@ const root = resolve(import.meta.dirname, '..');
 
 /** docs/limits.md: the budgets, and every other limit with the comment beside it. */
 export async function limitsPage(): Promise<string> {
-  const general = await table('src/domain/limits.ts', limits);
-  const ofRetention = await table('src/domain/datapoints/retention/retention.ts', retentionLimits);
-  const ofInvitations = await table('src/domain/sharing/invitations.ts', invitationLimits);
-  const ofRequests = await table('src/http/request-limits.ts', requestLimits);
-  const ofCsv = await table('src/lib/csv-reader.ts', csvLimits);
-  const ofMqtt = await table('src/mqtt/limits.ts', mqttLimits);
   const budgets = Object.entries<BudgetRule>(budgetTable).map(
     ([name, rule]) =>
       `| \`${name}\` | ${rule.what} | ${amount(rule.total, rule)} | ` +
@@ -29,7 +26,7 @@ export async function limitsPage(): Promise<string> {
     '# Limits',
     '',
     '<!-- Generated from src/domain/budgets/budget-table.ts and the limits of src/domain, ' +
-      'src/http and src/mqtt by "npm run docs"; edit those files, not this one. -->',
+      'src/http, src/mqtt and src/channels by "npm run docs"; edit those files, not this one. -->',
     '',
     'What strangers share has an end, and nobody can use it up for others. A **budget** is room',
     'for the whole service, with a share for each account (with all its keys), for the guests at',
@@ -53,30 +50,28 @@ export async function limitsPage(): Promise<string> {
     'Limits of one thing: a text, a request, a list. Names end with the unit: `Bytes`, `Ms`',
     '(milliseconds), `Seconds`, `Characters`; others are numbers of things.',
     '',
-    ...general,
-    '',
-    '## Heads of requests',
-    '',
-    ...ofRequests,
-    '',
-    '## CSV',
-    '',
-    ...ofCsv,
-    '',
-    '## Retention',
-    '',
-    ...ofRetention,
-    '',
-    '## Invitations',
-    '',
-    ...ofInvitations,
-    '',
-    '## MQTT',
-    '',
-    ...ofMqtt,
+    ...(await table('src/domain/limits.ts', limits)),
+    ...(await Promise.all(tables.map(section))).flat(),
     '',
   ].join('\n');
 }
+
+/** Further tables, each with its title, its file, and what that says. */
+const tables = [
+  ['Heads of requests', 'src/http/request-limits.ts', requestLimits],
+  ['Endpoints for protocols of others', 'src/http/compatible/endpoint-limits.ts', endpointLimits],
+  ['CSV', 'src/lib/csv-reader.ts', csvLimits],
+  ['Retention', 'src/domain/datapoints/retention/retention.ts', retentionLimits],
+  ['Evaluations of rules', 'src/domain/notifications/evaluation-limits.ts', evaluationLimits],
+  ['Invitations', 'src/domain/sharing/invitations.ts', invitationLimits],
+  ['Channels', 'src/channels/limits.ts', channelLimits],
+  ['MQTT', 'src/mqtt/limits.ts', mqttLimits],
+] as const;
+
+const section = async ([title, file, values]: (typeof tables)[number]) => [
+  ...['', `## ${title}`, ''],
+  ...(await table(file, values)),
+];
 
 /** The lines of a table: each limit of a file with the comment that stands above it. */
 async function table(

@@ -35,6 +35,8 @@ export const mqttLimits = {
   receivedIdsMax: 4_096,
   /** QoS 1 and 2 messages on their way to one client. */
   inFlightMax: 256,
+  /** Of one packet: more are an attack on the receivers. */
+  userPropertiesMax: 1_000,
   topicAliasesMax: 10,
   /** The queue of one session, with the messages in flight. */
   queuedMessagesMax: 1_000,

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { mqttLimits } from '../limits.ts';
 import { malformed, ProtocolError, protocolError, reason } from './packet.ts';
 
 /** Where properties occur: each place has its own list of allowed ones [MQTT5 2.2.2.2]. */
@@ -100,9 +101,6 @@ interface Properties {
 /** Nothing was said. */
 export const noProperties: Properties = Object.freeze({});
 
-/** The first user properties are free; more than these is an attack on the receivers. */
-const userPropertiesMax = 1_000;
-
 /** Reads the properties that start at the reader's place, with their length in front. */
 export function readProperties(reader: ByteReader, where: number): Properties {
   const length = reader.variableInteger();
@@ -131,7 +129,7 @@ export function readProperties(reader: ByteReader, where: number): Properties {
     if (rule.isForwarded === true) forwarded.push(reader.bytes.subarray(start, inner.offset));
   }
   reader.offset = end;
-  if (pairs > userPropertiesMax) {
+  if (pairs > mqttLimits.userPropertiesMax) {
     throw new ProtocolError(reason.quotaExceeded, 'there are too many user properties');
   }
   if ((seen & (1n << 22n)) !== 0n && found.authenticationMethod === undefined) {
