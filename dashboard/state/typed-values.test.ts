@@ -175,6 +175,21 @@ test('a guest types beside what waits for a login that has ended', async () => {
   assert.deepEqual(waitingValues.peek(), []);
 });
 
+test('values that a page of before kept are sent', async () => {
+  await end();
+  const values = [{ ...ofGuest, json: '8' }];
+  kept.set('kipimo.typed', JSON.stringify({ username: 'ama', values }));
+  pushes.length = 0;
+  await api.logIn('ama', 'x');
+  await sendTyped({ ...ofGuest, json: '9' });
+  await sendWaiting();
+  await settle();
+  assert.ok(
+    pushes.some(({ body }) => JSON.parse(body).value === 8),
+    JSON.stringify(pushes),
+  );
+});
+
 /** A page that loads now: modules of its own, on the same storage. */
 async function openTab(name: string) {
   const { sendTyped, waitingValues } = await import(`./typed-values.ts?${name}`);

@@ -134,10 +134,18 @@ function ownOf(kept: readonly Kept[], whose: string): readonly Kept[] {
   return kept.filter(({ user }) => user === whose);
 }
 
+/** As pages of before kept them, all of one user. */
+interface KeptBefore {
+  readonly username: string;
+  readonly values: readonly TypedValue[];
+}
+
 function readKept(): readonly Kept[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
-    return Array.isArray(kept) ? (kept as readonly Kept[]) : [];
+    if (Array.isArray(kept)) return kept as readonly Kept[];
+    const { username: user, values } = kept as KeptBefore;
+    return values.map((value) => ({ ...value, user }));
   } catch {
     return [];
   }

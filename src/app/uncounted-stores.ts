@@ -10,9 +10,11 @@ export function uncountedStores(storage: ServiceStorage, room: StorageQuotas) {
     <Given extends readonly unknown[], Outcome>(
       write: (...given: Given) => Promise<Outcome>,
       ownerOf: (...given: Given) => Promise<Username | undefined>,
+      /** Whether it takes more than was there: rights may always be taken away. */
+      grows: (...given: Given) => Promise<boolean> = async () => true,
     ) =>
     async (...given: Given): Promise<Outcome> => {
-      if (room.isDiskLow()) room.requireDisk(await ownerOf(...given));
+      if (room.isDiskLow() && (await grows(...given))) room.requireDisk(await ownerOf(...given));
       return write(...given);
     };
   const nameOf = async (id: UserId) => (await users.find(id))?.username;
@@ -32,7 +34,12 @@ export function uncountedStores(storage: ServiceStorage, room: StorageQuotas) {
     projects: {
       ...projects,
       insert: ifRoom(projects.insert, async ({ owner }) => owner),
-      update: ifRoom(projects.update, ownerIn(projects)),
+      update: ifRoom(projects.update, ownerIn(projects), async (id, changes) => {
+        const before = await projects.find(id);
+        return (
+          JSON.stringify({ ...before, ...changes }).length > JSON.stringify(before ?? {}).length
+        );
+      }),
     },
     notifications: {
       ...notifications,
@@ -42,9 +49,27 @@ export function uncountedStores(storage: ServiceStorage, room: StorageQuotas) {
     groups: {
       ...groups,
       insert: ifRoom(groups.insert, async ({ owner }) => owner),
-      changeMembers: ifRoom(groups.changeMembers, ownerIn(groups)),
+      changeMembers: ifRoom(
+        groups.changeMembers,
+        ownerIn(groups),
+        async (_, change) => change.in.length > 0,
+      ),
     },
-    grants: { ...grants, put: ifRoom(grants.put, async () => undefined) },
+    grants: {
+      ...grants,
+      put: ifRoom(
+        grants.put,
+        async () => undefined,
+        async ({ kind, resource, username }) =>
+          (await grants.find(kind, resource, username)).length === 0,
+      ),
+      putForGroup: ifRoom(
+        grants.putForGroup,
+        async () => undefined,
+        async ({ kind, resource, groupId }) =>
+          !(await grants.listGroupsOn(kind, resource)).some((one) => one.groupId === groupId),
+      ),
+    },
     invitations: {
       ...invitations,
       insert: ifRoom(invitations.insert, ({ giver }) => nameOf(giver)),

@@ -279,3 +279,44 @@ test('connections that come at once are begun and refused some at a time', async
   assert.equal(refused, 30);
   assert.ok(most <= 12, `${most} in one turn`);
 });
+
+test('heads that become whole after the takeover begin some at a time', async (t) => {
+  let begun = 0;
+  const server = createServer((_request, answer) => {
+    begun += 1;
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 2);
+    answer.writeHead(204).end();
+  });
+  const { node, dial } = await openPort(t, server);
+  const connections: Socket[] = [];
+  for (let count = 0; count < 30; count += 1) connections.push((await dial()).connection);
+  for (const connection of connections) {
+    node.takeOver(connection, Buffer.from(get.slice(0, 20)), false);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const connection of connections) connection.emit('data', Buffer.from(get.slice(20)));
+  assert.ok(begun < 15, `${begun} began in one turn`);
+});
+
+test('the end of a client that comes while its takeover waits is noticed', async (t) => {
+  const server = createServer((_request, answer) => {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 10);
+    answer.writeHead(204).end();
+  });
+  const { node, dial } = await openPort(t, server);
+  const dials: Awaited<ReturnType<typeof dial>>[] = [];
+  for (let count = 0; count < 20; count += 1) dials.push(await dial());
+  const closed = dials.map(({ client, connection }) => {
+    connection.pause();
+    node.takeOver(connection, Buffer.from(get), false);
+    client.resume().end();
+    return once(client, 'close');
+  });
+  await Promise.race([
+    Promise.all(closed),
+    new Promise((_, reject) => setTimeout(() => reject(new Error('half closed')), 5_000).unref()),
+  ]);
+});

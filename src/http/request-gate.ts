@@ -373,8 +373,15 @@ export function createNodeHttp(
   }, checkMs);
   sweep.unref();
   return {
-    takeOver: (socket, bytes, hasEnded) =>
+    takeOver(socket, bytes, hasEnded) {
+      let isAtEnd = hasEnded;
+      const noteEnd = (): void => {
+        isAtEnd = true;
+      };
+      // Said to nobody else until the gate is there.
+      socket.once('end', noteEnd);
       turns.begin(payerOfSocket(socket), () => {
+        socket.off('end', noteEnd);
         if (socket.destroyed) return;
         const gate = new RequestGate(parts, socket, () => {
           for (const listener of listeners) Reflect.apply(listener, server, [socket]);
@@ -382,8 +389,10 @@ export function createNodeHttp(
         // Node resumes no connection itself: as far as it knows, it was never paused.
         socket.resume();
         gate.receive(bytes);
-        if (hasEnded) gate.end();
-      }),
+        gate.pipeline.turnIsOver();
+        if (isAtEnd) gate.end();
+      });
+    },
     refuse,
     close() {
       clearInterval(sweep);

@@ -87,6 +87,11 @@ export class Pipeline {
     this.#hasItsTurn = false;
   }
 
+  /** The slice in which its connection was taken over has ended. */
+  turnIsOver(): void {
+    this.#hasItsTurn = false;
+  }
+
   add(answer: ServerResponse, onLeft: () => void): void {
     this.answer = answer;
     answer.once('close', () => {

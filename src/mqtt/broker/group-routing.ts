@@ -196,13 +196,17 @@ export function createGroupRouting(options: {
 const isOver = ({ link, expiresAt }: Session, { now }: Delivery): boolean =>
   link === undefined && expiresAt <= now;
 
-/** Members of the group in the order they are asked, connected ones first; not too many. */
+/**
+ * Members of the group in the order they are asked, connected ones first; not too many. Those whose
+ * session has ended are members until their subscriptions are forgotten.
+ */
 function* inTurn({ members, turn }: SharedTarget): Generator<Target, undefined> {
   let left: number = mqttLimits.groupMembersAskedMax;
   for (const isThere of [true, false]) {
     for (let at = 0; at < members.length; at += 1) {
       const member = members[(turn.next + at) % members.length];
-      if (member === undefined || (member.session.link !== undefined) !== isThere) continue;
+      if (member === undefined || member.session.isEnded) continue;
+      if ((member.session.link !== undefined) !== isThere) continue;
       if (left === 0) return;
       left -= 1;
       yield member;
