@@ -73,7 +73,7 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [
       patch(
         'src/app/uncounted-stores.ts',
-        '      if (room.isDiskLow()) room.requireDisk(await ownerOf(...given));\n',
+        '    if (isMore) room.requireDisk(await ownerOf(...given));\n',
         '',
       ),
     ],

@@ -6,30 +6,22 @@ import type { ServiceStorage } from './service-parts.ts';
 export function uncountedStores(storage: ServiceStorage, room: StorageQuotas) {
   const { users, gateways, projects, notifications, socials, groups } = storage;
   const { invitations, credentials, grants } = storage;
-  const ifRoom =
-    <Given extends readonly unknown[], Outcome>(
-      write: (...given: Given) => Promise<Outcome>,
-      ownerOf: (...given: Given) => Promise<Username | undefined>,
-      /** Whether it takes more than was there: rights may always be taken away. */
-      grows: (...given: Given) => Promise<boolean> = async () => true,
-    ) =>
-    async (...given: Given): Promise<Outcome> => {
-      if (room.isDiskLow() && (await grows(...given))) room.requireDisk(await ownerOf(...given));
-      return write(...given);
-    };
+  const ifRoom = writesIfRoom(room);
   const nameOf = async (id: UserId) => (await users.find(id))?.username;
   const ownerIn =
     <Id>(store: { find(id: Id): Promise<{ readonly owner: Username } | undefined> }) =>
     async (id: Id) =>
       (await store.find(id))?.owner;
-  const heartbeat = ifRoom(gateways.heartbeat, ownerIn(gateways));
   return {
     gateways: {
       ...gateways,
       insert: ifRoom(gateways.insert, async ({ owner }) => owner),
-      // A sign of life without a status takes nothing.
-      heartbeat: (...beat: Parameters<typeof heartbeat>) =>
-        beat[1].status === undefined ? gateways.heartbeat(...beat) : heartbeat(...beat),
+      heartbeat: ifRoom(
+        gateways.heartbeat,
+        ownerIn(gateways),
+        // A sign of life without a status takes nothing.
+        async (_, { status }) => status !== undefined,
+      ),
     },
     projects: {
       ...projects,
@@ -80,3 +72,18 @@ export function uncountedStores(storage: ServiceStorage, room: StorageQuotas) {
     },
   };
 }
+
+/** Refuses what grows on a disk that is nearly full; rights may always be taken away. */
+const writesIfRoom =
+  (room: StorageQuotas) =>
+  <Given extends readonly unknown[], Outcome>(
+    write: (...given: Given) => Promise<Outcome>,
+    ownerOf: (...given: Given) => Promise<Username | undefined>,
+    /** Whether it takes more than was there. */
+    grows: (...given: Given) => Promise<boolean> = async () => true,
+  ) =>
+  async (...given: Given): Promise<Outcome> => {
+    const isMore = room.isDiskLow() && (await grows(...given));
+    if (isMore) room.requireDisk(await ownerOf(...given));
+    return write(...given);
+  };

@@ -373,15 +373,8 @@ export function createNodeHttp(
   }, checkMs);
   sweep.unref();
   return {
-    takeOver(socket, bytes, hasEnded) {
-      let isAtEnd = hasEnded;
-      const noteEnd = (): void => {
-        isAtEnd = true;
-      };
-      // Said to nobody else until the gate is there.
-      socket.once('end', noteEnd);
+    takeOver: (socket, bytes, hasEnded) =>
       turns.begin(payerOfSocket(socket), () => {
-        socket.off('end', noteEnd);
         if (socket.destroyed) return;
         const gate = new RequestGate(parts, socket, () => {
           for (const listener of listeners) Reflect.apply(listener, server, [socket]);
@@ -390,9 +383,9 @@ export function createNodeHttp(
         socket.resume();
         gate.receive(bytes);
         gate.pipeline.turnIsOver();
-        if (isAtEnd) gate.end();
-      });
-    },
+        // Its end may have come while it waited.
+        if (hasEnded || socket.readableEnded) gate.end();
+      }),
     refuse,
     close() {
       clearInterval(sweep);
