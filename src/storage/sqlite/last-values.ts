@@ -18,15 +18,14 @@ import {
 } from './timeseries/series.ts';
 
 const listLastValues = `
-  select series, device_id, sensor_id, timestamp, received_at, value
-  from sensors left join last_values using (series)
+  select device_id, sensor_id, timestamp, received_at, value
+  from sensors join last_values using (series)
   where device_id in (select value from json_each(?))`;
 
 const listBriefValues = listLastValues.replace(', value', `, ${briefValue}`);
 const findLastValue = 'select timestamp, received_at, value from last_values where series = ?';
 
 type LastValueRow<Value> = readonly [
-  series: number,
   deviceId: DeviceId,
   sensorId: SensorId,
   timestamp: number | null,
@@ -38,7 +37,7 @@ type LastValueRow<Value> = readonly [
 export function createLastValues(options: {
   readonly reader: DatabaseSync;
   readonly table: SeriesTable;
-  readonly memtable: Pick<Memtable, 'newestReceived' | 'live'>;
+  readonly memtable: Pick<Memtable, 'newestReceived'>;
   readonly limits: DatapointLimits;
   readonly damaged: DamagedRows;
 }) {
@@ -59,12 +58,9 @@ export function createLastValues(options: {
       table.makeWhole(unknown);
     } else {
       const rows = briefValuesOf.all(JSON.stringify(unknown)) as unknown as LastValueRow<
-        string | Uint8Array | null
+        string | Uint8Array
       >[];
-      for (const [series, deviceId, sensorId, timestamp, receivedAt, value] of rows) {
-        if (memtable.live.isPackedBefore(series, Number.POSITIVE_INFINITY))
-          table.resolveNumber(series);
-        if (value === null) continue;
+      for (const [deviceId, sensorId, timestamp, receivedAt, value] of rows) {
         const read = () => briefValueOf(value, timestamp, receivedAt);
         const last = damaged.read('last_values', `${deviceId} ${sensorId}`, read);
         if (last !== undefined) put(values, deviceId, sensorId, last);
@@ -108,7 +104,6 @@ export function createLastValues(options: {
     // The log has the last of all, but where it was emptied.
     const last = memtable.newestReceived();
     if (last !== undefined && last <= atMost) return last;
-    for (const number of memtable.live.packed()) table.resolveNumber(number);
     let newest = newestInRows.first(atMost)?.newest ?? undefined;
     for (const { frozen, memtableEntry } of table.all()) {
       for (const entry of [frozen, memtableEntry]) {

@@ -5,7 +5,6 @@ import {
   aDevice,
   aSensor,
   aUser,
-  deviceId,
   noon,
   username,
 } from '../../../test/contract/storage/builders.ts';
@@ -73,23 +72,4 @@ test('a start goes through no table of what all have', async (t) => {
     plans.filter((plan) => scans.test(plan)),
     [],
   );
-});
-
-test('a start asks for no sensor of the log by itself, and lists show what it holds', async (t) => {
-  const counts: number[] = [];
-  for (const sensors of [3, 60]) {
-    const directory = temporaryDirectory(t);
-    await filled(directory, sensors, 'log');
-    let count = 0;
-    for (const times of (await statementsOfStart(directory)).values()) count += times;
-    counts.push(count);
-    const storage = await openSqlite({ directory, log: silentLog });
-    const ids = Array.from({ length: sensors }, (_, n) => deviceId(`d${n}`));
-    assert.equal((await storage.datapoints.briefLastValues(ids)).size, sensors);
-    for (const id of ids) {
-      assert.equal((await storage.datapoints.lastValue(sensor(id, 's')))?.value, 1);
-    }
-    await storage.close();
-  }
-  assert.equal(counts[0], counts[1]);
 });

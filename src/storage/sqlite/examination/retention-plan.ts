@@ -15,8 +15,9 @@ import { retentionTables } from '../own-tables.ts';
 import { forSqlite } from '../session.ts';
 import { createChunkReader } from '../timeseries/chunk-reader.ts';
 import { datapointLimits } from '../timeseries/datapoint-limits.ts';
-import { createMemory, replayLog } from '../timeseries/datapoint-replay.ts';
-import { unflushedOf } from '../timeseries/series.ts';
+import { replayLog } from '../timeseries/datapoint-replay.ts';
+import { createMemtable } from '../timeseries/memtable.ts';
+import { createSeriesTable, unflushedOf } from '../timeseries/series.ts';
 
 const pageOfSensors = retainedSensors(retentionTables, 'true');
 const countDays = 'select count(*) as days from hourly_summaries where series = ? and day < ?';
@@ -67,7 +68,8 @@ export function readLogged(
   database: DatabaseSync,
 ): (sensor: SensorRef, flushed: number) => Columns {
   const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
-  const { table, memtable } = createMemory(database, datapointLimits, damaged);
+  const table = createSeriesTable(database, datapointLimits, damaged);
+  const memtable = createMemtable(datapointLimits);
   inSnapshot(database, () => replayLog({ reader: database, table, memtable, damaged }));
   return (sensor, flushed) => {
     const series = table.resolve(sensor);

@@ -30,13 +30,19 @@ import { asRefusal, readSafely } from '../session.ts';
 import type { Writer } from '../writer.ts';
 import { createChunkReader } from './chunk-reader.ts';
 import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
-import { createMemory, replayLog } from './datapoint-replay.ts';
+import { replayLog } from './datapoint-replay.ts';
 import { createFlusher, type Flusher, type FlusherOptions } from './flusher.ts';
 import { createHourReader, type HourReader } from './hour-reader.ts';
-import type { Memtable } from './memtable.ts';
+import { createMemtable, type Memtable } from './memtable.ts';
 import { timeAt } from './memtable-columns.ts';
 import { clearStaged, createPendingBatch, type Staging } from './pending-batch.ts';
-import { moveLast, type Series, type SeriesTable, unflushedOf } from './series.ts';
+import {
+  createSeriesTable,
+  moveLast,
+  type Series,
+  type SeriesTable,
+  unflushedOf,
+} from './series.ts';
 
 const selectReceived = `
   select 1 as found from mqtt_received join mqtt_sessions using (session)
@@ -81,9 +87,10 @@ export interface SqliteDatapointsOptions {
  */
 export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDatapoints {
   const { reader, writer, log, damaged, limits = datapointLimits } = options;
-  const { table, memtable } = createMemory(reader, limits, damaged);
+  const table = createSeriesTable(reader, limits, damaged);
   const chunks = createChunkReader(reader, limits, log);
   const hours = createHourReader(reader);
+  const memtable = createMemtable(limits);
   const flusher = createFlusher({ memtable, limits, log, carryOut: carryOutBy(writer) });
   const stage = createPendingBatch(table, chunks, createKeptIds(reader));
   const lasts = createLastValues({ reader, table, memtable, limits, damaged });
@@ -170,10 +177,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       if (unreadable.length > 0) await writer.call('setAsideLogRows', unreadable);
       flusher.poke();
     },
-    unflushedWeight(deviceId, sensorId) {
-      if (!table.isWhole(deviceId)) table.makeWhole([deviceId]);
-      return weightOutside(table.residents(deviceId), sensorId);
-    },
+    unflushedWeight: (deviceId, sensorId) => weightOutside(table.residents(deviceId), sensorId),
     unflushedByOwner: createWeighing(reader, memtable),
     ...createOldTaking({ table, memtable, flusher, hours, writer, limits, log }),
     forget(deviceId, sensorId) {
@@ -248,8 +252,8 @@ function createOldTaking(parts: {
         return 'put';
       },
     },
-    oldestUnflushed(sensor) {
-      const series = table.resolve(sensor);
+    oldestUnflushed({ deviceId, sensorId }) {
+      const series = [...table.residents(deviceId)].find((one) => one.sensorId === sensorId);
       return series === undefined ? Number.POSITIVE_INFINITY : oldestOf(series);
     },
   };
@@ -261,11 +265,11 @@ const ownersOf = `
     cross join devices on devices.id = device_id`;
 
 /** Sums up the weights of datapoints not in chunks by owner, with one statement for all. */
-function createWeighing(reader: DatabaseSync, memtable: Pick<Memtable, 'live'>) {
+function createWeighing(reader: DatabaseSync, memtable: Pick<Memtable, 'weights'>) {
   const find = reader.prepare(ownersOf);
   find.setReturnArrays(true);
   return (): ReadonlyMap<Username, number> => {
-    const weights = memtable.live.weights();
+    const weights = memtable.weights();
     const byOwner = new Map<Username, number>();
     const rows = find.iterate(JSON.stringify([...weights.keys()]));
     for (const [series, owner] of rows as unknown as Iterable<readonly [number, Username]>) {

@@ -72,10 +72,9 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
   }
 
   async function takeStep(): Promise<void> {
-    let picked: readonly Series[] = [];
+    const picked = memtable.freezeDue();
+    const trimThrough = memtable.doneThrough();
     try {
-      picked = memtable.freezeDue();
-      const trimThrough = memtable.doneThrough();
       const report = await carryOut(orderFor(picked, trimThrough, limits));
       for (const series of picked) memtable.settle(series);
       if (report.trimmed < limits.trimRowsPerStep) trimmedThrough = trimThrough;

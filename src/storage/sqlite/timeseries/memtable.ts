@@ -1,13 +1,5 @@
-import {
-  type ColumnBatch,
-  lastRowAmong,
-  sliceBatch,
-  weightOfBatch,
-} from '../../../domain/datapoints/column-batch.ts';
-import type { LoggedPush } from '../../chunks/datapoint-log.ts';
-import type { DamagedRows } from '../../faults.ts';
+import { type ColumnBatch, weightOfBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { LiveSeries } from './live-series.ts';
 import {
   appendRows,
   bytesOfRows,
@@ -16,16 +8,7 @@ import {
   splitRows,
   timeAt,
 } from './memtable-columns.ts';
-import type { PackedPush } from './packed-pushes.ts';
-import {
-  emptyMemtableEntry,
-  hasLast,
-  type MemtableEntry,
-  moveLast,
-  nextSequenceNumber,
-  type Series,
-  settleLast,
-} from './series.ts';
+import { emptyMemtableEntry, type MemtableEntry, type Series, settleLast } from './series.ts';
 
 /** All datapoints outside chunks, and which of them should go there next. */
 export interface Memtable {
@@ -33,14 +16,14 @@ export interface Memtable {
   readonly bytes: number;
   /** When the last datapoint of the log was received; undefined: it has none. */
   newestReceived(): number | undefined;
-  /** The series that have any, but for those all of whose datapoints are on their way. */
-  readonly live: LiveSeries;
-  /** Adds a push that the log row `row` holds; its series is not looked for. */
-  pack(push: LoggedPush, row: number): void;
-  /** Gives a series that was made just now the pushes that were packed. */
-  unpack(series: Series): void;
+  /** Adds datapoints that the log row `row` made durable. */
+  add(series: Series, batch: ColumnBatch, row: number): void;
   /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
   keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
+  /** Counts datapoints that a replayed row holds although they are in chunks. */
+  passOver(batch: ColumnBatch, row: number): void;
+  /** The weight that series have outside chunks, as it counts towards quotas. */
+  weights(): ReadonlyMap<number, number>;
   /** All of the series is due, however little it is. */
   want(series: Series): void;
   /** Whether freezeDue would find something. */
@@ -60,61 +43,57 @@ export interface Memtable {
   doneThrough(): number;
 }
 
-type Begin = Pick<MemtableEntry, 'firstRow' | 'startedAt'>;
-
 /** A sensor with as much as so many full ones takes long to put in order. */
 const crowdedEntries = 4;
 
-/** No memtable yet. `find` makes the series of a number. */
-export function createMemtable(
-  limits: DatapointLimits,
-  by: { readonly find: (number: number) => Series | undefined; readonly damaged: DamagedRows },
-): Memtable {
-  const live = new LiveSeries();
+/** No memtable yet. */
+export function createMemtable(limits: DatapointLimits): Memtable {
+  // In order of their first row.
+  let live = new Map<number, Series>();
   const full = new Set<Series>();
-  const totals: Totals = {
-    bytes: 0,
-    logged: 0,
-    lastRow: 0,
-    newestReceived: undefined,
-    isResting: false,
-  };
-  const filling = createFilling({ limits, live, full, totals, damaged: by.damaged });
+  let liveBytes = 0;
   let frozenBytes = 0;
+  let logged = 0;
+  let lastRow = 0;
+  let isResting = false;
+  let newestReceived: number | undefined;
 
-  /** The oldest series, made where it is packed; undefined: it was removed, and is dropped. */
-  function makeOldest(number: number): Series | undefined {
-    const series = by.find(number);
-    const packed = live.packedOf(number);
-    if (packed === undefined) return series;
-    totals.bytes -= bytesOfPacked(packed, limits);
-    live.delete(number);
-    return undefined;
+  function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
+    const { memtableEntry } = series;
+    isResting = false;
+    const added = bytesOfRows(batch) + (memtableEntry.count === 0 ? limits.memtableEntryBytes : 0);
+    if (memtableEntry.count === 0) {
+      Object.assign(memtableEntry, { firstRow: row, startedAt: logged, isSorted: true });
+      live.set(series.number, series);
+    }
+    noteOrder(memtableEntry, batch);
+    newestReceived = newestReceipt(newestReceived, batch);
+    memtableEntry.count += batch.count;
+    memtableEntry.weight += weight;
+    memtableEntry.bytes += added;
+    series.sorted = undefined;
+    liveBytes += added;
+    logged += added;
+    lastRow = row;
+    if (memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
   }
+
+  const oldest = (): Series | undefined => live.values().next().value;
 
   /** Bytes that the log keeps: the rest of an entry keeps all its rows, also those done. */
   function loggedBytes(): number {
-    const first = live.oldest();
-    return first === undefined ? 0 : totals.logged - first.head.startedAt;
+    const first = oldest();
+    return first === undefined ? 0 : logged - first.memtableEntry.startedAt;
   }
 
   function isTooMuch(): boolean {
     if (live.size === 0) return false;
-    return (
-      totals.isResting ||
-      totals.bytes > limits.memtableBytesMax ||
-      loggedBytes() > limits.logBytesMax
-    );
+    return isResting || liveBytes > limits.memtableBytesMax || loggedBytes() > limits.logBytesMax;
   }
 
   function nextDue(): Series | undefined {
     for (const series of full) return series;
-    while (isTooMuch()) {
-      const first = live.oldest();
-      const series = first && (first.series ?? makeOldest(first.number));
-      if (series !== undefined && series.memtableEntry.count > 0) return series;
-    }
-    return undefined;
+    return isTooMuch() ? oldest() : undefined;
   }
 
   /** Takes datapoints of at most so many bytes, or one, from the head of the memtableEntry. */
@@ -130,7 +109,7 @@ export function createMemtable(
     if (series.memtableEntry.count === 0) live.delete(series.number);
     series.sorted = undefined;
     if (series.memtableEntry.bytes < limits.memtableEntryBytesMax) full.delete(series);
-    totals.bytes += series.memtableEntry.bytes - entry.bytes;
+    liveBytes += series.memtableEntry.bytes - entry.bytes;
     frozenBytes += series.frozen.bytes;
     return series.frozen.bytes;
   }
@@ -148,42 +127,45 @@ export function createMemtable(
     };
     series.frozen = undefined;
     series.sorted = undefined;
-    live.add(series);
+    live.set(series.number, series);
     if (series.memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
-    totals.bytes += series.memtableEntry.bytes - memtableEntry.bytes;
+    liveBytes += series.memtableEntry.bytes - memtableEntry.bytes;
     frozenBytes -= frozen.bytes;
   }
 
   return {
     get bytes() {
-      return totals.bytes + frozenBytes;
+      return liveBytes + frozenBytes;
     },
-    newestReceived: () => totals.newestReceived,
-    live,
-    ...filling,
+    newestReceived: () => newestReceived,
+    add(series, batch, row) {
+      appendRows(series.memtableEntry.columns, batch, 0, batch.count);
+      keep(series, batch, row, weightOfBatch(batch));
+    },
+    keep,
+    passOver(batch, row) {
+      newestReceived = newestReceipt(newestReceived, batch);
+      logged += bytesOfRows(batch);
+      lastRow = row;
+    },
+    weights: () => new Map([...live].map(([number, one]) => [number, one.memtableEntry.weight])),
     want(series) {
       if (series.memtableEntry.count > 0) full.add(series);
     },
-    isDue: () => full.size > 0 || isTooMuch(),
+    isDue: () => nextDue() !== undefined,
     isUrgent: () =>
-      2 * totals.bytes > limits.memtableBytesMax ||
+      2 * liveBytes > limits.memtableBytesMax ||
       2 * loggedBytes() > limits.logBytesMax ||
       isCrowded(full, limits.memtableEntryBytesMax),
     rest() {
       const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);
-      totals.isResting = Math.max(totals.bytes, loggedBytes()) >= worthwhile;
+      isResting = Math.max(liveBytes, loggedBytes()) >= worthwhile;
     },
     freezeDue() {
       const frozen: Series[] = [];
       let room = limits.flushBytesPerStep;
       while (room > 0 && frozen.length < limits.flushSeriesPerStep) {
-        let series: Series | undefined;
-        try {
-          series = nextDue();
-        } catch (error) {
-          // A series cannot be read: what was frozen goes without it.
-          if (frozen.length === 0) throw error;
-        }
+        const series = nextDue();
         // A memtableEntry longer than one step comes again in the next.
         if (series === undefined || series.frozen !== undefined) break;
         room -= freeze(series, room);
@@ -198,10 +180,10 @@ export function createMemtable(
     },
     restore(picked) {
       for (const series of picked) thaw(series);
-      live.sort();
+      live = byFirstRow(live);
     },
     drop(series) {
-      totals.bytes -= series.memtableEntry.bytes;
+      liveBytes -= series.memtableEntry.bytes;
       frozenBytes -= series.frozen?.bytes ?? 0;
       series.memtableEntry = emptyMemtableEntry();
       series.frozen = undefined;
@@ -210,77 +192,8 @@ export function createMemtable(
       full.delete(series);
     },
     doneThrough() {
-      const first = live.oldest();
-      return first === undefined ? totals.lastRow : first.head.firstRow - 1;
-    },
-  };
-}
-
-/** Figures of all datapoints in the memtable, and of all that the log had. */
-interface Totals {
-  bytes: number;
-  logged: number;
-  lastRow: number;
-  newestReceived: number | undefined;
-  /** Nothing arrived for a while. */
-  isResting: boolean;
-}
-
-/** Adds what arrives, and what the log holds. */
-function createFilling(parts: {
-  readonly limits: DatapointLimits;
-  readonly live: LiveSeries;
-  readonly full: Set<Series>;
-  readonly totals: Totals;
-  readonly damaged: DamagedRows;
-}): Pick<Memtable, 'pack' | 'unpack' | 'keep'> {
-  const { limits, live, full, totals, damaged } = parts;
-
-  /** Counts rows that are in the columns already; answers how many bytes they take. */
-  function grow(series: Series, batch: ColumnBatch, weight: number, begin: Begin): number {
-    const { memtableEntry } = series;
-    const added = bytesOfRows(batch) + (memtableEntry.count === 0 ? limits.memtableEntryBytes : 0);
-    if (memtableEntry.count === 0) {
-      Object.assign(memtableEntry, { ...begin, isSorted: true });
-      live.add(series);
-    }
-    noteOrder(memtableEntry, batch);
-    memtableEntry.count += batch.count;
-    memtableEntry.weight += weight;
-    memtableEntry.bytes += added;
-    series.sorted = undefined;
-    totals.bytes += added;
-    if (memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
-    return added;
-  }
-
-  function unpack(series: Series): void {
-    const packed = live.packedOf(series.number);
-    if (packed === undefined) return;
-    totals.bytes -= bytesOfPacked(packed, limits);
-    for (const { push, row, startedAt } of live.packedOf(series.number) ?? []) {
-      const fresh = freshOf(series, push, damaged);
-      if (fresh !== undefined)
-        grow(series, fresh, weightOfBatch(fresh), { firstRow: row, startedAt });
-    }
-    if (series.memtableEntry.count === 0) live.delete(series.number);
-  }
-
-  return {
-    unpack,
-    pack(push, row) {
-      const isFirst = live.pack({ push, row, startedAt: totals.logged });
-      const added = bytesOfRows(push.batch) + (isFirst ? limits.memtableEntryBytes : 0);
-      totals.newestReceived = newestReceipt(totals.newestReceived, push.batch);
-      totals.bytes += added;
-      totals.logged += added;
-      totals.lastRow = row;
-    },
-    keep(series, batch, row, weight) {
-      totals.isResting = false;
-      totals.newestReceived = newestReceipt(totals.newestReceived, batch);
-      totals.logged += grow(series, batch, weight, { firstRow: row, startedAt: totals.logged });
-      totals.lastRow = row;
+      const first = oldest();
+      return first === undefined ? lastRow : first.memtableEntry.firstRow - 1;
     },
   };
 }
@@ -340,36 +253,9 @@ function newestReceipt(known: number | undefined, { count, received }: ColumnBat
   return newest;
 }
 
-/** Bytes that the packed pushes of a series count. */
-function bytesOfPacked(packed: Iterable<PackedPush>, limits: DatapointLimits): number {
-  let bytes = limits.memtableEntryBytes;
-  for (const { push } of packed) bytes += bytesOfRows(push.batch);
-  return bytes;
-}
-
-/** Adds to a series what a push of the log has beyond its chunks; undefined: nothing. */
-function freshOf(series: Series, push: LoggedPush, damaged: DamagedRows): ColumnBatch | undefined {
-  const missing = push.sequenceNumber - nextSequenceNumber(series);
-  if (missing > 0) {
-    // The missing datapoints were in an unreadable row: those that follow keep their numbers.
-    series.flushed += missing;
-    damaged.note('datapoint_log', `series ${series.number}`, `${missing} datapoints are missing`);
-  }
-  const { batch, last } = push;
-  const known = Math.max(0, -missing);
-  if (known >= batch.count) return undefined;
-  const rest = sliceBatch(batch, known, batch.count);
-  const firstNumber = nextSequenceNumber(series);
-  appendRows(series.memtableEntry.columns, rest, 0, rest.count);
-  for (let at = 0; at < rest.count; at += 1) {
-    const time = rest.times[at] ?? 0;
-    if (rest.timed[at] === 1 && time > series.newestTimestamp) series.newestTimestamp = time;
-  }
-  if (last !== undefined && last >= known) moveLast(series, firstNumber + last - known);
-  // A last value that is in chunks already was written down when it went there; without any, it
-  // was in a row that cannot be read, and the newest of those that are left takes its place.
-  else if (!hasLast(series)) moveLast(series, firstNumber + (lastRowAmong(rest) ?? 0));
-  return rest;
+function byFirstRow(live: ReadonlyMap<number, Series>): Map<number, Series> {
+  const firstRowOf = ([, series]: [number, Series]) => series.memtableEntry.firstRow;
+  return new Map([...live].sort((a, b) => firstRowOf(a) - firstRowOf(b)));
 }
 
 function newestOf({ columns, count }: MemtableEntry): number {

@@ -93,15 +93,11 @@ interface Resident {
   isWhole: boolean;
 }
 
-/**
- * The series in memory: every one with datapoints outside chunks, unless nothing asked for it since
- * the start, and those used lately. Each that is made is given to `onMade` at once.
- */
+/** The series in memory: every one with datapoints outside chunks, and those used lately. */
 export function createSeriesTable(
   reader: DatabaseSync,
   limits: DatapointLimits,
   damaged: DamagedRows,
-  onMade: (series: Series) => void,
 ) {
   const bySensor = reader.prepare(findBySensor);
   const byNumber = reader.prepare(findByNumber);
@@ -126,7 +122,6 @@ export function createSeriesTable(
     if (known?.number === series.number) return known;
     resident.series.set(series.sensorId, series);
     if (known === undefined) count += 1;
-    onMade(series);
     return series;
   }
 
@@ -157,7 +152,7 @@ export function createSeriesTable(
       if (count >= sweepAt) makeRoom();
       return keep(row);
     },
-    /** The same by number. Drops nothing from memory. */
+    /** The same by number. Drops nothing from memory, so that a replay may hold on to many. */
     resolveNumber(number: number): Series | undefined {
       const row = byNumber.get(number) as unknown as SeriesRow | undefined;
       return row === undefined ? undefined : keep(row);
