@@ -1,4 +1,3 @@
-import { turnMs, turnMsMax } from '../../lib/event-loop.ts';
 import type { Transport } from '../broker.ts';
 
 const firstPageBytes = 256;
@@ -6,21 +5,19 @@ const pageBytesMax = 16_384;
 
 export type Flusher = ReturnType<typeof createFlusher>;
 
-/** How long writers are flushed before the event loop has its turn, and at least. */
+/** How long writers are flushed before the event loop has its turn. */
 const flushMs = 3;
-const flushMsMin = 1;
 
 /** Flushes writers that have something to send in a setImmediate: so many as it has time for. */
 export function createFlusher() {
   const writers = new Set<PacketWriter>();
   let isScheduled = false;
   function flush(): void {
-    const beganAt = performance.now();
+    const endsAt = performance.now() + flushMs;
     for (const writer of writers) {
       writers.delete(writer);
       writer.flush();
-      const now = performance.now();
-      if (now - beganAt > (turnMs(now) < turnMsMax ? flushMs : flushMsMin)) break;
+      if (performance.now() > endsAt) break;
     }
     isScheduled = writers.size > 0;
     if (isScheduled) setImmediate(flush);

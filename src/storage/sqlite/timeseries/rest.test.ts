@@ -61,7 +61,7 @@ test('what waits in the log goes to chunks at rest, if it is much', async (conte
   await again.close();
 });
 
-test('of the log a short row says at rest when a datapoint came last, a long one is emptied', async (context) => {
+test('at rest a short newest row of the log stays, a long one is emptied', async (context) => {
   const directory = temporaryDirectory(context);
   const storage = await openSqlite({ directory, log: silentLog, datapointLimits: limits });
   context.after(() => storage.close());
