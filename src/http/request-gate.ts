@@ -21,7 +21,7 @@ interface ArrivalOf {
   readonly stop: () => void;
 }
 
-/** What has begun to arrive at one gate, and counts; the bytes of bodies do where they are read. */
+/** The heads under way at one gate, which count; bytes of bodies count where they are read. */
 export class Arrival {
   readonly #parts: ArrivalParts;
   readonly #of: ArrivalOf;

@@ -88,3 +88,43 @@ for (const what of ['one sensor', 'several sensors']) {
     assert.equal(isWhole, false);
   });
 }
+
+test('a device that was found and goes meanwhile is passed over, one that is named is missed', async () => {
+  let remove: (() => Promise<unknown>) | undefined;
+  await using service = await startService({
+    wrapStorage: (storage) => ({
+      ...storage,
+      datapoints: {
+        ...storage.datapoints,
+        async summarise(...step) {
+          const summary = await storage.datapoints.summarise(...step);
+          const once = remove;
+          remove = undefined;
+          await once?.();
+          return summary;
+        },
+      },
+    }),
+  });
+  const own = service.as('ama');
+  const answers: unknown[] = [];
+  for (const named of ['q=visibility==public', 'device_id=kept,goes']) {
+    for (const id of ['kept', 'goes']) {
+      await own({ method: 'POST', path: '/devices', json: { id, sensors: [{ id: 'level' }] } });
+      const path = `/devices/${id}/sensors/level/value`;
+      const json = { value: 1, timestamp: '2026-01-01T00:00:00Z' };
+      assert.equal((await own({ method: 'POST', path, json })).status, 204);
+    }
+    remove = () => own({ method: 'DELETE', path: '/devices/goes' });
+    const { status, json } = await own({
+      path: `/sensors_data?${named}&aggregate=count&interval=1d`,
+    });
+    const devices = Array.isArray(json) ? json.map((bucket) => bucket.device_id) : [];
+    answers.push([status, devices]);
+    assert.equal(remove, undefined);
+  }
+  assert.deepEqual(answers, [
+    [200, ['kept']],
+    [404, []],
+  ]);
+});

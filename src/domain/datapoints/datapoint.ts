@@ -46,8 +46,8 @@ export const newestWith = ({ said, received }: Newest, datapoint: Datapoint): Ne
 
 /**
  * Whether a datapoint is older than the newest of its sensor: no rule looks at it [contract 15].
- * One that is dated long after its receipt, by a wrong clock or by a stranger on a public device,
- * makes history of those alone that are dated so as well: it would silence alarms until its date.
+ * A datapoint dated long after its receipt, by a wrong clock or a stranger on a public device, makes
+ * history of those alone that are dated so as well: it would silence alarms until its date.
  */
 export function isHistory(datapoint: Datapoint, { said, received }: Newest): boolean {
   const time = orderTime(datapoint);

@@ -35,6 +35,7 @@ import {
   requireViewable,
   type SensorSelection,
   type Source,
+  viewableDevice,
 } from './sensor-selection.ts';
 import { calibratedRun } from './standing.ts';
 import type { Stretches } from './stretches.ts';
@@ -59,6 +60,9 @@ export interface Summaries {
    */
   downsample: Summarise<number, Downsampled>;
 }
+
+/** Devices that were found may go meanwhile: the others are summed up again, so often at most. */
+const triesMax = 3;
 
 type Summarise<How, Summary> = (
   actor: Actor,
@@ -129,18 +133,26 @@ export function createSummaries(options: ReadParts): Summaries {
     work: (on: OpenWork) => Promise<Result>,
   ): Promise<Result & Standing> =>
     longWork.run(actor, async (pace, hold) => {
-      const sources = await open(actor, selection, pace, hold);
-      const bytes = bytesOfSources(sources);
-      const result = await work({ sources, pace, hold: (more) => hold(bytes + more) });
-      const refs = sources.map(({ ref }) => ref);
-      for (const id of new Set(refs.map(({ deviceId }) => deviceId))) {
-        await requireViewable(options, actor, id);
-        if (pace.isOver()) await pace.rest();
+      for (let tries = 1; ; tries += 1) {
+        const sources = await open(actor, selection, pace, hold);
+        const bytes = bytesOfSources(sources);
+        const result = await work({ sources, pace, hold: (more) => hold(bytes + more) });
+        const refs = sources.map(({ ref }) => ref);
+        const isPassedOver = selection.areFound === true && tries < triesMax;
+        let areThere = true;
+        for (const id of new Set(refs.map(({ deviceId }) => deviceId))) {
+          const device = await (isPassedOver ? viewableDevice : requireViewable)(
+            options,
+            actor,
+            id,
+          );
+          areThere &&= device !== undefined;
+          if (pace.isOver()) await pace.rest();
+        }
+        if (!areThere) continue;
+        const standsFrom = await standsFromOf(storeFor(options, query), refs, query, pace);
+        return { ...result, standsFrom };
       }
-      return {
-        ...result,
-        standsFrom: await standsFromOf(storeFor(options, query), refs, query, pace),
-      };
     });
 
   return {

@@ -273,7 +273,7 @@ function createLateCount(maxAgeMs: number) {
       const key = `${deviceId} ${sensorId}`;
       const received = inTime.get(key) ?? [];
       inTime.set(key, received);
-      // One dated after its receipt made none of them late.
+      // A datapoint dated after its receipt made none of them late.
       const isDated = orderTime(datapoint) > at;
       while (!isDated && (received.at(-1)?.at ?? 0) > at) count += received.pop()?.count ?? 0;
       if (at - orderTime(datapoint) > maxAgeMs) {

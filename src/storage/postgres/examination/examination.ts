@@ -149,7 +149,7 @@ export async function checkServer(session: SqlSession, findings: Findings): Prom
 /** Data or indexes that are corrupted, files that cannot be read, values that are none. */
 const isOfStored = /^(XX|58|22)/;
 
-/** What the server says that it cannot read. Throws other errors: being away is no damage. */
+/** The server's words for what it cannot read. Throws other errors: being away is no damage. */
 export function reasonOfDamage(error: unknown): string {
   const said = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(said instanceof Error) || !isOfStored.test(sqlStateOf(said) ?? '')) throw error;
