@@ -89,7 +89,7 @@ for (const what of ['one sensor', 'several sensors']) {
   });
 }
 
-test('a device that was found and goes meanwhile is passed over, one that is named is missed', async () => {
+test('a device that was found and goes meanwhile is passed over, a named one missed', async () => {
   let remove: (() => Promise<unknown>) | undefined;
   await using service = await startService({
     wrapStorage: (storage) => ({

@@ -46,7 +46,7 @@ export const newestWith = ({ said, received }: Newest, datapoint: Datapoint): Ne
 
 /**
  * Whether a datapoint is older than the newest of its sensor: no rule looks at it [contract 15].
- * A datapoint dated long after its receipt, by a wrong clock or a stranger on a public device, makes
+ * A datapoint dated long after its receipt, by a wrong clock or by a stranger, makes
  * history of those alone that are dated so as well: it would silence alarms until its date.
  */
 export function isHistory(datapoint: Datapoint, { said, received }: Newest): boolean {
