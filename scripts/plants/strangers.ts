@@ -85,8 +85,8 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/datapoints/datapoint.ts',
-        'Math.max(received, Math.min(orderTime(datapoint), datapoint.receivedAt))',
-        'Math.max(received, orderTime(datapoint))',
+        'isDatedAhead(datapoint) ? datapoint.receivedAt : orderTime(datapoint)',
+        'orderTime(datapoint)',
       ),
     ],
   },

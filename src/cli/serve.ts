@@ -154,7 +154,7 @@ const growth = (factor: number): void => setFlagsFromString(`--semi-space-growth
  * push live as long as its commit, and those that are taken for old meanwhile are collected late
  * [decision 0012].
  */
-export function keepYoungGenerationSmall(): () => void {
+function keepYoungGenerationSmall(): () => void {
   growth(1);
   return () => growth(4);
 }

@@ -77,7 +77,7 @@ async function* withoutMark(pieces: StreamBody['pieces']): AsyncGenerator<Uint8A
 const asBuffer = (piece: Uint8Array): Buffer =>
   Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 
-/** Steps of the elements of a bulk request, usual ones from their bytes, with equal results. */
+/** Steps of a bulk request: usual elements from their bytes, as `readBulkLine` reads the rest. */
 export function createBulkElementReader(
   spelling: Spelling,
 ): (element: BodyElement, line: number, step: BulkStep) => void {

@@ -9,7 +9,7 @@ import { requestLimits } from './request-limits.ts';
 import { type BeginSlices, Pipeline, payerOfArrival } from './request-pipeline.ts';
 
 /** The budget of what has begun to arrive, and who pays for it. */
-export interface ArrivalParts extends Pick<AnswerBudget, 'identify' | 'payerOf'> {
+interface ArrivalParts extends Pick<AnswerBudget, 'identify' | 'payerOf'> {
   readonly room: WaitingBudget;
 }
 
@@ -21,7 +21,7 @@ interface ArrivalOf {
   readonly stop: () => void;
 }
 
-/** The heads under way at one gate, which count; bytes of bodies count where they are read. */
+/** The bytes that have begun to arrive at one gate; those of bodies count where they are read. */
 export class Arrival {
   readonly #parts: ArrivalParts;
   readonly #of: ArrivalOf;

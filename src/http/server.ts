@@ -315,13 +315,13 @@ function refuseUnknownPaths(fastify: FastifyInstance): void {
 }
 
 /** Where a provider of calls asks what to say. */
-export const callAnswersPath = '/callbacks/africastalking/voice';
+const callAnswersPath = '/callbacks/africastalking/voice';
 
 /**
  * Answers what a call that was just picked up shall say. The provider has no token: the call's id,
  * 256 bits that only the provider was given, is the proof.
  */
-export function mountCallAnswers(
+function mountCallAnswers(
   fastify: FastifyInstance,
   answerCall: (callId: string) => Promise<string>,
 ): void {

@@ -1,4 +1,4 @@
-/** The record's own entry; undefined for one every object inherits, such as "constructor". */
+/** The entry of a key that may be anybody's text; undefined for inherited ones: "constructor". */
 export function ownEntry<Value>(
   record: Readonly<Record<string, Value>> | undefined,
   key: string,

@@ -19,7 +19,10 @@ export interface ZoneSpan {
   readonly offset: number;
 }
 
-/** The clocks of one place. A local time is in milliseconds since 1970-01-01T00:00 there. */
+/**
+ * The clocks of one place. A local time is written as the milliseconds that a clock without a zone
+ * would count since 1970-01-01T00:00.
+ */
 export interface TimeZone {
   /** A span around the instant; those before and after it may have the same offset. */
   spanAt(instant: Instant): ZoneSpan;

@@ -46,7 +46,7 @@ export function createDamagedRows(options: {
   };
 }
 
-/** Logs once when changes begin to be refused, and when they are taken again. */
+/** Logs when changes begin to be refused, by thousands a second, and when they are taken again. */
 export function createWriteHealth(log: Log, place: string) {
   let isFailing = false;
   /** Notes the outcome of a change; `refusal`: why it was refused. */

@@ -93,7 +93,7 @@ export function settableActuatorToWire(actuator: Actuator): Wire<typeof Settable
   });
 }
 
-/** The value of `{"value": …, "confirmed": true}`; undefined: the JSON is a value itself. */
+/** The value of `{"value": …, "confirmed": true}` alone; undefined: the JSON is a value itself. */
 export function readConfirmed(json: JsonValue): { readonly value: JsonValue } | undefined {
   if (!isRecord(json) || Object.keys(json).length !== 2 || json['confirmed'] !== true) {
     return undefined;

@@ -231,7 +231,7 @@ export function budgetError(budget: Budget, refusal: BudgetRefusal): DomainError
 
 /** Place of one connection in the waiting budget. */
 export interface WaitingPlace {
-  /** So many bytes wait from now on; 0: what comes next is new. false: no budget, not counted. */
+  /** So many bytes wait from now on; 0: it is the newest again. false: no budget, not counted. */
   hold(bytes: number): boolean;
 }
 

@@ -6,7 +6,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import { createBuckets, parseInterval } from '../../lib/time-bucket.ts';
 import { findTimeZone } from '../../lib/time-zone.ts';
 import { type Aggregate, type AggregationPlan, aggregate, aggregates } from './aggregation.ts';
-import { type Datapoint, orderTime } from './datapoint.ts';
+import { calibratedDatapoint, type Datapoint, orderTime } from './datapoint.ts';
 import {
   calibratedColumns,
   type DatapointColumns,
@@ -266,3 +266,13 @@ for (const [zone, around] of Object.entries(changes)) {
     );
   });
 }
+
+test('a calibrated number is never minus zero', () => {
+  const points = [
+    { sensorValue: 0, realValue: 0 },
+    { sensorValue: 10, realValue: 21 },
+  ];
+  const calibration = { points, spelling: 'points' } as const;
+  const { value } = calibratedDatapoint({ calibration }, { value: -0, receivedAt: 1 });
+  assert.ok(Object.is(value, 0));
+});

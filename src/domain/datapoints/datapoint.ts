@@ -39,9 +39,15 @@ export const noNewest: Newest = {
   ...{ said: Number.NEGATIVE_INFINITY, received: Number.NEGATIVE_INFINITY },
 };
 
+export const isDatedAhead = (datapoint: Datapoint): boolean =>
+  orderTime(datapoint) > datapoint.receivedAt + clockToleranceMs;
+
 export const newestWith = ({ said, received }: Newest, datapoint: Datapoint): Newest => ({
   said: Math.max(said, orderTime(datapoint)),
-  received: Math.max(received, Math.min(orderTime(datapoint), datapoint.receivedAt)),
+  received: Math.max(
+    received,
+    isDatedAhead(datapoint) ? datapoint.receivedAt : orderTime(datapoint),
+  ),
 });
 
 /**
@@ -50,8 +56,7 @@ export const newestWith = ({ said, received }: Newest, datapoint: Datapoint): Ne
  * history of those alone that are dated so as well: it would silence alarms until its date.
  */
 export function isHistory(datapoint: Datapoint, { said, received }: Newest): boolean {
-  const time = orderTime(datapoint);
-  return time < (time > datapoint.receivedAt + clockToleranceMs ? said : received);
+  return orderTime(datapoint) < (isDatedAhead(datapoint) ? said : received);
 }
 
 /**
@@ -78,5 +83,5 @@ export function calibratedDatapoint(
   const { value } = datapoint;
   // A number of more digits than a double holds is calibrated as the double next to it.
   const real = calibrate(calibration, isBigNumber(value) ? Number(value.rawJSON) : value);
-  return real === value ? datapoint : { ...datapoint, value: real };
+  return Object.is(real, value) ? datapoint : { ...datapoint, value: real };
 }

@@ -4,7 +4,7 @@ import { ownPace } from '../../lib/scheduling/fair-slices.ts';
 import type { Access } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import { type Budget, payerOf } from '../budgets/budget.ts';
-import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
+import { type Datapoint, isDatedAhead, orderTime } from '../datapoints/datapoint.ts';
 import { datapointsIn } from '../datapoints/datapoint-columns.ts';
 import type { DatapointStore } from '../datapoints/datapoint-store.ts';
 import { mergeSteps } from '../datapoints/merged-history.ts';
@@ -270,12 +270,10 @@ function createLateCount(maxAgeMs: number) {
   return {
     add(deviceId: DeviceId, sensorId: SensorId, datapoint: Datapoint): void {
       const { receivedAt: at } = datapoint;
-      const key = `${deviceId} ${sensorId}`;
+      const key = `${deviceId} ${sensorId} ${isDatedAhead(datapoint)}`;
       const received = inTime.get(key) ?? [];
       inTime.set(key, received);
-      // A datapoint dated after its receipt made none of them late.
-      const isDated = orderTime(datapoint) > at;
-      while (!isDated && (received.at(-1)?.at ?? 0) > at) count += received.pop()?.count ?? 0;
+      while ((received.at(-1)?.at ?? 0) > at) count += received.pop()?.count ?? 0;
       if (at - orderTime(datapoint) > maxAgeMs) {
         count += 1;
         return;

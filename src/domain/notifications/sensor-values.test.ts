@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { aDevice, aSensor } from '../../../test/contract/storage/builders.ts';
 import type { Datapoint } from '../datapoints/datapoint.ts';
 import { toDatapointColumns } from '../datapoints/datapoint-columns.ts';
-import type { SensorId } from '../ids.ts';
+import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { createSensorValues } from './sensor-values.ts';
+import { createSensorValues, newestOf } from './sensor-values.ts';
 
 test('large values are read one by one, and so many of them', async () => {
   const names = Array.from({ length: 2 * limits.otherLargeValuesMax }, (_, at) => `s${at}`);
@@ -49,4 +49,21 @@ test('a value that is newer by time than the last one holds', async () => {
     lastValue: async () => undefined,
   }).fetch(device);
   assert.equal(values.get('s')?.value, 9);
+});
+
+test('the newest of a clock that is a little ahead is found in the first rows', async () => {
+  const aheadMs = 1_000;
+  let rows = 0;
+  const scan = async (_: unknown, { skip, limit }: { skip: number; limit: number }) => {
+    rows += limit;
+    const some = Array.from({ length: limit }, (_row, at) => {
+      const receivedAt = 1e9 - 10_000 * (skip + at);
+      return { value: at, timestamp: receivedAt + aheadMs, receivedAt };
+    });
+    return { columns: toDatapointColumns(some), isCut: false };
+  };
+  const sensor = { deviceId: 'd' as DeviceId, sensorId: 's' as SensorId };
+  const found = await newestOf({ scan }, sensor, () => true);
+  assert.deepEqual(found, { said: 1e9 + aheadMs, received: 1e9 + aheadMs });
+  assert.ok(rows <= 20, `${rows} rows`);
 });

@@ -204,7 +204,13 @@ export function createSensorValues(datapoints: ValueReads) {
     const isOlder = orderTime(newest) <= orderTime(last);
     const isNewest = !isLate && hasNumber(seen.value) && isOlder;
     if (isNewest) values.set(sensor.id, seen);
-    else setInOrder(values, sensor, await readNewest(evaluationLimits.lastNumberSearchedMax));
+    else {
+      const some = await readNewest(evaluationLimits.lastNumberSearchedMax);
+      const isThere = some.some(
+        (one) => one.receivedAt === last.receivedAt && one.timestamp === last.timestamp,
+      );
+      setInOrder(values, sensor, isThere ? some : [...some, last]);
+    }
     values.heard(sensor.id, last.receivedAt);
   }
 
@@ -335,7 +341,7 @@ export async function newestOf(
     for (const datapoint of datapointsOf(columns)) {
       if (!isWanted(datapoint)) continue;
       newest = newestWith(newest, datapoint);
-      if (orderTime(datapoint) <= datapoint.receivedAt) return newest;
+      if (orderTime(datapoint) <= newest.received) return newest;
     }
     if ((columns.count < limit && !isCut) || columns.count === 0) return newest;
     skip += columns.count;

@@ -169,7 +169,10 @@ interface SentUpdate {
   readonly parameters: UpdateParameters;
 }
 
-/** Reports the problem, with the input but its key, to the device's owner, or to the sender. */
+/**
+ * Reports what was sent, without its key, to the owner of the device, or where it names none to
+ * the sender.
+ */
 function note(
   { refusedPushes }: ThingSpeakParts,
   error: unknown,

@@ -6,7 +6,6 @@ import type { Instant } from '../../lib/clock.ts';
 import type { DamagedRows } from '../faults.ts';
 import { createSelection } from './connection.ts';
 import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
-import type { Memtable } from './timeseries/memtable.ts';
 import { receivedAt } from './timeseries/memtable-columns.ts';
 import {
   briefLastOf,
@@ -37,11 +36,10 @@ type LastValueRow<Value> = readonly [
 export function createLastValues(options: {
   readonly reader: DatabaseSync;
   readonly table: SeriesTable;
-  readonly memtable: Pick<Memtable, 'newestReceived'>;
   readonly limits: DatapointLimits;
   readonly damaged: DamagedRows;
 }) {
-  const { reader, table, memtable, limits, damaged } = options;
+  const { reader, table, limits, damaged } = options;
   const briefValuesOf = reader.prepare(listBriefValues);
   const lastValueOfSeries = reader.prepare(findLastValue);
   const newestInRows = createSelection<{ readonly newest: Instant | null }>(
@@ -101,9 +99,6 @@ export function createLastValues(options: {
 
   /** When the last datapoint was received, of those up to `atMost`. */
   function newestReceived(atMost: Instant): Instant | undefined {
-    // The log has the last of all, but where it was emptied.
-    const last = memtable.newestReceived();
-    if (last !== undefined && last <= atMost) return last;
     let newest = newestInRows.first(atMost)?.newest ?? undefined;
     for (const { frozen, memtableEntry } of table.all()) {
       for (const entry of [frozen, memtableEntry]) {

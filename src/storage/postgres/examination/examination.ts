@@ -150,7 +150,7 @@ export async function checkServer(session: SqlSession, findings: Findings): Prom
 const isOfStored = /^(XX|58|22)/;
 
 /** The server's words for what it cannot read. Throws other errors: being away is no damage. */
-export function reasonOfDamage(error: unknown): string {
+function reasonOfDamage(error: unknown): string {
   const said = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(said instanceof Error) || !isOfStored.test(sqlStateOf(said) ?? '')) throw error;
   return said.message;

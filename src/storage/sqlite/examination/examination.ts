@@ -216,7 +216,7 @@ export const tablesOf = (database: DatabaseSync): readonly string[] =>
     .map(({ name }) => String(name));
 
 /** Pages, indexes and keys to other tables. A database that is not in use is checked as a whole. */
-export async function checkTables(
+async function checkTables(
   database: DatabaseSync,
   { isAlone, findings, pace }: Checks & { readonly isAlone: boolean },
 ): Promise<void> {
@@ -256,7 +256,7 @@ function checkKeys(database: DatabaseSync, table: string, findings: Findings): v
 }
 
 /** Bytes of tables in the file, indexes included; walked tables are counted on the walk. */
-export async function sizesOf(database: DatabaseSync, pace: Pace): Promise<readonly SizedPart[]> {
+async function sizesOf(database: DatabaseSync, pace: Pace): Promise<readonly SizedPart[]> {
   const sizeOf = database.prepare('select sum(pgsize) as bytes from dbstat where name = ?');
   const indexesOf = database.prepare(
     "select name from sqlite_schema where type = 'index' and tbl_name = ?",

@@ -96,3 +96,6 @@ when old.bytes <> new.bytes begin
 end;
 
 create index devices_of_strangers on devices (owner, stranger_bytes) where stranger_bytes > 0;
+
+-- When a datapoint was received last, which each start asks for.
+create index last_values_by_receipt on last_values (received_at);

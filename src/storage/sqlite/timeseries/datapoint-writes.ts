@@ -36,14 +36,11 @@ const trimLog = `
     select seq from datapoint_log
     where seq <= ? and seq < (select max(seq) from datapoint_log)
     order by seq limit ?)`;
-/** A newest row of fewer bytes stays as it is: it says when a datapoint was received last. */
-const newestRowBytesMax = 65_536;
-// The newest stays, so that "seq" never starts again; when all of it is in chunks, a long one is
-// emptied.
+// The newest stays, so that "seq" never starts again; when all of it is in chunks, it stays empty.
 const emptyNewestRow = `
   update datapoint_log set pushes = :empty
   where seq = (select max(seq) from datapoint_log) and seq <= :through
-    and octet_length(pushes) > ${newestRowBytesMax}`;
+    and octet_length(pushes) > octet_length(:empty)`;
 const keepLogRow = `
   insert or replace into damaged_log_rows (seq, reason, pushes)
   select seq, ?2, pushes from datapoint_log where seq = ?1`;

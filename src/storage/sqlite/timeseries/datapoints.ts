@@ -93,7 +93,7 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
   const memtable = createMemtable(limits);
   const flusher = createFlusher({ memtable, limits, log, carryOut: carryOutBy(writer) });
   const stage = createPendingBatch(table, chunks, createKeptIds(reader));
-  const lasts = createLastValues({ reader, table, memtable, limits, damaged });
+  const lasts = createLastValues({ reader, table, limits, damaged });
   const queue = createAppendQueue({ limits, memtable, flusher, append: appendNow });
 
   async function commit(staging: Staging, isLong: boolean): Promise<void> {

@@ -14,8 +14,6 @@ import { emptyMemtableEntry, type MemtableEntry, type Series, settleLast } from 
 export interface Memtable {
   /** About what all of them take in memory. */
   readonly bytes: number;
-  /** When the last datapoint of the log was received; undefined: it has none. */
-  newestReceived(): number | undefined;
   /** Adds datapoints that the log row `row` made durable. */
   add(series: Series, batch: ColumnBatch, row: number): void;
   /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
@@ -56,7 +54,6 @@ export function createMemtable(limits: DatapointLimits): Memtable {
   let logged = 0;
   let lastRow = 0;
   let isResting = false;
-  let newestReceived: number | undefined;
 
   function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
     const { memtableEntry } = series;
@@ -67,7 +64,6 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       live.set(series.number, series);
     }
     noteOrder(memtableEntry, batch);
-    newestReceived = newestReceipt(newestReceived, batch);
     memtableEntry.count += batch.count;
     memtableEntry.weight += weight;
     memtableEntry.bytes += added;
@@ -137,14 +133,12 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     get bytes() {
       return liveBytes + frozenBytes;
     },
-    newestReceived: () => newestReceived,
     add(series, batch, row) {
       appendRows(series.memtableEntry.columns, batch, 0, batch.count);
       keep(series, batch, row, weightOfBatch(batch));
     },
     keep,
     passOver(batch, row) {
-      newestReceived = newestReceipt(newestReceived, batch);
       logged += bytesOfRows(batch);
       lastRow = row;
     },
@@ -244,13 +238,6 @@ function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch):
     if (time < latest) memtableEntry.isSorted = false;
     else latest = time;
   }
-}
-
-/** The later one of a time of receipt and those of a batch. */
-function newestReceipt(known: number | undefined, { count, received }: ColumnBatch) {
-  let newest = known;
-  for (let at = 0; at < count; at += 1) newest = Math.max(newest ?? 0, received[at] ?? 0);
-  return newest;
 }
 
 function byFirstRow(live: ReadonlyMap<number, Series>): Map<number, Series> {
