@@ -97,7 +97,7 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/datapoints/sensor-selection.ts',
-        '    await requireViewable(parts, actor, ref.deviceId);\n',
+        "    await requireSensor(parts, actor, 'devices-data:view', ref);\n",
         '',
       ),
     ],

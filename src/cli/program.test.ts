@@ -79,8 +79,10 @@ test('failures of the system become sentences that say what to change', () => {
   assert.match(sentencesOf(taken).join(), /port 8080 is taken.*KIPIMO_MQTT_PORT/);
   const closed = new PortError({ port: 80, setting, cause: failure('EACCES') });
   assert.match(sentencesOf(closed).join(), /above 1023 with KIPIMO_MQTT_PORT/);
-  const absent = new PortError({ port: 80, setting, cause: failure('EADDRNOTAVAIL') });
-  assert.match(sentencesOf(absent).join(), /KIPIMO_HOST/);
+  for (const code of ['EADDRNOTAVAIL', 'ENOTFOUND']) {
+    const absent = new PortError({ port: 80, setting, cause: failure(code) });
+    assert.match(sentencesOf(absent).join(), /set KIPIMO_HOST/);
+  }
   assert.deepEqual(sentencesOf(failure('EACCES')), ['x']);
   assert.deepEqual(sentencesOf('thrown text'), ['thrown text']);
 });

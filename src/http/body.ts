@@ -163,10 +163,11 @@ function parse(text: string, read: ReadText = parseJson): JsonValue {
 }
 
 function unsupported(contentType: string | undefined, expected: string): EdgeError {
-  const shown = (contentType ?? '').slice(0, 60);
+  const given = (contentType ?? '').slice(0, 60);
+  const problem = given === '' ? 'is missing' : `${given} is not read here`;
   return new EdgeError(
     'unsupported_media_type',
-    `the content type ${shown} is not read here: send Content-Type: ${expected}`,
+    `the content type ${problem}: send Content-Type: ${expected}`,
   );
 }
 

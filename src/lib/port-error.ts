@@ -22,8 +22,9 @@ function sentence(cause: unknown, port: number, setting: string): string {
         `port ${port} is not open to this user: choose one above 1023 with ${setting}, ` +
         'or grant the right'
       );
+    case 'ENOTFOUND':
     case 'EADDRNOTAVAIL':
-      return 'this machine has no such address: set KIPIMO_HOST to one of its own';
+      return 'this machine has no such address: set KIPIMO_HOST to one of its own, or to its name';
     default:
       return `port ${port} (${setting}) cannot be opened: ${String(cause)}`;
   }

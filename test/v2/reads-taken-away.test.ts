@@ -128,3 +128,39 @@ test('a device that was found and goes meanwhile is passed over, a named one mis
     [404, []],
   ]);
 });
+
+for (const gone of ['/devices/tank', '/devices/tank/sensors/level']) {
+  test(`a read is not whole where ${gone} goes, also before that is told`, async (t) => {
+    const told = Promise.withResolvers<void>();
+    const removed = Promise.withResolvers<void>();
+    /** Removes, and answers only once the reader is done. */
+    const slowly =
+      <Given extends readonly unknown[], Outcome>(remove: (...given: Given) => Promise<Outcome>) =>
+      async (...given: Given): Promise<Outcome> => {
+        const outcome = await remove(...given);
+        removed.resolve();
+        await told.promise;
+        return outcome;
+      };
+    await using service = await startService({
+      wrapStorage: (storage) => ({
+        ...storage,
+        devices: {
+          ...storage.devices,
+          remove: slowly(storage.devices.remove),
+          removeSensor: slowly(storage.devices.removeSensor),
+        },
+      }),
+    });
+    t.after(() => told.resolve());
+    await service.tokenOf('kofi');
+    await fill(service);
+    const answer = await begin(service, reads['one sensor'] ?? '');
+    const removal = service.as('ama')({ method: 'DELETE', path: gone });
+    await removed.promise;
+    const { isWhole } = await finish(answer);
+    told.resolve();
+    assert.equal((await removal).status, 204);
+    assert.equal(isWhole, false);
+  });
+}

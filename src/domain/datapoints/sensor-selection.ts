@@ -132,7 +132,7 @@ export const whileViewable = (
 ): Pick<DatapointStore, 'scan'> => ({
   async scan(ref, ...page) {
     const found = await store.scan(ref, ...page);
-    await requireViewable(parts, actor, ref.deviceId);
+    await requireSensor(parts, actor, 'devices-data:view', ref);
     return found;
   },
 });

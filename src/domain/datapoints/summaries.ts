@@ -3,6 +3,8 @@ import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { inOneStep } from '../../lib/steps.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold } from '../budgets/long-work.ts';
+import { sensorOf } from '../devices/device.ts';
+import { noSensor } from '../devices/devices.ts';
 import { invalid } from '../errors.ts';
 import { limits } from '../limits.ts';
 import {
@@ -140,13 +142,15 @@ export function createSummaries(options: ReadParts): Summaries {
         const refs = sources.map(({ ref }) => ref);
         const isPassedOver = selection.areFound === true && tries < triesMax;
         let areThere = true;
-        for (const id of new Set(refs.map(({ deviceId }) => deviceId))) {
+        for (const [id, some] of Map.groupBy(refs, ({ deviceId }) => deviceId)) {
           const device = await (isPassedOver ? viewableDevice : requireViewable)(
             options,
             actor,
             id,
           );
-          areThere &&= device !== undefined;
+          const gone = some.find(({ sensorId }) => !device || !sensorOf(device, sensorId));
+          if (gone !== undefined && !isPassedOver) throw noSensor(id, gone.sensorId);
+          areThere &&= gone === undefined;
           if (pace.isOver()) await pace.rest();
         }
         if (!areThere) continue;

@@ -44,12 +44,30 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
     if (change.kind === 'anything') devices.clear();
   });
 
+  /** Devices of which something is being removed, as often: a reader looks whether it is there. */
+  const leaving = new Map<DeviceId, number>();
+  const peek = (id: DeviceId): Device | undefined =>
+    leaving.has(id) ? undefined : devices.peek(id);
+
+  /** Remembers nothing of the device from before the removal to its end. */
+  async function removing<Outcome>(id: DeviceId, remove: () => Promise<Outcome>): Promise<Outcome> {
+    leaving.set(id, (leaving.get(id) ?? 0) + 1);
+    devices.forget(id);
+    try {
+      return await remove();
+    } finally {
+      const left = (leaving.get(id) ?? 0) - 1;
+      if (left > 0) leaving.set(id, left);
+      else leaving.delete(id);
+    }
+  }
+
   /** Reads cached devices at the head of the ids. */
   function peekSome(ids: readonly DeviceId[]): SomeDevices {
     const known: Device[] = [];
     let parts = 0;
     for (const id of ids) {
-      const device = devices.peek(id);
+      const device = peek(id);
       if (device === undefined || parts > limits.deviceCachePartsPerSlice) break;
       parts += 1 + device.sensors.length + device.actuators.length;
       known.push(device);
@@ -59,8 +77,10 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
 
   return {
     ...store,
-    peek: devices.peek,
-    find: (id) => devices.get(id, () => store.find(id)),
+    peek,
+    find: (id) => (leaving.has(id) ? store.find(id) : devices.get(id, () => store.find(id))),
+    remove: (id) => removing(id, () => store.remove(id)),
+    removeSensor: (id, ...sensor) => removing(id, () => store.removeSensor(id, ...sensor)),
     // Lists pass by many devices once: they use what is remembered and do not push it out.
     async readSome(ids) {
       const known = peekSome(ids);

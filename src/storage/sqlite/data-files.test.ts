@@ -16,6 +16,7 @@ import { temporaryDirectory } from '../../../tools/bench/temporary-directory.ts'
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
 import { removeCopyRests } from './data-copies.ts';
+import { requireOrdinaryFiles } from './data-files.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { writePrivately } from './durable-file.ts';
 import { prepareForCommand, prepareForService } from './opening.ts';
@@ -134,6 +135,16 @@ test('rights that are missing are told with the file, before anything is made', 
     assert.match(said, sentence);
     assert.deepEqual(readdirSync(directory), name === '' ? [] : [name]);
   }
+});
+
+test('a file in place of the data directory is told as such', () => {
+  using home = temporaryDirectory();
+  const path = join(home.path, 'data');
+  writeFileSync(path, '');
+  assert.throws(
+    () => requireOrdinaryFiles(path, { isWritten: true }),
+    /^UnusableStorageError: the data directory \S+ cannot be used: it is a file: name a directory$/,
+  );
 });
 
 /** What an account says that is no administrator of the machine. */

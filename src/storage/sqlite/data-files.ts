@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, lstatSync, type Stats } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { dataNames, restNames } from './replacement.ts';
@@ -34,6 +34,9 @@ export function requireOrdinaryFiles(
     if (isWritten && read.includes(name) && !isAllowed(path, R_OK | W_OK)) {
       refuse(path, `opened: this user may not read and write it: ${ownership}`);
     }
+  }
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) {
+    refuse(`the data directory ${directory}`, 'used: it is a file: name a directory');
   }
   if (isWritten && existsSync(directory) && !isAllowed(directory, R_OK | W_OK | X_OK)) {
     refuse(`the data directory ${directory}`, `used: this user may not write there: ${ownership}`);
