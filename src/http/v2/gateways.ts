@@ -132,7 +132,10 @@ function readRoute({ gateways, presence, snapshots }: Services): Route {
     query: FullQuery,
     answer: messageAnswer('The gateway.', GatewayMessage),
     handle: async ({ actor, params, query, spelling }) => {
-      const view = gatewayView(await gateways.get(actor, gatewayIdOf(params)), presence);
+      const id = gatewayIdOf(params);
+      // Before the gateway is read: who is connected has been seen.
+      const isConnected = presence.isConnected(id);
+      const view = { gateway: await gateways.get(actor, id), isConnected };
       if (query.full !== true) return json(gatewayToWire(view));
       return { kind: 'nested', ...(await nestedGateway(snapshots, actor, view, spelling)) };
     },
