@@ -60,8 +60,35 @@ interface Trial {
   readonly numRuns: number;
 }
 
+/** Silences begin anew at a start, and so does the `for` after them, whatever was remembered. */
+function holdsForAnewAfterStarts(ground: Ground): void {
+  test('a "for" that began before a start begins when the silence is as long again', async () => {
+    const draft = draftOf('silent(TC1, 2s); SM1 > 29 for 10s', 0);
+    const push = (sensor: number, value: number) => ({
+      ...{ device: 0, sensor, values: [{ value, lateBy: undefined }] },
+    });
+    const [tc1, sm1] = [0, 1];
+    const moments: readonly Moment[] = [
+      { steps: 1, pushes: [push(sm1, 30), push(tc1, 26)], isSaved: true },
+      { steps: 6, pushes: [push(sm1, 30)], isSaved: false },
+      // No sensor is silent yet: what held before the start holds no longer.
+      { steps: 1, pushes: [push(sm1, 31)], isSaved: false },
+      { steps: 50, pushes: [push(tc1, 26)], isSaved: false },
+    ];
+    for (const isOrderly of [true, false]) {
+      const crash = { at: 1, looked: 3, isOrderly };
+      const { fired } = await live(draft, moments, { ground, crash });
+      const steps = fired.map(({ at }) => Math.floor((at - noon) / gridMs));
+      // The start is at the step 7.
+      assert.deepEqual(steps, [7 + 4 + 20], `in order: ${isOrderly}`);
+    }
+  });
+}
+
 /** What holds where one process serves the data. */
 export function firesTheSameAfterCrashes({ ground, numRuns }: Trial): void {
+  holdsForAnewAfterStarts(ground);
+
   test('after a crash the same readings fire as if there had been none', async () => {
     const crashed = fc.record({
       ...{ draft, moments: momentsOf(mixed) },
@@ -194,6 +221,7 @@ export function firesTheSameInAnyOrder({ ground, numRuns }: Trial): void {
 
 /** What holds where several processes serve the data. */
 export function firesAsOneProcess({ ground, numRuns }: Trial): void {
+  holdsForAnewAfterStarts(ground);
   const other = emptiedStorage();
   test('several processes fire at the readings at which one does', async () => {
     await fc.assert(

@@ -25,7 +25,7 @@ import { createSensorIndex } from './sensor-index.ts';
 import { lastDatapoints } from './sensor-values.ts';
 import type { Silences } from './silences.ts';
 import type { StateBook } from './state-book.ts';
-import { isSilenceTold, noEvaluationBefore } from './step.ts';
+import { isSilenceTold } from './step.ts';
 
 /** All rules of this process, ready for evaluation. */
 export function createRuleBook(options: {
@@ -71,17 +71,16 @@ export function createRuleBook(options: {
     sensorIds: ReadonlySet<SensorId>,
     heard: (device: Device, sensorId: SensorId) => Instant | undefined,
   ): void {
-    const state = states.peek(rule.notification.id, device.id);
+    const state = states.peek(rule.notification.id, device.id).device;
     for (const sensorId of sensorIds) {
       if (sensorOf(device, sensorId) === undefined) continue;
       const seenAt = heard(device, sensorId) ?? rule.notification.createdAt;
-      options.silences().watch(
-        { rule, deviceId: device.id, sensorId, seenAt },
-        {
-          isTold: isSilenceTold(state.device, sensorId, seenAt),
-          notBefore: noEvaluationBefore(rule, state),
-        },
-      );
+      options
+        .silences()
+        .watch(
+          { rule, deviceId: device.id, sensorId, seenAt },
+          { isTold: isSilenceTold(state, sensorId, seenAt) },
+        );
     }
   }
 

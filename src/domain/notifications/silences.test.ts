@@ -94,6 +94,19 @@ test('after an outage of the service what is silent is looked at anew', async ()
   assert.deepEqual(new Set(told.map(({ seenAt }) => seenAt)), new Set([noon]));
 });
 
+test('what waited for its time before an outage is looked at when it is silent again', async () => {
+  const { watch, after, silences, answer } = start();
+  watch(aRule('1'));
+  answer(() => noon + 99 * hour);
+  assert.equal(await after(2 * hour), 1);
+  silences.unheard();
+  // Its `for` was given up meanwhile, or begins with the silence.
+  assert.equal(await after(2 * hour - 1), 1);
+  assert.equal(await after(1), 2);
+  assert.equal(await after(94 * hour), 2);
+  assert.equal(await after(hour), 3);
+});
+
 test('what was told before the start is not told again', async () => {
   const { watch, after, silences, clock } = start();
   watch(aRule('1'), { seenAt: noon - 9 * hour, isTold: true });

@@ -24,11 +24,14 @@ export type Silences = ReturnType<typeof createSilences>;
 interface Watched {
   readonly rule: Rule;
   readonly durationMs: number;
-  /** How often hearing was lost before it was reported last; undefined: it was not reported. */
-  toldAfter: number | undefined;
-  /** The time before which it is not evaluated. */
+  /** How often hearing was lost before it was evaluated last; undefined: not since it began. */
+  evaluatedAfter: number | undefined;
+  /** After that evaluation none is of use before. */
   notBefore: Instant;
 }
+
+/** No evaluation is of use until the sensor is heard again. */
+const reported = Number.POSITIVE_INFINITY;
 
 interface Sensor {
   readonly deviceId: DeviceId;
@@ -61,15 +64,17 @@ export function createSilences(options: SilenceParts) {
   }, lookAtAll);
 
   function deadlineOf(sensor: Sensor, watched: Watched): Instant {
-    // After an outage the silence is another one: an evaluation that fired nothing may fire now.
-    if (watched.toldAfter === hearing.timesLost()) return Number.POSITIVE_INFINITY;
-    const since = Math.max(sensor.seenAt, hearing.since());
-    return Math.max(since + watched.durationMs, watched.notBefore);
+    const dueAt = Math.max(sensor.seenAt, hearing.since()) + watched.durationMs;
+    // After an outage the silence is another one: an evaluation that fired nothing may fire now,
+    // and a `for` begins with it, whatever was waited for before.
+    const isSame = watched.evaluatedAfter === hearing.timesLost();
+    return isSame ? Math.max(dueAt, watched.notBefore) : dueAt;
   }
 
   async function tell(sensor: Sensor, watched: Watched): Promise<void> {
     const { deviceId, sensorId, seenAt } = sensor;
-    watched.toldAfter = hearing.timesLost();
+    watched.evaluatedAfter = hearing.timesLost();
+    watched.notBefore = reported;
     try {
       const nextAt = await onSilence({ rule: watched.rule, deviceId, sensorId, seenAt });
       if (nextAt === undefined) return;
@@ -77,9 +82,9 @@ export function createSilences(options: SilenceParts) {
     } catch (error) {
       log.error({ err: error }, 'a silence could not be told and is tried again');
       if (error instanceof DomainError && isFailureToStore(error)) unheard();
+      watched.evaluatedAfter = hearing.timesLost();
       watched.notBefore = clock.now() + limits.silenceRetryMs;
     }
-    watched.toldAfter = undefined;
     nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
   }
 
@@ -120,10 +125,7 @@ export function createSilences(options: SilenceParts) {
 
   return {
     /** Where the budget is used up, the log and the evaluations of the rule say so. */
-    watch(
-      { rule, deviceId, sensorId, seenAt }: Silent,
-      { isTold, notBefore = seenAt }: { readonly isTold: boolean; readonly notBefore?: Instant },
-    ) {
+    watch({ rule, deviceId, sensorId, seenAt }: Silent, { isTold }: { readonly isTold: boolean }) {
       for (const silence of rule.expression.silences) {
         if (silence.sensorId !== sensorId) continue;
         if (budget.take(rule.payer, 1) !== undefined) {
@@ -136,11 +138,8 @@ export function createSilences(options: SilenceParts) {
         const sensor = sensors.get(key) ?? { deviceId, sensorId, seenAt, watched: [] };
         sensors.set(key, sensor);
         const { durationMs } = silence;
-        const dueAt = seenAt + durationMs;
-        const toldAfter = isTold ? hearing.timesLost() : undefined;
-        const watched: Watched = { rule, durationMs, toldAfter, notBefore: dueAt };
-        // A silence that is due and was not reported waits for something else, such as its window.
-        if (dueAt <= clock.now()) watched.notBefore = Math.max(notBefore, dueAt);
+        const evaluatedAfter = isTold ? hearing.timesLost() : undefined;
+        const watched: Watched = { rule, durationMs, evaluatedAfter, notBefore: reported };
         sensor.watched.push(watched);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
@@ -165,8 +164,7 @@ export function createSilences(options: SilenceParts) {
       if (sensor === undefined) return;
       sensor.seenAt = Math.max(sensor.seenAt, at);
       for (const watched of sensor.watched) {
-        watched.toldAfter = undefined;
-        watched.notBefore = Number.NEGATIVE_INFINITY;
+        watched.evaluatedAfter = undefined;
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
@@ -176,7 +174,7 @@ export function createSilences(options: SilenceParts) {
         const sensor = sensors.get(keyOf(deviceId, sensorId));
         for (const watched of sensor?.watched ?? []) {
           if (!sensor || watched.rule.notification.id !== rule.notification.id) continue;
-          watched.notBefore = Math.min(watched.notBefore, at);
+          if (watched.notBefore !== reported) watched.notBefore = Math.min(watched.notBefore, at);
           nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
         }
       }

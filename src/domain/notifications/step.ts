@@ -143,20 +143,6 @@ export function evaluateAgainAt(
   return device.holdsSince + expression.forMs;
 }
 
-/**
- * The same of a state alone, as at a start: no evaluation of a silence is of use before. Where
- * `for` has not begun, the evaluation at which it begins is of use, whatever throttles the firing.
- */
-export function noEvaluationBefore(
-  { throttlingMs, expression }: Rule,
-  { device: { holdsSince }, lastFiredAt }: RuleState,
-): Instant {
-  const never = Number.NEGATIVE_INFINITY;
-  if (expression.forMs > 0 && holdsSince === undefined) return never;
-  const windowEnd = throttlingMs === 0 ? never : (lastFiredAt ?? never) + throttlingMs;
-  return Math.max(windowEnd, (holdsSince ?? never) + expression.forMs);
-}
-
 /** Remembers all silences that it fired for. */
 function withTold(device: DeviceState, { expression, notification }: Rule, reading: Reading) {
   const { silences } = expression;
