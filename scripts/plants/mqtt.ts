@@ -37,7 +37,7 @@ export const plantsOfMqtt: readonly Plant[] = [
   {
     name: 'who connects waits behind no packets of guests',
     ...{ file: 'src/mqtt/broker/packet-input.test.ts', test: 'who connects', says: /connack/ },
-    patches: [patch('src/mqtt/broker/packet-input.ts', '!this.#isFirst && ', '')],
+    patches: [patch('src/mqtt/broker/packet-input.ts', 'this.#isFirst);', 'false);')],
   },
   {
     name: 'what packets cause counts as the time of their client',
@@ -274,8 +274,9 @@ export const plantsOfMqtt: readonly Plant[] = [
     name: 'packets of one payer are handled for some time, then those of others',
     ...{ file: floods, test: 'floods of tiny packets', says: /honest client's|held for|ECONN/ },
     patches: [
-      patch('src/mqtt/broker/slices.ts', 'const shareMs = 8;', 'const shareMs = 1e9;'),
-      patch('src/mqtt/broker/slices.ts', 'shareOfAllMs = 12;', 'shareOfAllMs = 1e9;'),
+      patch('src/lib/event-loop.ts', 'turnMsMax = 8;', 'turnMsMax = 1e9;'),
+      patch('src/lib/scheduling/fair-slices.ts', 'turnsPerEntry = 2;', 'turnsPerEntry = 1e9;'),
+      patch('src/mqtt/broker/slices.ts', 'accountsUntilMs = 10;', 'accountsUntilMs = 1e9;'),
       patch('src/mqtt/broker/packet-input.ts', 'handledMs = 5;', 'handledMs = 1e9;'),
       patch('src/mqtt/broker/packet-input.ts', 'sliceMs = 2;', 'sliceMs = 1e9;'),
     ],

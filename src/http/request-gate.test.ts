@@ -250,3 +250,73 @@ test('a request counts until its body is whole, and ends first where that drips'
   assert.match((await answers[1]) ?? '', /^HTTP\/1\.1 204 /);
   assert.equal(budget.used, total - each);
 });
+
+test('connections that come at once are begun and refused some at a time', async (t) => {
+  const { node, dial } = await openPort(t, createServer());
+  const dialled = await Promise.all(Array.from({ length: 30 }, dial));
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  let refused = 0;
+  for (const { connection, client } of dialled) {
+    const write = connection.end.bind(connection);
+    t.mock.method(connection, 'end', (text: string) => {
+      refused += 1;
+      // Each refusal takes a while.
+      now += 1;
+      return write(text);
+    });
+    client.resume();
+  }
+  for (const { connection } of dialled) {
+    node.takeOver(connection, Buffer.from('GET  / HTTP/1.1\r\n\r\n'), false);
+  }
+  let most = 0;
+  for (let turn = 0; refused < 30 && turn < 300; turn += 1) {
+    const before = refused;
+    await new Promise((resolve) => setImmediate(resolve));
+    most = Math.max(most, refused - before);
+  }
+  assert.equal(refused, 30);
+  assert.ok(most <= 12, `${most} in one turn`);
+});
+
+test('heads that become whole after the takeover begin some at a time', async (t) => {
+  let begun = 0;
+  const server = createServer((_request, answer) => {
+    begun += 1;
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 2);
+    answer.writeHead(204).end();
+  });
+  const { node, dial } = await openPort(t, server);
+  const connections: Socket[] = [];
+  for (let count = 0; count < 30; count += 1) connections.push((await dial()).connection);
+  for (const connection of connections) {
+    node.takeOver(connection, Buffer.from(get.slice(0, 20)), false);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const connection of connections) connection.emit('data', Buffer.from(get.slice(20)));
+  assert.ok(begun < 15, `${begun} began in one turn`);
+});
+
+test('the end of a client that comes while its takeover waits is noticed', async (t) => {
+  const server = createServer((_request, answer) => {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 10);
+    answer.writeHead(204).end();
+  });
+  const { node, dial } = await openPort(t, server);
+  const dials: Awaited<ReturnType<typeof dial>>[] = [];
+  for (let count = 0; count < 20; count += 1) dials.push(await dial());
+  const closed = dials.map(({ client, connection }) => {
+    connection.pause();
+    node.takeOver(connection, Buffer.from(get), false);
+    client.resume().end();
+    return once(client, 'close');
+  });
+  await Promise.race([
+    Promise.all(closed),
+    new Promise((_, reject) => setTimeout(() => reject(new Error('half closed')), 5_000).unref()),
+  ]);
+});

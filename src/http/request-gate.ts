@@ -6,7 +6,7 @@ import type { AnswerBudget } from './answer-budget.ts';
 import { type NoPiece, type Piece, RequestCutter } from './request-cutter.ts';
 import type { RequestHead } from './request-head.ts';
 import { requestLimits } from './request-limits.ts';
-import { type BeginSlices, Pipeline, payerOfArrival } from './request-pipeline.ts';
+import { type BeginSlices, Pipeline, payerOfArrival, payerOfSocket } from './request-pipeline.ts';
 
 /** The budget of what has begun to arrive, and who pays for it. */
 interface ArrivalParts extends Pick<AnswerBudget, 'identify' | 'payerOf'> {
@@ -133,7 +133,7 @@ function takeListeners(socket: Socket, listen: () => void): NodeListeners {
 
 /** The server, its open gates and the budget of what has begun to arrive at them. */
 interface GateParts extends ArrivalParts {
-  readonly server: Server;
+  refuse(socket: Socket, why: Refused): void;
   readonly open: Set<RequestGate>;
   /** Until the server closes. */
   readonly turns: BeginSlices;
@@ -297,7 +297,7 @@ class RequestGate {
     this.#isEndTold = true;
     this.#cutter.drop();
     this.#arrival.over();
-    refuseRequest(this.#parts.server, this.#socket, why);
+    this.#parts.refuse(this.#socket, why);
     return false;
   }
 
@@ -344,8 +344,26 @@ export function createNodeHttp(
     ...{ turnMs: requestLimits.beginMs, later: setImmediate, getOn: inTicks },
   });
   let isClosing = false;
-  const turns = { enter: (payer: string) => (isClosing ? undefined : slices.enter(payer)) };
-  const parts = { server, open: new Set<RequestGate>(), room, identify, payerOf, turns };
+  /** Begun at once when the server closes. */
+  const waiting = new Set<() => void>();
+  const turns: BeginSlices = {
+    enter: (payer) => (isClosing ? undefined : slices.enter(payer)),
+    begin(payer, piece) {
+      const beginOnce = (): void => {
+        if (waiting.delete(beginOnce)) piece();
+      };
+      waiting.add(beginOnce);
+      if (isClosing) beginOnce();
+      else slices.begin(payer, beginOnce);
+    },
+  };
+  const refuse = (socket: Socket, why: Refused): void => {
+    const piece = (): void => refuseRequest(server, socket, why);
+    // Others wait for the room of this one.
+    if (why === 'no room') piece();
+    else turns.begin(payerOfSocket(socket), piece);
+  };
+  const parts = { refuse, open: new Set<RequestGate>(), room, identify, payerOf, turns };
   server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) =>
     gateOf(request.socket)?.begun(request, answer),
   );
@@ -355,19 +373,24 @@ export function createNodeHttp(
   }, checkMs);
   sweep.unref();
   return {
-    takeOver(socket, bytes, hasEnded) {
-      const gate = new RequestGate(parts, socket, () => {
-        for (const listener of listeners) Reflect.apply(listener, server, [socket]);
-      });
-      // Node resumes no connection itself: as far as it knows, it was never paused.
-      socket.resume();
-      gate.receive(bytes);
-      if (hasEnded) gate.end();
-    },
-    refuse: (socket, why) => refuseRequest(server, socket, why),
+    takeOver: (socket, bytes, hasEnded) =>
+      turns.begin(payerOfSocket(socket), () => {
+        if (socket.destroyed) return;
+        const gate = new RequestGate(parts, socket, () => {
+          for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+        });
+        // Node resumes no connection itself: as far as it knows, it was never paused.
+        socket.resume();
+        gate.receive(bytes);
+        gate.pipeline.turnIsOver();
+        // Its end may have come while it waited.
+        if (hasEnded || socket.readableEnded) gate.end();
+      }),
+    refuse,
     close() {
       clearInterval(sweep);
       isClosing = true;
+      for (const begin of waiting) begin();
       // Node takes a connection whose request has not begun for an idle one.
       for (const { pipeline } of parts.open) pipeline.beginWaiting();
     },

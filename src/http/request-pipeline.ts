@@ -22,7 +22,7 @@ export function payerOfArrival(
 }
 
 /** Requests that came at once, on many connections, begin in these. */
-export type BeginSlices = Pick<FairSlices, 'enter'>;
+export type BeginSlices = Pick<FairSlices, 'enter' | 'begin'>;
 
 interface PipelineParts {
   readonly turns: BeginSlices;
@@ -41,7 +41,8 @@ export class Pipeline {
   /** The answer under way; it holds all of the head of its request. */
   answer: ServerResponse | undefined;
   #isWaiting = false;
-  #hasItsTurn = false;
+  /** The first request begins in the slice in which its connection was taken over. */
+  #hasItsTurn = true;
 
   /** `onTurn` is called in the slice of a request that had to wait for it. */
   constructor(parts: PipelineParts, socket: Socket, onTurn: () => void) {
@@ -83,6 +84,11 @@ export class Pipeline {
     this.#isWaiting = false;
     this.#hasItsTurn = true;
     this.#onTurn();
+    this.#hasItsTurn = false;
+  }
+
+  /** The slice in which its connection was taken over has ended. */
+  turnIsOver(): void {
     this.#hasItsTurn = false;
   }
 

@@ -8,6 +8,7 @@ import { limits } from '../domain/limits.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import { type ConnectionGuard, countFor, holdForLogin } from '../lib/connection-guard.ts';
 import { PortError } from '../lib/port-error.ts';
+import { createFairSlices } from '../lib/scheduling/fair-slices.ts';
 import type { TlsSource } from '../lib/tls-source.ts';
 import type { Broker, Transport } from './broker.ts';
 import { mqttLimits } from './limits.ts';
@@ -31,7 +32,8 @@ export type MqttListener = ReturnType<typeof createMqttListener>;
 /** The ports of the broker. */
 export function createMqttListener(options: MqttListenerOptions) {
   const { broker, host, tls, reporter } = options;
-  const plain = createServer((socket) => attach(socket));
+  // Half open, as those of HTTP are, until their slice comes.
+  const plain = createServer({ allowHalfOpen: true }, (socket) => attach(socket));
   const secure = tls && secureServer(options, tls, (socket) => attach(socket));
   options.connections.watch(plain);
   if (secure !== undefined) options.connections.watch(secure);
@@ -147,6 +149,9 @@ function closed(server: Server): Promise<void> {
   });
 }
 
+/** Slices in which connections end whose clients have: many may do so at once. */
+const leaving = createFairSlices({ turnMs: limits.turnMs });
+
 /** Joins a TCP or TLS socket to the broker; `first` was read from it already. */
 export function attachSocket(options: {
   readonly broker: Broker;
@@ -160,8 +165,8 @@ export function attachSocket(options: {
   socket.setNoDelay(true);
   socket.on('data', (chunk: Buffer) => receiver.receive(chunk));
   socket.on('drain', () => receiver.drained());
-  // Sockets of HTTP stay half open by themselves: a client that left would count as connected.
-  socket.on('end', () => transport.end());
+  // They stay half open by themselves: a client that left would count as connected.
+  socket.on('end', () => leaving.begin(address, () => transport.end()));
   // Errors need no handling here: 'close' follows.
   socket.on('error', () => undefined);
   socket.on('close', () => receiver.closed());

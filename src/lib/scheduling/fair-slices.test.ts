@@ -128,3 +128,53 @@ test('however many guests ask, two turns of the event loop are without any of th
   assert.equal(begun, all);
   assert.ok(turns >= 3 * (all - 2), `${turns} turns`);
 });
+
+test('no work begins in a turn of the event loop that other work has used up', async (t) => {
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  const [ones, others] = [createFairSlices({ turnMs: 5 }), createFairSlices({ turnMs: 5 })];
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(ones.enter('a'), undefined);
+  now += 9;
+  const seen: string[] = [];
+  others.begin('b', () => seen.push('b'));
+  others.begin('c', () => seen.push('c'));
+  const waiting = ones.enter('d');
+  assert.ok(waiting !== undefined);
+  assert.deepEqual(seen, []);
+  await waiting;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(seen, ['b', 'c']);
+  assert.equal(others.enter('e'), undefined);
+});
+
+test('in a turn that others have used up one short piece of waiting work runs', async (t) => {
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  const [slices, others] = [createFairSlices({ turnMs: 5 }), createFairSlices({ turnMs: 5 })];
+  // Nothing of a test before this one comes first.
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  let [done, doneBefore, most] = [0, 0, 0];
+  const pieces = 40;
+  const finished = new Promise<void>((resolve) => {
+    // Others have each turn first.
+    const beFirst = (): void => {
+      most = Math.max(most, done - doneBefore);
+      doneBefore = done;
+      others.isTurnOver();
+      now += 8;
+      if (done < pieces) setImmediate(beFirst);
+      else resolve();
+    };
+    setImmediate(beFirst);
+  });
+  for (let at = 0; at < pieces; at += 1) {
+    slices.run(`p${at}`, () => {
+      now += 1;
+      done += 1;
+      return false;
+    });
+  }
+  await finished;
+  assert.deepEqual([done, most], [pieces, 1]);
+});

@@ -1,4 +1,4 @@
-import { inNextTurn } from '../event-loop.ts';
+import { inNextTurn, turnMs as msOfTurn, turnMsMax } from '../event-loop.ts';
 import { PayerQueues } from './payer-queues.ts';
 
 /** The pace of a piece of long work, which leaves the event loop to other work between slices. */
@@ -28,6 +28,8 @@ function threadMs(): number {
 }
 
 const turnsPerEntry = 2;
+/** A slice lasts so long at least, however long others have worked in its turn. */
+const sliceMsMin = 1;
 
 /** Microtasks in which a short piece of work gets on: they are run before the next one begins. */
 async function inMicrotasks(): Promise<void> {
@@ -55,14 +57,16 @@ export const createGuestSlices = (turnMs: number): FairSlices =>
 /**
  * Hands out slices of about `turnMs`. However many pieces of work there are, they run for one slice
  * between two polls of the sockets, so that other work waits no longer: one long piece, or several
- * short ones.
+ * short ones. Of a turn in which other work has taken `untilMs` they get one short piece.
  */
 export function createFairSlices({
   turnMs,
+  untilMs = turnMsMax,
   later = inNextTurn,
   getOn = inMicrotasks,
 }: {
   readonly turnMs: number;
+  readonly untilMs?: number;
   /**
    * Waits for the turn of the event loop that has the next slice, or in which work may enter at
    * once again; absent: the next one, behind those who connect.
@@ -78,7 +82,7 @@ export function createFairSlices({
 
   async function pump(): Promise<void> {
     const startedAt = performance.now();
-    while (performance.now() - startedAt < turnMs) {
+    do {
       const begin = waiting.shift();
       if (begin === undefined) {
         isPumping = false;
@@ -86,9 +90,13 @@ export function createFairSlices({
       }
       if (begin() === true) continue;
       await getOn();
-    }
+    } while (isEarly(performance.now() - startedAt));
     later(() => void pump());
   }
+
+  const isEarly = (ms: number): boolean => ms < sliceMsMin || (ms < turnMs && !isTurnOver());
+
+  const isTurnOver = (now?: number): boolean => msOfTurn(now) >= untilMs;
 
   function push(payer: string, begin: () => unknown): void {
     waiting.push(payer, begin);
@@ -107,15 +115,21 @@ export function createFairSlices({
     });
   }
 
-  function mayEnter(): boolean {
-    if (isPumping) return false;
+  function mayEnter(payer: string): boolean {
     const now = performance.now();
+    if (waiting.countOf(payer) > 0 || isTurnOver(now)) return false;
     if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
     enteredAt = now;
     later(() => {
       enteredAt = undefined;
     });
     return true;
+  }
+
+  /** Begins a short piece of work at once, or in the payer's next slice if the turn is used up. */
+  function begin(payer: string, piece: () => void): void {
+    if (mayEnter(payer)) piece();
+    else push(payer, () => piece());
   }
 
   return {
@@ -131,7 +145,11 @@ export function createFairSlices({
         usedBefore = usedMs();
       };
       return {
-        isOver: () => performance.now() - startedAt > turnMs,
+        isOver() {
+          const now = performance.now();
+          const ms = now - startedAt;
+          return ms > turnMs || (ms > sliceMsMin && isTurnOver(now));
+        },
         async rest() {
           workedMs += usedMs() - usedBefore;
           if (limit !== undefined && workedMs > limit.workMsMax) throw limit.onTooMuch();
@@ -145,10 +163,13 @@ export function createFairSlices({
      * For work that comes all at once: undefined when it may begin, a promise of its slice when
      * work before it has taken a few slices already.
      */
-    enter: (payer: string): Promise<void> | undefined => (mayEnter() ? undefined : next(payer)),
+    enter: (payer: string): Promise<void> | undefined =>
+      mayEnter(payer) ? undefined : next(payer),
     /** Resolves when the next slice of the payer begins. */
     next,
-    run,
+    ...{ begin, run },
+    /** Whether no more work of this kind may begin in this turn of the event loop. */
+    isTurnOver,
     /** Pieces of work that wait for their slice. */
     get waiting() {
       return waiting.size;

@@ -1,11 +1,9 @@
 import type { Payer } from '../../domain/budgets/budget.ts';
 import type { Budgets } from '../../domain/budgets/budgets.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
-import { limits } from '../../domain/limits.ts';
 import type { SessionStore } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { BrokerHooks, Client } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { FrameLimits } from '../packets/frame-reader.ts';
@@ -19,7 +17,7 @@ import { createOwnership, type DeliverEvent } from './ownership.ts';
 import { createRetainedDelivery, createRetainedMessages } from './retained.ts';
 import { createRouter } from './router.ts';
 import { createSessionRegistry } from './session-registry.ts';
-import { createHandOnShares, createWorkShares } from './slices.ts';
+import { createHandOnShares, createReaders } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { retainedNotes, writeTalk } from './talk.ts';
 import { createWills } from './wills.ts';
@@ -95,9 +93,8 @@ export function createBrokerContext(options: BrokerOptions) {
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock, heard }),
     partialBytes: budgets.of('partial_bytes'),
     publishBytes: budgets.of('mqtt_publish_bytes'),
-    workShares: createWorkShares(),
-    /** Connections with packets that wait because their payer has used up its quota. */
-    readers: createFairSlices({ turnMs: limits.turnMs }),
+    /** Connections with packets that wait because a turn of the event loop was used up. */
+    readers: createReaders(),
     flusher: createFlusher(),
     /**
      * Time that the broker was awake, as of the last sweep: exact enough for keep alive, and free

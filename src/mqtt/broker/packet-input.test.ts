@@ -23,6 +23,9 @@ test('packets beyond the share of their payer wait, and none is lost', async (t)
   mallory.sendBytes(pings(1_000));
   await inTicks();
   assert.ok(mallory.isPaused);
+  // The next turn of the event loop: mallory's packets still wait, and nobody behind them.
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(mallory.isPaused);
   laterMs = 1;
   ann.sendBytes(pings(100));
   await inTicks();

@@ -1,4 +1,5 @@
 import { type Budget, type Payer, payerAt } from '../../domain/budgets/budget.ts';
+import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { Transport } from '../broker.ts';
 import { FrameReader, type PartialBudget } from '../packets/frame-reader.ts';
 import { requireConnect } from '../packets/packet-decoder.ts';
@@ -55,7 +56,7 @@ export class PacketInput {
     this.#reader = new FrameReader(context.frameLimits, this.#hold.part(), (header, body) => {
       options.onPacket(header, body);
       if (!this.#clock.packetHandled()) return;
-      if (this.#clock.isOver()) this.#waitForSlice();
+      if (this.#clock.isOver(this.#slices)) this.#waitForSlice();
       else this.#getOn();
     });
   }
@@ -70,11 +71,11 @@ export class PacketInput {
   }
 
   receive(chunk: Uint8Array): void {
-    // A CONNECT waits behind no packets of guests: whoever sends it may have an account.
-    if (!this.#isFirst && this.#context.workShares.isSpent(this.payer)) this.#waitForSlice();
+    const slice = this.isPaused ? undefined : this.#slices.enter(this.payer);
     if (this.isPaused) this.#transport.pause();
-    else this.#clock.begin();
-    this.#handle(() => {
+    else if (slice === undefined) this.#clock.begin();
+    else this.#waitForSlice(slice);
+    this.#guard(() => {
       // Known by its first byte, before the rest of a packet of whatever it is has arrived.
       if (this.#isFirst && chunk.length > 0) requireConnect(chunk[0] ?? 0);
       this.#isFirst = false;
@@ -82,9 +83,8 @@ export class PacketInput {
     });
   }
 
-  #handle(work: () => void): void {
-    this.#guard(work);
-    this.#context.workShares.spend(this.payer, this.#clock.countMs());
+  get #slices(): FairSlices {
+    return this.#context.readers(this.payer, this.#isFirst);
   }
 
   /** Goes on, or waits for its slice, behind what the packets cause at once: refusals, say. */
@@ -92,22 +92,21 @@ export class PacketInput {
     this.#pauses += 1;
     this.#reader.stop();
     const goOn = (): void => {
-      this.#context.workShares.spend(this.payer, this.#clock.countMs());
-      if (this.#clock.isOver()) this.#waitForSlice();
+      if (this.#clock.isOver(this.#slices)) this.#waitForSlice();
       this.#readOn();
     };
     queueMicrotask(() => process.nextTick(goOn));
   }
 
-  #waitForSlice(): void {
+  #waitForSlice(slice = this.#slices.next(this.payer)): void {
     if (this.#isBehind) return;
     this.pauseReading();
-    void this.#readInNextSlice();
+    void this.#readInSlice(slice);
   }
 
-  async #readInNextSlice(): Promise<void> {
+  async #readInSlice(slice = this.#slices.next(this.payer)): Promise<void> {
     this.#isBehind = true;
-    await this.#context.readers.next(this.payer);
+    await slice;
     this.#isBehind = false;
     this.#clock.begin(sliceMs);
     this.#readOn();
@@ -137,15 +136,15 @@ export class PacketInput {
    * what waits is read until the time that began with the first of them is over, then in a slice.
    */
   resumeReading(): void {
-    if (this.#isBehind || this.#clock.goOn()) this.#readOn();
-    else void this.#readInNextSlice();
+    if (this.#isBehind || !this.#clock.isOver(this.#slices)) this.#readOn();
+    else void this.#readInSlice();
   }
 
   /** Ends a pause: a stream hands on more as soon as it may, so what waits is handled before. */
   #readOn(): void {
     this.#pauses -= 1;
     if (this.#pauses > 0 || this.#isOver) return;
-    this.#handle(() => this.#reader.resume());
+    this.#guard(() => this.#reader.resume());
     if (!this.isPaused && !this.#isOver) this.#transport.resume();
   }
 
@@ -174,11 +173,9 @@ class ReadingClock {
   /** Whatever they came in: all messages of a WebSocket in one read come in one turn. */
   #packets = 0;
   #endsAt = 0;
-  #countedUntil = 0;
 
   begin(forMs = handledMs): void {
-    this.#countedUntil = performance.now();
-    this.#endsAt = this.#countedUntil + forMs;
+    this.#endsAt = performance.now() + forMs;
   }
 
   /** Whether the clock is to be read. */
@@ -188,21 +185,9 @@ class ReadingClock {
   }
 
   /** Whether the next packet has to wait. */
-  isOver(): boolean {
-    return performance.now() > this.#endsAt;
-  }
-
-  /** The milliseconds that were not counted before. */
-  countMs(): number {
-    const before = this.#countedUntil;
-    this.#countedUntil = performance.now();
-    return this.#countedUntil - before;
-  }
-
-  /** Goes on after a pause, which does not count; false: the time is over. */
-  goOn(): boolean {
-    this.#countedUntil = performance.now();
-    return this.#countedUntil <= this.#endsAt;
+  isOver(slices: FairSlices): boolean {
+    const now = performance.now();
+    return now > this.#endsAt || slices.isTurnOver(now);
   }
 }
 

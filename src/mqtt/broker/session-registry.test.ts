@@ -6,6 +6,7 @@ import {
   connectWith,
   type MemoryPeer,
   openPeer,
+  settledUntil,
 } from '../../../test/mqtt/memory-peer.ts';
 import { quickSessions, testBroker } from '../../../test/mqtt/test-broker.ts';
 import { payerAt, payerOfAccount } from '../../domain/budgets/budget.ts';
@@ -275,4 +276,26 @@ test('a client is let in when its last will is on disk, and has taken room by th
     [...Array(4).fill('will_kept'), 'will_settled'],
   );
   assert.ok(bytes.usedBy(payerOfAccount('mallory')) < used);
+});
+
+test('filters of clients that leave at once are forgotten some at a time', async () => {
+  const { broker, budgets } = await testBroker();
+  const bytes = budgets.of('mqtt_session_bytes');
+  const peers = await Promise.all(
+    Array.from({ length: 5 }, (_, at) => connectPeer(broker, { clientId: `c${at}` })),
+  );
+  for (const [at, peer] of peers.entries()) {
+    const topics = Array.from({ length: 400 }, (_, filter) => `${at}/${filter}/+`);
+    const subscriptions = topics.map((topic) => ({ topic, qos: 1 as const }));
+    peer.send({ cmd: 'subscribe', messageId: 1, subscriptions });
+    await peer.takeAll(1);
+  }
+  const used = bytes.used;
+  for (const peer of peers) peer.drop();
+  const { subscriptions, sessions } = broker.metrics();
+  assert.equal(sessions, 0);
+  assert.ok(subscriptions >= 5 * (400 - 64), `${subscriptions} are left`);
+  assert.ok(bytes.used > used / 2, 'what is left counts for who left it');
+  await settledUntil(() => broker.metrics().subscriptions === 0, 1_000);
+  assert.deepEqual([broker.metrics().subscriptions, bytes.used], [0, 0]);
 });

@@ -5,6 +5,7 @@ import {
   type Payer,
 } from '../../domain/budgets/budget.ts';
 import type { Budgets } from '../../domain/budgets/budgets.ts';
+import { limits } from '../../domain/limits.ts';
 import { payerOfIdentity } from '../../domain/messaging/identity.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type Subscription,
 } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
 import type { PublishOutcome } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
@@ -38,6 +40,9 @@ export interface OpenRequest extends Claimed {
 /** More sessions than this do not end for one: their filters took no more quota than its own. */
 const evictedMax = 10;
 
+/** Filters of a session that ended which are forgotten at once, and in each slice. */
+const filtersAtOnce = 64;
+
 export type SessionRegistry = ReturnType<typeof createSessionRegistry>;
 
 /** All sessions, with and without a connection; what outlives one is kept in the store. */
@@ -52,6 +57,7 @@ export function createSessionRegistry(options: {
   const quotas = createSessionQuotas(options.budgets);
   const sessions = new Map<SessionKey, Session>();
   const absent = createAbsentSessions();
+  const forgetFilters = createFilterRemoval({ tree, quotas });
 
   /** Nothing is left of it. */
   function end(session: Session): void {
@@ -66,7 +72,7 @@ export function createSessionRegistry(options: {
     sessions.delete(session.key);
     absent.remove(session);
     quotas.leave(session);
-    for (const filter of session.subscriptions?.keys() ?? []) tree.remove(session, filter);
+    forgetFilters(session);
     session.subscriptions = undefined;
     session.backlog = undefined;
     queue.forget(session);
@@ -106,6 +112,8 @@ export function createSessionRegistry(options: {
         refusal.scope === 'own' ? absent.oldestOf(session.payer) : absent.oldestOfGuests();
       if (oldest === undefined) return undefined;
       end(oldest);
+      // Its filters are forgotten soon; whoever comes in need not wait for that.
+      quotas.leaveFilters(oldest);
       evicted.push(oldest);
     }
   }
@@ -192,6 +200,36 @@ export function createSessionRegistry(options: {
     },
     ...{ open, leave, end, release, subscribe, unsubscribe, expire, restore },
     ...createReceivedIds(quotas),
+  };
+}
+
+/** Forgets filters of sessions that end: a few at once, the others in slices. */
+function createFilterRemoval({
+  tree,
+  quotas,
+}: {
+  readonly tree: SubscriptionTree;
+  readonly quotas: Pick<ReturnType<typeof createSessionQuotas>, 'leaveFilters'>;
+}) {
+  const slices = createFairSlices({ turnMs: limits.turnMs });
+
+  /** Answers whether there are more. */
+  function forgetSome(session: Session, filters: Iterator<string>): boolean {
+    for (let count = 0; count < filtersAtOnce; count += 1) {
+      const { done, value } = filters.next();
+      if (done === true) {
+        quotas.leaveFilters(session);
+        return false;
+      }
+      tree.remove(session, value);
+    }
+    return true;
+  }
+
+  return (session: Session): void => {
+    const filters = session.subscriptions?.keys() ?? [].values();
+    const piece = (): boolean => forgetSome(session, filters);
+    if (piece()) slices.run(session.payer, piece);
   };
 }
 
@@ -306,16 +344,23 @@ function createSessionQuotas(budgets: Budgets) {
     return refusal;
   }
 
-  /** Gives everything back. */
-  function leave({ payer, roomBytes }: Session): void {
-    entries.release(payer, 1);
-    bytes.release(payer, roomBytes);
+  /** Gives everything back but what its filters take. */
+  function leave(session: Session): void {
+    entries.release(session.payer, 1);
+    shrink(session, sizeOfSession(session));
+  }
+
+  function shrink(session: Session, size: number): void {
+    session.roomBytes -= size;
+    bytes.release(session.payer, size);
   }
 
   return {
     enter,
     grow,
     leave,
+    /** Gives back what the filters of a session took that ended. */
+    leaveFilters: (session: Session): void => shrink(session, session.roomBytes),
     /** Takes quota however full it is. */
     add(session: Session, size: number): void {
       session.roomBytes += size;
@@ -330,17 +375,15 @@ function createSessionQuotas(budgets: Budgets) {
       entries.add(session.payer, 1);
       bytes.add(session.payer, session.roomBytes);
     },
-    shrink(session: Session, size: number): void {
-      session.roomBytes -= size;
-      bytes.release(session.payer, size);
-    },
+    shrink,
     /** Charges another payer that comes back to it, unless the quota of that one is full. */
     move(session: Session, payer: Payer): void {
       const { roomBytes } = session;
       const isRefused =
         entries.check(payer, 1) !== undefined || bytes.check(payer, roomBytes) !== undefined;
       if (payer === session.payer || isRefused) return;
-      leave(session);
+      entries.release(session.payer, 1);
+      bytes.release(session.payer, roomBytes);
       session.payer = payer;
       entries.add(payer, 1);
       bytes.add(payer, roomBytes);

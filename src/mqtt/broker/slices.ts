@@ -1,8 +1,6 @@
 import { kindOf, type Payer } from '../../domain/budgets/budget.ts';
 import { limits } from '../../domain/limits.ts';
-import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
-
-type TurnShares = ReturnType<typeof createTurnShares>;
+import { createFairSlices, type FairSlices } from '../../lib/scheduling/fair-slices.ts';
 
 /**
  * Quotas of each slice of the event loop: one of each payer, one of all guests, and one of all
@@ -54,16 +52,25 @@ export interface Waiting {
   goOn(): void;
 }
 
-/**
- * Milliseconds that packets of one payer, and of all, may keep others waiting in one slice: what
- * they cause is committed and acknowledged in the same turn of the event loop.
- */
-const shareMs = 8;
-const shareOfAllMs = 12;
+/** Accounts still begin in a turn of the event loop that guests have used up. */
+const accountsUntilMs = 10;
 
-/** Counts milliseconds that packets have kept others waiting in this slice of the event loop. */
-export const createWorkShares = (): TurnShares =>
-  createTurnShares({ own: shareMs, ofAll: shareOfAllMs, least: 0.5 });
+export type Readers = ReturnType<typeof createReaders>;
+
+/**
+ * Slices in which packets are handled: those who connect wait behind no packets, and no account
+ * waits behind guests, however many there are.
+ */
+export function createReaders() {
+  const { turnMs } = limits;
+  const arriving = createFairSlices({ turnMs });
+  const byKind = {
+    accounts: createFairSlices({ turnMs, untilMs: accountsUntilMs }),
+    guests: createFairSlices({ turnMs }),
+  };
+  return (payer: Payer, isArriving: boolean): FairSlices =>
+    isArriving ? arriving : byKind[kindOf(payer)];
+}
 
 /** Some three milliseconds of searching. */
 const placesPerTurn = 10_000;

@@ -1,3 +1,4 @@
+import { turnMs, turnMsMax } from '../../lib/event-loop.ts';
 import type { Transport } from '../broker.ts';
 
 const firstPageBytes = 256;
@@ -5,19 +6,21 @@ const pageBytesMax = 16_384;
 
 export type Flusher = ReturnType<typeof createFlusher>;
 
-/** How long writers are flushed before the event loop has its turn. */
+/** How long writers are flushed before the event loop has its turn, and at least. */
 const flushMs = 3;
+const flushMsMin = 1;
 
 /** Flushes writers that have something to send in a setImmediate: so many as it has time for. */
 export function createFlusher() {
   const writers = new Set<PacketWriter>();
   let isScheduled = false;
   function flush(): void {
-    const endsAt = performance.now() + flushMs;
+    const beganAt = performance.now();
     for (const writer of writers) {
       writers.delete(writer);
       writer.flush();
-      if (performance.now() > endsAt) break;
+      const now = performance.now();
+      if (now - beganAt > (turnMs(now) < turnMsMax ? flushMs : flushMsMin)) break;
     }
     isScheduled = writers.size > 0;
     if (isScheduled) setImmediate(flush);
