@@ -63,7 +63,8 @@ export async function openRaw(url: string, localAddress?: string): Promise<RawCl
         Buffer.isBuffer(one) ? one : generate(one, { protocolVersion: version }),
       );
       if (isClosed || socket.write(Buffer.concat(bytes))) return;
-      await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+      // A connection that is closed in the middle of a packet is an error first.
+      await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => undefined);
     },
     async next(kind) {
       for (;;) {
