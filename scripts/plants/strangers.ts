@@ -313,4 +313,33 @@ export const plantsOfStrangers: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'a guest takes over no session of another address',
+    ...{ file: 'test/mqtt/field-reports.test.ts', test: 'a guest at another address' },
+    says: /no pingresp|true/,
+    patches: [
+      patch(
+        'src/domain/messaging/identity.ts',
+        "kind === 'guest') return `guest/",
+        "kind === 'guest') return `guest/all/` || `",
+      ),
+    ],
+  },
+  {
+    name: 'devices of strangers hide none of the owner of a gateway',
+    ...{ file: 'test/v2/gateways.test.ts', test: 'hide none of the owner', says: /mine-1/ },
+    patches: [patch('src/http/v2/gateways.ts', 'new Set([...own.ids, ...all.ids])', 'all.ids')],
+  },
+  {
+    name: 'an account has so many gateways and projects',
+    ...{ file: 'src/domain/projects/guest-room.test.ts', test: 'of an account have an end' },
+    says: /Missing expected rejection/,
+    patches: [
+      patch(
+        'src/domain/budgets/guest-shares.ts',
+        'each === undefined || isImport(actor)',
+        'each !== 0 || isImport(actor)',
+      ),
+    ],
+  },
 ];

@@ -168,7 +168,6 @@ export const limits = {
   /** Refusals of a sender whose device is being looked up; what comes then is not remembered. */
   refusalsUnderWayPerSenderMax: 256,
   refusedExcerptMax: 80,
-  // Datapoints.
   /** A timestamp further ahead of our clock is refused [contract 6]. */
   timestampAheadMs: day,
   /** Bounds of KIPIMO_VALUE_BYTES_MAX: a short text, and the largest body on …/values. */
@@ -384,14 +383,15 @@ export const limits = {
   completionsWaitingMax: 10_000,
   testMessagesPerMinuteMax: 5,
   testMessagesUsersMax: 10_000,
-  // Grants.
   grantsPerResourceMax: 1_000,
   /** Groups of users that one account keeps, and the users in one of them. */
   groupsPerUserMax: 200,
   groupMembersMax: 1_000,
   /** Texts of a request of version 1 that are searched for in the sentence of its refusal. */
   quotedTextsMax: 1_000,
-  // Made without a token: any guest can make them, so their number ends.
+  // What no quota of bytes counts, or guests make without a token: its number ends.
+  gatewaysPerUserMax: 10_000,
+  projectsPerUserMax: 1_000,
   /** Addresses whose guests' quotas are remembered. */
   guestAddressesMax: 20_000,
   guestDevicesMax: 100_000,

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { parseScope } from '../domain/access/scopes.ts';
+import { invalid } from '../domain/errors.ts';
 import { parseDeviceId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { AccessKeyRecord, SessionRecord } from '../domain/users/credential-store.ts';
@@ -49,12 +50,19 @@ export const CreatedAccessKeyMessage = Message('CreatedAccessKey', {
   key: Plain('The secret, shown this once.'),
 });
 
+/** Throws invalid for a name that shows nothing, or no text that every client can read. */
+function readKeyName(name: string): string {
+  if (name.trim() === '') throw invalid('name must say what the key is for');
+  if (!name.isWellFormed()) throw invalid('name must be Unicode text, got half of a character');
+  return name;
+}
+
 export const readAccessKey = createReader(
   NewAccessKeyMessage,
   'key',
   ({ name, scopes, devices, expires }): NewAccessKey =>
     defined({
-      name,
+      name: readKeyName(name),
       scopes: ifDefined(scopes, (scopes) => distinct(scopes.map((text) => parseScope(text)))),
       devices: ifDefined(devices, (devices) => distinct(devices.map(parseDeviceId))),
       expiresAt: ifDefined(expires, (expires) => readEnd(expires, 'expires')),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { generate, type Packet, parser } from 'mqtt-packet';
+import { generate, type IConnackPacket, type Packet, parser } from 'mqtt-packet';
 import { passwordOf, type Service, startService } from '../service.ts';
 import { connect, makeDevice } from './mqtt-clients.ts';
 
@@ -26,8 +26,9 @@ interface Raw {
   next(cmd: Packet['cmd']): Promise<Packet>;
 }
 
-async function openRaw(version: 3 | 4 | 5 = 4): Promise<Raw> {
-  const socket = connectSocket({ port: Number(new URL(service.mqttUrl).port), host: '127.0.0.1' });
+async function openRaw(version: 3 | 4 | 5 = 4, localAddress = '127.0.0.1'): Promise<Raw> {
+  const port = Number(new URL(service.mqttUrl).port);
+  const socket = connectSocket({ port, host: '127.0.0.1', localAddress });
   const packets: Packet[] = [];
   const reader = parser({ protocolVersion: version });
   reader.on('packet', (packet) => packets.push(packet));
@@ -246,3 +247,20 @@ for (const qos of [1, 2] as const) {
     other.socket.destroy();
   });
 }
+
+test('a guest takes over no session of a guest at another address', async () => {
+  const guest = { ...hello('node-1'), username: undefined, password: undefined, clean: false };
+  const known = await openRaw(4, '127.0.0.9');
+  known.send(guest as Packet);
+  assert.equal(((await known.next('connack')) as IConnackPacket).returnCode, 0);
+  const stranger = await openRaw(4, '127.0.0.10');
+  stranger.send(guest as Packet);
+  const { returnCode, sessionPresent } = (await stranger.next('connack')) as IConnackPacket;
+  assert.deepEqual([returnCode, sessionPresent], [0, false]);
+  known.send({ cmd: 'pingreq' });
+  await known.next('pingresp');
+  const again = await openRaw(4, '127.0.0.9');
+  again.send(guest as Packet);
+  assert.equal(((await again.next('connack')) as IConnackPacket).sessionPresent, true);
+  for (const { socket } of [known, stranger, again]) socket.destroy();
+});

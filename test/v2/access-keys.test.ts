@@ -185,6 +185,15 @@ test('a key that would be of no use or makes no sense is refused', async () => {
   assert.equal((await keysOf('ama')).length, known);
 });
 
+test('a key has a name that can be shown and read', async () => {
+  for (const name of ['', ' \n', '\ud800', 'a\udfff']) {
+    const reply = await service.as('ama')({ method: 'POST', path: '/auth/keys', json: { name } });
+    assertRefused(reply, 400, { saying: /^name must/ });
+    const { code, params } = reply.json as { code: string; params: { field?: string } };
+    assert.deepEqual([code, params.field], ['field_wrong', 'name']);
+  }
+});
+
 test('each scope of a key opens its own deed and no other', async () => {
   for (const scope of Object.keys(deeds(''))) {
     const id = `scoped-${scope.replace(':', '-')}`;

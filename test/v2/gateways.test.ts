@@ -206,6 +206,36 @@ test('full adds the devices with its gateway_id that the caller may view', async
   assert.equal((await read('/devices/seen'))['gateway_id'], id);
 });
 
+test('a thousand devices of strangers hide none of the owner', async () => {
+  const path = await aGateway();
+  const id = path.split('/').at(-1);
+  const add = (by: string, ids: readonly string[]) =>
+    as(by)({
+      method: 'POST',
+      path: '/devices',
+      json: ids.map((one) => ({ id: one, gateway_id: id })),
+    });
+  assert.equal(
+    (
+      await add(
+        'kofi',
+        Array.from({ length: 1_000 }, (_, at) => `evil-${at}`),
+      )
+    ).status,
+    200,
+  );
+  assert.equal((await add('ama', ['mine-1', 'mine-2'])).status, 200);
+  const idsIn = (gateway: Record<string, unknown>) =>
+    (gateway['devices'] as { id: string }[]).map((device) => device.id);
+  for (const by of ['ama', 'guest']) {
+    const shown = idsIn(await read(`${path}?full=true`, by));
+    assert.deepEqual([shown.length, ...shown.slice(-2)], [1_000, 'mine-1', 'mine-2'], by);
+  }
+  const listed = (await as('ama')({ path: '/gateways?full=true&limit=1000' })).json;
+  const [found] = (listed as { id: string }[]).filter((one) => one.id === id);
+  assert.deepEqual(idsIn(found as Record<string, unknown> & { id: string }).slice(-1), ['mine-2']);
+});
+
 test('the list pages in order of creation and leaves out what is hidden', async () => {
   await using other = await startService();
   for (const by of ['ama', 'kofi']) {

@@ -1,5 +1,5 @@
 import { createLruCache } from '../../lib/cache.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, isImport } from '../actor.ts';
 import { DomainError } from '../errors.ts';
 import { guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -37,7 +37,8 @@ export function createGuestShares() {
 export type GuestShares = ReturnType<typeof createGuestShares>;
 
 /**
- * Lets the actor make one of `what`. One that a guest makes counts for the address, and not any
+ * Lets the actor make one of `what`; throws limit_reached for an account that has `each` already,
+ * but for an administrator who imports. One that a guest makes counts for the address, and not any
  * more when `make` answers 'duplicate' or throws. Throws unavailable when guests have all they may
  * have, limit_reached when the address has half of that.
  */
@@ -46,14 +47,25 @@ export async function makeWithin<Outcome extends string>(
     readonly shares: GuestShares;
     readonly what: string;
     readonly max: number;
+    /** Of one account; absent: no limit but the quota of its bytes. */
+    readonly each?: number;
     readonly store: { countOwnedBy(owner: Username): Promise<number> };
   },
   actor: Actor,
   make: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  if (actor.kind !== 'guest') return make();
-  const { shares, what, max } = guests;
-  const used = await guests.store.countOwnedBy(guestUsername);
+  const { shares, what, max, each, store } = guests;
+  if (actor.kind !== 'guest') {
+    const isFree = each === undefined || isImport(actor);
+    if (!isFree && (await store.countOwnedBy(actor.username)) >= each) {
+      throw new DomainError(
+        'limit_reached',
+        `no room for more ${what}: you have ${each} already, delete one that is not needed`,
+      );
+    }
+    return make();
+  }
+  const used = await store.countOwnedBy(guestUsername);
   if (used >= max) {
     throw new DomainError(
       'unavailable',

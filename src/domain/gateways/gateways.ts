@@ -113,8 +113,9 @@ export function createGateways(options: {
         ...(actor.kind === 'guest' && { visibility: 'public' }),
         ...{ owner: usernameOf(actor), createdAt: now, modifiedAt: now },
       };
-      const guests = { shares, what: 'gateways', max: limits.guestGatewaysMax, store };
-      const outcome = await makeWithin(guests, actor, () => store.insert(made));
+      const { guestGatewaysMax: max, gatewaysPerUserMax: each } = limits;
+      const room = { shares, what: 'gateways', max, each, store };
+      const outcome = await makeWithin(room, actor, () => store.insert(made));
       if (outcome === 'duplicate') throw conflict(`the gateway id ${gateway.id} is taken`);
     },
     /** The gateway, if the actor may view it. Throws not_found, forbidden. */

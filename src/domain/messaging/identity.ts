@@ -1,16 +1,14 @@
 import type { Actor } from '../actor.ts';
-import { type Payer, payerAt, payerOfAccount } from '../budgets/budget.ts';
+import { type Payer, payerAt, payerOf, payerOfAccount } from '../budgets/budget.ts';
 import type { AccessKeyId, UserId } from '../ids.ts';
 
-/** Guests have one identity: a client without an account has nothing to keep from others. */
-const guestIdentity = 'guest';
-
 /**
- * Whose sessions an actor may take up. A key has its own, or a device could clear away what waits
- * for its owner, and reach what it must not see.
+ * Whose sessions an actor may take up: a guest those of the same address, or anybody on the
+ * Internet could end a connection by its client id. A key has its own, or a device could clear away
+ * what waits for its owner, and reach what it must not see.
  */
 export function identityOf(actor: Actor): string {
-  if (actor.kind === 'guest') return guestIdentity;
+  if (actor.kind === 'guest') return `guest/${payerOf(actor)}`;
   return identityOfAccount(actor.userId, actor.key?.keyId);
 }
 

@@ -9,22 +9,29 @@ import { type GatewayId, guestUsername, parseUserId, parseUsername } from '../id
 import { limits } from '../limits.ts';
 import { createProjects } from './projects.ts';
 
-const ama: Actor = { kind: 'user', userId: parseUserId('1'), username: parseUsername('ama') };
+const ama: Exclude<Actor, { kind: 'guest' }> = {
+  kind: 'user',
+  userId: parseUserId('1'),
+  username: parseUsername('ama'),
+};
 
-/** Services over stores that say how many things the guest owns. */
-async function withGuestOwning(count: { gateways: number; projects: number }) {
+/** Services over stores that say how many things the guest owns, or somebody else. */
+async function withGuestOwning(
+  count: { gateways: number; projects: number },
+  whose: string = guestUsername,
+) {
   const { storage, access } = await openServiceStorage();
   const { gateways, projects, users, grants } = storage;
   const store = {
     ...gateways,
-    countOwnedBy: async (owner: string) => (owner === guestUsername ? count.gateways : 0),
+    countOwnedBy: async (owner: string) => (owner === whose ? count.gateways : 0),
   };
   return {
     gateways: createGateways({ store, users, grants, access, clock: { now: () => noon } }),
     projects: createProjects({
       store: {
         ...projects,
-        countOwnedBy: async (owner: string) => (owner === guestUsername ? count.projects : 0),
+        countOwnedBy: async (owner: string) => (owner === whose ? count.projects : 0),
       },
       grants,
       access,
@@ -34,7 +41,7 @@ async function withGuestOwning(count: { gateways: number; projects: number }) {
 
 const empty = { deviceIds: [], gatewayIds: [] };
 
-test('the gateways and projects of the guest have an end, those of people have none', async () => {
+test('the gateways and projects of the guest have an end, from which people go on', async () => {
   const full = { gateways: limits.guestGatewaysMax, projects: limits.guestProjectsMax };
   const { gateways, projects } = await withGuestOwning(full);
   const refusal = { code: 'unavailable', message: /log in to add yours/ };
@@ -42,6 +49,18 @@ test('the gateways and projects of the guest have an end, those of people have n
   await assert.rejects(projects.create(guest, empty), refusal);
   await gateways.create(ama, { id: 'g' as GatewayId });
   await projects.create(ama, empty);
+});
+
+test('the gateways and projects of an account have an end', async () => {
+  const full = { gateways: limits.gatewaysPerUserMax, projects: limits.projectsPerUserMax };
+  const { gateways, projects } = await withGuestOwning(full, ama.username);
+  const refusal = { code: 'limit_reached', message: /^no room for more .+ delete one/ };
+  await assert.rejects(gateways.create(ama, { id: 'g' as GatewayId }), refusal);
+  await assert.rejects(projects.create(ama, empty), refusal);
+  const other = { ...ama, username: parseUsername('kofi') };
+  await gateways.create(other, { id: 'g' as GatewayId });
+  const importing: Actor = { ...ama, kind: 'admin', isImporting: true };
+  await gateways.create(importing, { id: 'h' as GatewayId });
 });
 
 test('the last gateway and project before that end are made', async () => {

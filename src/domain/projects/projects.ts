@@ -111,8 +111,9 @@ export function createProjects(options: {
     async create(actor: Actor, project: NewProject): Promise<ProjectId> {
       requireCreation(actor, 'projects:update');
       const { id = parseProjectId(createId()), ...fields } = project;
-      const guests = { shares, what: 'projects', max: limits.guestProjectsMax, store };
-      const outcome = await makeWithin(guests, actor, () =>
+      const { guestProjectsMax: max, projectsPerUserMax: each } = limits;
+      const room = { shares, what: 'projects', max, each, store };
+      const outcome = await makeWithin(room, actor, () =>
         store.insert({ ...fields, id, owner: usernameOf(actor) }),
       );
       if (outcome === 'duplicate') throw conflict(`the project id ${id} is taken`);

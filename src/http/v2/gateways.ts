@@ -37,7 +37,10 @@ const shownMax = limits.devicesPerGatewayShown;
 
 const FullQuery = Type.Object({
   full: Type.Optional(
-    Flag(`true: adds its devices that you may view, the first ${shownMax}.`, false),
+    Flag(
+      `true: adds its devices that you may view, of more than ${shownMax} its owner’s first.`,
+      false,
+    ),
   ),
 });
 
@@ -144,17 +147,27 @@ function readRoute({ gateways, presence, snapshots }: Services): Route {
 
 type NestedGateway = NestedMessage<Wire<typeof GatewayMessage>>;
 
-/** A gateway with those of its devices that the actor may view, the first ones of many. */
+/**
+ * A gateway with those of its devices that the actor may view; of many those of its owner before
+ * others, which anybody may add.
+ */
 async function nestedGateway(
   snapshots: Services['snapshots'],
   actor: Actor,
   view: GatewayView,
   spelling: Spelling,
 ): Promise<NestedGateway> {
-  // An id holds no quote, so between quotes it is one text.
-  const filter = parseFilter(`gateway_id=='${view.gateway.id}'`);
-  const page = { filter, limit: shownMax, offset: 0 };
-  const { steps } = await snapshots.devices(actor, page);
+  const { id, owner } = view.gateway;
+  // Neither an id nor a name holds a quote, so between quotes it is one text.
+  const find = (q: string) =>
+    snapshots.devices(actor, { filter: parseFilter(q), limit: shownMax, offset: 0 });
+  const all = await find(`gateway_id=='${id}'`);
+  let { steps } = all;
+  if (all.total > shownMax) {
+    const own = await find(`gateway_id=='${id}';owner=='${owner}'`);
+    const shown = [...new Set([...own.ids, ...all.ids])].slice(0, shownMax);
+    ({ steps } = await snapshots.getMany(actor, shown));
+  }
   const lists = new Map([['devices', deviceTexts(steps, spelling)]]);
   return { message: gatewayToWire(view), lists };
 }

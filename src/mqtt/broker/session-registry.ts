@@ -88,8 +88,7 @@ export function createSessionRegistry(options: {
     if (known !== undefined && isResumed) {
       absent.remove(known);
       known.expirySeconds = expirySeconds;
-      move(known, payer);
-      journal.add({ kind: 'moved', key, expirySeconds, payer: known.payer }, known.payer);
+      journal.add({ kind: 'moved', key, expirySeconds, payer }, payer);
       return { session: known, isPresent: true, evicted: [] };
     }
     if (known !== undefined) end(known);
@@ -116,15 +115,6 @@ export function createSessionRegistry(options: {
       quotas.leaveFilters(oldest);
       evicted.push(oldest);
     }
-  }
-
-  /** A guest comes back from another address: groups and quotas go by the payer. */
-  function move(session: Session, payer: Payer): void {
-    if (payer === session.payer) return;
-    const subscriptions = session.subscriptions ?? new Map<string, Subscription>();
-    for (const filter of subscriptions.keys()) tree.remove(session, filter);
-    quotas.move(session, payer);
-    for (const subscription of subscriptions.values()) tree.add(session, subscription);
   }
 
   /** Ends a session whose connection is gone, or keeps it for the next one. */
@@ -376,18 +366,6 @@ function createSessionQuotas(budgets: Budgets) {
       bytes.add(session.payer, session.roomBytes);
     },
     shrink,
-    /** Charges another payer that comes back to it, unless the quota of that one is full. */
-    move(session: Session, payer: Payer): void {
-      const { roomBytes } = session;
-      const isRefused =
-        entries.check(payer, 1) !== undefined || bytes.check(payer, roomBytes) !== undefined;
-      if (payer === session.payer || isRefused) return;
-      entries.release(session.payer, 1);
-      bytes.release(session.payer, roomBytes);
-      session.payer = payer;
-      entries.add(payer, 1);
-      bytes.add(payer, roomBytes);
-    },
   };
 }
 
