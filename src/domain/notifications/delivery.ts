@@ -69,6 +69,11 @@ export type Completion = {
   | { readonly kind: 'failed'; readonly reason: string }
 );
 
+/** How far a process is with evaluations. */
+export interface EvaluationProgress {
+  isEnded: boolean;
+}
+
 /** A moment at which a condition held, on its way to the store. */
 export interface Firing {
   readonly notificationId: NotificationId;
@@ -81,8 +86,8 @@ export interface Firing {
   readonly state: DeviceState;
   /** The evaluation that it came of, where several processes serve the same data. */
   readonly evaluationId?: string;
-  /** The firing may be stored after that evaluation ended: no push waits for it. */
-  readonly isAfterEvaluation?: true;
+  /** The firing may be stored as well once this process ended it: no push waits for that. */
+  readonly evaluation?: EvaluationProgress;
 }
 
 /**

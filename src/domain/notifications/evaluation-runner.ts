@@ -3,7 +3,9 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device } from '../devices/device.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
+import type { EvaluationProgress } from './delivery.ts';
 import { createEvaluatedValues } from './evaluated-values.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 import type {
   DeviceQueue,
   EndOutcome,
@@ -11,7 +13,12 @@ import type {
   NextPush,
   WaitingEvaluation,
 } from './notification-store.ts';
-import { createPushEvaluations, ownerFor, type PushEvaluationParts } from './push-evaluations.ts';
+import {
+  atMost,
+  createPushEvaluations,
+  ownerFor,
+  type PushEvaluationParts,
+} from './push-evaluations.ts';
 import type { Rule } from './rule.ts';
 import { countHad } from './rule-evaluation.ts';
 import type { ValueReads } from './sensor-values.ts';
@@ -64,7 +71,7 @@ export function createEvaluationRunner(
   async function makePushes(
     device: Device,
     some: readonly NextPush[],
-    { rest, remembered, onMade }: DeviceEvaluations,
+    { rest, remembered, onMade, progress }: DeviceEvaluations & { progress: EvaluationProgress },
   ): Promise<void> {
     const deviceId = device.id;
     const pushes = some.map(({ push }) => push);
@@ -81,6 +88,7 @@ export function createEvaluationRunner(
       isAgain: false,
       isLate: () => false,
       isRepeatedByCaller: true,
+      progress,
       known: await values.forPushes(device, rules, some, rest),
       times: values.timesBefore(some, rest),
       had: hadBefore(states, some, rest),
@@ -91,6 +99,8 @@ export function createEvaluationRunner(
     if (unstored !== undefined) throw unstored.reason;
     // Until it is ended it waits in the database, for any process: pushes need not wait.
     for (const [at, { evaluation }] of some.entries()) onMade(evaluation.id, outcomes[at]);
+    // What a process that is killed had not stored of them another one makes again.
+    await atMost(evaluationLimits.ofOthersMs, evaluations.ofOthers());
   }
 
   /** Runs these evaluations, one after the other, and ends them: what fired is not done twice. */
@@ -100,14 +110,19 @@ export function createEvaluationRunner(
     work: DeviceEvaluations,
   ): Promise<EndOutcome> {
     const ids = some.map(({ evaluation }) => evaluation.id);
+    const progress = { isEnded: false };
     try {
       const device = parts.peekDevice(deviceId) ?? (await devices.find(deviceId));
       const next = some.flatMap(({ evaluation, push }) => (push ? { evaluation, push } : []));
-      if (device !== undefined && next.length > 0) await makePushes(device, next, work);
+      if (device !== undefined && next.length > 0) {
+        await makePushes(device, next, { ...work, progress });
+      }
       // Evaluations of a device that went are over as well.
       for (const id of ids) work.onMade(id, undefined);
       const saved = next.length > 0 ? states.takeUnsaved(deviceId) : [];
-      return await looks.finish({ ids, deviceId, states: saved });
+      const outcome = await looks.finish({ ids, deviceId, states: saved });
+      progress.isEnded = outcome === 'ended';
+      return outcome;
     } catch (error) {
       if (error instanceof DomainError || some[0]?.isAgain !== true) throw error;
       // An evaluation that cannot be understood must not block the device's queue.

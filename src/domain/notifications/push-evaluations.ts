@@ -6,6 +6,7 @@ import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import { type DeviceId, type SensorId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { EvaluationProgress } from './delivery.ts';
 import type { Fire } from './fire.ts';
 import { mayFire } from './firing.ts';
 import type { Rule } from './rule.ts';
@@ -36,6 +37,8 @@ interface PushEvaluations {
   isOverWithNothing(): boolean;
   /** After the run: when the push may be answered. Throws as `Fire` does. */
   readonly firingsOf: (push: StoredPush) => Promise<void> | undefined;
+  /** Resolves when firings for others than the devices' owners are stored, or given up. */
+  ofOthers(): Promise<unknown>;
 }
 
 interface EvaluationOptions {
@@ -49,6 +52,8 @@ interface EvaluationOptions {
   readonly times: PushTimes;
   /** Whether evaluations whose firing cannot be stored are run again. */
   readonly isRepeatedByCaller?: boolean;
+  /** Of the evaluations in the queue that these are. */
+  readonly progress?: EvaluationProgress;
 }
 
 /** Makes evaluations of pushes: long ones run in slices, by the owners of the devices. */
@@ -69,9 +74,10 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
   }
 
   return (pushes: readonly StoredPush[], options: EvaluationOptions): PushEvaluations => {
-    const { isAgain, isLate, known, times, isRepeatedByCaller = false } = options;
+    const { isAgain, isLate, known, times } = options;
     const hadOf = options.had ?? (isAgain ? countHadBefore : undefined);
     const firings = new Map<StoredPush, Promise<void>>();
+    const ofOthers: Promise<unknown>[] = [];
     let isOver = false;
 
     async function run(): Promise<void> {
@@ -91,7 +97,7 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
             : undefined;
           const had = hadOf === undefined ? [] : rules.map((rule) => hadOf(rule, push));
           const evaluation = { push, device, sensor, rules, values, had };
-          const fired = createFired(parts, device, isRepeatedByCaller);
+          const fired = createFired(parts, device, options);
           let newest = times.peek(push) ?? (await times.before(push));
           for (let place = 0; place < order.count; place += 1) {
             const datapoint = order.at(place);
@@ -115,6 +121,8 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
             if (pace.isOver()) await pace.rest();
           }
           if (values !== undefined) known.keep(device, values);
+          const others = fired.ofOthers();
+          if (others !== undefined) ofOthers.push(others);
           const stored = fired.stored();
           if (stored !== undefined) firings.set(push, handled(stored));
         } catch (error) {
@@ -129,12 +137,17 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
       run,
       isOverWithNothing: () => isOver && firings.size === 0,
       firingsOf: (push) => firings.get(push),
+      ofOthers: () => Promise.all(ofOthers),
     };
   };
 }
 
 /** Firings that follow from one push to the device. */
-function createFired(parts: PushEvaluationParts, device: Device, isRepeatedByCaller: boolean) {
+function createFired(
+  parts: PushEvaluationParts,
+  device: Device,
+  { isRepeatedByCaller = false, progress }: EvaluationOptions,
+) {
   const { fire } = parts;
   let own: Commits | undefined;
   let ofOthers: Commits | undefined;
@@ -147,7 +160,7 @@ function createFired(parts: PushEvaluationParts, device: Device, isRepeatedByCal
       evaluation.note(rule.notification.id, 'not_stored');
       return;
     }
-    const planned = proposeFiring(parts, evaluation, { isAfterEvaluation: true });
+    const planned = proposeFiring(parts, evaluation, progress && { evaluation: progress });
     const stored = fire.forStranger(planned, () => mayFire(parts, rule, device));
     ofOthers ??= createCommits();
     if (stored !== undefined) {
@@ -177,6 +190,8 @@ function createFired(parts: PushEvaluationParts, device: Device, isRepeatedByCal
       fireForStranger(evaluation);
       return undefined;
     },
+    /** However long they take. */
+    ofOthers: () => ofOthers?.over(),
     /**
      * Resolves when what the push has to wait for is stored: the firings of the device's owner, and
      * for a while those of others, however many there are. Throws for the owner's alone.
@@ -214,7 +229,7 @@ function createCommits() {
 type Commits = ReturnType<typeof createCommits>;
 
 /** Resolves when the work is over, or after so long. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

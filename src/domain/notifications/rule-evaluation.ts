@@ -216,7 +216,7 @@ export async function planFiring(
 export function proposeFiring(
   parts: Pick<EvaluationParts, 'states' | 'channels'>,
   { rule, device, reading, note, state, evaluationId }: FiringEvaluation,
-  more: Pick<Firing, 'isAfterEvaluation'> = {},
+  more: Pick<Firing, 'evaluation'> = {},
 ): PlannedFiring {
   const { id } = rule.notification;
   const firing = firingAt(rule, device, reading, { state, channels: parts.channels });

@@ -50,10 +50,14 @@ const finish = ({ looks }: Process, ...ids: readonly string[]) =>
     states: [{ notificationId: rule.id, deviceId: device, state: raised }],
   });
 
-async function fireFor({ notifications }: Process, evaluationId: string): Promise<unknown> {
+async function fireFor(
+  { notifications }: Process,
+  evaluationId: string,
+  evaluation = { isEnded: false },
+): Promise<unknown> {
   const about = { notificationId: rule.id, deviceId: device, at: noon, state: raised };
   const [outcome] = await notifications.fire([
-    { ...about, throttlingMs: 0, deliveries: [], evaluationId },
+    { ...about, throttlingMs: 0, deliveries: [], evaluationId, evaluation },
   ]);
   return (outcome as FiringOutcome).kind;
 }
@@ -135,6 +139,7 @@ describe('looks of processes that share a database', { skip: noPostgres }, () =>
     await file(one, 'b');
     assert.equal(await finish(one, 'a', 'b'), 'taken', 'one of them was made meanwhile');
     assert.equal(await fireFor(one, 'a'), 'taken');
+    assert.equal(await fireFor(other, 'a', { isEnded: true }), 'fired', 'it is the own end');
     assert.deepEqual((await lineAt(one)).line, [['b', one.looks.member]]);
     await Promise.all([one.close(), other.close()]);
   });

@@ -42,10 +42,10 @@ export const createNotificationEngine = (member: number | undefined): Notificati
 
 const createClusterSteps = (member: number): ClusterSteps => ({
   ...{ member, isOurs },
-  isOursValues: ({ evaluationId = null, isAfterEvaluation = false }) => [
+  isOursValues: ({ evaluationId = null, evaluation }) => [
     evaluationId,
     member,
-    isAfterEvaluation,
+    evaluation?.isEnded === true,
   ],
   noteFired({ send }, { evaluationId, notificationId }) {
     if (evaluationId !== undefined) send(markFired, evaluationId, notificationId);
