@@ -5,7 +5,7 @@ import { withoutPadding } from '../lib/bare-value.ts';
 import { isJsonObject, JsonError, type JsonValue } from '../lib/json.ts';
 import { readActuatorValue } from '../wire/actuator.ts';
 import { bytesWithoutPadding, readPayloadValue } from '../wire/bare-value.ts';
-import { createPushByteReader } from '../wire/byte-cursor.ts';
+import { bareNumberOf, createPushByteReader } from '../wire/byte-cursor.ts';
 import { type PushedDatapoints, readDatapoints } from '../wire/datapoint.ts';
 import { isArrayOfObjects, readDatapointArray } from '../wire/datapoint-array.ts';
 import { bufferOf } from './packets/packet-encoder.ts';
@@ -38,6 +38,8 @@ const readPlainPush = createPushByteReader();
 export function readPublishedValues(payload: Uint8Array): PublishedValues {
   const plain = readPlainPush(payload);
   if (plain !== undefined) return { datapoints: [plain], form: 'object' };
+  const bare = bareNumberOf(payload);
+  if (!Number.isNaN(bare)) return { datapoints: [{ value: bare }], form: 'bare' };
   let value: JsonValue;
   try {
     value = readPayload(payload);

@@ -271,6 +271,20 @@ function twoDigits(bytes: Uint8Array, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
+const bareNumbers = new NumberReader();
+/** A sign, the digits of a double, and a point. */
+const bareBytesMax = digitsMax + 2;
+
+/** The number that the bytes are, without white space and exponent; NaN: they are anything else. */
+export function bareNumberOf(bytes: Uint8Array): number {
+  const { length } = bytes;
+  if (length > bareBytesMax) return Number.NaN;
+  // Neither a letter nor a brace.
+  for (let at = 0; at < length; at += 1) if ((bytes[at] ?? 0) >= colon) return Number.NaN;
+  const number = bareNumbers.read(bytes, 0, length);
+  return bareNumbers.at === length ? number : Number.NaN;
+}
+
 /**
  * Reads the usual push from its bytes: `{"value": number, "timestamp": "…Z"}`, the timestamp first
  * or absent. Undefined: it is anything else, which `readDatapoints` reads or refuses.

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { date, gap, numberText, timestampText } from '../../test/hostile-json.ts';
 import { limits } from '../domain/limits.ts';
 import { parseJson } from '../lib/json.ts';
-import { createPushByteReader } from './byte-cursor.ts';
+import { readBareValue } from './bare-value.ts';
+import { bareNumberOf, createPushByteReader } from './byte-cursor.ts';
 import { readDatapoints } from './datapoint.ts';
 
 const readPlain = createPushByteReader();
@@ -125,4 +126,23 @@ test('a push that is cut, or has a second value, is left to the ordinary reader'
     '\ufeff{"value":1}',
   ];
   for (const other of others) assert.equal(readPlain(Buffer.from(other)), undefined, other);
+});
+
+test('a number alone is read from its bytes as from its text, or left to that', () => {
+  const readings = { read: 0, left: 0 };
+  const nearly = fc.tuple(
+    fc.oneof(usualNumber, numberText, fc.stringMatching(/^[-+]?\d{1,17}([.eE]\d{0,3})?$/)),
+    fc.constantFrom('', '', ' ', '\0', '0', '.', 'e3', '-', '\u{feff}'),
+  );
+  const check = (text: string) => {
+    const found = bareNumberOf(Buffer.from(text));
+    readings[Number.isNaN(found) ? 'left' : 'read'] += 1;
+    if (!Number.isNaN(found)) assert.ok(Object.is(found, readBareValue(text)), text);
+  };
+  fc.assert(fc.property(nearly, ([text, end]) => check(text + end)));
+  fc.assert(fc.property(nearly, ([text, start]) => check(start + text)));
+  assert.ok(readings.read > 9 && readings.left > 9, JSON.stringify(readings));
+  for (const text of ['12E3', '1e5', '007', '-', '', '.5', '5.', '1-2', '21.5 ']) check(text);
+  assert.equal(bareNumberOf(Buffer.from('-0')), 0);
+  assert.equal(bareNumberOf(Buffer.from('21.50')), 21.5);
 });
