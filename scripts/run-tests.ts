@@ -148,7 +148,8 @@ async function runOnEngine(options: RunOptions, chosen: string): Promise<TestCou
   }
 }
 
-const isOfPostgres = (file: string): boolean => file.includes('/src/storage/postgres/');
+const isOfPostgres = (file: string): boolean =>
+  /\/(src\/storage|tools\/admin)\/postgres\//.test(file);
 
 /** Runs groups; `isOne`: those on PostgreSQL share one server, which takes a second to make. */
 async function runOnServer(

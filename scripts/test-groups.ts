@@ -15,7 +15,9 @@ const sharing: readonly string[] = [
   'dashboard/**',
   'src/{app,channels,cli,config,domain,feed,http,lib,mqtt,telemetry,wire}/**',
   'src/storage/{chunks,sql}/**',
-  'tools/**',
+  'tools/!(admin)/**',
+  'tools/*',
+  'tools/admin/{*,export/*}',
   'test/{v1,v2,mqtt,clients,channels,compatible}/**',
 ];
 
@@ -23,6 +25,7 @@ const sharing: readonly string[] = [
 const inMemory: readonly string[] = [
   'src/storage/sqlite/*.test.ts',
   'src/storage/sqlite/timeseries/*.test.ts',
+  'tools/admin/sqlite/*.test.ts',
 ];
 
 /** How a file begins that changes or measures its process. */

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { type FoundImport, importsOf } from './code-text.ts';
 import type { SourceFile } from './source-files.ts';
 
-/** What a zone (a top-level folder of src/, or tools/) may import besides itself. */
+/** What a zone (a top-level folder of src/, tools/ or tools/admin/) may import besides itself. */
 interface ZoneRule {
   readonly zones: readonly string[];
   /** Exact names, or a prefix that ends in "*". */
@@ -43,10 +43,17 @@ export const zoneRules: Readonly<Record<string, ZoneRule>> = {
   },
   config: { zones: ['channels', 'domain', 'lib'], packages: ['node:*'] },
   app: { zones: everyZone, packages: ['node:*'] },
-  cli: { zones: everyZone, packages: ['node:*', 'commander', 'cli-progress'] },
+  cli: {
+    zones: ['app', 'config', 'telemetry', 'domain', 'lib'],
+    packages: ['node:*', 'commander'],
+  },
   root: { zones: ['cli'], packages: ['node:*'] },
   tools: {
     zones: ['cli', 'config', 'http', 'wire', 'domain', 'lib'],
+    packages: ['node:*', 'commander'],
+  },
+  admin: {
+    zones: ['tools', 'cli', 'config', 'storage', 'feed', 'wire', 'domain', 'lib'],
     packages: ['node:*', 'commander'],
   },
 };
@@ -60,8 +67,9 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
     { under: 'src/lib/idle-memory.ts', packages: ['node:v8', 'node:vm'] },
     { under: 'src/lib/paid-work.ts', packages: ['node:async_hooks'] },
     { under: 'src/lib/connection-guard.ts', packages: ['node:net'] },
-    { under: 'src/lib/connection-guard.ts', packages: ['node:net'] },
     { under: 'src/storage/postgres/', packages: ['pg'] },
+    { under: 'tools/admin/postgres/', packages: ['pg'] },
+    { under: 'tools/copy-progress.ts', packages: ['cli-progress'] },
     { under: 'tools/bench/no-op-server.ts', packages: ['fastify'] },
     { under: 'src/channels/email/', packages: ['nodemailer', 'nodemailer/lib/smtp-transport'] },
     { under: 'src/channels/sms/', packages: ['smpp'] },
@@ -69,7 +77,7 @@ export const packageExceptions: readonly { readonly under: string; readonly pack
 
 /** Packages that their zone allows, and that still belong to one folder. */
 export const packageHomes: Readonly<Record<string, readonly string[]>> = {
-  'node:sqlite': ['src/storage/sqlite/'],
+  'node:sqlite': ['src/storage/sqlite/', 'tools/admin/sqlite/'],
   // Suites are in test/.
   'node:test': [],
 };
@@ -92,20 +100,21 @@ export const domainOrder: readonly string[] = [
   'notifications',
 ];
 
-/** Folders that never import each other, each group for itself. */
-export const strangers: readonly (readonly string[])[] = [
-  ['src/storage/sqlite/', 'src/storage/postgres/'],
+/** Engines, which never import each other: of each what serves, and what administrators run. */
+export const engines: readonly (readonly string[])[] = [
+  ['src/storage/sqlite/', 'tools/admin/sqlite/'],
+  ['src/storage/postgres/', 'tools/admin/postgres/'],
 ];
 
 /** The files that may name an engine from outside of it; some commands are for the embedded one. */
 export const engineChoosers: readonly string[] = [
   'src/storage/open-storage.ts',
-  'src/storage/open-for-commands.ts',
+  'tools/admin/open-for-commands.ts',
   'src/app/app.ts',
-  'src/cli/backup.ts',
-  'src/cli/compact.ts',
-  'src/cli/data-directory.ts',
-  'src/cli/export.ts',
+  'tools/admin/backup.ts',
+  'tools/admin/compact.ts',
+  'tools/admin/data-directory.ts',
+  'tools/admin/export.ts',
 ];
 
 /** The list of commands: what `npm start` never needs is read when its command is called. */
@@ -200,7 +209,7 @@ function sharedFault({ from, to, kind }: Import): readonly string[] {
 /** The zone of a file of src/, "root" for those directly in it; of tools/; undefined outside. */
 export function zoneOf(path: string): string | undefined {
   const [top, second, third] = path.split('/');
-  if (top === 'tools') return top;
+  if (top === 'tools') return second === 'admin' ? second : top;
   if (top !== 'src' || second === undefined) return undefined;
   return third === undefined ? 'root' : second;
 }
@@ -228,7 +237,7 @@ function fault({ from, to, kind }: Import): readonly string[] {
     return [`${from}: its folder is in no zone; add it to the table`];
   }
   if (target === undefined) return [`${from} imports ${to}, which is outside of src/`];
-  if (target === 'tools' && zone !== target) {
+  if (isOutsideService(target) && !isOutsideService(zone)) {
     const isCommand = from === toolLoader && kind === 'lazy';
     return isCommand ? [] : [`${from} imports ${to}: only ${toolLoader} loads tools, when asked`];
   }
@@ -237,6 +246,9 @@ function fault({ from, to, kind }: Import): readonly string[] {
   }
   return [...domainFault(from, to), ...strangerFault(from, to), ...engineFault(from, to)];
 }
+
+/** Whether a zone is in tools/, of which the running service loads nothing. */
+const isOutsideService = (zone: string): boolean => zone === 'tools' || zone === 'admin';
 
 function domainFault(from: string, to: string): readonly string[] {
   if (zoneOf(from) !== 'domain' || zoneOf(to) !== 'domain') return [];
@@ -259,13 +271,12 @@ function strangerFault(from: string, to: string): readonly string[] {
   const oneWayFaults = oneWay
     .filter((way) => from.startsWith(way.from) && to.startsWith(way.to))
     .map((way) => `${from} imports ${to}: ${way.from} may not import ${way.to}`);
-  const strangerFaults = strangers
-    .filter((group) => {
-      const own = group.find((folder) => from.startsWith(folder));
-      const other = group.find((folder) => to.startsWith(folder));
-      return own !== undefined && other !== undefined && own !== other;
-    })
-    .map(() => `${from} imports ${to}: they are strangers to each other`);
+  const own = engineOf(from);
+  const other = engineOf(to);
+  const areStrangers = own !== undefined && other !== undefined && own !== other;
+  const strangerFaults = areStrangers
+    ? [`${from} imports ${to}: they are strangers to each other`]
+    : [];
   const [zone, folder] = partsInZone(from);
   const [targetZone, targetFolder] = partsInZone(to);
   const areChannels = zone === 'channels' && targetZone === 'channels';
@@ -280,9 +291,13 @@ function partsInZone(path: string): readonly [string | undefined, string | undef
   return [zone, file === undefined ? undefined : folder];
 }
 
+/** The folders of the engine that a file belongs to. */
+const engineOf = (path: string): readonly string[] | undefined =>
+  engines.find((folders) => folders.some((folder) => path.startsWith(folder)));
+
 function engineFault(from: string, to: string): readonly string[] {
-  const engine = strangers.flat().find((folder) => to.startsWith(folder));
-  if (engine === undefined || from.startsWith(engine) || engineChoosers.includes(from)) return [];
+  const engine = engineOf(to);
+  if (engine === undefined || engineOf(from) === engine || engineChoosers.includes(from)) return [];
   return [`${from} imports ${to}: only ${engineChoosers.join(', ')} name engines`];
 }
 

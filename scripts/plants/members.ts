@@ -230,7 +230,7 @@ export const plantsOfMembers: readonly Plant[] = [
     },
     patches: [
       patch(
-        'src/storage/postgres/accounts.ts',
+        'tools/admin/postgres/accounts.ts',
         'if (changes.length === 0 ||',
         'if (changes.length >= 0 ||',
       ),

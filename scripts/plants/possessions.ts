@@ -133,7 +133,7 @@ export const plantsOfPossessions: readonly Plant[] = [
     says: /seen by everybody/,
     patches: [
       patch(
-        'src/cli/password-options.ts',
+        'tools/password-options.ts',
         'if (password !== undefined) {\n',
         'if (password !== undefined) {\n    return password;\n',
       ),

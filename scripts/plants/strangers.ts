@@ -6,9 +6,9 @@ const head = 'src/http/request-head.ts';
 const reports = 'test/mqtt/field-reports.test.ts';
 const cookies = 'test/v2/https-cookies.test.ts';
 const site = 'src/http/site.ts';
-const backups = { file: 'src/storage/sqlite/backup.test.ts' };
+const backups = { file: 'tools/admin/sqlite/backup.test.ts' };
 const checks = {
-  file: 'src/cli/export/import-checks.test.ts',
+  file: 'tools/admin/export/import-checks.test.ts',
   test: 'that the API refuses is refused',
 };
 const client = 'dashboard/api/client.ts';
@@ -164,7 +164,7 @@ export const plantsOfStrangers: readonly Plant[] = [
     ...{ ...checks, says: /username/ },
     patches: [
       patch(
-        'src/cli/export/import-checks.ts',
+        'tools/admin/export/import-checks.ts',
         "'user.username': parseNewUsername",
         "'user.username': String",
       ),
@@ -179,16 +179,20 @@ export const plantsOfStrangers: readonly Plant[] = [
   },
   {
     name: 'each line of an import is checked',
-    ...{ file: 'src/cli/export/export.test.ts', test: 'that the API refuses is not taken in' },
+    ...{ file: 'tools/admin/export/export.test.ts', test: 'that the API refuses is not taken in' },
     says: /its end is missing/,
-    patches: [patch('src/cli/export/importer.ts', '    requireTakeable(line, read);\n', '')],
+    patches: [patch('tools/admin/export/importer.ts', '    requireTakeable(line, read);\n', '')],
   },
   {
     name: 'a line of an import has a longest length',
-    ...{ file: 'src/cli/export/export.test.ts', test: 'nor one without an end', says: /more than/ },
+    ...{
+      file: 'tools/admin/export/export.test.ts',
+      test: 'nor one without an end',
+      says: /more than/,
+    },
     patches: [
       patch(
-        'src/cli/export/export-file.ts',
+        'tools/admin/export/export-file.ts',
         'const lineBytesMax = 64 * 1_024 * 1_024;',
         'const lineBytesMax = 2 ** 40;',
       ),
@@ -204,7 +208,7 @@ export const plantsOfStrangers: readonly Plant[] = [
     ...{ ...backups, test: 'is refused by name, and nothing is restored' },
     says: /Missing expected rejection/,
     patches: [
-      patch('src/storage/sqlite/backup.ts', '    refuseForeignObjects(database, file);\n', ''),
+      patch('tools/admin/sqlite/backup.ts', '    refuseForeignObjects(database, file);\n', ''),
     ],
   },
   {

@@ -22,10 +22,10 @@ export const commands: readonly CommandEntry[] = [
     (await import('./serve.ts')).createServeCommand(),
   ),
   entry('user', 'add, import, list and delete accounts, set passwords', async () =>
-    (await import('./user.ts')).createUserCommand(),
+    (await import('../../tools/admin/user.ts')).createUserCommand(),
   ),
   entry('key', 'list, add and remove the access keys of an account', async () =>
-    (await import('./key.ts')).createKeyCommand(),
+    (await import('../../tools/admin/key.ts')).createKeyCommand(),
   ),
   entry('device', 'list the devices of a running service', async () =>
     (await import('../../tools/service/device-command.ts')).createDeviceCommand(),
@@ -37,34 +37,36 @@ export const commands: readonly CommandEntry[] = [
     (await import('../../tools/service/usage-command.ts')).createUsageCommand(),
   ),
   entry('backup', 'copy all data into one file, while the service runs', async () =>
-    (await import('./backup.ts')).createBackupCommand(),
+    (await import('../../tools/admin/backup.ts')).createBackupCommand(),
   ),
   entry('restore', 'put a backup into an empty data directory', async () =>
-    (await import('./backup.ts')).createRestoreCommand(),
+    (await import('../../tools/admin/backup.ts')).createRestoreCommand(),
   ),
   entry('doctor', 'check what is stored, measure the disk, and say what to do', async () =>
-    (await import('./doctor.ts')).createDoctorCommand(),
+    (await import('../../tools/admin/doctor.ts')).createDoctorCommand(),
   ),
   entry('retention', 'say which old datapoints would be deleted, and delete nothing', async () =>
-    (await import('./retention.ts')).createRetentionCommand(),
+    (await import('../../tools/admin/retention.ts')).createRetentionCommand(),
   ),
   entry(
     'compact',
     'write the database anew, as small as it can be, while the service is stopped',
-    async () => (await import('./compact.ts')).createCompactCommand(),
+    async () => (await import('../../tools/admin/compact.ts')).createCompactCommand(),
   ),
   entry('move', 'move everything to PostgreSQL, or back to a data directory', async () =>
-    (await import('./move.ts')).createMoveCommand(),
+    (await import('../../tools/admin/move.ts')).createMoveCommand(),
   ),
   entry('export', 'write all accounts, or one, with everything they have into one file', async () =>
-    (await import('./export.ts')).createExportCommand(),
+    (await import('../../tools/admin/export.ts')).createExportCommand(),
   ),
   {
     name: 'import',
     summary: 'take in an export, a CSV, or all that another cloud shows',
     load: async () => {
       const { createImportCommand } = await import('../../tools/import/import-command.ts');
-      return createImportCommand((await import('./export.ts')).createArchiveCommand());
+      return createImportCommand(
+        (await import('../../tools/admin/export.ts')).createArchiveCommand(),
+      );
     },
   },
   entry('demo', 'simulate devices that push to a running service', async () =>
@@ -77,7 +79,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'completion',
     summary: 'print what makes bash, zsh or fish complete these commands',
     load: async () =>
-      (await import('./completion.ts')).createCompletionCommand(() =>
+      (await import('../../tools/completion.ts')).createCompletionCommand(() =>
         Promise.all(commands.map(({ load }) => load())),
       ),
   },

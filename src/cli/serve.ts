@@ -9,7 +9,7 @@ import { limits } from '../domain/limits.ts';
 import { saveMemoryWhileIdle } from '../lib/idle-memory.ts';
 import type { Log } from '../lib/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
-import { dataDirOption } from './data-directory.ts';
+import { dataDirOption } from './data-dir-option.ts';
 import { leaveUnread } from './output.ts';
 import { stopWithNpm, waitForStopSignal } from './stop-signal.ts';
 

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
-import { backUp, restoreBackup } from '../../src/storage/sqlite/backup.ts';
+import { backUp, restoreBackup } from '../../tools/admin/sqlite/backup.ts';
 import { embedded } from '../engine.ts';
 import { startService } from '../service.ts';
 import { runProgram } from '../service-process.ts';

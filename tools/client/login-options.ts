@@ -1,16 +1,16 @@
 import { BlockList, isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandKey } from '../../src/config/command-keys.ts';
+import type { ListenConfig } from '../../src/config/config.ts';
+import { loadConfigHere, readCommandKey } from '../../src/config/environment-file.ts';
+import { invalid } from '../../src/domain/errors.ts';
 import {
   addPasswordOptions,
   askPassword,
   givenPassword,
   type PasswordOptions,
-} from '../../src/cli/password-options.ts';
-import type { CommandKey } from '../../src/config/command-keys.ts';
-import type { ListenConfig } from '../../src/config/config.ts';
-import { loadConfigHere, readCommandKey } from '../../src/config/environment-file.ts';
-import { invalid } from '../../src/domain/errors.ts';
+} from '../password-options.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 
 /** As whom a command acts on a service; without a token and a username: as a guest. */

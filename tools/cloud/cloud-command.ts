@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { openProgressBar } from '../../src/cli/copy-progress.ts';
-import { addPasswordOptions } from '../../src/cli/password-options.ts';
 import { printable } from '../../src/cli/printable.ts';
 import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -16,7 +14,9 @@ import {
   type SecretKeys,
   tokenOption,
 } from '../client/login-options.ts';
+import { openProgressBar } from '../copy-progress.ts';
 import { wholeNumber } from '../option-values.ts';
+import { addPasswordOptions } from '../password-options.ts';
 import { importCloud, whoIs } from './cloud-import.ts';
 import { cloudLimits, remoteLimits } from './cloud-limits.ts';
 import { openProgressFile } from './progress-file.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { givenPassword } from '../../src/cli/password-options.ts';
 import { printableLines } from '../../src/cli/printable.ts';
 import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -12,6 +11,7 @@ import {
   tokenOf,
 } from '../client/login-options.ts';
 import { parseDuration, parseWait, wholeNumber } from '../option-values.ts';
+import { givenPassword } from '../password-options.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { Account } from './identity.ts';
 import { type SimulationOptions, simulate } from './simulation.ts';

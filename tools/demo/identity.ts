@@ -1,5 +1,5 @@
-import { generatePassword } from '../../src/cli/password-options.ts';
 import { type ApiClient, refusal, textField } from '../client/api-client.ts';
+import { generatePassword } from '../password-options.ts';
 
 /** As whom the demo acts. */
 export type Account =

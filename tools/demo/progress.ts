@@ -1,4 +1,4 @@
-import { openProgressBar } from '../../src/cli/copy-progress.ts';
+import { openProgressBar } from '../copy-progress.ts';
 
 /** Shows how far a long work is. */
 export interface Progress {

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { openProgressBar } from '../../src/cli/copy-progress.ts';
 import { printable } from '../../src/cli/printable.ts';
 import { readTimeZone } from '../../src/wire/datapoint.ts';
 import {
@@ -9,6 +8,7 @@ import {
   tokenOf,
 } from '../client/login-options.ts';
 import { createCloudCommand } from '../cloud/cloud-command.ts';
+import { openProgressBar } from '../copy-progress.ts';
 import { importCsv } from './csv-import.ts';
 import { importLimits } from './import-limits.ts';
 

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { prepareForCommand } from '../../../tools/admin/sqlite/accounts.ts';
 import { temporaryDirectory } from '../../../tools/bench/temporary-directory.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { markBackup } from './backup-mark.ts';
@@ -19,7 +20,7 @@ import { removeCopyRests } from './data-copies.ts';
 import { requireOrdinaryFiles } from './data-files.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { writePrivately } from './durable-file.ts';
-import { prepareForCommand, prepareForService } from './opening.ts';
+import { prepareForService } from './opening.ts';
 import { replaceData } from './replacement.ts';
 
 const names = [

@@ -25,6 +25,7 @@ import {
 import { storageContract } from '../../../test/contract/storage/storage-contract.ts';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { putMadeDatabase } from '../../../test/made-database.ts';
+import { openAccounts } from '../../../tools/admin/sqlite/accounts.ts';
 import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
@@ -32,7 +33,6 @@ import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { databasePath } from './connection.ts';
 import { ensureInstallationSecret } from './installation-secret.ts';
 import { readMigrations } from './migrate.ts';
-import { openAccounts } from './opening.ts';
 import { openSqlite, type SqliteOptions } from './sqlite-storage.ts';
 
 const open = (directory: string, options: Partial<SqliteOptions> = {}) =>

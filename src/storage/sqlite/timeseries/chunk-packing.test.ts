@@ -12,8 +12,8 @@ import {
   sensor,
 } from '../../../../test/contract/storage/datapoint-builders.ts';
 import { temporaryDirectory } from '../../../../test/contract/storage/temporary-directory.ts';
+import { compact } from '../../../../tools/admin/sqlite/compaction.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { compact } from '../compaction.ts';
 import { databasePath } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
 import { type DatapointLimits, datapointLimits } from './datapoint-limits.ts';
