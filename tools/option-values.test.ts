@@ -12,7 +12,7 @@ test('a duration is a number and a unit', () => {
 
 test('anything else is refused with an example of what to write', () => {
   for (const text of ['', '10', 's', '0s', '-5s', '1e3s', '10 s', '5y', 'ten seconds']) {
-    assert.throws(() => parseDuration(text), /for instance 10s/, text);
+    assert.throws(() => parseDuration(text), /above 0 and a unit, for instance 10s/, text);
   }
 });
 

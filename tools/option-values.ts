@@ -15,7 +15,9 @@ export function parseDuration(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|[smhdw])$/.exec(text) ?? [];
   const durationMs = Math.round(Number(digits) * (ownEntry(units, unit) ?? Number.NaN));
   if (durationMs > 0) return durationMs;
-  throw new InvalidArgumentError('write a number and a unit, for instance 10s, 5m, 12h, 30d.');
+  throw new InvalidArgumentError(
+    'write a number above 0 and a unit, for instance 10s, 5m, 12h, 30d.',
+  );
 }
 
 /** The same for what is waited for: Node's timers end after 24.8 days. */

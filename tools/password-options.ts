@@ -71,9 +71,13 @@ export async function choosePassword(given: string | undefined): Promise<ChosenP
 }
 
 /** The password of an account that is there, typed without echo. */
-export async function askPassword(question: string): Promise<string> {
-  if (process.stdin.isTTY) return askSilently(question);
-  throw invalid('no password can be asked for here: give it in a file');
+export async function askPassword(
+  username: string,
+  keys: { readonly password: CommandKey; readonly token: CommandKey },
+): Promise<string> {
+  if (process.stdin.isTTY) return askSilently(`Password of ${username}: `);
+  const ways = `a file with it (--help has the option), ${keys.password}, or ${keys.token}`;
+  throw invalid(`there is no terminal to ask for the password of ${username} on: give ${ways}`);
 }
 
 /** Asks for a yes; throws without a terminal to ask on. */

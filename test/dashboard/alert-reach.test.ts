@@ -17,9 +17,14 @@ async function makeDevice(owner: string, id: string): Promise<void> {
   assertDone(await stage.service.as(owner)({ method: 'POST', path: '/devices', json }));
 }
 
-async function notify(owner: string, device: string, expression: string, to = [owner]) {
+async function notify(
+  owner: string,
+  device: string,
+  expression: string,
+  { to = [owner], by = 'sms' }: { readonly to?: readonly string[]; readonly by?: string } = {},
+) {
   const condition = { devices: [device], expression };
-  const action = { usernames: to, channels: ['sms'], message: '{T}' };
+  const action = { usernames: to, channels: [by], message: '{T}' };
   const json = { condition, action };
   const reply = await stage.service.as(owner)({ method: 'POST', path: '/notifications', json });
   assert.equal(reply.status, 200, reply.text);
@@ -30,7 +35,7 @@ browserTest('an alert says whom it cannot reach, and leads to where that is mend
   await makeDevice('nia', 'reach-1');
   await makeDevice('nia', 'reach-2');
   await stage.service.as('nia')({ method: 'PUT', path: '/users/me', json: { firstName: 'Nia' } });
-  const id = await notify('nia', 'reach-1', 'T > 8', ['nia', 'kofi-ghost']);
+  const id = await notify('nia', 'reach-1', 'T > 8', { to: ['nia', 'kofi-ghost'] });
   const page = await stage.visit({ username: 'nia' });
   const missing = page.getByText('no phone number in the profile of the recipient');
   const unknown = page.getByText('nobody gets it: kofi-ghost');
@@ -56,6 +61,28 @@ browserTest('an alert says whom it cannot reach, and leads to where that is mend
   assertDone(await stage.service.as('nia')({ method: 'DELETE', path: '/devices/reach-1' }));
   await page.reload();
   await page.getByText('save the alert once more: reach-1').waitFor();
+  await page.context().close();
+});
+
+browserTest('what the service has not set up, no profile mends', async () => {
+  await makeDevice('sef', 'reach-3');
+  const id = await notify('sef', 'reach-3', 'T > 8', { by: 'webhook' });
+  const page = await stage.visit({ username: 'sef' });
+  await page.goto(`/alerts/${id}`);
+  await page.getByText('are not set up on this service').waitFor();
+  assert.equal(await page.getByText('Mend it in your profile').count(), 0);
+  await page.context().close();
+});
+
+browserTest('an alert that is gone leads home, as to try again is no use', async () => {
+  const id = await notify('sef', 'reach-3', 'T > 9');
+  const path = `/notifications/${id}`;
+  assertDone(await stage.service.as('sef')({ method: 'DELETE', path }));
+  const page = await stage.visit({ username: 'sef' });
+  await page.goto(`/alerts/${id}`);
+  const box = page.locator('.error-box');
+  await box.getByRole('link', { name: 'Go home' }).waitFor();
+  assert.equal(await box.getByRole('button').count(), 0);
   await page.context().close();
 });
 

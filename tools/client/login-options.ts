@@ -126,7 +126,7 @@ export async function passwordOf(
   keys = usualKeys,
 ): Promise<string> {
   const given = await givenPassword(options, keys.password);
-  return given ?? (await askPassword(`Password of ${username}: `));
+  return given ?? (await askPassword(username, keys));
 }
 
 /** For commands that log in somewhere. */

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { channelWord } from '../../alerts/words.ts';
 import type { Notification } from '../../api/alert-types.ts';
 import { t } from '../../i18n/i18n.ts';
-import { areRefusalsSettled, ofService } from '../../i18n/refusals.ts';
+import { areRefusalsSettled, isOfChannel, ofService } from '../../i18n/refusals.ts';
 import { username } from '../../state/session.ts';
 
 const shownMax = 10;
@@ -37,7 +37,7 @@ export function Lacks({
             name: one.username,
             reason: ofService(one.reason),
           })}{' '}
-          {hasLinks && <Mend username={one.username} />}
+          {hasLinks && !isOfChannel(one.reason) && <Mend username={one.username} />}
         </span>
       ))}
       {unknown.length > 0 && (

@@ -111,7 +111,11 @@ test('file names are fit for any file system', () => {
 });
 
 test('sizes are told in the unit that fits', () => {
-  assert.equal(sizeText(512, 'en'), '512 byte');
+  assert.equal(sizeText(512, 'en'), '512 bytes');
+  assert.equal(sizeText(1, 'en'), '1 byte');
+  assert.equal(sizeText(512, 'fr'), '512\u00a0octets');
+  assert.equal(sizeText(512, 'pt'), '512 bytes');
+  assert.equal(sizeText(512, 'sw'), 'baiti 512');
   assert.equal(sizeText(1_900_000, 'en'), '1.9 MB');
   assert.equal(sizeText(45_000, 'en'), '45 kB');
 });
