@@ -267,4 +267,16 @@ export const plantsOfAccounts: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'the answer to who forgot a password waits for nothing of the account',
+    ...{ file: 'src/domain/users/password-resets.test.ts', test: 'nothing that depends on' },
+    says: /isAnswered/,
+    patches: [
+      patch(
+        'src/domain/users/password-resets.ts',
+        'mailCode(asked).catch',
+        'await mailCode(asked).catch',
+      ),
+    ],
+  },
 ];

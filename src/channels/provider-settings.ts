@@ -1,3 +1,4 @@
+import { isMailAddress } from '../lib/mail-address.ts';
 import {
   baseOf,
   isLoopback,
@@ -241,11 +242,6 @@ export function readSmtpUrl(text: string): EmailSettings {
     from: sender,
     senderName: name,
   };
-}
-
-/** Whether it is a plain address: no list, no name, no comment, nothing that ends a header. */
-export function isMailAddress(text: string): boolean {
-  return text.length <= 254 && /^[^\s@<>(),;:"\\[\]]{1,64}@[^\s@<>(),;:"\\[\]]+$/.test(text);
 }
 
 /** An app at X, and the account in whose name it writes. */

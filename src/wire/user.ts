@@ -5,6 +5,7 @@ import { limits } from '../domain/limits.ts';
 import type { NewAccount } from '../domain/users/accounts.ts';
 import { isProven, provableAddresses } from '../domain/users/address-proofs.ts';
 import type { Profile, User, UserChanges } from '../domain/users/user.ts';
+import { isMailAddress } from '../lib/mail-address.ts';
 import { defined, ifDefined, isRecord } from '../lib/record.ts';
 import {
   Flag,
@@ -186,7 +187,7 @@ function camelCased(message: unknown): unknown {
 }
 
 function requireEmail(email: string): void {
-  if (/^[^\s@]{1,64}@[^\s@]{1,255}$/.test(email)) return;
+  if (isMailAddress(email)) return;
   throw invalid('email must be an address such as ama@example.org');
 }
 

@@ -1,9 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import type { Options } from 'nodemailer/lib/smtp-transport';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
+import { isMailAddress } from '../../lib/mail-address.ts';
 import { channelLimits } from '../limits.ts';
 import { refused, retry } from '../outcome.ts';
-import { type EmailSettings, isMailAddress } from '../provider-settings.ts';
+import type { EmailSettings } from '../provider-settings.ts';
 
 /** E-mail by one mail server, in plain text; each message has a connection of its own. */
 export async function createEmailChannel(parts: {

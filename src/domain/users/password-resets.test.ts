@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { aKey } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import { silentLog } from '../../lib/log.ts';
@@ -21,7 +22,8 @@ async function aWorld({ canSend = true } = {}) {
   let now = 1_000_000;
   const clock = { now: () => now };
   const { storage, feed } = await openServiceStorage();
-  const { users, credentials, passwordResets } = storage;
+  const { credentials, passwordResets } = storage;
+  const users = { ...storage.users };
   /** Codes are kept, and mailed, behind the answer. */
   const kept: Promise<void>[] = [];
   const pending: typeof passwordResets = {
@@ -68,6 +70,7 @@ async function aWorld({ canSend = true } = {}) {
     credentials,
     async ask(login: string, address = '10.0.0.1'): Promise<void> {
       await resets.request({ login, address });
+      for (let looks = 10; looks > 0; looks -= 1) await setImmediate();
       await Promise.all(kept);
     },
     confirm: (login: string, code: string, password = 'new password', address = '10.0.0.1') =>
@@ -111,6 +114,18 @@ test('nobody learns who has an account or an e-mail address', async () => {
   const refusal = { code: 'unauthenticated', message: /ask for a new one/ };
   await assert.rejects(world.confirm('nobody', 'AAAA-AAAA'), refusal);
   await assert.rejects(world.confirm('kofi', 'AAAA-AAAA'), refusal);
+});
+
+test('an answer waits for nothing that depends on the account', async () => {
+  const world = await aWorld();
+  const forever = new Promise<never>(() => undefined);
+  world.users.knowsNetwork = () => forever;
+  let isAnswered = false;
+  void world.resets.request({ login: 'ama', address: '10.0.0.1' }).then(() => {
+    isAnswered = true;
+  });
+  for (let looks = 10; looks > 0; looks -= 1) await setImmediate();
+  assert.ok(isAnswered);
 });
 
 test('a code ends after its time, and after too many wrong tries', async () => {

@@ -6,7 +6,7 @@ import { DomainError, unauthenticated } from '../errors.ts';
 import type { UserId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { countTry } from './failure-limiters.ts';
-import { findResetTarget, type LoginParts, type ResetTarget } from './logins.ts';
+import { findResetTarget, type LoginParts } from './logins.ts';
 import { type CodeSender, messageWords } from './message-language.ts';
 import { requireStrongPassword } from './password-work.ts';
 
@@ -30,6 +30,14 @@ export interface PasswordResetStore {
   find(userId: UserId, codeHash: string, now: Instant): Promise<PendingReset | undefined>;
   /** As find, and removes all codes of the account: of many at once, one gets it. */
   take(userId: UserId, codeHash: string, now: Instant): Promise<PendingReset | undefined>;
+}
+
+/** Who asks for a code. */
+interface ResetRequest {
+  readonly login: string;
+  readonly address: string;
+  /** Languages that the asker reads, as `Accept-Language` says them. */
+  readonly languages?: string | undefined;
 }
 
 /** Resets passwords by codes; asking for another code leaves those before it valid. */
@@ -60,13 +68,14 @@ export function createPasswordResets(
     return true;
   }
 
-  async function mailCode(
-    target: ResetTarget,
-    askedFrom: string,
-    languages: string | undefined,
-  ): Promise<void> {
+  async function mailCode({ login: asked, address, languages }: ResetRequest): Promise<void> {
+    const target = await findResetTarget(users, asked);
+    if (target === undefined) return;
     const { login, email, provenAt } = target;
     const { id: userId, username } = login.user;
+    // The mails before it hold codes that are good: no stranger can ask them away.
+    if (!(await mayMail(userId, networkOf(address)))) return;
+    const askedFrom = wideNetworkOf(address);
     const now = clock.now();
     const code = createCode();
     const expiresAt = now + limits.passwordResetMs;
@@ -84,24 +93,11 @@ export function createPasswordResets(
      * whether a code was sent a moment ago and still is good. Throws unavailable where no mail can
      * be sent, rate_limited when one address asks for many.
      */
-    async request(given: {
-      readonly login: string;
-      readonly address: string;
-      /** Languages that the asker reads, as `Accept-Language` says them. */
-      readonly languages?: string | undefined;
-    }): Promise<void> {
-      const { login, address, languages } = given;
+    async request(asked: ResetRequest): Promise<void> {
       if (!isPossible) throw noMail();
-      const network = networkOf(address);
-      countTry('requests for a new password', [byAddress, network]);
-      const target = await findResetTarget(users, login);
-      if (target === undefined) return;
-      // The mails before it hold codes that are good: no stranger can ask them away.
-      if (!(await mayMail(target.login.user.id, network))) return;
-      // Not awaited: how long the disk and a mail take would reveal that the account exists.
-      mailCode(target, wideNetworkOf(address), languages).catch((err: unknown) =>
-        log.error({ err }, 'no code was mailed'),
-      );
+      countTry('requests for a new password', [byAddress, networkOf(asked.address)]);
+      // Not awaited: how long it takes would reveal that the account exists.
+      mailCode(asked).catch((err: unknown) => log.error({ err }, 'no code was mailed'));
     },
     /**
      * Sets the password, and ends all tokens and the keys that were made before the address was
