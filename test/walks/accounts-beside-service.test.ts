@@ -195,13 +195,20 @@ embedded('no raw ENOENT from any command', async () => {
     ['demo', ...nobody],
     ['usage', ...nobody],
     ['user', 'import', directory],
-    ['serve', '--data-dir', process.execPath],
   ]) {
     const { code, stderr } = await runProgram(words, { directory });
     assert.equal(code, 1, words.join(' '));
     assert.match(stderr, /^kipimo: .*(no such file|no file|is a directory|a file of that name)/);
     assert.doesNotMatch(stderr, /ENOENT|EISDIR|EEXIST/);
   }
+  const { code, stderr } = await runProgram(['serve', '--data-dir', process.execPath], {
+    directory,
+  });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^kipimo: the data directory \S+ cannot .*: it is a file: name a directory\n$/,
+  );
 });
 
 test('one set of options for all commands, passwords by file or environment', async () => {
