@@ -226,7 +226,8 @@ export const plantsOfMembers: readonly Plant[] = [
     ...{
       file: 'test/walks/postgres-members-commands.test.ts',
       test: 'what a command takes away',
-      says: /strictly deep-equal/,
+      // What comes first, the answers to requests or the connection over MQTT, is chance.
+      says: /strictly deep-equal|the connection goes on/,
     },
     patches: [
       patch(
