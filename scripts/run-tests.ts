@@ -87,6 +87,7 @@ export function suiteNamed(name: string): Suite {
   throw new Error(`no suite ${name}: give ${Object.keys(suites).join(', ')}`);
 }
 
+const testContext = new URL('../test/test-context.ts', import.meta.url).href;
 const propertySeed = new URL('../test/property-seed.ts', import.meta.url).href;
 const packedWriter = new URL('../test/packed-writer.ts', import.meta.url).href;
 
@@ -234,6 +235,7 @@ async function runGroups(
 /** What each test file finds loaded. */
 function preloads(): string[] {
   const modules = [
+    testContext,
     ...(process.env['FUZZ_SEED'] === undefined ? [] : [propertySeed]),
     ...(process.env['TEST_WRITER'] === undefined ? [] : [packedWriter]),
   ];

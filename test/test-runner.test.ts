@@ -64,3 +64,30 @@ test('tests of files are left out where the engine has none, and counted', () =>
   assert.match(without.out, /^1 tests: needs an engine with files of its own$/m);
   assertEnd(runOver([on('sqlite')]), '2 passed, 0 failed', 0);
 });
+
+test('hooks and errors belong to their test, though nobody watches its promises', () => {
+  const file = `
+    import { after } from 'node:test';
+    import { setTimeout as wait } from 'node:timers/promises';
+    import { executionAsyncId } from 'node:async_hooks';
+    const ends = [];
+    const openLater = async (name) => { await wait(1); after(() => ends.push(name)); };
+    test('hooked', async () => { await openLater('first'); });
+    test('ended', () => { if (ends.join() !== 'first') throw new Error(ends.join()); });
+    const next = async () => { await null; return executionAsyncId(); };
+    test('unwatched', async () => { if (await next() !== await next()) throw new Error(); });
+    test('timer', async () => { setTimeout(() => { throw new Error('x'); }); await wait(50); });
+    const fail = async () => { await 1; throw new Error('y'); };
+    test('promise', async () => { void fail(); await wait(50); });
+    test('outer', async () => { await wait(1); await test('inner', () => {}); });
+  `;
+  const run = runOver([file]);
+  assertEnd(run, '5 passed, 2 failed', 1);
+  for (const name of ['timer', 'promise']) assert.match(run.out, new RegExp(`^✖ ${name} `, 'm'));
+  assert.match(run.out, /^ {2}✔ inner /m);
+});
+
+test('what a test left behind fails its file', () => {
+  const left = "test('left', () => { setTimeout(() => { throw new Error('late'); }, 20); });";
+  assertEnd(runOver([left + good]), '2 passed, 1 failed', 1);
+});
