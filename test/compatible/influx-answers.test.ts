@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { DomainError } from '../../src/domain/errors.ts';
-import { textOfElement } from '../../src/http/body-elements.ts';
+import { type BodyElement, type ElementText, textOfElement } from '../../src/http/body-elements.ts';
 import { createPointSplitter } from '../../src/http/compatible/point-splitter.ts';
 import { type LinePoint, readLinePoint } from '../../src/wire/line-protocol.ts';
 
@@ -36,7 +36,16 @@ const hidden = /^m\\\\[ ,]/;
 
 const textsOf = (pieces: readonly Buffer[]) => {
   const splitter = createPointSplitter(1_048_576);
-  return [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()].map(textOfElement);
+  return [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()].flatMap(
+    textsOfElement,
+  );
+};
+
+/** Empty lines one after the other are one element, which says how many feeds it has. */
+const textsOfElement = (element: BodyElement): readonly ElementText[] => {
+  const text = textOfElement(element);
+  const feeds = text === '' && 'bytes' in element ? (element.feeds ?? 0) : 0;
+  return [text, ...Array.from({ length: feeds }, () => '')];
 };
 
 /** The points that are read out of a body, and whether all of it was. */

@@ -49,6 +49,12 @@ export function createPointSplitter(elementBytesMax: number): BodySplitter {
       let start = 0;
       while (start < bytes.length) {
         const isNew = rest.isEmpty() && !line.isBegun;
+        if (isNew && bytes[start] === newline) {
+          const next = endOfFeeds(bytes, start);
+          elements.push({ bytes, start, end: start, feeds: next - start - 1 });
+          start = next;
+          continue;
+        }
         const plain = isNew ? plainEnd(start) : -1;
         line.isBegun = true;
         const end = plain < 0 ? endOfLine(bytes, start) : plain;
@@ -76,6 +82,13 @@ const newLine = () => ({
   values: 0,
   feeds: 0,
 });
+
+/** Where the line feeds end: empty lines are one element, however many a bomb has of them. */
+function endOfFeeds(bytes: Buffer, start: number): number {
+  let at = start;
+  while (bytes[at] === newline) at += 1;
+  return at;
+}
 
 /** Finds the end of a line that has neither quotes nor backslashes; below 0: it has, or no end. */
 function plainLines(bytes: Buffer): (start: number) => number {
