@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, matchesGlob, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
-import { entryText, groupTests } from './test-groups.ts';
+import { entryText, groupTests, longest, waiting } from './test-groups.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const all = globSync('{src,test,dashboard}/**/*.test.ts', { cwd: root }).map((path) =>
@@ -17,6 +17,20 @@ test('each file runs once, few of them together', () => {
   assert.deepEqual(groups.flatMap(({ files }) => files).toSorted(), all.toSorted());
   assert.ok(groups.length < all.length / 2);
   assert.ok(Math.max(...groups.map(({ files }) => files.length)) > 5);
+});
+
+test('long files begin first, and what waits runs beside those that compute', () => {
+  using directory = temporaryDirectory();
+  const begun = groupTests(all, directory.path).map(({ files: [file = ''] }) =>
+    relative(root, file),
+  );
+  const isWaiting = (path: string) => waiting.some((pattern) => matchesGlob(path, pattern));
+  assert.deepEqual(begun.filter((path) => !isWaiting(path)).slice(0, longest.length), longest);
+  for (const pattern of waiting) assert.ok(globSync(pattern, { cwd: root }).length > 0, pattern);
+  const places = begun.flatMap((path, at) => (isWaiting(path) ? [at] : []));
+  assert.ok(places.length > 10);
+  assert.ok(places.every((at, index) => index === 0 || at > (places[index - 1] ?? 0) + 1));
+  assert.ok((places.at(-1) ?? 0) < begun.length - 10);
 });
 
 test('what starts programs or keeps files has a process of its own', () => {

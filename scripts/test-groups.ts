@@ -28,6 +28,27 @@ const inMemory: readonly string[] = [
   'tools/admin/sqlite/*.test.ts',
 ];
 
+/** Files that compute for ten seconds: they begin first, so that none of them ends alone. */
+export const longest: readonly string[] = [
+  'test/v2/rights-matrix.test.ts',
+  'src/storage/sqlite/sqlite.test.ts',
+  'test/mqtt/leak-matrix.test.ts',
+  'src/storage/sqlite/rules.test.ts',
+  'src/storage/sqlite/timeseries/datapoints.test.ts',
+  'test/request-heads.test.ts',
+  'test/connections.test.ts',
+];
+
+/** Files that wait longer than they compute: for a server's disk, another process or a clock. */
+export const waiting: readonly string[] = [
+  'src/storage/postgres/**/*.test.ts',
+  'src/storage/move/*.test.ts',
+  'src/channels/email/email-channel.test.ts',
+  'src/feed/shared-feed.test.ts',
+  'test/slow-heads.test.ts',
+  'test/test-runner.test.ts',
+];
+
 /** How a file begins that changes or measures its process. */
 const ownProcess = '// In a process of its own: ';
 
@@ -37,15 +58,18 @@ const filesPerGroup = 14;
 const filesMin = 30;
 
 /**
- * Puts files that may share a process into groups, in their order. The entries of groups are
- * written below `directory`, anew.
+ * Puts files that may share a process into groups, in the order in which they are to begin: long
+ * ones first, and what waits between those that compute. The entries of groups are written below
+ * `directory`, anew.
  */
 export function groupTests(files: readonly string[], directory: string): readonly TestGroup[] {
   const alone = (file: string): TestGroup => ({ entry: file, files: [file] });
   if (files.length < filesMin) return files.map(alone);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const together = files.filter(mayShare);
+  const together = files.filter(
+    (file) => mayShare(file) && !isOneOf([...longest, ...waiting], file),
+  );
   const groups: TestGroup[] = [];
   const apart = files.filter((file) => !together.includes(file));
   const group = (members: readonly string[]): void => {
@@ -53,19 +77,38 @@ export function groupTests(files: readonly string[], directory: string): readonl
     writeFileSync(entry, entryText(members));
     groups.push({ entry, files: members });
   };
-  // The longest are among those that do not share: they begin first.
   for (const file of apart) {
-    if (isOneOf(inMemory, file)) group([file]);
+    if (isOneOf(inMemory, file) || mayShare(file)) group([file]);
     else groups.push(alone(file));
   }
   for (let at = 0; at < together.length; at += filesPerGroup) {
     group(together.slice(at, at + filesPerGroup));
   }
-  return groups;
+  return inOrder(groups);
 }
 
+/** Long ones first; what waits is spread evenly before the last quarter of those that compute. */
+function inOrder(groups: readonly TestGroup[]): readonly TestGroup[] {
+  const rank = ({ files: [file = ''] }: TestGroup): number => {
+    const at = longest.indexOf(pathOf(file));
+    return at < 0 ? longest.length : at;
+  };
+  const { waits = [], computes = [] } = Object.groupBy(groups, ({ files: [file = ''] }) =>
+    isOneOf(waiting, file) ? 'waits' : 'computes',
+  );
+  const ordered = computes.toSorted((a, b) => rank(a) - rank(b));
+  const distance = (ordered.length * 0.75) / waits.length;
+  // From the last one, so that the places before it stay.
+  for (const [at, one] of [...waits.entries()].reverse()) {
+    ordered.splice(Math.round(at * distance) + 1, 0, one);
+  }
+  return ordered;
+}
+
+const pathOf = (file: string): string => relative(join(import.meta.dirname, '..'), file);
+
 const isOneOf = (patterns: readonly string[], file: string): boolean => {
-  const path = relative(join(import.meta.dirname, '..'), file);
+  const path = pathOf(file);
   return patterns.some((pattern) => matchesGlob(path, pattern));
 };
 
