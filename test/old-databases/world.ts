@@ -91,7 +91,9 @@ export async function fill(service: AnyService): Promise<Kept> {
     ...{ location: place, meta: { crop: 'maize', rows: [1, null] }, domain: 'maize' },
     actuators: [{ id: 'pump', value_type: 'object', value: { on: [true] } }, { id: 'fan' }],
   });
-  await post(kofi, '/devices', { id: 'barn', visibility: 'private', sensors: [{ id: 'TC1' }] });
+  await post(kofi, '/devices', {
+    ...{ id: 'barn', visibility: 'private', sensors: [{ id: 'TC1', measures: 'amount' }] },
+  });
   await post(guest, '/devices', { id: 'open', sensors: [{ id: 'TC1' }] });
   await post(ama, '/projects', {
     ...{ id: 'north', name: 'North', device_ids: ['farm'], gateway_ids: ['tower'] },
@@ -107,6 +109,7 @@ export async function fill(service: AnyService): Promise<Kept> {
   for (const rule of rules) await post(ama, '/notifications', rule);
   await post(ama, '/socials', { username: 'kofi', channel: 'none', message: 'Maji, 测' });
   await pushValues(ama, guest);
+  await changeWhatIsKept(ama);
   await leaveMessages(service, ama);
   const pushed = await ama({ path: '/devices/farm/sensors/level/values?limit=10000' });
   assert.equal((pushed.json as unknown[]).length, levels + 3);
@@ -134,6 +137,19 @@ async function pushValues(ama: Ask, guest: Ask): Promise<void> {
   await done(ama({ method: 'PUT', path: '/devices/farm/actuators/pump/value', json: { on: 2 } }));
   const open = '/devices/open/sensors/TC1/value';
   await done(guest({ method: 'POST', path: open, body: '7', type: 'text/plain' }));
+}
+
+/** What versions from 0.2 on have: corrections, retention, groups. Earlier ones answer none. */
+async function changeWhatIsKept(ama: Ask): Promise<void> {
+  const bent = '/devices/farm/sensors/bent';
+  await done(ama({ method: 'DELETE', path: `${bent}/values?value=15&all=true` }));
+  const corrected = [{ timestamp: minute(0), value: 7 }];
+  await done(ama({ method: 'PATCH', path: `${bent}/values`, json: corrected }));
+  const retention = { raw_days: 36_000, hourly_days: 36_500 };
+  await done(
+    ama({ method: 'PUT', path: '/devices/farm/sensors/silent/retention', json: retention }),
+  );
+  await done(ama({ method: 'POST', path: '/groups', json: { name: 'North, 测' } }));
 }
 
 const topic = 'devices/farm/sensors/level/value';
@@ -200,6 +216,8 @@ const reads: Readonly<Record<string, readonly string[]>> = {
     ...sensorPaths,
     ...sensorPaths.map((path) => `${path}&calibrated=false`),
     '/devices/farm/sensors/level/values?aggregate=avg',
+    ...['/devices/farm/sensors/bent/corrections', '/devices/farm/sensors/bent/values?raw=true'],
+    ...['/devices/farm/sensors/silent/retention', '/groups'],
   ],
   kofi: ['/users/me', '/devices?limit=100', '/devices/farm/sensors/level/values?limit=3'],
   admin: ['/users?limit=100'],
