@@ -155,7 +155,7 @@ export const UpdateMessage = Type.Object(
   { additionalProperties: Type.String() },
 );
 
-/** An entry for clients that ask for JSON: the fields as they were sent. */
+/** An entry for clients that ask for JSON: what was stored, as it was sent. */
 export function updateToWire(
   entry: { readonly deviceId: DeviceId; readonly entryId: number; readonly now: Instant },
   parameters: UpdateParameters,
@@ -163,11 +163,16 @@ export function updateToWire(
   const names = [...fieldNames, 'latitude', 'longitude', 'elevation', 'status'];
   const sent = names.map((name) => [name, parameters.get(name) ?? parameters.get(short(name))]);
   const at = instantOf(parameters, zoneOf(parameters)) ?? entry.now;
+  const refused = [...readUpdate(parameters)].flatMap(([sensorId, field]) =>
+    field instanceof DomainError ? [sensorId as string] : [],
+  );
   return {
     channel_id: entry.deviceId,
     entry_id: entry.entryId,
     created_at: formatTimestamp(at),
-    ...Object.fromEntries(sent.filter(([, text]) => text !== undefined)),
+    ...Object.fromEntries(
+      sent.filter(([name = '', text]) => text !== undefined && !refused.includes(name)),
+    ),
   };
 }
 

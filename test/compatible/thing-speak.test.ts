@@ -70,6 +70,9 @@ test('who asks for JSON is told the entry, and what is wrong', async () => {
     created_at: '2026-02-01T00:00:00.000Z',
     field6: '6',
   });
+  const partly = await get(`api_key=${key}&field5=nan&field6=7&status=nan`, '/update.json');
+  const { field5, field6, status } = partly.json as Record<string, unknown>;
+  assert.deepEqual({ field5, field6, status }, { field5: undefined, field6: '7', status: 'nan' });
   const refused = await get(`api_key=${key}`, '/update.json');
   assert.equal(refused.status, 400);
   const { error, description } = refused.json as Record<string, string>;

@@ -238,11 +238,17 @@ function readList(cursor: Cursor): readonly Criterion[] {
 }
 
 function readCriterion(cursor: Cursor): Criterion {
+  const start = cursor.at;
   const from = readOperand(cursor);
   if (!take(cursor, '..')) return from;
   skipSpace(cursor);
   const to = readOperand(cursor);
-  if (from.number !== undefined && to.number !== undefined) return { from, to };
+  if (from.number !== undefined && to.number !== undefined) {
+    const isTurned = from.number > to.number;
+    if (!isTurned || cursor.options.isStrict !== true) return { from, to };
+    const shown = `${from.text}..${to.text}`;
+    throw fault(cursor, start, `a range begins with its lower end, got ${shown}`);
+  }
   // Ends are compared alike: 1..b is a range of texts.
   return { from: { ...from, number: undefined }, to: { ...to, number: undefined } };
 }

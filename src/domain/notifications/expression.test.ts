@@ -153,6 +153,7 @@ test('what means nothing is refused where it is new, with the place', () => {
     ['TC1 >= ok', 8],
     ['door == open for', 14],
     ['TC1 > 30 clear TC1 < cold', 22],
+    ['TC1 != 1,5..-5', 10],
   ] as const) {
     assert.throws(
       () => parseExpression(text, { isStrict: true }),
@@ -165,7 +166,7 @@ test('what means nothing is refused where it is new, with the place', () => {
   for (const text of [
     'TC1 > 8 for 10m clear TC1 < 7; SM1 <= -3.5e2',
     "TC1 > 'ok'; door == open",
-    'TC1 == 10..30; door != open,closed',
+    'TC1 == 10..30,5..5; door != open,closed',
     'at > 2026-01-31T12:00:00Z',
     "silent(TC1, 2h); door ~= 'for|clear'",
     '',
