@@ -19,7 +19,7 @@ import type { Firing, FiringOutcome } from './delivery.ts';
 import { createEvaluationRunner } from './evaluation-runner.ts';
 import { createEvaluations } from './evaluations.ts';
 import { createFire } from './fire.ts';
-import type { EndOutcome } from './notification-store.ts';
+import type { EndOutcome, EvaluationEnd } from './notification-store.ts';
 import { createRuleBook } from './rule-book.ts';
 import { createStateBook } from './state-book.ts';
 
@@ -66,7 +66,8 @@ async function evaluate(ended: EndOutcome) {
   await book.put(rule, { payer: payerOfAccount('ana'), isWatchedAnew: false });
   const looks = {
     line: async () => ({ looks: [], states: new Map() }),
-    async finish() {
+    async finish({ progress }: EvaluationEnd) {
+      if (progress !== undefined) progress.isEnded = ended === 'ended';
       happened.push(ended);
       return ended;
     },

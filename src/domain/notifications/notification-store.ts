@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
-import type { FiledDelivery, Firing, FiringOutcome } from './delivery.ts';
+import type { EvaluationProgress, FiledDelivery, Firing, FiringOutcome } from './delivery.ts';
 import type {
   DeviceState,
   Notification,
@@ -101,6 +101,8 @@ export type EndOutcome = 'ended' | 'taken';
 /** States that ended evaluations leave. */
 export interface EvaluationEnd {
   readonly ids: readonly string[];
+  /** Told in the commit: firings behind this end, in the same one, are of an ended evaluation. */
+  readonly progress?: EvaluationProgress;
   readonly states: readonly StateChange[];
   readonly deviceId: DeviceId;
 }

@@ -12,7 +12,7 @@ import { aNotification } from '../../../test/contract/storage/notifications.cont
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { toColumnBatch } from '../../domain/datapoints/column-batch.ts';
 import { readDatapoints } from '../../domain/datapoints/datapoint-store.ts';
-import type { FiringOutcome } from '../../domain/notifications/delivery.ts';
+import type { EvaluationProgress, FiringOutcome } from '../../domain/notifications/delivery.ts';
 import type { EvaluationStore } from '../../domain/notifications/notification-store.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { Storage } from '../storage.ts';
@@ -44,9 +44,15 @@ async function openTwo(name: string): Promise<readonly [Process, Process]> {
 const file = ({ looks }: Process, id: string) =>
   looks.file({ id, member: looks.member, deviceId: device });
 
-const finish = ({ looks }: Process, ...ids: readonly string[]) =>
+const finish = ({ looks }: Process, ...ids: readonly string[]) => finishWith(looks, ids);
+
+const finishWith = (
+  looks: EvaluationStore,
+  ids: readonly string[],
+  progress?: EvaluationProgress,
+) =>
   looks.finish({
-    ...{ ids, deviceId: device },
+    ...{ ids, deviceId: device, ...(progress && { progress }) },
     states: [{ notificationId: rule.id, deviceId: device, state: raised }],
   });
 
@@ -140,6 +146,13 @@ describe('looks of processes that share a database', { skip: noPostgres }, () =>
     assert.equal(await finish(one, 'a', 'b'), 'taken', 'one of them was made meanwhile');
     assert.equal(await fireFor(one, 'a'), 'taken');
     assert.equal(await fireFor(other, 'a', { isEnded: true }), 'fired', 'it is the own end');
+    // While this one is stored, the others gather for the commit behind it.
+    const first = file(one, 'c');
+    const progress = { isEnded: false };
+    const ends = finishWith(one.looks, ['b', 'c'], progress);
+    const fired = fireFor(one, 'b', progress);
+    assert.deepEqual(await Promise.all([first, ends, fired]), [undefined, 'ended', 'fired']);
+    await file(one, 'b');
     assert.deepEqual((await lineAt(one)).line, [['b', one.looks.member]]);
     await Promise.all([one.close(), other.close()]);
   });

@@ -132,7 +132,11 @@ async function endEvaluations(
     tx,
     ended.flatMap(({ states }) => states),
   );
-  return ends.map((end) => (isOurs(end) ? 'ended' : 'taken'));
+  return ends.map((end) => {
+    const isEnded = isOurs(end);
+    if (end.progress !== undefined) end.progress.isEnded = isEnded;
+    return isEnded ? 'ended' : 'taken';
+  });
 }
 
 /** The store of evaluations in PostgreSQL. */
