@@ -311,9 +311,14 @@ const noDisk: Disk = { freeBytes: () => undefined, sizeBytes: undefined };
 function watchDisk(directory: string, log: Log): Disk {
   let free: number | undefined;
   let sizeBytes: number | undefined;
-  let lookedAt = performance.now();
   let isFailing = false;
-  let isLooking = false;
+  /** A timer keeps it, since each push asks: to read the clock costs more than all else. */
+  let isRecent = true;
+  const outdateLater = () => {
+    setTimeout(() => {
+      isRecent = false;
+    }, lookMs).unref();
+  };
 
   function tell(error: unknown): void {
     free = undefined;
@@ -322,7 +327,7 @@ function watchDisk(directory: string, log: Log): Disk {
   }
 
   async function look(): Promise<void> {
-    isLooking = true;
+    isRecent = true;
     try {
       const { bavail, bsize } = await statfs(directory);
       free = bavail * bsize;
@@ -330,8 +335,7 @@ function watchDisk(directory: string, log: Log): Disk {
     } catch (error) {
       tell(error);
     } finally {
-      isLooking = false;
-      lookedAt = performance.now();
+      outdateLater();
     }
   }
 
@@ -342,10 +346,11 @@ function watchDisk(directory: string, log: Log): Disk {
   } catch (error) {
     tell(error);
   }
+  outdateLater();
   return {
     sizeBytes,
     freeBytes() {
-      if (!isLooking && performance.now() - lookedAt > lookMs) void look();
+      if (!isRecent) void look();
       return free;
     },
   };

@@ -57,6 +57,9 @@ export function turnMs(now = performance.now()): number {
   return count === undefined ? 0 : now - turnBeganAt;
 }
 
+/** When the turn began that `turnMs` was asked about last. */
+export const latestTurnAt = (): number => turnBeganAt;
+
 /** Resolves when all work that waits for the event loop has run: for long work, step by step. */
 export const yieldToEventLoop = (): Promise<void> => new Promise(inNextTurn);
 

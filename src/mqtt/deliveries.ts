@@ -239,18 +239,21 @@ export class MqttPublishContext {
   readonly message: Message;
   readonly form: PublishedValues['form'];
   readonly count: number;
-  readonly isRepetition: boolean;
-  readonly receivedAs: ReceivedId | undefined;
 
   constructor(message: Message, { form, datapoints, refused }: PublishedValues) {
     this.message = message;
     this.form = form;
     this.count = datapoints.length + (refused?.count ?? 0);
-    this.isRepetition = message.isRepetition === true;
-    const { publisher: session, willTurn, retain } = message;
-    const packetId = willTurn === undefined ? message.packetId : 0;
-    const isKept = session !== undefined && packetId !== undefined;
-    this.receivedAs = isKept
+  }
+
+  get isRepetition(): boolean {
+    return this.message.isRepetition === true;
+  }
+
+  get receivedAs(): ReceivedId | undefined {
+    const { publisher: session, willTurn, retain } = this.message;
+    const packetId = willTurn === undefined ? this.message.packetId : 0;
+    return session !== undefined && packetId !== undefined
       ? { session, packetId, retain, ...(willTurn !== undefined && { willTurn }) }
       : undefined;
   }

@@ -1,4 +1,5 @@
 import { type Budget, type Payer, payerAt } from '../../domain/budgets/budget.ts';
+import { latestTurnAt } from '../../lib/event-loop.ts';
 import type { FairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { Transport } from '../broker.ts';
 import { FrameReader, type PartialBudget } from '../packets/frame-reader.ts';
@@ -53,9 +54,10 @@ export class PacketInput {
     this.payer = payerAt(options.address);
     this.#hold = new ByteHold(context.partialBytes, this.payer, partialRoom);
     this.#carried = this.#hold.part();
-    this.#reader = new FrameReader(context.frameLimits, this.#hold.part(), (header, body) => {
+    const room = this.#hold.part();
+    this.#reader = new FrameReader(context.frameLimits, room, (header, body, isMore) => {
       options.onPacket(header, body);
-      if (!this.#clock.packetHandled()) return;
+      if (!this.#clock.packetHandled(isMore)) return;
       if (this.#clock.isOver(this.#slices)) this.#waitForSlice();
       else this.#getOn();
     });
@@ -170,18 +172,24 @@ export class PacketInput {
 
 /** The time that the packets of one connection have taken since they were read. */
 class ReadingClock {
-  /** Whatever they came in: all messages of a WebSocket in one read come in one turn. */
+  /** Of one turn, whatever they came in: a read may bring many messages of a WebSocket. */
   #packets = 0;
+  #turnAt = 0;
   #endsAt = 0;
 
   begin(forMs = handledMs): void {
+    if (this.#turnAt !== latestTurnAt()) this.#packets = 0;
+    this.#turnAt = latestTurnAt();
     this.#endsAt = performance.now() + forMs;
   }
 
   /** Whether the clock is to be read. */
-  packetHandled(): boolean {
+  packetHandled(isMore: boolean): boolean {
     this.#packets += 1;
-    return this.#packets % packetsPerLook === 0;
+    // Behind the last of a read mostly nothing comes in this turn that would have to wait.
+    if (this.#packets < (isMore ? packetsPerLook : packetsPerLook + 1)) return false;
+    this.#packets = 0;
+    return true;
   }
 
   /** Whether the next packet has to wait. */

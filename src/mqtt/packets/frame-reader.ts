@@ -6,8 +6,8 @@ export interface PartialBudget {
   hold(bytes: number): boolean;
 }
 
-/** Gets every packet: its first byte and what follows the length. */
-type FrameHandler = (header: number, body: Buffer) => void;
+/** Gets every packet: its first byte, what follows the length, and whether more have arrived. */
+type FrameHandler = (header: number, body: Buffer, isMore: boolean) => void;
 
 /** Bytes that may arrive after stop(): chunks that were already under way. */
 const waitingBytesMax = 1_048_576;
@@ -91,7 +91,7 @@ export class FrameReader {
       if (length > this.#limits.packetBytesMax) this.#admitLarge(header, length);
       if (end > bytes.length) return this.#begin(bytes.subarray(offset), end - offset);
       offset = end;
-      this.#onFrame(header, bytes.subarray(at, end));
+      this.#onFrame(header, bytes.subarray(at, end), end < bytes.length);
     }
   }
 
@@ -114,7 +114,7 @@ export class FrameReader {
     if (this.#partial.length < frameLength) return rest;
     const frame = this.#partial.take();
     this.#count();
-    this.#onFrame(frame[0] ?? 0, frame.subarray(headerLength(frame)));
+    this.#onFrame(frame[0] ?? 0, frame.subarray(headerLength(frame)), rest.length > 0);
     return rest;
   }
 
