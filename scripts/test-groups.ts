@@ -42,7 +42,7 @@ export const longest: readonly string[] = [
 /** Files that wait longer than they compute: for a server's disk, another process or a clock. */
 export const waiting: readonly string[] = [
   'src/storage/postgres/**/*.test.ts',
-  'src/storage/move/*.test.ts',
+  'tools/admin/{move,postgres}/**/*.test.ts',
   'src/channels/email/email-channel.test.ts',
   'src/feed/shared-feed.test.ts',
   'test/slow-heads.test.ts',
