@@ -23,8 +23,11 @@ export const evaluationLimits = {
   againMs: 500,
   /** A commit with evaluations is answered so soon, or has failed. */
   lateMs: 5_000,
-  /** How long evaluations end later for firings of others than their device's owner. */
-  ofOthersMs: 30_000,
+  /**
+   * How long evaluations end later for firings of others than their device's owner, of whom no
+   * device's queue may wait for long.
+   */
+  ofOthersMs: 500,
   /** How often last values are read for an evaluation, while others push to the device. */
   valuesTriesMax: 20,
   /** Datapoints that are gone through for the newest of a sensor before a push. */
