@@ -129,6 +129,35 @@ test('however many guests ask, two turns of the event loop are without any of th
   assert.ok(turns >= 3 * (all - 2), `${turns} turns`);
 });
 
+test('guests who ask one after the other get no more slices, nor longer ones', async (t) => {
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  const slices = createGuestSlices(0.25);
+  let [begun, most, working] = [0, 0, 0];
+  const handle = (): void => {
+    begun += 1;
+    now += 0.1;
+  };
+  const ask = (guest: string): void => {
+    const slice = slices.enter(guest);
+    if (slice === undefined) handle();
+    else void slice.then(handle);
+  };
+  for (let guest = 0; guest < 200; guest += 1) ask(`waiting ${guest}`);
+  const turns = 60;
+  for (let turn = 0; turn < turns; turn += 1) {
+    const before = begun;
+    ask(`new ${turn}`);
+    await new Promise((resolve) => setImmediate(resolve));
+    now += 0.01;
+    if (turn === 0) continue;
+    most = Math.max(most, begun - before);
+    if (begun > before) working += 1;
+  }
+  assert.ok(most <= 3, `${most} in a slice`);
+  assert.ok(working <= turns / 3 + 1, `${working} turns`);
+});
+
 test('no work begins in a turn of the event loop that other work has used up', async (t) => {
   let now = performance.now();
   t.mock.method(performance, 'now', () => now);

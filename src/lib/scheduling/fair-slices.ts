@@ -28,7 +28,7 @@ function threadMs(): number {
 }
 
 const turnsPerEntry = 2;
-/** A slice lasts so long at least, however long others have worked in its turn. */
+/** A slice lasts so long at least, unless it is shorter, however long others worked in its turn. */
 const sliceMsMin = 1;
 
 /** Microtasks in which a short piece of work gets on: they are run before the next one begins. */
@@ -52,7 +52,7 @@ const inThirdTurn = (slice: () => void): void =>
  * between two of them.
  */
 export const createGuestSlices = (turnMs: number): FairSlices =>
-  createFairSlices({ turnMs, later: inThirdTurn });
+  createFairSlices({ turnMs, later: inThirdTurn, isInOrder: true });
 
 /**
  * Hands out slices of about `turnMs`. However many pieces of work there are, they run for one slice
@@ -64,6 +64,7 @@ export function createFairSlices({
   untilMs = turnMsMax,
   later = inNextTurn,
   getOn = inMicrotasks,
+  isInOrder = false,
 }: {
   readonly turnMs: number;
   readonly untilMs?: number;
@@ -74,6 +75,8 @@ export function createFairSlices({
   readonly later?: (slice: () => void) => unknown;
   /** Lets the piece that has begun get on before the next one begins. */
   readonly getOn?: () => Promise<void>;
+  /** Whether nobody enters while others wait: else only who waits already does not. */
+  readonly isInOrder?: boolean;
 }) {
   /** Each answers true when it has nothing left to get on with. */
   const waiting = new PayerQueues<() => unknown>();
@@ -94,7 +97,8 @@ export function createFairSlices({
     later(() => void pump());
   }
 
-  const isEarly = (ms: number): boolean => ms < sliceMsMin || (ms < turnMs && !isTurnOver());
+  const leastMs = Math.min(sliceMsMin, turnMs);
+  const isEarly = (ms: number): boolean => ms < leastMs || (ms < turnMs && !isTurnOver());
 
   const isTurnOver = (now?: number): boolean => msOfTurn(now) >= untilMs;
 
@@ -117,7 +121,8 @@ export function createFairSlices({
 
   function mayEnter(payer: string): boolean {
     const now = performance.now();
-    if (waiting.countOf(payer) > 0 || isTurnOver(now)) return false;
+    const isBehind = isInOrder ? isPumping : waiting.countOf(payer) > 0;
+    if (isBehind || isTurnOver(now)) return false;
     if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
     enteredAt = now;
     later(() => {
@@ -148,7 +153,7 @@ export function createFairSlices({
         isOver() {
           const now = performance.now();
           const ms = now - startedAt;
-          return ms > turnMs || (ms > sliceMsMin && isTurnOver(now));
+          return ms > turnMs || (ms > leastMs && isTurnOver(now));
         },
         async rest() {
           workedMs += usedMs() - usedBefore;
