@@ -107,6 +107,9 @@ export function createGateways(options: {
     /** Declares a gateway; without a token it belongs to the guest and is public. */
     async create(actor: Actor, gateway: NewGateway): Promise<void> {
       requireCreation(actor, 'gateways:update');
+      const taken = () => conflict(`the gateway id ${gateway.id} is taken`);
+      // Many declare theirs at each start: they are told so at the limit, too.
+      if ((await store.find(gateway.id)) !== undefined) throw taken();
       const now = clock.now();
       const made: Gateway = {
         ...gateway,
@@ -116,7 +119,7 @@ export function createGateways(options: {
       const { guestGatewaysMax: max, gatewaysPerUserMax: each } = limits;
       const room = { shares, what: 'gateways', max, each, store };
       const outcome = await makeWithin(room, actor, () => store.insert(made));
-      if (outcome === 'duplicate') throw conflict(`the gateway id ${gateway.id} is taken`);
+      if (outcome === 'duplicate') throw taken();
     },
     /** The gateway, if the actor may view it. Throws not_found, forbidden. */
     get: async (actor: Actor, id: GatewayId) =>

@@ -63,6 +63,22 @@ test('the gateways and projects of an account have an end', async () => {
   await gateways.create(importing, { id: 'h' as GatewayId });
 });
 
+test('a gateway that exists is a conflict at the limit, too', async () => {
+  const conflict = { code: 'conflict', message: /is taken/ };
+  const count = { gateways: 0, projects: 0 };
+  for (const [actor, max] of [
+    [ama, limits.gatewaysPerUserMax],
+    [guest, limits.guestGatewaysMax],
+  ] as const) {
+    count.gateways = 0;
+    const whose = actor.kind === 'guest' ? guestUsername : actor.username;
+    const { gateways } = await withGuestOwning(count, whose);
+    await gateways.create(actor, { id: 'g' as GatewayId });
+    count.gateways = max;
+    await assert.rejects(gateways.create(actor, { id: 'g' as GatewayId }), conflict);
+  }
+});
+
 test('the last gateway and project before that end are made', async () => {
   const { gateways, projects } = await withGuestOwning({
     gateways: limits.guestGatewaysMax - 1,

@@ -57,7 +57,7 @@ export function gatewayRoutes(services: Services): readonly Route[] {
       summary: 'Declare a gateway; without a token it is everybody’s',
       body: messageBody(readGateway),
       answer: { status: 200, description: 'Declared; the answer has no body.' },
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'limit_reached'],
       handle: async ({ actor, body }) => {
         await gateways.create(actor, body);
         return { kind: 'empty', status: 200 };

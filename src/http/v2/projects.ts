@@ -31,7 +31,7 @@ export function projectRoutes(services: Services): readonly Route[] {
       summary: 'Create a project; without a token it is everybody’s',
       body: messageBody(readProject),
       answer: bareTextAnswer('The id of the new project.'),
-      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict'],
+      errors: ['invalid', 'unauthenticated', 'forbidden', 'conflict', 'limit_reached'],
       handle: async ({ actor, body }) => bare(await projects.create(actor, body)),
     }),
     listRoute(route, '/projects', {

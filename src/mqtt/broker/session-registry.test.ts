@@ -299,3 +299,30 @@ test('filters of clients that leave at once are forgotten some at a time', async
   await settledUntil(() => broker.metrics().subscriptions === 0, 1_000);
   assert.deepEqual([broker.metrics().subscriptions, bytes.used], [0, 0]);
 });
+
+for (const protocolVersion of [4, 5] as const) {
+  test(`who drops and subscribes again at once has room, version ${protocolVersion}`, async () => {
+    const { broker, budgets } = await testBroker();
+    const bytes = budgets.of('mqtt_session_bytes');
+    const hub = { clientId: 'hub', clean: true, protocolVersion };
+    const topics = Array.from({ length: 4_500 }, (_, at) => `house/floor/room/${at}/+`);
+    const packets = Array.from({ length: 9 }, (_, at) => ({
+      ...{ cmd: 'subscribe' as const, messageId: at + 1 },
+      subscriptions: topics
+        .slice(at * 500, (at + 1) * 500)
+        .map((topic) => ({ topic, qos: 1 as const })),
+    }));
+    const before = openPeer(broker, protocolVersion);
+    before.send(connectWith(hub), ...packets);
+    await before.takeAll(10);
+    const { used } = bytes;
+    before.drop();
+    const after = openPeer(broker, protocolVersion);
+    after.send(connectWith(hub), ...packets);
+    const codes = (await after.takeAll(10)).flatMap((packet) => codesOf([packet]));
+    assert.deepEqual([codes.length, codes.filter((code) => code !== 1).length], [4_500, 0]);
+    assert.ok(bytes.used <= bytes.rule.perAddress);
+    await settledUntil(() => broker.metrics().subscriptions === 4_500, 1_000);
+    assert.deepEqual([broker.metrics().subscriptions, bytes.used], [4_500, used]);
+  });
+}

@@ -42,6 +42,8 @@ const evictedMax = 10;
 
 /** Filters of a session that ended which are forgotten at once, and in each slice. */
 const filtersAtOnce = 64;
+/** How many are forgotten for a new one, which is longer: a packet has up to 1,000. */
+const filtersForOneMax = 8;
 
 export type SessionRegistry = ReturnType<typeof createSessionRegistry>;
 
@@ -57,7 +59,7 @@ export function createSessionRegistry(options: {
   const quotas = createSessionQuotas(options.budgets);
   const sessions = new Map<SessionKey, Session>();
   const absent = createAbsentSessions();
-  const forgetFilters = createFilterRemoval({ tree, quotas });
+  const removal = createFilterRemoval(tree, quotas);
 
   /** Nothing is left of it. */
   function end(session: Session): void {
@@ -72,7 +74,7 @@ export function createSessionRegistry(options: {
     sessions.delete(session.key);
     absent.remove(session);
     quotas.leave(session);
-    forgetFilters(session);
+    removal.begin(session);
     session.subscriptions = undefined;
     session.backlog = undefined;
     queue.forget(session);
@@ -134,8 +136,10 @@ export function createSessionRegistry(options: {
     session.subscriptions ??= new Map();
     const isKnown = session.subscriptions.has(filter);
     if (!isKnown) {
-      const isFull = session.subscriptions.size >= mqttLimits.subscriptionsPerSessionMax;
-      if (isFull || quotas.grow(session, sizeOfFilter(filter)) !== undefined) return 'full';
+      if (session.subscriptions.size >= mqttLimits.subscriptionsPerSessionMax) return 'full';
+      const size = sizeOfFilter(filter);
+      removal.makeRoom(session, size);
+      if (quotas.grow(session, size) !== undefined) return 'full';
     }
     session.subscriptions.set(filter, subscription);
     tree.add(session, subscription);
@@ -193,40 +197,60 @@ export function createSessionRegistry(options: {
   };
 }
 
-/** Forgets filters of sessions that end: a few at once, the others in slices. */
-function createFilterRemoval({
-  tree,
-  quotas,
-}: {
-  readonly tree: SubscriptionTree;
-  readonly quotas: Pick<ReturnType<typeof createSessionQuotas>, 'leaveFilters'>;
-}) {
+/** Forgets filters of sessions that end: a few at once, others in slices or when room is needed. */
+function createFilterRemoval(tree: SubscriptionTree, quotas: Quotas) {
   const slices = createFairSlices({ turnMs: limits.turnMs });
+  /** Sessions whose filters take room, with those that are left. */
+  const left = new Map<Payer, Map<Session, Iterator<string>>>();
 
-  /** Answers whether there are more. */
-  function forgetSome(session: Session, filters: Iterator<string>): boolean {
-    for (let count = 0; count < filtersAtOnce; count += 1) {
-      const { done, value } = filters.next();
-      if (done === true) {
-        quotas.leaveFilters(session);
-        return false;
-      }
-      tree.remove(session, value);
-    }
-    return true;
+  function settle(session: Session): void {
+    quotas.leaveFilters(session);
+    const own = left.get(session.payer);
+    if (own?.delete(session) === true && own.size === 0) left.delete(session.payer);
   }
 
-  return (session: Session): void => {
-    const filters = session.subscriptions?.keys() ?? [].values();
-    const piece = (): boolean => forgetSome(session, filters);
-    if (piece()) slices.run(session.payer, piece);
+  /** Answers whether there was one more. */
+  function forgetNext(session: Session, filters: Iterator<string>): boolean {
+    const { done, value } = filters.next();
+    if (done === true) settle(session);
+    else {
+      tree.remove(session, value);
+      quotas.shrink(session, Math.min(sizeOfFilter(value), session.roomBytes));
+    }
+    return done !== true;
+  }
+
+  return {
+    begin(session: Session): void {
+      const filters = session.subscriptions?.keys() ?? [].values();
+      const piece = (): boolean => {
+        let count = 0;
+        while (count < filtersAtOnce && forgetNext(session, filters)) count += 1;
+        return count === filtersAtOnce;
+      };
+      if (!piece()) return;
+      left.set(session.payer, (left.get(session.payer) ?? new Map()).set(session, filters));
+      slices.run(session.payer, piece);
+    },
+    /** Forgets at once what took so many bytes, when they are missing. */
+    makeRoom(newcomer: Session, size: number): void {
+      if (quotas.hasRoom(newcomer, size)) return;
+      let wanted = size;
+      for (const [session, filters] of left.get(newcomer.payer) ?? []) {
+        while (session.roomBytes > 0) {
+          if (wanted <= 0) return;
+          const before = session.roomBytes;
+          forgetNext(session, filters);
+          wanted -= Math.max(size / filtersForOneMax, before - session.roomBytes);
+        }
+        settle(session);
+      }
+    },
   };
 }
 
 /** The ids of QoS 2 publishes that sessions keep, each of which counts in a quota. */
-function createReceivedIds(
-  quotas: Pick<ReturnType<typeof createSessionQuotas>, 'add' | 'grow' | 'shrink'>,
-) {
+function createReceivedIds(quotas: Quotas) {
   return {
     /** Keeps an id; `isFull`: for this, the oldest one is to be dropped. */
     addId(session: Session, packetId: number, outcome: Promise<PublishOutcome>) {
@@ -300,9 +324,8 @@ function createAbsentSessions() {
   };
 }
 
-function first(sessions: ReadonlySet<Session> | undefined): Session | undefined {
-  return sessions?.values().next().value;
-}
+const first = (sessions: ReadonlySet<Session> | undefined): Session | undefined =>
+  sessions?.values().next().value;
 
 /** Memory of an idle session, its maps and keys included (measured: 0.7 KiB). */
 const sessionBytes = 1_024;
@@ -311,6 +334,8 @@ const filterBytes = 320;
 const levelBytes = 320;
 /** The id of a QoS 2 publish in its map. */
 const receivedIdBytes = 64;
+
+type Quotas = ReturnType<typeof createSessionQuotas>;
 
 /** The quotas of sessions and their subscriptions, by payer. */
 function createSessionQuotas(budgets: Budgets) {
@@ -326,6 +351,8 @@ function createSessionQuotas(budgets: Budgets) {
     else if (refusal.budget === bytes.name) entries.release(payer, 1);
     return refusal;
   }
+
+  const hasRoom = ({ payer }: Session, size: number) => bytes.check(payer, size) === undefined;
 
   /** Takes quota for one more filter or id, or answers why none is left. */
   function grow(session: Session, size: number): BudgetRefusal | undefined {
@@ -346,9 +373,7 @@ function createSessionQuotas(budgets: Budgets) {
   }
 
   return {
-    enter,
-    grow,
-    leave,
+    ...{ enter, hasRoom, grow, leave, shrink },
     /** Gives back what the filters of a session took that ended. */
     leaveFilters: (session: Session): void => shrink(session, session.roomBytes),
     /** Takes quota however full it is. */
@@ -365,7 +390,6 @@ function createSessionQuotas(budgets: Budgets) {
       entries.add(session.payer, 1);
       bytes.add(session.payer, session.roomBytes);
     },
-    shrink,
   };
 }
 
