@@ -324,8 +324,8 @@ export const plantsOfStrangers: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/messaging/identity.ts',
-        "kind === 'guest') return `guest/",
-        "kind === 'guest') return `guest/all/` || `",
+        '): string => `guest/',
+        '): string => `guest/all/` || `',
       ),
     ],
   },

@@ -8,9 +8,15 @@ import type { AccessKeyId, UserId } from '../ids.ts';
  * what waits for its owner, and reach what it must not see.
  */
 export function identityOf(actor: Actor): string {
-  if (actor.kind === 'guest') return `guest/${payerOf(actor)}`;
+  if (actor.kind === 'guest') return identityOfGuest(payerOf(actor));
   return identityOfAccount(actor.userId, actor.key?.keyId);
 }
+
+/** The identity of guests at one address. */
+export const identityOfGuest = (payer: Payer): string => `guest/${payer}`;
+
+/** The identity that every guest had before version 0.2; sessions that were kept then have it. */
+export const formerGuestIdentity = 'guest';
 
 /** The identity of an account, or of one of its keys. */
 export function identityOfAccount(userId: UserId, keyId?: AccessKeyId): string {

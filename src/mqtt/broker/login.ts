@@ -29,7 +29,7 @@ export type Established = Entering & Pick<OpenedSession, 'session' | 'isPresent'
  * has claimed that of the client; with the term of the will or of the claim. Throws ProtocolError.
  */
 export function letIn(
-  { authority, ownership, wills, partialBytes, log }: BrokerContext,
+  { authority, ownership, registry, wills, partialBytes, log }: BrokerContext,
   packet: ConnectPacket,
   request: ConnectRequest,
   transport: Transport,
@@ -56,7 +56,7 @@ export function letIn(
   });
   void asked.then((answer) => {
     if (answer.kind === 'refused') return refuse(answer.reason);
-    const entering = enteringOf(packet, answer.client, request.clientId);
+    const entering = enteringOf(registry, packet, answer.client, request.clientId);
     const enter = (turn?: number): boolean => {
       over();
       transport.countFor?.(entering.payer);
@@ -83,8 +83,15 @@ function bytesOf({ username, password, will }: ConnectPacket): number {
   return bytes > connectBytesFree ? bytes : 0;
 }
 
-function enteringOf(packet: ConnectPacket, client: Client, clientId: string): Entering {
-  const { identity, payer } = client;
+function enteringOf(
+  registry: BrokerContext['registry'],
+  packet: ConnectPacket,
+  client: Client,
+  clientId: string,
+): Entering {
+  const { payer } = client;
+  const own = registry.find(sessionKey(client.identity, clientId));
+  const { identity } = own ?? registry.findFormer(client, clientId) ?? client;
   const { cleanStart } = packet;
   const will = willOf(packet, sessionKey(identity, clientId), payer);
   return {
@@ -108,8 +115,8 @@ export function establish(
   entering: Entering,
   turn: number,
 ): Established {
-  const { client, clientId } = entering;
-  const key = sessionKey(client.identity, clientId);
+  const { client, identity, clientId } = entering;
+  const key = sessionKey(identity, clientId);
   requireFitting(packet, entering);
   const will = entering.will && { ...entering.will, turn };
   if (will !== undefined && !wills.keep(client, will.message)) {

@@ -3,6 +3,7 @@ import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import { memberLimits } from '../../domain/members/member-limits.ts';
 import type { LogPosition } from '../../domain/members/member-store.ts';
+import { formerGuestIdentity, identityOfGuest } from '../../domain/messaging/identity.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
@@ -54,6 +55,7 @@ interface OwnershipOptions {
  */
 export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
+  const { disconnect, endFormerOf, endIfReplaced } = createEnding(options);
   const inTurn = createKeyedSequence();
   /** Sessions that are being taken, and the last term in which another process took them. */
   const taking = new Map<SessionKey, number>();
@@ -130,6 +132,7 @@ export function createOwnership(options: OwnershipOptions) {
       }
       const session = registry.find(one.key);
       if (session === undefined) continue;
+      if (endIfReplaced(session)) continue;
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
@@ -154,10 +157,7 @@ export function createOwnership(options: OwnershipOptions) {
   async function giveAway(key: SessionKey, cleanStart: boolean): Promise<void> {
     const session = registry.find(key);
     if (session === undefined) return;
-    session.link?.end(reason.takenOver, 'the client connected again');
-    // A client that reconnects cancels its will; a session that ends publishes it.
-    if (cleanStart) wills.publishNow(key);
-    else wills.cancel(key);
+    disconnect(session, cleanStart);
     const received = Promise.allSettled(session.received?.values() ?? []);
     // Stored values may wait for entries behind this one: no longer than the other process waits.
     await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
@@ -185,6 +185,7 @@ export function createOwnership(options: OwnershipOptions) {
       const key = sessionKey(talk.identity, talk.clientId);
       if (talk.kind === 'wanted') return await giveAway(key, talk.cleanStart);
       const { turn } = talk;
+      endFormerOf(talk);
       if (taking.has(key)) taking.set(key, turn);
       const session = registry.find(key);
       if (session !== undefined && session.claimedAt < turn) lose(session);
@@ -196,6 +197,36 @@ export function createOwnership(options: OwnershipOptions) {
       await Promise.all(behind);
       // Changes that follow from wills published a moment ago are in the journal then.
       await yieldToEventLoop();
+    },
+  };
+}
+
+/** Ends sessions whose clients have others by now. */
+function createEnding({ registry, wills }: Pick<OwnershipOptions, 'registry' | 'wills'>) {
+  function disconnect({ key, link }: Session, cleanStart: boolean): void {
+    link?.end(reason.takenOver, 'the client connected again');
+    // A client that reconnects cancels its will; a session that ends publishes it.
+    if (cleanStart) wills.publishNow(key);
+    else wills.cancel(key);
+  }
+
+  return {
+    disconnect,
+    /** What a version before 0.2 kept of a guest, who begins another session elsewhere. */
+    endFormerOf({ identity, clientId, cleanStart }: Claimed): void {
+      const former = registry.findFormer({ identity }, clientId);
+      if (former === undefined) return;
+      disconnect(former, cleanStart);
+      registry.end(former);
+    },
+    /** The same where that other session is here; answers whether it is. */
+    endIfReplaced(session: Session): boolean {
+      const { identity, payer, clientId } = session;
+      if (identity !== formerGuestIdentity) return false;
+      if (registry.find(sessionKey(identityOfGuest(payer), clientId)) === undefined) return false;
+      disconnect(session, false);
+      registry.end(session);
+      return true;
     },
   };
 }

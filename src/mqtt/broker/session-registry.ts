@@ -1,23 +1,19 @@
-import {
-  type BudgetRefusal,
-  isGuestPayer,
-  kindOf,
-  type Payer,
-} from '../../domain/budgets/budget.ts';
+import { type BudgetRefusal, isGuestPayer, type Payer } from '../../domain/budgets/budget.ts';
 import type { Budgets } from '../../domain/budgets/budgets.ts';
 import { limits } from '../../domain/limits.ts';
-import { payerOfIdentity } from '../../domain/messaging/identity.ts';
-import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import {
-  neverExpires,
-  type StoredSession,
-  type Subscription,
-} from '../../domain/messaging/session-store.ts';
+  formerGuestIdentity,
+  identityOfGuest,
+  payerOfIdentity,
+} from '../../domain/messaging/identity.ts';
+import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
+import type { StoredSession, Subscription } from '../../domain/messaging/session-store.ts';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import { countLevels } from '../../lib/topic-filter.ts';
 import type { PublishOutcome } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
+import { createAbsentSessions } from './absent-sessions.ts';
 import type { Journal } from './journal.ts';
 import type { MessageQueue } from './message-queue.ts';
 import { Session } from './session.ts';
@@ -187,6 +183,12 @@ export function createSessionRegistry(options: {
 
   return {
     find: (key: SessionKey): Session | undefined => sessions.get(key),
+    /** The session that a version before 0.2 kept of this guest, who had no other identity. */
+    findFormer({ identity }: { readonly identity: string }, clientId: string): Session | undefined {
+      const former = sessions.get(sessionKey(formerGuestIdentity, clientId));
+      if (former === undefined || identity !== identityOfGuest(former.payer)) return undefined;
+      return former;
+    },
     ofIdentities: (isWanted: (identity: string) => boolean): readonly Session[] =>
       [...sessions.values()].filter(({ identity }) => isWanted(identity)),
     get size() {
@@ -279,53 +281,6 @@ function addOpened(session: Session, journal: Journal): void {
     session.opening = undefined;
   });
 }
-
-/** Sessions without a connection, by payer, those that left first in front. */
-function createAbsentSessions() {
-  const byKind = {
-    accounts: new Map<Payer, Set<Session>>(),
-    guests: new Map<Payer, Set<Session>>(),
-  };
-  const ofPayer = (payer: Payer) => byKind[kindOf(payer)].get(payer);
-
-  return {
-    /** Adds a session whose connection ended at `leftAt`. */
-    add(session: Session, leftAt: Instant): void {
-      const { payer, expirySeconds } = session;
-      session.expiresAt =
-        expirySeconds >= neverExpires ? Number.POSITIVE_INFINITY : leftAt + expirySeconds * 1_000;
-      const known = ofPayer(payer);
-      if (known === undefined) byKind[kindOf(payer)].set(payer, new Set([session]));
-      else known.add(session);
-    },
-    /** Removes a session whose client is back, or that ended. */
-    remove(session: Session): void {
-      const { payer } = session;
-      const known = ofPayer(payer);
-      session.expiresAt = Number.POSITIVE_INFINITY;
-      if (known?.delete(session) === true && known.size === 0) byKind[kindOf(payer)].delete(payer);
-    },
-    /** The one that was left first, of those of this payer. */
-    oldestOf: (payer: Payer) => first(ofPayer(payer)),
-    /** The one that was left first, of those of the guest payer with the most. */
-    oldestOfGuests() {
-      let most: Set<Session> | undefined;
-      for (const list of byKind.guests.values()) if (list.size > (most?.size ?? 0)) most = list;
-      return first(most);
-    },
-    /** Sessions whose time is over [MQTT-3.1.2-23]. */
-    expired(now: Instant): readonly Session[] {
-      const found: Session[] = [];
-      for (const list of [...byKind.accounts.values(), ...byKind.guests.values()]) {
-        for (const session of list) if (session.expiresAt <= now) found.push(session);
-      }
-      return found;
-    },
-  };
-}
-
-const first = (sessions: ReadonlySet<Session> | undefined): Session | undefined =>
-  sessions?.values().next().value;
 
 /** Memory of an idle session, its maps and keys included (measured: 0.7 KiB). */
 const sessionBytes = 1_024;
