@@ -302,7 +302,9 @@ function page(template: string, loads: Loads): string {
     `<link rel="stylesheet" href="/${loads.style}">`,
     `<script type="module" src="/${loads.app}"></script>`,
   ];
-  return template.replace('<!--assets-->', () => tags.join('\n    '));
+  // Without its indentation, which each first load would bring.
+  const lean = template.replace(/\n\s+/g, '\n');
+  return lean.replace('<!--assets-->', () => tags.join('\n'));
 }
 
 /** Larger files, and languages, are kept when somebody uses them: data costs money. */

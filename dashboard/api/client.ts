@@ -239,7 +239,7 @@ async function fetchOnce(
 /** Browsers take `.` and `..` out of a path, encoded or not, and would send another request. */
 function requirePlainPath(path: string): void {
   if (!/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return;
-  const description = 'a name "." or ".." cannot be written in an address';
+  const description = 'a name cannot be "." or ".."';
   throw new ApiError({ status: 400, code: 'invalid', description });
 }
 

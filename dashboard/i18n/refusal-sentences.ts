@@ -40,9 +40,5 @@ export function createRefusalSentences(refusals: RefusalWords) {
     return (exact && ofCode(exact)) ?? sentence;
   }
 
-  /** Whether a sentence that the service wrote down says that no channel of the name is set up. */
-  const isOfChannel = (sentence: string): boolean =>
-    codeOf(sentence)?.code === 'channel_not_set_up';
-
-  return { ofCode, ofService, isOfChannel };
+  return { ofCode, ofService };
 }

@@ -51,9 +51,6 @@ export function areRefusalsSettled(): boolean {
 export const refusalSentence = (refusal: ExactCodeAndParams): string | undefined =>
   present()?.ofCode(refusal);
 
-/** Whether a sentence says that the channel is not set up; false before that is known. */
-export const isOfChannel = (sentence: string): boolean => present()?.isOfChannel(sentence) ?? false;
-
 /** A sentence that the service wrote down, such as why a message failed, as the reader says it. */
 export function ofService(sentence: string): string {
   const known = present();

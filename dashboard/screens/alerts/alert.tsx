@@ -21,9 +21,9 @@ import { isRefused, useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import '../../state/usual-words.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { ErrorBox } from '../../ui/error-box.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { LoadError } from '../../ui/load-error.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { PreviewChart } from './alert-preview.tsx';
 import { AlertSwitch, Failure, historyWords } from './alerts.tsx';
@@ -51,7 +51,7 @@ export function AlertScreen({ params }: ScreenProps): JSX.Element {
         <Icon name="back" />
         {t('alerts.all')}
       </a>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {error !== undefined && <LoadError error={error} onRetry={reload} />}
       {value !== undefined && hasItsWords(value) && devices !== undefined && !isGone ? (
         <Known key={value.id} alert={value} devices={devices} onChange={set} />
       ) : (

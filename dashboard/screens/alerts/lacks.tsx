@@ -2,10 +2,12 @@ import type { JSX } from 'preact';
 import { channelWord } from '../../alerts/words.ts';
 import type { Notification } from '../../api/alert-types.ts';
 import { t } from '../../i18n/i18n.ts';
-import { areRefusalsSettled, isOfChannel, ofService } from '../../i18n/refusals.ts';
+import { areRefusalsSettled, ofService } from '../../i18n/refusals.ts';
 import { username } from '../../state/session.ts';
 
 const shownMax = 10;
+/** What the service says of a channel that it has not set up, which no profile mends. */
+const ofThisService = /^the channel \S+ is not configured/;
 
 /** Whether all words of an alert are there, with those for the sentences of the service in it. */
 export function hasItsWords(alert: Notification): boolean {
@@ -37,7 +39,7 @@ export function Lacks({
             name: one.username,
             reason: ofService(one.reason),
           })}{' '}
-          {hasLinks && !isOfChannel(one.reason) && <Mend username={one.username} />}
+          {hasLinks && !ofThisService.test(one.reason) && <Mend username={one.username} />}
         </span>
       ))}
       {unknown.length > 0 && (

@@ -13,10 +13,10 @@ import { api, isAdmin, username } from '../../state/session.ts';
 import { isRefused, useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { LoadError } from '../../ui/load-error.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { deviceName } from '../../ui/value.tsx';
 import { VisibilityChoice } from '../../ui/visibility-choice.tsx';
@@ -38,7 +38,7 @@ export function GatewayScreen({ params }: ScreenProps): JSX.Element {
         <Icon name="back" />
         {t('gateways.all')}
       </a>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {error !== undefined && <LoadError error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={320} />}
       {value !== undefined && !isGone && <Known key={value.id} gateway={value} reload={reload} />}
     </div>

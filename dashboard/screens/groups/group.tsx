@@ -13,10 +13,10 @@ import { api, username } from '../../state/session.ts';
 import { isRefused, useStillThere } from '../../state/still-there.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { LoadError } from '../../ui/load-error.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { GivenToGroup } from '../sharing/given-to-group.tsx';
 import { Invite } from '../sharing/invite.tsx';
@@ -41,7 +41,7 @@ export function GroupScreen({ params }: ScreenProps): JSX.Element {
         <Icon name="back" />
         {t('groups.all')}
       </a>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {error !== undefined && <LoadError error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={240} />}
       {value !== undefined && !isGone && (
         <>

@@ -11,10 +11,10 @@ import { type Resource, useResource } from '../../state/resource.ts';
 import { api, isAdmin, username } from '../../state/session.ts';
 import { showToast } from '../../state/toasts.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { ErrorBox } from '../../ui/error-box.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { LoadError } from '../../ui/load-error.tsx';
 import { PasswordForm } from '../../ui/password-form.tsx';
 import { ProfileFields } from '../../ui/profile-fields.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -37,7 +37,7 @@ export function UserScreen({ params }: ScreenProps): JSX.Element {
         <Icon name="back" />
         {t('users.all')}
       </a>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {error !== undefined && <LoadError error={error} onRetry={reload} />}
       {value === undefined && error === undefined && <Skeleton height={420} />}
       {value !== undefined && <Known key={value.id} user={value} resource={resource} />}
     </div>
