@@ -81,6 +81,7 @@ const ofNoVersion = new Set([
   // The cookie has the path of version 2, where the dashboard renews.
   'browser-sessions.test.ts',
   'https-cookies.test.ts',
+  'secrets-at-rest.test.ts',
   'broken-http.test.ts',
   'datapoint-load.test.ts',
   'datapoint-streams.test.ts',
