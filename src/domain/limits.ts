@@ -389,7 +389,7 @@ export const limits = {
   groupMembersMax: 1_000,
   /** Texts of a request of version 1 that are searched for in the sentence of its refusal. */
   quotedTextsMax: 1_000,
-  // What no quota of bytes counts, or guests make without a token: its number ends.
+  // Numbers of what no quota of bytes counts, or what guests make without a token.
   gatewaysPerUserMax: 10_000,
   projectsPerUserMax: 1_000,
   /** Addresses whose guests' quotas are remembered. */

@@ -383,7 +383,7 @@ export function createNodeHttp(
         socket.resume();
         gate.receive(bytes);
         gate.pipeline.turnIsOver();
-        // Its end may have come while it waited.
+        // The end of the connection may have come while it waited.
         if (hasEnded || socket.readableEnded) gate.end();
       }),
     refuse,

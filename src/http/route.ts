@@ -95,6 +95,8 @@ export interface Route {
   readonly isHot?: true;
   /** A log-in reads its own credentials: a stale token beside them does no harm. */
   readonly isLogin?: boolean;
+  /** A GET that changes something: its HEAD, which is to be safe, is refused [RFC 9110 9.2.1]. */
+  readonly isUnsafe?: boolean;
   readonly handle: (request: RouteRequest) => Promise<Answer>;
 }
 
@@ -239,7 +241,9 @@ export function mountRoutes(fastify: FastifyInstance, options: MountOptions): vo
       );
   }
   for (const [path, known] of Map.groupBy(routes, (route) => route.path)) {
-    refuseOtherMethods(fastify, prefix + path, new Set(known.map(({ method }) => method)));
+    const safe = known.filter(({ method, isUnsafe }) => method === 'GET' && isUnsafe !== true);
+    const allowed = [...safe.map(() => 'HEAD' as const), ...known.map(({ method }) => method)];
+    refuseOtherMethods(fastify, prefix + path, allowed);
   }
 }
 
@@ -252,6 +256,7 @@ function mountRoute(fastify: FastifyInstance, route: Route, options: MountOption
 
   fastify.route({
     method: route.method,
+    exposeHeadRoute: route.isUnsafe !== true,
     url,
     bodyLimit: route.isLogin
       ? limits.bodyBytesMax / 4
@@ -380,16 +385,10 @@ function paramsOf({ params, url }: ReceivedRequest): Params {
   return Object.fromEntries(Object.entries(known).map(([name, value]) => [name, bare(value)]));
 }
 
-function refuseOtherMethods(
-  fastify: FastifyInstance,
-  url: string,
-  known: ReadonlySet<Method>,
-): void {
-  const allowed: HTTPMethods[] = known.has('GET') ? ['HEAD', ...known] : [...known];
+function refuseOtherMethods(fastify: FastifyInstance, url: string, allowed: HTTPMethods[]): void {
   const allow = [...allowed, 'OPTIONS'].join(', ');
-  const every: readonly HTTPMethods[] = [...methods, 'HEAD'];
   fastify.route({
-    method: every.filter((method) => !allowed.includes(method)),
+    method: ([...methods, 'HEAD'] as const).filter((method) => !allowed.includes(method)),
     url,
     handler: (request) => {
       const message = `${request.method} is not possible here: use ${allow}`;

@@ -42,6 +42,18 @@ test('a form that is no UTF-8 is Windows-1252, and its fields are stored', async
   assert.equal((await stored('latin', 'field1')).length, 4);
 });
 
+test('HEAD of an update stores nothing, and says what does', async () => {
+  const key = await aChannel('looked-at');
+  const path = `//update?api_key=${key}&field1=7`;
+  const reply = await service.call({ method: 'HEAD', path });
+  assert.deepEqual([reply.status, reply.headers.get('allow')], [405, 'GET, POST, OPTIONS']);
+  assertTaken(await service.call({ path: path.replace('=7', '=8') }));
+  assert.deepEqual(
+    (await stored('looked-at', 'field1')).map(([value]) => value),
+    [8],
+  );
+});
+
 test('times may end with UTC, and without an offset are those of the timezone', async () => {
   const key = await aChannel('zones');
   const at = (created: string, zone?: string) =>

@@ -6,7 +6,7 @@ import { areRefusalsSettled, ofService } from '../../i18n/refusals.ts';
 import { username } from '../../state/session.ts';
 
 const shownMax = 10;
-/** What the service says of a channel that it has not set up, which no profile mends. */
+/** The refusal of a channel that the service has not set up: no profile mends it. */
 const ofThisService = /^the channel \S+ is not configured/;
 
 /** Whether all words of an alert are there, with those for the sentences of the service in it. */

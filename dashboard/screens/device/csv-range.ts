@@ -56,7 +56,7 @@ export function sizeText(bytes: number, language: string): string {
   return new Intl.NumberFormat(language, {
     style: 'unit',
     unit: String(unit),
-    // Its short form has no plural in English.
+    // The short form of bytes has no plural in English.
     unitDisplay: unit === 'byte' ? 'long' : 'short',
     maximumFractionDigits: size < 10 && unit !== 'byte' ? 1 : 0,
   }).format(Number(size));

@@ -99,7 +99,7 @@ export function createEvaluationRunner(
     if (unstored !== undefined) throw unstored.reason;
     // Until it is ended it waits in the database, for any process: pushes need not wait.
     for (const [at, { evaluation }] of some.entries()) onMade(evaluation.id, outcomes[at]);
-    // What a process that is killed had not stored of them another one makes again.
+    // Firings that were not stored when this process was killed are made again by another one.
     await atMost(evaluationLimits.ofOthersMs, evaluations.ofOthers());
   }
 

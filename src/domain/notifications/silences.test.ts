@@ -100,7 +100,7 @@ test('what waited for its time before an outage is looked at when it is silent a
   answer(() => noon + 99 * hour);
   assert.equal(await after(2 * hour), 1);
   silences.unheard();
-  // Its `for` was given up meanwhile, or begins with the silence.
+  // The `for` was given up meanwhile, or begins with the silence.
   assert.equal(await after(2 * hour - 1), 1);
   assert.equal(await after(1), 2);
   assert.equal(await after(94 * hour), 2);

@@ -61,7 +61,7 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
   } as const;
   return ['/update', '/update.json', '/update.xml'].flatMap((path) => [
     defineRoute({
-      ...{ ...common, method: 'GET', path },
+      ...{ ...common, method: 'GET', path, isUnsafe: true },
       handle: (request) => update(parts, request, queryOf(request.url)),
     }),
     defineRoute({

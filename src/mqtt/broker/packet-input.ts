@@ -100,7 +100,7 @@ export class PacketInput {
     queueMicrotask(() => process.nextTick(goOn));
   }
 
-  #waitForSlice(slice = this.#slices.next(this.payer)): void {
+  #waitForSlice(slice?: Promise<void>): void {
     if (this.#isBehind) return;
     this.pauseReading();
     void this.#readInSlice(slice);
