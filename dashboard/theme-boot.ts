@@ -1,14 +1,14 @@
 // Runs before the first paint, so that a chosen theme never flashes the other one; and asks for
 // what the screen at this address needs while the rest of the app is still on its way.
 import { askEarly } from './api/early-answers.ts';
-import { createSessionStore } from './api/session-store.ts';
+import { storedLogouts, storedSession } from './api/session-store.ts';
 import { chooseLanguage } from './i18n/languages.ts';
 import { firstReads } from './shell/first-reads.ts';
 import { fetchLaterStyles } from './shell/later-styles.ts';
 import { filesOfScreen } from './shell/screen-files.ts';
 import { readLanguage } from './state/language-choice.ts';
-import { pageSettings } from './state/page-settings.ts';
 import { readTheme } from './state/theme-choice.ts';
+import { tokenLifeMs } from './state/token-life.ts';
 
 /** The address of the styles that home does without; written by the build. */
 declare const LATER_STYLES: string;
@@ -17,8 +17,7 @@ const theme = readTheme();
 if (theme !== 'system') document.documentElement.dataset['theme'] = theme;
 
 const shown = chooseLanguage([readLanguage(), ...(navigator.languages ?? [])]);
-const store = createSessionStore(storageOf());
-const session = store.read();
+const session = stored(storedSession);
 const { files, large } = filesOfScreen({
   ...{ pathname: location.pathname, language: shown, isGuest: session === undefined },
 });
@@ -52,16 +51,16 @@ const now = Date.now();
 const { pathname: path, search } = location;
 const reads = firstReads({ path, search, username: session?.username, widthPx: innerWidth, now });
 // A logout that is owed comes before anything else.
-if (store.owed().length === 0) {
+if (!stored(storedLogouts)?.length) {
   askEarly({
     ...{ urls: reads.map((read) => `/api/v2${read}`), session, now },
-    tokenLifeMs: pageSettings().tokenLifeSeconds * 1_000,
+    tokenLifeMs: tokenLifeMs(),
   });
 }
 
-function storageOf(): Storage | undefined {
+function stored<Kept>(read: (store: Storage) => Kept): Kept | undefined {
   try {
-    return localStorage;
+    return read(localStorage);
   } catch {
     return undefined;
   }

@@ -76,18 +76,6 @@ export function readSentence(expression: string): Sentence | undefined {
   return { conditions, forSeconds, ...(clear !== undefined && { clear }) };
 }
 
-const operandSource = "(?:'(?:[^']|'')*'|[^\\s,;'<>=!]+)";
-const listed = new RegExp(
-  `(?<![<>])(?:==?|!=)\\s*(${operandSource}(?:\\s*,\\s*${operandSource})+)`,
-  'g',
-);
-
-/** The lists of values in an expression: `T == 8,5` holds at 8 and at 5. */
-export const listsOf = (expression: string): readonly (readonly string[])[] =>
-  [...expression.matchAll(listed)].map(([, list = '']) =>
-    list.split(/\s*,\s*(?=(?:[^']*'[^']*')*[^']*$)/),
-  );
-
 /** Parts `for 20m` from the test in front of it. */
 function withoutHold(text: string): { readonly test: string; readonly hold?: string } {
   const [, test = '', hold] = /^(.*\S)\s+for\s+(\S+)$/s.exec(text) ?? [];

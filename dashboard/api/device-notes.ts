@@ -15,7 +15,8 @@ export interface DeviceNotes {
 export const photoCharactersMax = 48_000;
 const photoPattern = /^data:image\/(?:jpeg|png|webp);base64,[A-Za-z0-9+/=]+$/;
 
-function metaOf({ meta }: Pick<Device, 'meta'>): Readonly<Record<string, unknown>> {
+/** `meta` of a device as a record; anything else counts as empty. */
+export function metaOf({ meta }: Pick<Device, 'meta'>): Readonly<Record<string, unknown>> {
   return isRecord(meta) ? Object.fromEntries(Object.entries(meta)) : {};
 }
 
@@ -37,29 +38,4 @@ export function notesOf(device: Pick<Device, 'meta'>): DeviceNotes {
 export function tagsOf(device: Pick<Device, 'meta'>): readonly string[] {
   const { tags } = metaOf(device);
   return Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : [];
-}
-
-/** Tags as they are typed: with commas, each once. */
-export function tagsIn(text: string): readonly string[] {
-  return [
-    ...new Set(
-      text
-        .split(/[,;]/)
-        .map((tag) => tag.trim())
-        .filter((tag) => tag !== ''),
-    ),
-  ];
-}
-
-/** `meta` with other notes; what devices and other programs keep there stays. */
-export function metaWith(device: Pick<Device, 'meta'>, notes: DeviceNotes): object {
-  const { note: _note, tags: _tags, icon: _icon, photo: _photo, ...others } = metaOf(device);
-  const { note, tags, icon, photo } = notes;
-  return {
-    ...others,
-    ...(note.trim() !== '' && { note: note.trim() }),
-    ...(tags.length > 0 && { tags }),
-    ...(icon.trim() !== '' && { icon: icon.trim() }),
-    ...(photo !== '' && { photo }),
-  };
 }

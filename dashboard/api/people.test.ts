@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { granteeKey, namesIn, receivedIds } from './people.ts';
+import { granteeKey, namesIn } from './people.ts';
+import { receivedIds } from './received.ts';
 
 test('names are read from a pasted list, each once', () => {
   assert.deepEqual(namesIn(' ama, kofi;esi\r\nAMA\n\n yaw '), ['AMA', 'kofi', 'esi', 'yaw']);

@@ -35,7 +35,7 @@ export function createSessionStore(store: TextStore | undefined): SessionStore {
   return {
     owed() {
       try {
-        return store === undefined ? owed : parseOwed(store.getItem(owedKey));
+        return store === undefined ? owed : storedLogouts(store);
       } catch {
         return owed;
       }
@@ -51,7 +51,7 @@ export function createSessionStore(store: TextStore | undefined): SessionStore {
     },
     read() {
       try {
-        return store === undefined ? memory : (parse(store.getItem(sessionKey)) ?? undefined);
+        return store === undefined ? memory : storedSession(store);
       } catch {
         return memory;
       }
@@ -75,7 +75,9 @@ export function createSessionStore(store: TextStore | undefined): SessionStore {
   };
 }
 
-function parse(text: string | null): Session | undefined {
+/** The session that a browser keeps; throws where its text is none, or storage is forbidden. */
+export function storedSession(store: TextStore): Session | undefined {
+  const text = store.getItem(sessionKey);
   if (text === null) return undefined;
   const { token, username, obtainedAt, remembered } = JSON.parse(text) as Partial<Session>;
   if (typeof token !== 'string' || typeof username !== 'string') return undefined;
@@ -85,8 +87,9 @@ function parse(text: string | null): Session | undefined {
   };
 }
 
-function parseOwed(text: string | null): readonly OwedLogout[] {
-  const found: unknown = JSON.parse(text ?? '[]');
+/** The logouts that a browser keeps for later; throws as `storedSession` does. */
+export function storedLogouts(store: TextStore): readonly OwedLogout[] {
+  const found: unknown = JSON.parse(store.getItem(owedKey) ?? '[]');
   if (!Array.isArray(found)) return [];
   return (found as readonly Partial<OwedLogout>[]).flatMap(({ token, remembered }) =>
     typeof token === 'string' ? [{ token, ...(remembered === true && { remembered }) }] : [],

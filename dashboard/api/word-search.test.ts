@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { metaWith, notesOf, photoCharactersMax, tagsIn } from './device-notes.ts';
+import { metaWith, tagsIn } from './changed-notes.ts';
+import { notesOf, photoCharactersMax } from './device-notes.ts';
 import type { Device } from './types.ts';
 import { withWords } from './word-search.ts';
 

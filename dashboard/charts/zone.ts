@@ -1,5 +1,20 @@
-import { describeZone, ownZone } from '../i18n/formats.ts';
 import type { TimeRange } from './ranges.ts';
+
+/** The zone whose clock times are shown in, with its distance from UTC: "Africa/Dakar (UTC+0)". */
+export function describeZone(zone: string, at: number): string {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    timeZoneName: 'shortOffset',
+  }).formatToParts(at);
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const distance = offset === 'GMT' ? 'UTC+0' : offset.replace('GMT', 'UTC');
+  return zone === 'UTC' ? 'UTC' : `${zone.replaceAll('_', ' ')} (${distance})`;
+}
+
+/** The zone of the browser. */
+export function ownZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
 
 /** The zone wished for where this browser knows it, else its own. */
 export const usableZone = (zone: string | undefined): string =>

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { describeZone } from '../charts/zone.ts';
 import {
-  ageChangeMs,
-  describeZone,
   formatAge,
   formatDate,
   formatExactly,
   formatNumber,
   formatSpan,
-  formatStored,
   formatValue,
   numberOf,
 } from './formats.ts';
 import { t } from './i18n.ts';
+import { formatStored } from './later-formats.ts';
 
 const now = Date.UTC(2026, 2, 1, 12);
 const minute = 60_000;
@@ -45,12 +44,6 @@ for (const [ageMs, text] of ages) {
 test('what never was has no age', () => {
   assert.equal(formatAge(undefined, now, t), 'never');
   assert.equal(formatAge(Number.NaN, now, t), 'never');
-});
-
-test('an age is due again when its phrase can change', () => {
-  assert.equal(ageChangeMs(now - 5_000, now), 1_000);
-  assert.equal(ageChangeMs(now - 90_000, now), 30_000);
-  assert.equal(ageChangeMs(now - 3 * hour, now), 10 * minute);
 });
 
 const numbers: readonly (readonly [value: number, text: string])[] = [

@@ -27,14 +27,6 @@ export function formatAge(at: number | undefined, now: number, t: Translate): st
   return t('age.years', { count: Math.floor(ageMs / (365.25 * dayMs)) });
 }
 
-/** In how many ms the phrase for an instant may change, for whoever keeps it up to date. */
-export function ageChangeMs(at: number, now: number): number {
-  const ageMs = now - at;
-  if (ageMs < minuteMs) return secondMs;
-  if (ageMs < hourMs) return minuteMs - (ageMs % minuteMs);
-  return 10 * minuteMs;
-}
-
 /** From here on a number is written with a power of ten. */
 const powerOfTenMin = 1e12;
 
@@ -170,37 +162,14 @@ function withZone(
   return timeZone === undefined ? clock : { ...clock, timeZone };
 }
 
-/** The zone whose clock times are shown in, with its distance from UTC: "Africa/Dakar (UTC+0)". */
-export function describeZone(zone: string, at: number): string {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: zone,
-    timeZoneName: 'shortOffset',
-  }).formatToParts(at);
-  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const distance = offset === 'GMT' ? 'UTC+0' : offset.replace('GMT', 'UTC');
-  return zone === 'UTC' ? 'UTC' : `${zone.replaceAll('_', ' ')} (${distance})`;
-}
-
-/** The zone of the browser. */
-export function ownZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
-
 /** A stretch of time in its largest whole unit: "15 minutes". */
 export function formatSpan(spanMs: number, t: Translate): string {
   const [unit, count] = inUnits(spanMs);
   return t(`chart.${unit}`, { count });
 }
 
-/** How often something is that happens once in a stretch of time: "once every 15 minutes". */
-export function formatRate(spanMs: number, t: Translate): string {
-  const [unit, count] = inUnits(spanMs);
-  return unit === 'hours' && count === 24
-    ? t('alerts.per-days', { count: 1 })
-    : t(`alerts.per-${unit}`, { count });
-}
-
-function inUnits(spanMs: number) {
+/** A stretch of time as a count of its largest whole unit. */
+export function inUnits(spanMs: number) {
   const rounded = (unitMs: number): number => Math.max(1, Math.round(spanMs / unitMs));
   if (spanMs < minuteMs) return ['seconds', rounded(secondMs)] as const;
   if (spanMs < hourMs) return ['minutes', rounded(minuteMs)] as const;
@@ -224,12 +193,6 @@ export function formatValue(value: unknown, language: string, t: Translate, line
   if (value === null || value === undefined) return '–';
   return typeof value === 'string' ? value : exact.json(value);
 }
-
-/** The same, where nothing is rounded: a number has the digits that are stored. */
-export const formatStored = (value: unknown, language: string, t: Translate): string =>
-  typeof value === 'number'
-    ? formatExactly(String(value), language)
-    : formatValue(value, language, t);
 
 const numeral = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i;
 

@@ -6,11 +6,12 @@
 import '../screens/home/start.tsx';
 import '../state/install.ts';
 import '../state/language-choice.ts';
+import '../state/page-settings.ts';
 import '../state/scroll-memory.ts';
 import '../state/theme.ts';
 import '../ui/age.tsx';
 import '../ui/error-box.tsx';
-import '../ui/icons.tsx';
+import '../ui/first-icons.tsx';
 import '../ui/remembered.tsx';
 import '../ui/skeleton.tsx';
 import '../ui/value.tsx';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { t } from '../i18n/i18n.ts';
 import { isAdmin, username } from '../state/session.ts';
-import { Icon } from '../ui/icons.tsx';
+import { FirstIcon } from '../ui/first-icons.tsx';
 import { isWithin, type Place, placesFor } from './places.ts';
 
 /** The bar at the bottom of phones, the column at the side of wide windows. */
@@ -52,7 +52,7 @@ function NavigationLink(props: {
   const { path, icon, label, isCurrent } = props;
   return (
     <a class="nav-link" href={path} aria-current={isCurrent ? 'page' : undefined}>
-      <Icon name={icon} />
+      <FirstIcon name={icon} />
       {label}
     </a>
   );

@@ -1,11 +1,11 @@
 import type { MessageKey } from '../i18n/dictionary.ts';
-import type { IconName } from '../ui/icons.tsx';
+import type { firstDrawings } from '../ui/first-icons.tsx';
 
 /** A place in the navigation. */
 export interface Place {
   readonly path: string;
   readonly label: MessageKey;
-  readonly icon: IconName;
+  readonly icon: keyof typeof firstDrawings;
   /** Whom it is for; everybody when absent. */
   readonly audience?: 'users' | 'admins';
   /** wide: only at the side of wide windows; phones reach it under More. */

@@ -1,7 +1,8 @@
+import { settingsText } from './token-life.ts';
+
 /** What the service tells the page about itself, in a meta tag of index.html. */
 export interface PageSettings {
   readonly version: string;
-  readonly tokenLifeSeconds: number;
   readonly signup: 'open' | 'closed';
   /** Whether anybody may push to a public device; absent: anybody may. */
   readonly publicPush?: 'open' | 'granted';
@@ -16,7 +17,6 @@ export interface PageSettings {
 
 const defaults: PageSettings = {
   version: '',
-  tokenLifeSeconds: 600,
   signup: 'open',
   mqttPort: 1883,
 };
@@ -27,15 +27,10 @@ export function readPageSettings(text: string | null | undefined): PageSettings 
   try {
     const given: unknown = JSON.parse(text);
     if (typeof given !== 'object' || given === null) return defaults;
-    const { version, tokenLifeSeconds, signup, publicPush, mqttPort, ...texts } = given as Record<
-      string,
-      unknown
-    >;
+    const { version, signup, publicPush, mqttPort, ...texts } = given as Record<string, unknown>;
     const { tileUrl, tileAttribution, contact } = texts;
     return {
       version: typeof version === 'string' ? version : '',
-      tokenLifeSeconds:
-        typeof tokenLifeSeconds === 'number' && tokenLifeSeconds > 0 ? tokenLifeSeconds : 600,
       signup: signup === 'closed' ? 'closed' : 'open',
       mqttPort: typeof mqttPort === 'number' && mqttPort > 0 ? mqttPort : 1883,
       ...(publicPush === 'granted' && { publicPush }),
@@ -52,8 +47,6 @@ let known: PageSettings | undefined;
 
 /** The settings of this page. */
 export function pageSettings(): PageSettings {
-  known ??= readPageSettings(
-    document.querySelector('meta[name="kipimo-settings"]')?.getAttribute('content'),
-  );
+  known ??= readPageSettings(settingsText());
   return known;
 }

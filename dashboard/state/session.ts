@@ -4,8 +4,8 @@ import { takeEarly } from '../api/early-answers.ts';
 import { createSessionStore, type Session, sessionKey } from '../api/session-store.ts';
 import type { User } from '../api/types.ts';
 import { forgetLastKnown } from './last-known.ts';
-import { pageSettings } from './page-settings.ts';
 import { forgetResources } from './resource-cache.ts';
+import { tokenLifeMs } from './token-life.ts';
 
 const store = createSessionStore(browserStore());
 
@@ -43,7 +43,7 @@ export const api = createApiClient({
   fetch: (input, init) => takeEarly(String(input), init) ?? fetch(input, init),
   store,
   now: () => Date.now(),
-  tokenLifeMs: pageSettings().tokenLifeSeconds * 1_000,
+  tokenLifeMs: tokenLifeMs(),
   onSession: (next, cause) => follow(next, cause),
 });
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../api/api-error.ts';
 import { apiPaths } from '../api/paths.ts';
-import { receivedIds } from '../api/people.ts';
+import { receivedIds } from '../api/received.ts';
 import type { MyGrants, Project } from '../api/types.ts';
 import { api } from './session.ts';
 

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type AlertForm, conditionGap, draftOf, formExpression } from '../../alerts/alert-form.ts';
-import { listsOf } from '../../alerts/read-sentence.ts';
 import { sensorsOf } from '../../alerts/sentence.ts';
+import { listsOf } from '../../alerts/value-lists.ts';
 import type { Preview } from '../../api/alert-types.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { errorSentence } from '../../api/error-sentence.ts';

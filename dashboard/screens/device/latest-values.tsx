@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import { apiPaths } from '../../api/paths.ts';
 import type { Datapoint, Device, Sensor } from '../../api/types.ts';
-import { usableZone } from '../../charts/zone.ts';
-import { describeZone, formatDate, formatSpan, formatStored } from '../../i18n/formats.ts';
+import { describeZone, usableZone } from '../../charts/zone.ts';
+import { formatDate, formatSpan } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
+import { formatStored } from '../../i18n/later-formats.ts';
 import { correctionsMade } from '../../state/corrections.ts';
 import { useResource } from '../../state/resource.ts';
 import { api } from '../../state/session.ts';

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { metaWith, notesOf, tagsIn } from '../../api/device-notes.ts';
+import { metaWith, tagsIn } from '../../api/changed-notes.ts';
+import { notesOf } from '../../api/device-notes.ts';
 import { apiPaths } from '../../api/paths.ts';
 import { t } from '../../i18n/i18n.ts';
 import { useAction } from '../../state/action.ts';

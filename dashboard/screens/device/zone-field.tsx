@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import { isZone } from '../../charts/zone.ts';
-import { formatDate, ownZone } from '../../i18n/formats.ts';
+import { isZone, ownZone } from '../../charts/zone.ts';
+import { formatDate } from '../../i18n/formats.ts';
 import { language, t } from '../../i18n/i18n.ts';
 import { now } from '../../state/clock.ts';
 import { Field } from '../../ui/field.tsx';

@@ -8,7 +8,7 @@ import { useLine } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
 import { username } from '../../state/session.ts';
 import { Age } from '../../ui/age.tsx';
-import { Icon } from '../../ui/icons.tsx';
+import { FirstIcon } from '../../ui/first-icons.tsx';
 import { deviceName, sensorName, Value } from '../../ui/value.tsx';
 import { DeviceTrend } from './device-trend.tsx';
 
@@ -49,7 +49,7 @@ export function DeviceCard({
       </span>
       {concern !== undefined && (
         <span class="card-concern">
-          <Icon name="alert" />
+          <FirstIcon name="alert" />
           {concern}
         </span>
       )}
@@ -73,7 +73,7 @@ function CardMarks({ device }: { readonly device: Device }): JSX.Element {
       {isOthers && <span>{t('home.ownedBy', { name: device.owner })}</span>}
       {device.visibility === 'private' && (
         <span class="mark">
-          <Icon name="lock" />
+          <FirstIcon name="lock" />
           {t('home.privateMark')}
         </span>
       )}

@@ -8,7 +8,7 @@ import { useLine } from '../../state/alerts.ts';
 import { now } from '../../state/clock.ts';
 import { username } from '../../state/session.ts';
 import { Age } from '../../ui/age.tsx';
-import { Icon } from '../../ui/icons.tsx';
+import { FirstIcon } from '../../ui/first-icons.tsx';
 import { deviceName, Value } from '../../ui/value.tsx';
 
 const valuesMax = 2;
@@ -52,7 +52,7 @@ function DeviceLine(props: {
       </span>
       {concern !== undefined && (
         <span class="card-concern">
-          <Icon name="alert" />
+          <FirstIcon name="alert" />
           {concern}
         </span>
       )}

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../../i18n/i18n.ts';
 import { writeLook } from '../../state/look-choice.ts';
-import { Icon } from '../../ui/icons.tsx';
+import { FirstIcon } from '../../ui/first-icons.tsx';
 import { lazily } from '../../ui/lazy-part.tsx';
 import { useDelayed } from './use-delayed.ts';
 import type { Look, View } from './view.ts';
@@ -45,11 +45,11 @@ export function Filters({
           aria-controls="more-filters"
           onClick={() => setOpen(!isOpen)}
         >
-          <Icon name="tune" />
+          <FirstIcon name="tune" />
           {t('home.filter')}
         </button>
         <a class="button button-main filters-new" href="/new-device">
-          <Icon name="plus" />
+          <FirstIcon name="plus" />
           {t('home.newDevice')}
         </a>
       </div>
@@ -77,7 +77,7 @@ export function Filters({
             onView({ ...view, look: next });
           }}
         >
-          <Icon name="more" />
+          <FirstIcon name="more" />
           {t('home.lines')}
         </button>
       </div>
@@ -98,7 +98,7 @@ function SearchField(props: {
   const { typed, type } = useDelayed(props.text, props.onText);
   return (
     <div class="search">
-      <Icon name="search" />
+      <FirstIcon name="search" />
       <input
         type="search"
         class="input"

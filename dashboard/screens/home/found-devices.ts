@@ -1,6 +1,6 @@
 import { type DeviceFilter, deviceQueries } from '../../api/device-query.ts';
 import { apiPaths } from '../../api/paths.ts';
-import { receivedIds } from '../../api/people.ts';
+import { receivedIds } from '../../api/received.ts';
 import type { Device, MyGrants } from '../../api/types.ts';
 import { withWords } from '../../api/word-search.ts';
 import { homePage, withoutPhotos } from '../../state/list-pages.ts';
