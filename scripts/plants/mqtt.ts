@@ -73,7 +73,7 @@ export const plantsOfMqtt: readonly Plant[] = [
   {
     name: 'a topic that is too long is not kept for its alias',
     ...{ file: brokerMemory, test: 'aliases', says: /bytes are kept/ },
-    patches: [patch('src/mqtt/broker/inbound.ts', 'isTooLong(topic) ? longTopic : topic', 'topic')],
+    patches: [patch('src/mqtt/packets/topic-names.ts', 'BytesMax ? longTopic', 'BytesMax ? name')],
   },
   {
     name: 'a CONNECT counts until its client is let in',

@@ -1,7 +1,6 @@
 import { limits } from '../../domain/limits.ts';
 import { bytesOfMessage, type Message } from '../../domain/messaging/message.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { countLevels } from '../../lib/topic-filter.ts';
 import { acceptedByService, type PublishOutcome, unavailableOutcome } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import {
@@ -12,6 +11,7 @@ import {
   reason,
 } from '../packets/packet.ts';
 import { writeAcknowledgement } from '../packets/packet-encoder.ts';
+import { longTopic } from '../packets/topic-names.ts';
 import type { BrokerContext } from './broker-context.ts';
 import type { Journal } from './journal.ts';
 import { ByteHold } from './packet-input.ts';
@@ -146,7 +146,7 @@ export class Inbound {
   }
 
   #refusalOf(topic: string, bytes: number): PublishOutcome | undefined {
-    if (isTooLong(topic)) return topicInvalid;
+    if (topic === longTopic) return topicInvalid;
     const fits = this.#room.grow(this.#bytesUnderWay + publishBytesBeside + bytes);
     this.#isOver = !fits && bytes <= smallBytesMax;
     return fits || this.#isOver ? undefined : tooMuchUnderWay;
@@ -227,7 +227,7 @@ function topicByAlias(aliases: Map<number, string>, { topic, topicAlias }: Publi
     throw new ProtocolError(reason.topicAliasInvalid, 'the topic alias is too high');
   }
   // A topic that is refused as too long is not kept, and no publish by its alias is taken either.
-  if (topic !== '') aliases.set(topicAlias, isTooLong(topic) ? longTopic : topic);
+  if (topic !== '') aliases.set(topicAlias, topic);
   const known = aliases.get(topicAlias);
   if (known === undefined) throw protocolError('the topic alias was not set');
   return known;
@@ -311,15 +311,6 @@ function unanswered(
 ): UnansweredPublish {
   const bytes = message === undefined ? 0 : publishBytesBeside + bytesOfMessage(message);
   return { packetId, qos, bytes, message, isRepetition: false, outcome, code: 0 };
-}
-
-const longTopic = 'x'.repeat(mqttLimits.topicBytesMax + 1);
-
-function isTooLong(topic: string): boolean {
-  return (
-    (topic.length * 3 > topicBytesMax && Buffer.byteLength(topic) > topicBytesMax) ||
-    countLevels(topic) > topicLevelsMax
-  );
 }
 
 /** Until PUBREL, a QoS 2 publish with this packet id is a repetition [MQTT-4.3.3-10]. */

@@ -13,7 +13,8 @@ import {
   reason,
   type WillPacket,
 } from './packet.ts';
-import { ByteReader, noProperties, place, readProperties, readText } from './properties.ts';
+import { ByteReader, noProperties, place, readProperties } from './properties.ts';
+import { readTopicName } from './topic-names.ts';
 
 /** Reads a PUBLISH; nothing of it is copied. */
 export function decodePublish(header: number, body: Buffer, version: number): PublishPacket {
@@ -25,7 +26,7 @@ export function decodePublish(header: number, body: Buffer, version: number): Pu
   const topicEnd = 2 + body.readUInt16BE(0);
   let offset = topicEnd + (qos > 0 ? 2 : 0);
   if (offset > body.length) throw malformed('the packet is shorter than its fields');
-  const topic = readText(body, 2, topicEnd);
+  const topic = readTopicName(body, 2, topicEnd);
   const packetId = qos > 0 ? body.readUInt16BE(topicEnd) : 0;
   if (qos > 0 && packetId === 0) throw protocolError('the packet id is 0');
   let properties = noProperties;
@@ -37,9 +38,7 @@ export function decodePublish(header: number, body: Buffer, version: number): Pu
       offset = reader.offset;
     }
   }
-  if (topic === '') {
-    if (properties.topicAlias === undefined) throw malformed('the topic is empty');
-  } else if (!isTopicName(topic)) throw malformed('the topic holds a wildcard');
+  if (topic === '' && properties.topicAlias === undefined) throw malformed('the topic is empty');
   return {
     topic,
     qos: qos as Qos,
