@@ -42,7 +42,7 @@ const contentSecurityPolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
   "object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** What `npm run docs` makes of the routes; the package has it at the same place. */
+/** The pages that `npm run docs` makes of the routes; the package has it at the same place. */
 const documents = join(import.meta.dirname, '..', '..', 'docs', 'openapi');
 
 /** The interactive reference at /docs, from local files only, and its documents. */

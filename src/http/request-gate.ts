@@ -359,7 +359,7 @@ export function createNodeHttp(
   };
   const refuse = (socket: Socket, why: Refused): void => {
     const piece = (): void => refuseRequest(server, socket, why);
-    // Others wait for the room of this one.
+    // Other requests wait for the bytes that this one holds.
     if (why === 'no room') piece();
     else turns.begin(payerOfSocket(socket), piece);
   };

@@ -71,7 +71,7 @@ export interface HttpServerOptions extends OperationsOptions {
   readonly protocolHandler: ProtocolHandler;
   /** Whether plain requests of hot routes take the fast path, on such a port. */
   readonly hasFastPath: boolean;
-  /** Whose word on the address of a client is taken. */
+  /** Proxies that are believed about the address of a client. */
   readonly isTrustedProxy: (address: string) => boolean;
   /** Where people find the service; absent: at whatever host they ask for. */
   readonly publicUrl?: string;

@@ -45,7 +45,7 @@ export async function* inOneStep<Step>(step: Step): AsyncGenerator<Step, undefin
   yield step;
 }
 
-/** Each step made into another one. */
+/** The steps of a walk, each converted. */
 export function mapSteps<From, To>(steps: AsyncIterable<From>, map: (step: From) => To): Steps<To> {
   const source = steps[Symbol.asyncIterator]();
   return stepsOf(

@@ -51,7 +51,7 @@ export const mqttLimits = {
   stuckMs: 30 * second,
   /** A session whose client does not come back. */
   sessionExpirySecondsMax: (30 * day) / second,
-  /** Anybody can leave a guest's session behind. */
+  /** Guests need no account to leave sessions behind. */
   guestSessionSecondsMax: day / second,
   /** Expired sessions, and their filters, that end in one second. */
   expiredPerSweepMax: 2_000,

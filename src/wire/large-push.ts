@@ -21,7 +21,7 @@ export interface LargeBody {
   readonly type: 'json' | 'text' | 'csv' | 'none';
 }
 
-/** Whose push it is, and where it goes. */
+/** The sender of a push, and its sensor. */
 export interface LargePush {
   readonly body: LargeBody;
   readonly actor: Actor;

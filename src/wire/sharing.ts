@@ -78,7 +78,7 @@ export function rightsFromWire(message: unknown, kind: ResourceKind): readonly S
 
 const groupOf = ({ groupId: group, groupName: name }: OwnedGroupGrant) => ({ group, name });
 
-/** Who has a grant, and to what. */
+/** The holder of a grant, and what it is to. */
 export const grantToWire = (grant: Grant | OwnedGroupGrant) => ({
   ...('groupId' in grant ? groupOf(grant) : { username: grant.username }),
   scopes: grant.scopes,

@@ -183,5 +183,5 @@ function readInteger(name: string, schema: QuerySchemaNode, text: string): numbe
   return Math.min(value, maximum);
 }
 
-/** What a client sent, as far as refusals quote it. */
+/** The part of a message that a refusal quotes. */
 export const shown = (text: string): string => JSON.stringify(text.slice(0, 60));

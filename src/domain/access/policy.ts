@@ -175,6 +175,20 @@ export function createAccess(options: {
 }
 export type Access = ReturnType<typeof createAccess>;
 
+/** Finds a thing of a store for those who have a right to it. Throws not_found and forbidden. */
+export function byRight<Store, Id, Thing>(
+  access: Access,
+  store: Store,
+  find: (store: Store, id: Id) => Promise<Thing>,
+  resourceOf: (thing: Thing) => Resource,
+) {
+  return async (actor: Actor, scope: Scope, id: Id): Promise<Thing> => {
+    const thing = await find(store, id);
+    await access.require(actor, scope, resourceOf(thing));
+    return thing;
+  };
+}
+
 /** Refuses access keys where an account is meant: keys never manage accounts, keys or sharing. */
 export function requireAccount(actor: Actor): void {
   if (actor.kind !== 'guest' && actor.key !== undefined) {

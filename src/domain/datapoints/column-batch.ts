@@ -5,8 +5,8 @@ import type { Datapoint } from './datapoint.ts';
 import type { DatapointColumns } from './datapoint-columns.ts';
 
 /**
- * Datapoints of one sensor, column by column, in the order of their arrival: how they travel from
- * the door to the disk. A batch that was handed over never changes.
+ * Datapoints of one sensor, column by column, in the order of their arrival: the form in which they
+ * go from the request to the disk. A batch that was handed over never changes.
  */
 export interface ColumnBatch {
   readonly count: number;

@@ -175,7 +175,7 @@ export function readColumnSteps(options: {
   /** Absent: values as they were pushed. */
   readonly calibration?: Calibration | undefined;
   readonly pace: Pace;
-  /** Looked at anew for each step. */
+  /** Read again for each step. */
   readonly room?: StepBudget;
 }): Steps<DatapointColumns> {
   const { datapoints, ref, calibration, pace, room = answerStep } = options;

@@ -1,5 +1,5 @@
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
-import type { Access } from '../access/policy.ts';
+import { type Access, byRight } from '../access/policy.ts';
 import type { Actor } from '../actor.ts';
 import type { Hold } from '../budgets/long-work.ts';
 import { type Device, type DeviceStore, type Sensor, sensorOf } from '../devices/device.ts';
@@ -106,20 +106,12 @@ interface ViewParts {
   readonly access: Access;
 }
 
-async function requireRight(
-  { devices, access }: ViewParts,
-  actor: Actor,
-  right: Parameters<Access['require']>[1],
-  id: DeviceId,
-): Promise<Device> {
-  const device = await requireDevice(devices, id);
-  await access.require(actor, right, deviceResource(device));
-  return device;
-}
+const requireRight = ({ devices, access }: ViewParts) =>
+  byRight(access, devices, requireDevice, deviceResource);
 
 /** The device, for those who may view its data. Throws not_found or forbidden. */
 export const requireViewable = (parts: ViewParts, actor: Actor, id: DeviceId): Promise<Device> =>
-  requireRight(parts, actor, 'devices-data:view', id);
+  requireRight(parts)(actor, 'devices-data:view', id);
 
 /**
  * The store as an actor reads it for long: rights may be taken away, and devices made again,
@@ -144,7 +136,7 @@ export async function requireSensor(
   right: Parameters<Access['require']>[1],
   { deviceId, sensorId }: SensorRef,
 ): Promise<readonly [Device, Sensor]> {
-  const device = await requireRight(parts, actor, right, deviceId);
+  const device = await requireRight(parts)(actor, right, deviceId);
   const sensor = sensorOf(device, sensorId);
   if (sensor === undefined) throw noSensor(deviceId, sensorId);
   return [device, sensor];

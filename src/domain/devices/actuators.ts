@@ -1,8 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
-import type { Access } from '../access/policy.ts';
-import type { Scope } from '../access/scopes.ts';
+import { type Access, byRight } from '../access/policy.ts';
 import { type Actor, asSeerOfActuators, usernameOf } from '../actor.ts';
 import { type Payer, payerOf } from '../budgets/budget.ts';
 import type { StorageQuotas } from '../budgets/storage-quotas.ts';
@@ -89,11 +88,7 @@ export function createActuators(options: {
     if (isTooLarge(actor, value, valueBytesMax)) throw valueTooLarge(valueBytesMax, '');
   }
 
-  async function requireRight(actor: Actor, scope: Scope, id: DeviceId): Promise<Device> {
-    const device = await requireDevice(store, id);
-    await access.require(actor, scope, deviceResource(device));
-    return device;
-  }
+  const requireRight = byRight(access, store, requireDevice, deviceResource);
 
   async function requireSetting(actor: Actor, id: DeviceId): Promise<Device> {
     const device = await requireDevice(store, id);

@@ -66,7 +66,7 @@ export interface Device {
   readonly timezone?: string;
   /** Handed over by an earlier version, and not accepted: alerts without devices leave it out. */
   readonly isPending?: true;
-  /** Whose it is to be once that account accepts it [contract 15]. */
+  /** The owner that it has once that account accepts it [contract 15]. */
   readonly offeredTo?: UserId;
   /** In order of creation. */
   readonly sensors: readonly Sensor[];
@@ -154,7 +154,7 @@ export interface DeviceStore {
   find(id: DeviceId): Promise<Device | undefined>;
   list(page: {
     readonly visibleTo: VisibleTo;
-    /** Whose devices alone, in any case of letters. */
+    /** Devices of this owner alone, in any case of letters. */
     readonly owner?: string;
     readonly limit: number;
     readonly offset: number;

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { GrantStore } from '../access/grant.ts';
 import { acceptorOf, handingOver } from '../access/handing-over.ts';
-import type { Access } from '../access/policy.ts';
+import { type Access, byRight } from '../access/policy.ts';
 import type { Resource } from '../access/scopes.ts';
 import type { Viewer } from '../access/viewer.ts';
 import { type Actor, usernameOf } from '../actor.ts';
@@ -135,15 +135,7 @@ export function createDevices(options: {
   /** Bound from below for what is made from now on: made again it is younger, always. */
   let removedAt = 0;
 
-  async function requireRight(
-    actor: Actor,
-    scope: 'devices:view' | 'devices:update' | 'devices:delete',
-    id: DeviceId,
-  ): Promise<Device> {
-    const device = await requireDevice(store, id);
-    await access.require(actor, scope, deviceResource(device));
-    return device;
-  }
+  const requireRight = byRight(access, store, requireDevice, deviceResource);
 
   async function change(id: DeviceId, changes: DeviceChanges): Promise<void> {
     if ((await store.update(id, changes, clock.now())) === 'missing') throw noDevice(id);

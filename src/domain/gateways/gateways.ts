@@ -3,7 +3,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { GrantStore } from '../access/grant.ts';
 import { acceptorOf, handingOver, knowsOffer } from '../access/handing-over.ts';
-import { type Access, requireCreation } from '../access/policy.ts';
+import { type Access, byRight, requireCreation } from '../access/policy.ts';
 import type { Resource } from '../access/scopes.ts';
 import { createViewer, type Viewer, type VisibleTo, within } from '../access/viewer.ts';
 import { type Actor, usernameOf } from '../actor.ts';
@@ -86,15 +86,7 @@ export function createGateways(options: {
   const shares = createGuestShares();
   const inTurn = createKeyedSequence();
 
-  async function requireRight(
-    actor: Actor,
-    scope: 'gateways:view' | 'gateways:update' | 'gateways:delete',
-    id: GatewayId,
-  ): Promise<Gateway> {
-    const gateway = await requireGateway(store, id);
-    await access.require(actor, scope, gatewayResource(gateway));
-    return gateway;
-  }
+  const requireRight = byRight(access, store, requireGateway, gatewayResource);
 
   async function change(id: GatewayId, changes: GatewayChanges): Promise<void> {
     if ((await store.update(id, changes, clock.now())) === 'missing') throw noGateway(id);
@@ -108,7 +100,7 @@ export function createGateways(options: {
     async create(actor: Actor, gateway: NewGateway): Promise<void> {
       requireCreation(actor, 'gateways:update');
       const taken = () => conflict(`the gateway id ${gateway.id} is taken`);
-      // Many declare theirs at each start: they are told so at the limit, too.
+      // Many clients declare their gateway at each start: a conflict is answered at the limit, too.
       if ((await store.find(gateway.id)) !== undefined) throw taken();
       const now = clock.now();
       const made: Gateway = {

@@ -57,7 +57,7 @@ export type SessionChange =
 /** A session as it is kept. */
 export interface SessionRecord {
   readonly key: SessionKey;
-  /** Whose it is, in the authority's words; sessions go with their account. */
+  /** The owner of a session, in the authority's words; sessions go with their account. */
   readonly identity: string;
   readonly clientId: string;
   /** How long it outlives its connection; neverExpires: for ever [MQTT-3.1.2.11.2]. */

@@ -24,7 +24,7 @@ export type DeliveryProgress =
 
 /** A message to one user on one channel, or one setting of an actuator. */
 export interface NewDelivery {
-  /** Whom it reaches; the owner, for an actuator. */
+  /** The receiver; for an actuator, the owner. */
   readonly username: string;
   /**
    * The account that had the name when the notification was saved, even if another has it now.

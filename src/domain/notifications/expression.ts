@@ -25,7 +25,7 @@ export interface DeviceView {
   value(sensorId: string, maxAgeMs?: number): JsonValue | undefined;
   /** The last value of the sensor that is a number, or has one. */
   number(sensorId: string, maxAgeMs?: number): JsonValue | undefined;
-  /** When the sensor was last heard of. */
+  /** When the sensor sent last. */
   seenAt(sensorId: string): Instant | undefined;
   /** Since when the service receives what comes; absent: always. */
   readonly listensSince?: Instant;

@@ -101,7 +101,7 @@ export type EndOutcome = 'ended' | 'taken';
 /** States that ended evaluations leave. */
 export interface EvaluationEnd {
   readonly ids: readonly string[];
-  /** Told in the commit: firings behind this end, in the same one, are of an ended evaluation. */
+  /** Published in the commit, whose firings behind this end are of an ended evaluation. */
   readonly progress?: EvaluationProgress;
   readonly states: readonly StateChange[];
   readonly deviceId: DeviceId;

@@ -61,7 +61,7 @@ export interface Notifier extends DeviceOrder {
   newEvaluation(push: SensorRef & WithBatch, mayJudge: boolean): NewEvaluation | undefined;
   /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
   evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
-  /** Evaluates a silence; answers when to evaluate again, undefined: when the sensor was heard. */
+  /** Evaluates a silence; answers when to evaluate again. Undefined: the sensor has sent. */
   silenceOf(silent: Silent): Promise<Instant | undefined>;
   /** Tries again to store firings that could not be stored. */
   retry(): Promise<void>;

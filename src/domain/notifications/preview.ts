@@ -193,7 +193,7 @@ function createQuiet(rule: Rule, sources: readonly DeviceSource[], from: Instant
       }
     },
     *until(time: Instant): Generator<Moment> {
-      // Deadlines only move away, so the next one is looked for when it seems to be reached.
+      // Deadlines only move away, so the next one is computed when it seems to be reached.
       while (nextAt <= time) {
         nextAt = nextOf();
         const due = waits.filter(({ dueAt }) => dueAt === nextAt && dueAt <= time);

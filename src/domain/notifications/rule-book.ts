@@ -175,7 +175,7 @@ export function createRuleBook(options: {
 }
 export type RuleBook = ReturnType<typeof createRuleBook>;
 
-/** Finds when each of these sensors was heard of last. */
+/** Finds when each of these sensors sent last. */
 async function lastHeard(
   datapoints: Pick<DatapointStore, 'briefLastValues' | 'lastValue'>,
   some: readonly Device[],

@@ -28,7 +28,7 @@ export interface EvaluationParts extends FiringParts {
   readonly silences: () => Silences;
 }
 
-/** What one evaluation needs. */
+/** The parts that an evaluation needs. */
 interface OnceParts extends Pick<EvaluationParts, 'silences'> {
   readonly states: Pick<StateBook, 'peek' | 'set'>;
   readonly evaluations: Pick<Evaluations, 'note'>;
@@ -130,7 +130,7 @@ export function lastValueEvaluation(
   return { rule, device, reading, note: createNote(evaluations, about) };
 }
 
-/** The evaluation of a silence; undefined: the sensor was heard since. */
+/** The evaluation of a silence; undefined: the sensor has sent since. */
 export function silenceEvaluation(
   { evaluations, silences }: EvaluationParts,
   { rule, seenAt }: Silent,

@@ -14,7 +14,7 @@ export interface Silent {
   readonly rule: Rule;
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;
-  /** When it was last heard of, or the rule was made. */
+  /** When the sensor sent last, or the rule was made. */
   readonly seenAt: Instant;
 }
 
@@ -30,7 +30,7 @@ interface Watched {
   notBefore: Instant;
 }
 
-/** No evaluation is of use until the sensor is heard again. */
+/** No evaluation is of use until the sensor sends again. */
 const reported = Number.POSITIVE_INFINITY;
 
 interface Sensor {
@@ -45,7 +45,7 @@ interface SilenceParts {
   readonly log: Log;
   readonly budget: Budget;
   readonly evaluations: Evaluations;
-  /** Answers when to evaluate again; undefined: when it was heard again. */
+  /** Answers when to evaluate again; undefined: the sensor has sent. */
   readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
 }
 

@@ -1,6 +1,6 @@
 import { createId } from '../../lib/secret-token.ts';
 import type { GrantStore } from '../access/grant.ts';
-import { type Access, requireCreation } from '../access/policy.ts';
+import { type Access, byRight, requireCreation } from '../access/policy.ts';
 import type { Resource } from '../access/scopes.ts';
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
 import { type Actor, isInCharge, usernameOf } from '../actor.ts';
@@ -23,7 +23,7 @@ export interface Project {
   readonly id: ProjectId;
   readonly owner: Username;
   readonly name?: string;
-  /** Each once; they need not exist. */
+  /** Distinct ids; the devices need not exist. */
   readonly deviceIds: readonly DeviceId[];
   readonly gatewayIds: readonly GatewayId[];
 }
@@ -96,15 +96,7 @@ export function createProjects(options: {
   const { store, grants, access } = options;
   const shares = createGuestShares();
 
-  async function requireRight(
-    actor: Actor,
-    scope: 'projects:view' | 'projects:update' | 'projects:delete',
-    id: ProjectId,
-  ): Promise<Project> {
-    const project = await requireProject(store, id);
-    await access.require(actor, scope, projectResource(project));
-    return project;
-  }
+  const requireRight = byRight(access, store, requireProject, projectResource);
 
   return {
     /** Answers the id of the new project. */

@@ -32,7 +32,7 @@ export interface PasswordResetStore {
   take(userId: UserId, codeHash: string, now: Instant): Promise<PendingReset | undefined>;
 }
 
-/** Who asks for a code. */
+/** The account and the address that ask for a code. */
 interface ResetRequest {
   readonly login: string;
   readonly address: string;

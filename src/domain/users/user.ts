@@ -6,7 +6,7 @@ export interface Profile {
   readonly firstName?: string;
   readonly lastName?: string;
   readonly email?: string;
-  /** Each with its country code. */
+  /** Phone numbers with their country codes. */
   readonly phone?: readonly string[];
   readonly address?: readonly string[];
   readonly facebook?: readonly string[];

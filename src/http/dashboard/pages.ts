@@ -18,7 +18,7 @@ export interface DashboardSettings {
   readonly mqttPort: number;
   readonly tileUrl?: string;
   readonly tileAttribution?: string;
-  /** Whom to ask for a new password. */
+  /** The person to ask for a new password. */
   readonly contact?: string;
 }
 
