@@ -141,7 +141,7 @@ test('a peer that never closes its side is cut off after it was told goodbye', a
   await new Promise((resolve) => silent.once('end', resolve));
   // The client's side stays open; writing to a connection that is gone is answered with a reset.
   const gone = new Promise((resolve) => silent.once('close', resolve));
-  const poke = setInterval(() => silent.write('x'), 50);
+  const poke = setInterval(() => silent.write('x'), 50).unref();
   await gone;
   clearInterval(poke);
 });
@@ -225,9 +225,9 @@ test('who reads nothing of an answer is cut off, who reads slowly is not', async
   let read = 0;
   const reading = setInterval(() => {
     read += (slow.read() as Buffer | null)?.length ?? 0;
-  }, 1);
-  // The next request, byte by byte, does not count as reading.
-  const poke = setInterval(() => silent.write('G'), 50);
+  }, 1).unref();
+  // The next request, byte by byte, does not count as reading. A red test leaves no timer behind.
+  const poke = setInterval(() => silent.write('G'), 50).unref();
   const cutOff = new Promise((resolve) => silent.once('close', resolve));
   while (read < pages * 5 * text.length) {
     assert.equal(slow.readableEnded, false, `cut off after ${read} bytes`);
