@@ -170,7 +170,7 @@ async function runOnServer(
 
 /** The file with the thread that writes, packed from the sources of this moment. */
 async function writerIn(directory: string): Promise<string> {
-  const file = resolve(directory, 'writer-thread.cjs');
+  const file = resolve(directory, 'writer-thread.mjs');
   await packWriter(file);
   return file;
 }
