@@ -37,6 +37,16 @@ test('a topic of a value takes no more than a value', async () => {
   assert.equal(await endOf(client), 0x95);
 });
 
+test('a large publish on a topic that is too long is acknowledged and not stored', async () => {
+  await using client = await connect(service, { as: 'ana' });
+  const page = Buffer.alloc(300_000);
+  for (const name of ['a/'.repeat(17), 'a'.repeat(1_100)]) {
+    const sent = client.mqtt.publishAsync(`devices/pub/${name}`, page, { qos: 1 });
+    const refused = await sent.catch((error) => error);
+    assert.equal(refused.code ?? refused.reasonCode, 0x90);
+  }
+});
+
 test('a value over the limit is acknowledged and not stored, with its code in MQTT 5', async () => {
   const topic = 'devices/pub/sensors/t/value';
   const value = JSON.stringify('v'.repeat(70_000));

@@ -24,6 +24,7 @@ import {
   writePingResponse,
 } from '../packets/packet-encoder.ts';
 import type { PacketWriter } from '../packets/packet-writer.ts';
+import { longTopic } from '../packets/topic-names.ts';
 import type { BrokerContext, Member } from './broker-context.ts';
 import { Inbound, type Publisher } from './inbound.ts';
 import { type Established, encodeAcceptance, longestExpiry } from './login.ts';
@@ -253,7 +254,11 @@ function handlePublish(connection: ClientConnection, header: number, body: Buffe
   const packet = decodePublish(header, body, connection.version);
   const { bytesMaxOf } = connection.context.frameLimits;
   const isOrdinary = body.length <= mqttLimits.packetBytesMax;
-  connection.inbound.publish(packet, (topic) => isOrdinary || body.length <= bytesMaxOf(topic));
+  connection.inbound.publish(
+    packet,
+    // A topic that is too long is refused by itself, whatever is published on it.
+    (topic) => isOrdinary || topic === longTopic || body.length <= bytesMaxOf(topic),
+  );
 }
 
 function subscribe(connection: ClientConnection, header: number, body: Buffer): void {
