@@ -56,6 +56,7 @@ export function replayLog(parts: {
     if (missing > 0) {
       // The missing datapoints were in an unreadable row: those that follow keep their numbers.
       series.flushed += missing;
+      if (series.lastAt !== undefined) series.lastAt += missing;
       damaged.note('datapoint_log', `series ${series.number}`, `${missing} datapoints are missing`);
     }
     const { batch, last } = push;

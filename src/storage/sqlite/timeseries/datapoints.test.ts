@@ -259,3 +259,31 @@ test('flushing goes on after the log row with the only last value was damaged', 
     { sealed: 3, value: '"older"' },
   );
 });
+
+test('a last value before a damaged log row stays the last value', async (context) => {
+  const directory = temporaryDirectory(context);
+  const first = await withDevice(await openSqlite({ directory, log: silentLog }));
+  await first.datapoints.append([push([at(10, 'newest')])]);
+  // Their newest says nothing new, so that these rows move no last value.
+  for (const one of [at(2, 'lost'), at(3, 'older')]) {
+    await first.datapoints.append([push([at(10, 'newest'), one])]);
+  }
+  await first.close();
+  const database = new DatabaseSync(databasePath(directory));
+  context.after(() => database.close());
+  database.exec(`update datapoint_log set pushes = x'01ffffff'
+    where seq = (select seq from datapoint_log order by seq limit 1 offset 1)`);
+
+  for (const when of ['now', 'when it is in chunks']) {
+    const storage = await openTiny(directory);
+    try {
+      assert.equal(await lastValue(storage.datapoints), 'newest', when);
+      for (let n = 0; n < 40; n += 1) {
+        await storage.datapoints.append([push([at(n, n)], sensor('d1', 's2'))]);
+      }
+      assert.deepEqual(await allValues(storage.datapoints), ['older', 'newest'], when);
+    } finally {
+      await storage.close();
+    }
+  }
+});
