@@ -28,10 +28,12 @@ export interface HotHead {
   readonly hasAcceptEncoding: boolean;
 }
 
-/** The parts of its latest request that a connection keeps. */
+/** The parts of its latest requests that a connection keeps. */
 export interface KeptRequest<Target> {
   readonly line: HotPattern<Target>;
   readonly head: HotHead;
+  /** The head before it, if it is short: bodies of two lengths alternate, as of 20 and 20.5. */
+  readonly before: HotHead | undefined;
 }
 
 /** A request whose head is whole and plain; its body may still be under way. */
@@ -67,7 +69,7 @@ export function hotPattern<Target>(
 /**
  * Reads one request at `at`. Strictly: undefined is whatever is not exactly a hot request with a
  * whole and plain head, be it unusual, wrong or cut off. `latest` is what was kept of the request
- * before on the connection: its line is tried first, and the same head is not read again.
+ * before on the connection: its line is tried first, and its last two heads are not read again.
  */
 export function readHotRequest<Target>(
   bytes: Buffer,
@@ -85,20 +87,33 @@ export function readHotRequest<Target>(
   }
   if (line === undefined) return undefined;
   const fieldsAt = found[0].length;
-  const isSame = latest !== undefined && text.startsWith(latest.head.text, fieldsAt);
-  const head = isSame ? latest.head : readHead(text, fieldsAt);
+  const head = keptHead(latest, text, fieldsAt) ?? readHead(bytes, at, text, fieldsAt);
   if (head === undefined || !fits(head, line)) return undefined;
+  const isLatest = head === latest?.head;
   const bodyAt = at + fieldsAt + head.text.length;
   return {
     line,
     head,
-    kept: isSame && latest.line === line ? latest : { line, head },
+    kept:
+      isLatest && latest.line === line
+        ? latest
+        : { line, head, before: isLatest ? latest.before : shortHead(latest?.head) },
     bodyAt,
     url: found[1] ?? '',
     params: paramsOf(line, found),
     end: bodyAt + head.bodyBytes,
   };
 }
+
+function keptHead(latest: KeptRequest<unknown> | undefined, text: string, at: number) {
+  if (latest === undefined || text.startsWith(latest.head.text, at)) return latest?.head;
+  const { before } = latest;
+  return before !== undefined && text.startsWith(before.text, at) ? before : undefined;
+}
+
+/** The head, if it may be kept beside another. */
+const shortHead = (head: HotHead | undefined): HotHead | undefined =>
+  (head?.text.length ?? 0) <= requestLimits.keptFieldsBytesMax ? head : undefined;
 
 function fits(
   { bodyBytes, hasAcceptEncoding }: HotHead,
@@ -161,19 +176,20 @@ const harmless: ReadonlySet<string> = new Set([
 const usualType = /^(?:application\/json|text\/plain)(?:; ?charset=(?:utf-8|UTF-8))?$|^text\/csv$/;
 
 /** undefined: a field is unusual, written oddly, there twice, or not all of them are there. */
-function readHead(request: string, fieldsAt: number): HotHead | undefined {
+function readHead(bytes: Buffer, from: number, request: string, at: number): HotHead | undefined {
   const headers = new Map<string, string>();
-  const end = request.indexOf('\r\n\r\n', fieldsAt);
-  const text = request.slice(fieldsAt, end + 4);
+  const end = request.indexOf('\r\n\r\n', at);
   if (end < 0) return undefined;
-  let at = 0;
-  while (at < text.length - 2) {
-    field.lastIndex = at;
+  // A text of its own: parts of the request would keep all of it in memory.
+  const text = bytes.toString('latin1', from + at, from + end + 4);
+  let next = 0;
+  while (next < text.length - 2) {
+    field.lastIndex = next;
     const [, name = '', value = ''] = field.exec(text) ?? [];
     const key = name.toLowerCase();
     if (!harmless.has(key) || headers.has(key)) return undefined;
     headers.set(key, value);
-    at = field.lastIndex;
+    next = field.lastIndex;
   }
   const length = headers.get('content-length');
   const type = headers.get('content-type');
