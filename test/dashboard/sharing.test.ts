@@ -21,6 +21,8 @@ browserTest('several devices are shared with somebody at once', async () => {
   const page = await stage.visit({ username: 'efua', width: 'phone' });
   await page.goto('/sharing');
   await page.getByText('Share several devices at once').click();
+  // Before the first list there is no shed either.
+  await page.getByLabel('shed').waitFor();
   await page.getByLabel('Search my devices').fill('WELL');
   await page.getByLabel('shed').waitFor({ state: 'detached' });
   await page.getByLabel('All', { exact: true }).check();
