@@ -104,14 +104,14 @@ test('requests that come at once on many connections begin in slices', async (t)
   const answers = pairs.map(({ client }) => once(client, 'data'));
   for (const { connection } of pairs) node.takeOver(connection, Buffer.from(get + get), false);
   assert.equal(begun, 1);
-  // The rest of a head that is not whole is read at once: it needs no slice.
   node.takeOver(half.connection, Buffer.from(get.slice(0, 20)), false);
-  assert.ok(!half.connection.isPaused());
   for (let polls = 0; polls < 1_000 && begun < 2 * pairs.length; polls += 1) {
     const before = begun;
     await new Promise((resolve) => setImmediate(resolve));
     assert.ok(begun - before <= 1);
   }
+  // The rest of a head that is not whole is read at once: it needs no slice.
+  assert.ok(!half.connection.isPaused());
   for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 204 /);
 });
 
@@ -319,4 +319,25 @@ test('the end of a client that comes while its takeover waits is noticed', async
     Promise.all(closed),
     new Promise((_, reject) => setTimeout(() => reject(new Error('half closed')), 5_000).unref()),
   ]);
+});
+
+test('bytes that come while a connection waits for its slice are read in it', async (t) => {
+  const server = createServer((request, answer) => {
+    answer.end(request.url);
+  });
+  const { node, dial } = await openPort(t, server);
+  const [first, second] = [await dial(), await dial()];
+  // As a connection that was read from before, and whose reader has left it.
+  const ignore = (): void => undefined;
+  second.connection.on('data', ignore);
+  await new Promise((resolve) => setTimeout(resolve, sliceMs));
+  second.connection.off('data', ignore);
+  node.takeOver(first.connection, Buffer.from(get), false);
+  const until = performance.now() + sliceMs;
+  while (performance.now() < until);
+  // The first took all of this turn: the second waits for the next one.
+  node.takeOver(second.connection, Buffer.from('GET /some'), false);
+  await new Promise((resolve) => second.client.write('where HTTP/1.1\r\nHost: x\r\n\r\n', resolve));
+  const [heard] = await once(second.client, 'data');
+  assert.match(String(heard), /^HTTP\/1\.1 200 .*\/somewhere/s);
 });

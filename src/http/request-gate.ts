@@ -373,19 +373,21 @@ export function createNodeHttp(
   }, checkMs);
   sweep.unref();
   return {
-    takeOver: (socket, bytes, hasEnded) =>
+    takeOver(socket, bytes, hasEnded) {
+      // What comes before its slice stays in the socket, which node does not resume itself.
+      socket.pause();
       turns.begin(payerOfSocket(socket), () => {
         if (socket.destroyed) return;
         const gate = new RequestGate(parts, socket, () => {
           for (const listener of listeners) Reflect.apply(listener, server, [socket]);
         });
-        // Node resumes no connection itself: as far as it knows, it was never paused.
         socket.resume();
         gate.receive(bytes);
         gate.pipeline.turnIsOver();
         // The end of the connection may have come while it waited.
         if (hasEnded || socket.readableEnded) gate.end();
-      }),
+      });
+    },
     refuse,
     close() {
       clearInterval(sweep);

@@ -6,7 +6,7 @@ import { mqttLimits } from '../limits.ts';
 import { readText } from './properties.ts';
 import { longTopic, readTopicName } from './topic-names.ts';
 
-/** What the reader without a memory says. */
+/** The name as a reader without a memory reads it. */
 function plainly(bytes: Buffer): string {
   const name = readText(bytes, 0, bytes.length);
   if (name !== '' && !isTopicName(name)) throw new Error('a wildcard');
