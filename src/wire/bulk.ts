@@ -254,13 +254,15 @@ class TextMemory {
   }
 }
 
-/** Places of the memory at first, and of many sensors; those of one place take it in turns. */
-const [sensorsAtFirst, sensorsRemembered] = [256, 4_096];
+/** Sensors that a request may have remembered; then it begins anew. */
+const sensorsRemembered = 4_096;
+/** Whole numbers of so many bits are keys without an object of their own. */
+const smallInteger = 0x3fff_ffff;
 
 /** The sensors of the lines before: one object, and one text of each id, for many lines. */
 class SensorMemory {
-  #sensors: (BulkSensor | undefined)[] = new Array(sensorsAtFirst).fill(undefined);
-  #read = 0;
+  /** By the hash of both ids; the latest of several with one hash. */
+  readonly #sensors = new Map<number, BulkSensor>();
 
   /** Undefined: the texts are no ids. */
   find(
@@ -270,10 +272,8 @@ class SensorMemory {
     sensorStart: number,
     sensorEnd: number,
   ): BulkSensor | undefined {
-    let hash = hashOf(bytes, deviceStart, deviceEnd, 0);
-    hash = hashOf(bytes, sensorStart, sensorEnd, hash);
-    const place = (hash ^ (hash >>> 15)) & (this.#sensors.length - 1);
-    const known = this.#sensors[place];
+    const hash = hashOf(bytes, sensorStart, sensorEnd, hashOf(bytes, deviceStart, deviceEnd, 0));
+    const known = this.#sensors.get(hash & smallInteger);
     if (
       known !== undefined &&
       isText(known.deviceId, bytes, deviceStart, deviceEnd) &&
@@ -282,10 +282,8 @@ class SensorMemory {
       return known;
     }
     const sensor = read(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
-    this.#read += 1;
-    // Many places from the start would be 32 KiB for each request that sends next to nothing.
-    if (this.#read === sensorsAtFirst) this.#sensors = new Array(sensorsRemembered).fill(undefined);
-    else if (sensor !== undefined) this.#sensors[place] = sensor;
+    if (this.#sensors.size === sensorsRemembered) this.#sensors.clear();
+    if (sensor !== undefined) this.#sensors.set(hash & smallInteger, sensor);
     return sensor;
   }
 }
