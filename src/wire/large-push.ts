@@ -7,7 +7,7 @@ import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { withoutPadding } from '../lib/bare-value.ts';
 import { csvLimits } from '../lib/csv-reader.ts';
-import { createBreather, runInSteps } from '../lib/event-loop.ts';
+import { createBreather, runInSteps, yieldToEventLoop } from '../lib/event-loop.ts';
 import { createSemaphore } from '../lib/scheduling/payer-queues.ts';
 import { bytesWithoutPadding, readJson, readJsonOrText, readPayloadValue } from './bare-value.ts';
 import { type CsvPushChoices, createCsvPush } from './csv-datapoints.ts';
@@ -53,6 +53,8 @@ export function createTakeLargePush(options: {
     // Read in pieces, as CSV has many rows, and no larger than bodies that are read at once.
     if (type === 'csv' && body.bytes.length <= limits.largePushBytesMin) return ingestCsv();
     return semaphore.run(payerOf(actor), async () => {
+      // Else one would begin where another ends, and who connects would wait for all of them.
+      await yieldToEventLoop();
       if (type === 'csv') return ingestCsv();
       const bytes = bytesWithoutPadding(body.bytes);
       const isArray = type !== 'text' && isArrayOfObjects(bytes);
