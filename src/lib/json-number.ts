@@ -42,7 +42,7 @@ export function decimalOf(literal: string): Decimal {
 export function mayHoldUnsafeNumber(text: string): boolean {
   // A run of 16 digits covers one position in 16, so the others are not checked.
   for (let at = digitsAlwaysHeld; at < text.length; at += digitsAlwaysHeld + 1) {
-    if (isDigitOrPoint(text.charCodeAt(at)) && runLength(text, at) > digitsAlwaysHeld) return true;
+    if (isDigitOrPoint(text.charCodeAt(at)) && isInLongRun(text, at)) return true;
   }
   return unsafeShape.test(text);
 }
@@ -54,10 +54,13 @@ function isDigitOrPoint(code: number): boolean {
   return (code >= 48 && code <= 57) || code === 46;
 }
 
-function runLength(text: string, at: number): number {
+/** Whether more digits and points stand around this place than a double always holds. */
+function isInLongRun(text: string, at: number): boolean {
   let start = at;
-  while (start > 0 && isDigitOrPoint(text.charCodeAt(start - 1))) start -= 1;
+  const least = at - digitsAlwaysHeld;
+  while (start > 0 && start > least && isDigitOrPoint(text.charCodeAt(start - 1))) start -= 1;
   let end = at;
-  while (end < text.length && isDigitOrPoint(text.charCodeAt(end))) end += 1;
-  return end - start;
+  const most = start + digitsAlwaysHeld;
+  while (end <= most && isDigitOrPoint(text.charCodeAt(end))) end += 1;
+  return end - start > digitsAlwaysHeld;
 }

@@ -169,10 +169,11 @@ function hasMoreOpeners(text: string, count: number): boolean {
 
 /** The position of the quote that ends the string starting at `start`, or the end of the text. */
 export function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === quote) return at;
-    if (code === backslash) at += 1;
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let before = at - 1;
+    while (before > start && text.charCodeAt(before) === backslash) before -= 1;
+    // An odd number of backslashes: the last one belongs to the quote.
+    if ((at - before) % 2 === 1) return at;
   }
   return text.length;
 }
@@ -244,13 +245,17 @@ const escapeSequence = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y;
 
 function readString(cursor: Cursor): string {
   const { text, at: start } = cursor;
+  const end = endOfString(text, start);
+  try {
+    // A fresh string: a slice would keep the whole text in memory.
+    const value: string = JSON.parse(text.slice(start, end + 1));
+    cursor.at = end + 1;
+    return value;
+  } catch {
+    // The loop below says what is wrong, and where.
+  }
   for (cursor.at += 1; cursor.at < text.length; cursor.at += 1) {
     const code = text.charCodeAt(cursor.at);
-    if (code === quote) {
-      cursor.at += 1;
-      // A fresh string: a slice would keep the whole text in memory.
-      return JSON.parse(text.slice(start, cursor.at));
-    }
     if (code < 32) throw new JsonError('control character in a string', cursor.at);
     if (code === backslash) {
       escapeSequence.lastIndex = cursor.at;

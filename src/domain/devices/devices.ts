@@ -91,11 +91,27 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
 
 /** Memory of a device and of each of its parts beside its texts. */
 const charactersPerPart = 96;
+/** Of its signs, or as a number. */
+const charactersPerValue = 5;
 
 function charactersOf(device: Device | undefined): number {
   if (device === undefined) return 0;
   const parts = 1 + device.sensors.length + device.actuators.length;
-  return JSON.stringify(device).length + charactersPerPart * parts;
+  return charactersIn(device) + charactersPerPart * parts;
+}
+
+/** About as many characters as its JSON text has, which is not written for it. */
+function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return charactersPerValue;
+  let sum = 0;
+  if (Array.isArray(value)) for (const one of value) sum += 1 + charactersIn(one);
+  else {
+    for (const key of Object.keys(value)) {
+      sum += key.length + charactersPerValue + charactersIn(Reflect.get(value, key));
+    }
+  }
+  return sum;
 }
 
 /** Description of a new device by a client; owner and dates are the service's to say. */

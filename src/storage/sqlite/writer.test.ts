@@ -20,6 +20,19 @@ function migratedDatabase(context: { after(end: () => void): void }): string {
   return path;
 }
 
+/** A thread's program: `answer` sends one, `given` is the request. */
+const programOf = (onRequest: string): URL =>
+  new URL(
+    `data:text/javascript,${encodeURIComponent(`
+      import { parentPort } from 'node:worker_threads';
+      const answer = (id) => parentPort.postMessage([{ id, kind: 'done' }]);
+      parentPort.on('message', (given) => {
+        if (given === null) process.exit();
+        ${onRequest}
+      });
+      parentPort.postMessage('ready');`)}`,
+  );
+
 const isUnavailable = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'unavailable';
 
@@ -59,13 +72,51 @@ test('calls beyond the waiting room are refused, and those in it are kept', asyn
 
 test('when the thread dies, calls that wait and later ones are refused', async (context) => {
   const path = migratedDatabase(context);
-  const program = `
-    import { parentPort } from 'node:worker_threads';
-    parentPort.on('message', () => process.exit(1));
-    parentPort.postMessage('ready');`;
-  const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+  const entry = programOf('process.exit(1);');
   const writer = await createWriter({ path, log: silentLog, entry });
   await assert.rejects(writer.call('ping'), isUnavailable);
+  await assert.rejects(writer.call('ping'), isUnavailable);
+  await writer.close();
+});
+
+function work(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+test('answers that come while others are acted on leave the event loop to others', async (context) => {
+  const entry = programOf('answer(given.id);');
+  const writer = await createWriter({ path: migratedDatabase(context), log: silentLog, entry });
+  let [inTurn, most] = [0, 0];
+  let isOver = false;
+  const watch = (): void => {
+    most = Math.max(most, inTurn);
+    inTurn = 0;
+    if (!isOver) setImmediate(watch);
+  };
+  watch();
+  for (let calls = 0; calls < 40; calls += 1) {
+    const answer = writer.call('ping');
+    // Meanwhile the thread answers.
+    work(3);
+    await answer;
+    inTurn += 1;
+  }
+  isOver = true;
+  most = Math.max(most, inTurn);
+  assert.ok(most <= 6, `${most} answers in one turn`);
+  await writer.close();
+});
+
+test('answers that wait for their turn are told before the end of the thread is', async (context) => {
+  const entry = programOf(`
+    if (given.id === 5) {
+      for (const id of [1, 2, 3, 4, 5]) answer(id);
+      process.exit();
+    }`);
+  const writer = await createWriter({ path: migratedDatabase(context), log: silentLog, entry });
+  const calls = Array.from({ length: 5 }, () => writer.call('ping').then(() => work(10)));
+  await Promise.all(calls);
   await assert.rejects(writer.call('ping'), isUnavailable);
   await writer.close();
 });

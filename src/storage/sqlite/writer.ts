@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { DomainError } from '../../domain/errors.ts';
 import type { ThreadMemory } from '../../domain/metrics.ts';
+import { turnMs, turnMsMax } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ChunkLimits } from '../chunks/chunk-store.ts';
 import { createWriteHealth, type DamagedRows } from '../faults.ts';
@@ -75,19 +76,37 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
     resourceLimits: { maxYoungGenerationSizeMb: sqliteLimits.writerYoungMebibytes },
   });
   const waiting = new Map<number, Waiting>();
+  /** Reports that wait for a turn of the event loop of their own. */
+  const late: WriterReport[] = [];
   const noteHealth = createWriteHealth(log, 'the storage');
   let lastId = 0;
   let refusal: string | undefined;
 
   await started(worker, setup.path);
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  // Node hands over what the thread says for as long as it says something. It answers while its
+  // last answer is acted on here: without a limit, that would be one turn of the event loop.
   worker.on('message', (report: WriterReport) => {
+    if (late.length === 0 && turnMs() < turnMsMax) take(report);
+    else if (late.push(report) === 1) setImmediate(takeLate);
+  });
+  worker.on('error', (error) => stop(error));
+  worker.on('exit', () => {
+    for (const report of late.splice(0)) take(report);
+    stop(undefined);
+  });
+
+  function takeLate(): void {
+    const report = late.shift();
+    if (report !== undefined) take(report);
+    if (late.length > 0) setImmediate(takeLate);
+  }
+
+  function take(report: WriterReport): void {
     if (report === 'ready') return;
     if (isNews(report)) onNews?.(report);
     else for (const answer of report) complete(answer);
-  });
-  worker.on('error', (error) => stop(error));
-  worker.on('exit', () => stop(undefined));
+  }
 
   function complete(answer: WriterAnswer): void {
     const caller = waiting.get(answer.id);
