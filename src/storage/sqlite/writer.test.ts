@@ -84,7 +84,7 @@ function work(ms: number): void {
   while (performance.now() < until);
 }
 
-test('answers that come while others are acted on leave the event loop to others', async (context) => {
+test('answers that come while others are acted on leave turns to others', async (context) => {
   const entry = programOf('answer(given.id);');
   const writer = await createWriter({ path: migratedDatabase(context), log: silentLog, entry });
   let [inTurn, most] = [0, 0];
@@ -108,7 +108,7 @@ test('answers that come while others are acted on leave the event loop to others
   await writer.close();
 });
 
-test('answers that wait for their turn are told before the end of the thread is', async (context) => {
+test('answers that wait for their turn are told before the thread ends', async (context) => {
   const entry = programOf(`
     if (given.id === 5) {
       for (const id of [1, 2, 3, 4, 5]) answer(id);
