@@ -4,7 +4,7 @@ import { matchesGlob, resolve } from 'node:path';
 import { run } from 'node:test';
 import { dot, spec } from 'node:test/reporters';
 import { engine, needsFiles } from '../test/engine.ts';
-import { hasPostgres, sharedPostgres } from '../test/postgres-server.ts';
+import { sharedPostgres } from '../test/postgres-server.ts';
 import { packWriter } from './pack-writer.ts';
 import { groupTests, type TestGroup } from './test-groups.ts';
 
@@ -21,17 +21,21 @@ interface Suite {
 }
 
 const casesOfVersion2 = 'test/v1/cases-of-*.test.ts';
-const onPostgres = 'src/storage/postgres/postgres.test.ts';
+/** The engine by its contract, its parts, and the tools that work on its database. */
+const onPostgres = [
+  'src/storage/postgres/**/*.test.ts',
+  'tools/admin/{move,postgres}/**/*.test.ts',
+] as const;
 
 /** What meets a running service from outside, and starts it in the process of the test. */
 const doors = ['test/{channels,clients,compatible,mqtt,v1,v2}/**/*.test.ts'] as const;
 
 /** What runs together; a folder that has no tests yet is no mistake. */
 const suites = {
-  /** Minutes, without a browser and without kills: for every change. */
+  /** Minutes, without a browser, a server or kills: for every change. */
   tests: {
     // `npm run check` looks for promises: with the types of the whole program, as a compiler does.
-    except: [casesOfVersion2, onPostgres, 'test/promises.test.ts'],
+    except: [casesOfVersion2, ...onPostgres, 'test/promises.test.ts'],
     patterns: [
       'src/**/*.test.ts',
       'tools/**/*.test.ts',
@@ -44,20 +48,20 @@ const suites = {
   },
   /** The black-box tests of version 2 once more, in the words of version 1. */
   'version-1': { patterns: [casesOfVersion2] },
-  /** The other engine by its contract, and everything that is tested at the doors, on it. */
+  /** The other engine, and everything that is tested at the doors, on it. */
   postgres: {
     engine: 'postgres',
     except: [casesOfVersion2],
-    patterns: [onPostgres, ...doors, 'test/walks/**/*.test.ts'],
+    patterns: [...onPostgres, ...doors, 'test/walks/**/*.test.ts'],
   },
   /**
-   * Of those what every change must pass: the doors, and kills. Without matrices, which are about
-   * rights and ask the same thousands of times, and the other walks.
+   * Of those what every change must pass: the engine, the doors, and kills. Without matrices, which
+   * are about rights and ask the same thousands of times, and the other walks.
    */
   'postgres-doors': {
     engine: 'postgres',
     except: [casesOfVersion2, 'test/**/*-matrix.test.ts'],
-    patterns: [onPostgres, ...doors, 'test/walks/{crash,mqtt-crash,notification-crash}.test.ts'],
+    patterns: [...onPostgres, ...doors, 'test/walks/{crash,mqtt-crash,notification-crash}.test.ts'],
   },
   /** The dashboard in Chromium. */
   browser: { patterns: ['test/dashboard/**/*.test.ts'] },
@@ -143,28 +147,9 @@ async function runOnEngine(options: RunOptions, chosen: string): Promise<TestCou
     const isLong = groups.length < files.length && chosen === 'sqlite';
     if (isLong) process.env['TEST_WRITER'] = await writerIn(entries);
     else delete process.env['TEST_WRITER'];
-    return await runOnServer(groups, options, { isOne: isLong && files.some(isOfPostgres) });
-  } finally {
-    rmSync(entries, { recursive: true, force: true });
-  }
-}
-
-const isOfPostgres = (file: string): boolean =>
-  /\/(src\/storage|tools\/admin)\/postgres\//.test(file);
-
-/** Runs groups; `isOne`: those on PostgreSQL share one server, which takes a second to make. */
-async function runOnServer(
-  groups: readonly TestGroup[],
-  options: RunOptions,
-  { isOne }: { readonly isOne: boolean },
-): Promise<TestCounts> {
-  if (!isOne || !hasPostgres()) return runTwice(groups, options);
-  const server = await sharedPostgres();
-  try {
-    process.env['TEST_POSTGRES_URL'] = server.url;
     return await runTwice(groups, options);
   } finally {
-    await server.close();
+    rmSync(entries, { recursive: true, force: true });
   }
 }
 
