@@ -172,7 +172,7 @@ export function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let before = at - 1;
     while (before > start && text.charCodeAt(before) === backslash) before -= 1;
-    // An odd number of backslashes: the last one belongs to the quote.
+    // An even number of backslashes stands before it: none of them belongs to the quote.
     if ((at - before) % 2 === 1) return at;
   }
   return text.length;

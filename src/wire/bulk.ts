@@ -263,6 +263,8 @@ const smallInteger = 0x3fff_ffff;
 class SensorMemory {
   /** By the hash of both ids; the latest of several with one hash. */
   readonly #sensors = new Map<number, BulkSensor>();
+  /** Where hashes begin: nobody chooses ids that fall on one place of the map. */
+  readonly #seed = Math.floor(Math.random() * smallInteger);
 
   /** Undefined: the texts are no ids. */
   find(
@@ -272,7 +274,12 @@ class SensorMemory {
     sensorStart: number,
     sensorEnd: number,
   ): BulkSensor | undefined {
-    const hash = hashOf(bytes, sensorStart, sensorEnd, hashOf(bytes, deviceStart, deviceEnd, 0));
+    const hash = hashOf(
+      bytes,
+      sensorStart,
+      sensorEnd,
+      hashOf(bytes, deviceStart, deviceEnd, this.#seed),
+    );
     const known = this.#sensors.get(hash & smallInteger);
     if (
       known !== undefined &&

@@ -104,7 +104,7 @@ function charactersOf(device: Device | undefined): number {
 function charactersIn(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return charactersPerValue;
-  let sum = 0;
+  let sum = charactersPerValue;
   if (Array.isArray(value)) for (const one of value) sum += 1 + charactersIn(one);
   else {
     for (const key of Object.keys(value)) {
@@ -283,12 +283,10 @@ export async function removeDevicesOf(
 
   async function removeAll(found: readonly DeviceHead[]): Promise<void> {
     for (let ids = found.map(({ id }) => id); ids.length > 0; ) {
-      const { devices, taken } = await store.readSome(ids);
+      // Just before: meanwhile another account may have accepted one, or made one of the same id.
+      const { devices, taken } = await store.readSome(ids.slice(0, removedTogether));
       const owned = devices.filter((device) => device.owner.toLowerCase() === wanted);
-      for (let from = 0; from < owned.length; from += removedTogether) {
-        const some = owned.slice(from, from + removedTogether);
-        await Promise.all(some.map(({ id }) => store.remove(id)));
-      }
+      await Promise.all(owned.map(({ id }) => store.remove(id)));
       ids = ids.slice(taken);
     }
   }

@@ -21,6 +21,8 @@ export const sqliteLimits = {
   walBytesMax: 64 * mebibyte,
   /** Calls to the writer that wait for their answer; beyond it they are refused. */
   callsWaitingMax: 20_000,
+  /** How long answers are acted on in one turn of the event loop; those that came then wait. */
+  answersMs: 5,
   /** Calls in one commit: an upper end to how long the first of them waits. */
   callsPerCommitMax: 1_000,
   /** Pages that a backup copies between two reports of its progress: 4 MiB. */

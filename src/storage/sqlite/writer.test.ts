@@ -108,17 +108,26 @@ test('answers that come while others are acted on leave turns to others', async 
   await writer.close();
 });
 
-test('answers that wait for their turn are told before the thread ends', async (context) => {
-  const entry = programOf(`
-    if (given.id === 5) {
-      for (const id of [1, 2, 3, 4, 5]) answer(id);
-      process.exit();
-    }`);
-  const writer = await createWriter({ path: migratedDatabase(context), log: silentLog, entry });
-  const calls = Array.from({ length: 5 }, () => writer.call('ping').then(() => work(10)));
-  await Promise.all(calls);
-  await assert.rejects(writer.call('ping'), isUnavailable);
-  await writer.close();
+test('answers that wait for a slice are told before the thread ends', async (context) => {
+  for (const end of ['process.exit();', 'throw new Error("the end");']) {
+    const entry = programOf(`
+      if (given.id === 5) {
+        for (const id of [1, 2, 3, 4, 5]) answer(id);
+        ${end}
+      }`);
+    const writer = await createWriter({ path: migratedDatabase(context), log: silentLog, entry });
+    const seen: string[] = [];
+    const calls = Array.from({ length: 5 }, async () => {
+      await writer.call('ping');
+      work(10);
+      await Promise.resolve();
+      seen.push('answered');
+    });
+    const closed = writer.close().then(() => seen.push('closed'));
+    await Promise.all([...calls, closed]);
+    assert.deepEqual(seen, [...Array(5).fill('answered'), 'closed'], end);
+    await assert.rejects(writer.call('ping'), isUnavailable);
+  }
 });
 
 test('a database that cannot be opened refuses the start', async (context) => {

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Transferable, Worker } from 'node:worker_threads';
 import { DomainError } from '../../domain/errors.ts';
 import type { ThreadMemory } from '../../domain/metrics.ts';
-import { turnMs, turnMsMax } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
+import { createFairSlices } from '../../lib/scheduling/fair-slices.ts';
 import type { ChunkLimits } from '../chunks/chunk-store.ts';
 import { createWriteHealth, type DamagedRows } from '../faults.ts';
 import type { AnswerOf, SqlContext } from '../sql/session.ts';
@@ -76,30 +76,36 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
     resourceLimits: { maxYoungGenerationSizeMb: sqliteLimits.writerYoungMebibytes },
   });
   const waiting = new Map<number, Waiting>();
-  /** Reports that wait for a turn of the event loop of their own. */
-  const late: WriterReport[] = [];
+  /** Reports that wait for a slice of the event loop. */
+  const reports: WriterReport[] = [];
+  const slices = createFairSlices({ turnMs: sqliteLimits.answersMs, later: setImmediate });
   const noteHealth = createWriteHealth(log, 'the storage');
   let lastId = 0;
   let refusal: string | undefined;
 
   await started(worker, setup.path);
-  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   // Node hands over what the thread says for as long as it says something. It answers while its
-  // last answer is acted on here: without a limit, that would be one turn of the event loop.
+  // last answer is acted on here: without slices, that would be one turn of the event loop.
   worker.on('message', (report: WriterReport) => {
-    if (late.length === 0 && turnMs() < turnMsMax) take(report);
-    else if (late.push(report) === 1) setImmediate(takeLate);
+    reports.push(report);
+    slices.begin('service', takeNext);
   });
-  worker.on('error', (error) => stop(error));
-  worker.on('exit', () => {
-    for (const report of late.splice(0)) take(report);
-    stop(undefined);
+  worker.on('error', (error) => {
+    while (reports.length > 0) takeNext();
+    stop(error);
+  });
+  const ended = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      while (reports.length > 0) takeNext();
+      stop(undefined);
+      // Behind those who were answered last.
+      setImmediate(resolve);
+    });
   });
 
-  function takeLate(): void {
-    const report = late.shift();
+  function takeNext(): void {
+    const report = reports.shift();
     if (report !== undefined) take(report);
-    if (late.length > 0) setImmediate(takeLate);
   }
 
   function take(report: WriterReport): void {
