@@ -16,6 +16,22 @@ const client = 'dashboard/api/client.ts';
 /** What strangers did by requests, messages, files and names that others read. */
 export const plantsOfStrangers: readonly Plant[] = [
   {
+    name: 'answers of the writer thread are acted on in slices of the event loop',
+    ...{
+      file: 'src/storage/sqlite/writer.test.ts',
+      test: 'leave turns to others',
+      says: /answers in one turn/,
+    },
+    patches: [
+      patch('src/storage/sqlite/writer.ts', "slices.begin('service', takeNext);", 'takeNext();'),
+    ],
+  },
+  {
+    name: 'who owns a device is read just before it is removed with those of an account',
+    ...{ file: 'src/domain/devices/removal.test.ts', test: 'stays', says: /device-99/ },
+    patches: [patch('src/domain/devices/devices.ts', 'ids.slice(0, removedTogether)', 'ids')],
+  },
+  {
     name: 'a rule of which no device exists is for its owner alone',
     ...{ file: 'test/v2/devices-made-again.test.ts', test: 'of which no device exists' },
     says: /true !== false/,
