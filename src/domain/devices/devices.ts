@@ -272,8 +272,8 @@ function requireCreation(actor: Actor, id: DeviceId): void {
 const removedTogether = 32;
 
 /**
- * Removes the devices of an owner, some of them at a time: an account may have
- * millions, and in one step all other writes would wait for them.
+ * Removes the devices of an owner, some of them at a time: an account may have millions, and in one
+ * step all other writes would wait for them.
  */
 export async function removeDevicesOf(
   store: Pick<DeviceStore, 'candidates' | 'readSome' | 'remove'>,

@@ -90,13 +90,9 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
     reports.push(report);
     slices.begin('service', takeNext);
   });
-  worker.on('error', (error) => {
-    while (reports.length > 0) takeNext();
-    stop(error);
-  });
+  worker.on('error', (error) => stop(error));
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      while (reports.length > 0) takeNext();
       stop(undefined);
       // Behind those who were answered last.
       setImmediate(resolve);
@@ -125,6 +121,7 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
 
   // Not started again: what killed it would kill it again, and the supervisor sees ping fail.
   function stop(error: unknown): void {
+    while (reports.length > 0) takeNext();
     if (refusal === undefined) log.error({ err: error }, 'the storage thread ended');
     refusal ??= 'the storage has stopped: restart the service';
     for (const caller of waiting.values()) caller.reject(unavailable(refusal));
