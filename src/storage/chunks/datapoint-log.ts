@@ -17,6 +17,7 @@ import {
   takeText,
   takeUint32,
   takeVarint,
+  writtenBytes,
 } from './bytes.ts';
 import { runAtOnce } from './engine-work.ts';
 
@@ -63,6 +64,26 @@ export function* encodeInSteps(
   return endPushes(sink);
 }
 
+const packing = createSink(1_024);
+
+/** A push alone as text, with a character for each byte: the least memory that it can take. */
+export function packPush(push: LoggedPush): string {
+  const { batch } = push;
+  let receivedAt = Number.NaN;
+  packing.length = 0;
+  putHead(packing, push);
+  for (let row = 0; row < batch.count; row += 1) {
+    receivedAt = putRow(packing, batch, row, receivedAt);
+  }
+  return writtenBytes(packing).toString('latin1');
+}
+
+/** The push that packPush wrote. */
+export function unpackPush(text: string): LoggedPush {
+  const bytes = Buffer.from(text, 'latin1');
+  return takePush(createSource(bytes), bytes.length, Number.NaN);
+}
+
 function beginPushes(pushes: readonly LoggedPush[]): ByteSink {
   let sizeGuess = 16;
   for (const push of pushes) sizeGuess += pushBytes + push.batch.count * datapointBytes;
@@ -99,15 +120,20 @@ export function decodePushes(bytes: Uint8Array): LoggedPush[] {
   const pushes: LoggedPush[] = [];
   const count = takeCount(source, bytes.length);
   let receivedAt = Number.NaN;
-  for (let push = 0; push < count; push += 1) {
-    const series = takeVarint(source);
-    const sequenceNumber = takeVarint(source);
-    const last = takeVarint(source) - 1;
-    const batch = takeRows(source, takeCount(source, bytes.length), receivedAt);
-    receivedAt = batch.received[batch.count - 1] ?? receivedAt;
-    pushes.push({ series, sequenceNumber, batch, ...(last < 0 ? {} : { last }) });
+  for (let at = 0; at < count; at += 1) {
+    const push = takePush(source, bytes.length, receivedAt);
+    receivedAt = push.batch.received[push.batch.count - 1] ?? receivedAt;
+    pushes.push(push);
   }
   return pushes;
+}
+
+function takePush(source: ByteSource, countMax: number, receivedBefore: number): LoggedPush {
+  const series = takeVarint(source);
+  const sequenceNumber = takeVarint(source);
+  const last = takeVarint(source) - 1;
+  const batch = takeRows(source, takeCount(source, countMax), receivedBefore);
+  return { series, sequenceNumber, batch, ...(last < 0 ? {} : { last }) };
 }
 
 /** Answers when the datapoint was received. */

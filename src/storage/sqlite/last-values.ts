@@ -6,47 +6,33 @@ import type { Instant } from '../../lib/clock.ts';
 import type { DamagedRows } from '../faults.ts';
 import { createSelection } from './connection.ts';
 import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
+import type { Memtable } from './timeseries/memtable.ts';
 import { receivedAt } from './timeseries/memtable-columns.ts';
 import {
   briefLastOf,
-  briefValue,
-  briefValueOf,
   lastOf,
   lastValueOf,
+  type Series,
   type SeriesTable,
 } from './timeseries/series.ts';
 
-const listLastValues = `
-  select device_id, sensor_id, timestamp, received_at, value
-  from sensors join last_values using (series)
-  where device_id in (select value from json_each(?))`;
-
-const listBriefValues = listLastValues.replace(', value', `, ${briefValue}`);
 const findLastValue = 'select timestamp, received_at, value from last_values where series = ?';
-
-type LastValueRow<Value> = readonly [
-  deviceId: DeviceId,
-  sensorId: SensorId,
-  timestamp: number | null,
-  receivedAt: number,
-  value: Value,
-];
 
 /** Last values: those in memory, and those in their rows. */
 export function createLastValues(options: {
   readonly reader: DatabaseSync;
   readonly table: SeriesTable;
+  readonly memtable: Pick<Memtable, 'newestPacked'>;
   readonly limits: DatapointLimits;
   readonly damaged: DamagedRows;
 }) {
-  const { reader, table, limits, damaged } = options;
-  const briefValuesOf = reader.prepare(listBriefValues);
+  const { reader, table, memtable, limits, damaged } = options;
   const lastValueOfSeries = reader.prepare(findLastValue);
   const newestInRows = createSelection<{ readonly newest: Instant | null }>(
     reader,
     'select max(received_at) as newest from last_values where received_at <= ?',
   );
-  for (const statement of [briefValuesOf, lastValueOfSeries]) statement.setReturnArrays(true);
+  lastValueOfSeries.setReturnArrays(true);
 
   function brief(devices: readonly DeviceId[]): Brief {
     const values: Brief = new Map();
@@ -55,21 +41,11 @@ export function createLastValues(options: {
     if (unknown.length <= limits.wholeDevicesPerRead) {
       table.makeWhole(unknown);
     } else {
-      const rows = briefValuesOf.all(JSON.stringify(unknown)) as unknown as LastValueRow<
-        string | Uint8Array
-      >[];
-      for (const [deviceId, sensorId, timestamp, receivedAt, value] of rows) {
-        const read = () => briefValueOf(value, timestamp, receivedAt);
-        const last = damaged.read('last_values', `${deviceId} ${sensorId}`, read);
-        if (last !== undefined) put(values, deviceId, sensorId, last);
-      }
+      for (const series of table.passing(unknown)) putLast(values, series);
     }
     // Rows are as old as the last flushing; memory is what was acknowledged.
     for (const deviceId of devices) {
-      for (const series of table.residents(deviceId)) {
-        const last = briefLastOf(series);
-        if (last !== undefined) put(values, deviceId, series.sensorId, last);
-      }
+      for (const series of table.residents(deviceId)) putLast(values, series);
     }
     return values;
   }
@@ -100,6 +76,8 @@ export function createLastValues(options: {
   /** When the last datapoint was received, of those up to `atMost`. */
   function newestReceived(atMost: Instant): Instant | undefined {
     let newest = newestInRows.first(atMost)?.newest ?? undefined;
+    const packed = memtable.newestPacked(atMost);
+    if (packed !== undefined && packed > (newest ?? 0)) newest = packed;
     for (const { frozen, memtableEntry } of table.all()) {
       for (const entry of [frozen, memtableEntry]) {
         for (let row = 0; row < (entry?.count ?? 0); row += 1) {
@@ -115,6 +93,11 @@ export function createLastValues(options: {
 }
 
 type Brief = Map<DeviceId, Map<SensorId, Datapoint | 'large'>>;
+
+function putLast(values: Brief, series: Series): void {
+  const last = briefLastOf(series);
+  if (last !== undefined) put(values, series.deviceId, series.sensorId, last);
+}
 
 function put<Last>(
   values: Map<DeviceId, Map<SensorId, Last>>,

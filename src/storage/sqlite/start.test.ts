@@ -73,3 +73,13 @@ test('a start goes through no table of what all have', async (t) => {
     [],
   );
 });
+
+test('a start asks for the sensors of a log row at once', async (t) => {
+  const directory = temporaryDirectory(t);
+  await filled(directory, 20, 'log');
+  const ran = await statementsOfStart(directory);
+  assert.deepEqual(
+    [...ran].filter(([sql, times]) => times > 3 && !sql.startsWith('pragma')),
+    [],
+  );
+});

@@ -10,6 +10,7 @@ export const tinyDatapointLimits = {
   chunkBlocksMax: 2,
   memtableEntryBytes: 0,
   memtableEntryBytesMax: 3 * 32,
+  packedBytesMax: 2 * 32,
   calmMs: 0,
   memtableBytesMax: 6 * 32,
   logBytesMax: 8 * 32,

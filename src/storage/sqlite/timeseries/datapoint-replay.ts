@@ -1,11 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { lastRowAmong, sliceBatch } from '../../../domain/datapoints/column-batch.ts';
+import { sliceBatch } from '../../../domain/datapoints/column-batch.ts';
 import { decodePushes, type LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { DamagedRows } from '../../faults.ts';
 import type { Memtable } from './memtable.ts';
-import { hasLast, moveLast, nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
+import { joinPush } from './packed-series.ts';
+import { nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 const readLog = 'select seq, pushes from datapoint_log order by seq';
+const readFlushed = `
+  select series, coalesce(sealed, 0)
+  from json_each(?) as given cross join sensors on series = given.value
+    left join last_values using (series)`;
 
 /** A log row that cannot be read. */
 export interface UnreadableLogRow {
@@ -14,8 +19,8 @@ export interface UnreadableLogRow {
 }
 
 /**
- * Fills memtable and last values with what the log holds beyond the chunks. Answers the rows that
- * cannot be read; the others count on without them.
+ * Fills the memtable with what the log holds beyond the chunks: packed, until somebody asks for the
+ * series. Answers the rows that cannot be read; the others count on without them.
  */
 export function replayLog(parts: {
   readonly reader: DatabaseSync;
@@ -25,18 +30,16 @@ export function replayLog(parts: {
 }): readonly UnreadableLogRow[] {
   const { reader, table, memtable, damaged } = parts;
   const statement = reader.prepare(readLog);
-  statement.setReturnArrays(true);
-  const known = new Map<number, Series | undefined>();
+  const flushed = reader.prepare(readFlushed);
+  for (const one of [statement, flushed]) one.setReturnArrays(true);
+  /** How many datapoints a packed series has, a series that is not packed; undefined: removed. */
+  const known = new Map<number, number | Series | undefined>();
   const unreadable: UnreadableLogRow[] = [];
   const rows = statement.iterate() as unknown as Iterable<readonly [number, Uint8Array]>;
   for (const [row, bytes] of rows) {
-    for (const push of pushesOf(row, bytes)) {
-      if (!known.has(push.series)) known.set(push.series, table.resolveNumber(push.series));
-      const series = known.get(push.series);
-      // Without a series, the sensor was removed and its datapoints with it.
-      if (series === undefined) memtable.passOver(push.batch, row);
-      else replayPush(series, push, row);
-    }
+    const pushes = pushesOf(row, bytes);
+    meet(pushes);
+    for (const push of pushes) replay(push, row);
   }
   return unreadable;
 
@@ -50,8 +53,36 @@ export function replayLog(parts: {
     }
   }
 
+  /** Learns with one query how much is in chunks of all series that it does not know. */
+  function meet(pushes: readonly LoggedPush[]): void {
+    const unknown = pushes.map(({ series }) => series).filter((series) => !known.has(series));
+    if (unknown.length === 0) return;
+    for (const series of unknown) known.set(series, undefined);
+    const found = flushed.all(JSON.stringify(unknown)) as unknown as [number, number][];
+    for (const [series, count] of found) known.set(series, count);
+  }
+
+  function replay(push: LoggedPush, row: number): void {
+    const { series, sequenceNumber, batch } = push;
+    const found = known.get(series);
+    if (found === undefined) {
+      // Without a series, the sensor was removed and its datapoints with it.
+      memtable.passOver(batch, row);
+    } else if (typeof found !== 'number') {
+      replayPush(found, push, row);
+    } else if (found >= sequenceNumber + batch.count) {
+      memtable.passOver(batch, row);
+    } else if (found === sequenceNumber && memtable.pack(push, row)) {
+      known.set(series, found + batch.count);
+    } else {
+      const made = table.resolveNumber(series);
+      known.set(series, made);
+      if (made === undefined) memtable.passOver(batch, row);
+      else replayPush(made, push, row);
+    }
+  }
+
   function replayPush(series: Series, push: LoggedPush, row: number): void {
-    const stored = Math.max(0, nextSequenceNumber(series) - push.sequenceNumber);
     const missing = push.sequenceNumber - nextSequenceNumber(series);
     if (missing > 0) {
       // The missing datapoints were in an unreadable row: those that follow keep their numbers.
@@ -59,20 +90,7 @@ export function replayLog(parts: {
       if (series.lastAt !== undefined) series.lastAt += missing;
       damaged.note('datapoint_log', `series ${series.number}`, `${missing} datapoints are missing`);
     }
-    const { batch, last } = push;
-    const known = Math.min(stored, batch.count);
-    if (known > 0) memtable.passOver(sliceBatch(batch, 0, known), row);
-    if (known === batch.count) return;
-    const rest = sliceBatch(batch, known, batch.count);
-    const firstNumber = nextSequenceNumber(series);
-    memtable.add(series, rest, row);
-    for (let at = 0; at < rest.count; at += 1) {
-      const time = rest.times[at] ?? 0;
-      if (rest.timed[at] === 1 && time > series.newestTimestamp) series.newestTimestamp = time;
-    }
-    if (last !== undefined && last >= known) moveLast(series, firstNumber + last - known);
-    // A last value that is in chunks already was written down when it went there; without any, it
-    // was in a row that cannot be read, and the newest of those that are left takes its place.
-    else if (!hasLast(series)) moveLast(series, firstNumber + (lastRowAmong(rest) ?? 0));
+    const passed = joinPush(series, push, (rest) => memtable.add(series, rest, row));
+    if (passed > 0) memtable.passOver(sliceBatch(push.batch, 0, passed), row);
   }
 }

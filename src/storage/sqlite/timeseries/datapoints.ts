@@ -87,13 +87,13 @@ export interface SqliteDatapointsOptions {
  */
 export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDatapoints {
   const { reader, writer, log, damaged, limits = datapointLimits } = options;
-  const table = createSeriesTable(reader, limits, damaged);
+  const memtable = createMemtable(limits, (number) => table.resolveNumber(number));
+  const table = createSeriesTable(reader, limits, damaged, memtable);
   const chunks = createChunkReader(reader, limits, log);
   const hours = createHourReader(reader);
-  const memtable = createMemtable(limits);
   const flusher = createFlusher({ memtable, limits, log, carryOut: carryOutBy(writer) });
   const stage = createPendingBatch(table, chunks, createKeptIds(reader));
-  const lasts = createLastValues({ reader, table, limits, damaged });
+  const lasts = createLastValues({ reader, table, memtable, limits, damaged });
   const queue = createAppendQueue({ limits, memtable, flusher, append: appendNow });
 
   async function commit(staging: Staging, isLong: boolean): Promise<void> {
@@ -177,7 +177,10 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       if (unreadable.length > 0) await writer.call('setAsideLogRows', unreadable);
       flusher.poke();
     },
-    unflushedWeight: (deviceId, sensorId) => weightOutside(table.residents(deviceId), sensorId),
+    unflushedWeight(deviceId, sensorId) {
+      if (!table.isWhole(deviceId)) table.makeWhole([deviceId]);
+      return weightOutside(table.residents(deviceId), sensorId);
+    },
     unflushedByOwner: createWeighing(reader, memtable),
     ...createOldTaking({ table, memtable, flusher, hours, writer, limits, log }),
     forget(deviceId, sensorId) {
@@ -252,30 +255,26 @@ function createOldTaking(parts: {
         return 'put';
       },
     },
-    oldestUnflushed({ deviceId, sensorId }) {
-      const series = [...table.residents(deviceId)].find((one) => one.sensorId === sensorId);
+    oldestUnflushed(sensor) {
+      const series = table.look(sensor);
       return series === undefined ? Number.POSITIVE_INFINITY : oldestOf(series);
     },
   };
 }
 
-const ownersOf = `
-  select series, owner
-  from json_each(?) as given cross join sensors on series = given.value
-    cross join devices on devices.id = device_id`;
+const weightsOfOwners = `
+  select owner, sum(given.value)
+  from json_each(?) as given cross join sensors on series = cast(given.key as integer)
+    cross join devices on devices.id = device_id
+  group by owner`;
 
 /** Sums up the weights of datapoints not in chunks by owner, with one statement for all. */
 function createWeighing(reader: DatabaseSync, memtable: Pick<Memtable, 'weights'>) {
-  const find = reader.prepare(ownersOf);
+  const find = reader.prepare(weightsOfOwners);
   find.setReturnArrays(true);
   return (): ReadonlyMap<Username, number> => {
-    const weights = memtable.weights();
-    const byOwner = new Map<Username, number>();
-    const rows = find.iterate(JSON.stringify([...weights.keys()]));
-    for (const [series, owner] of rows as unknown as Iterable<readonly [number, Username]>) {
-      byOwner.set(owner, (byOwner.get(owner) ?? 0) + (weights.get(series) ?? 0));
-    }
-    return byOwner;
+    const given = [...memtable.weights()].map(([series, weight]) => `"${series}":${weight}`);
+    return new Map(find.all(`{${given}}`) as unknown as (readonly [Username, number])[]);
   };
 }
 

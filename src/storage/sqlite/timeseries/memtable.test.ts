@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deviceId, noon, sensorId } from '../../../../test/contract/storage/builders.ts';
 import { type ColumnBatch, toColumnBatch } from '../../../domain/datapoints/column-batch.ts';
 import { datapointLimits } from './datapoint-limits.ts';
-import { createMemtable } from './memtable.ts';
+import { createMemtable, type Memtable } from './memtable.ts';
 import { emptyMemtableEntry, type Series } from './series.ts';
 
 const seriesOf = (number: number): Series => ({
@@ -82,4 +82,62 @@ test('what is due is urgent once half of the room is taken, or much is of one se
     assert.equal(memtable.isUrgent(), true);
     memtable.drop(second);
   }
+});
+
+/** A memtable with a packed datapoint of each of so many series, in rows 11, 12, … */
+function packedMemtable(count: number, options: { readonly isRemoved: (n: number) => boolean }) {
+  const limits = { ...datapointLimits, memtableEntryBytes: 0, memtableBytesMax: 0 };
+  const made: number[] = [];
+  let isBroken = false;
+  const memtable: Memtable = createMemtable(limits, (number) => {
+    if (isBroken) throw new Error('the disk fails');
+    if (options.isRemoved(number)) return undefined;
+    made.push(number);
+    return take(number);
+  });
+  function take(number: number): Series {
+    const series = seriesOf(number);
+    memtable.fill(series);
+    memtable.adopt(series);
+    return series;
+  }
+  for (let number = 1; number <= count; number += 1) {
+    assert.ok(memtable.pack({ series: number, sequenceNumber: 0, batch: many(1) }, 10 + number));
+  }
+  return { memtable, made, take, fail: (now: boolean) => (isBroken = now) };
+}
+
+test('what is packed keeps its log rows, and its place when it is asked for', () => {
+  const { memtable, made, take } = packedMemtable(3, { isRemoved: () => false });
+  assert.deepEqual([memtable.bytes, memtable.doneThrough()], [96, 10]);
+  const [third, first] = [take(3), take(1)];
+  assert.deepEqual([third.memtableEntry.firstRow, first.memtableEntry.firstRow], [13, 11]);
+  assert.equal(take(1).memtableEntry.count, 0, 'it is packed no more');
+  assert.deepEqual([memtable.bytes, memtable.doneThrough()], [96, 10]);
+  assert.deepEqual(
+    memtable.freezeDue().map(({ number }) => number),
+    [1, 2, 3],
+  );
+  assert.deepEqual(made, [2]);
+  assert.equal(memtable.doneThrough(), 13);
+});
+
+test('of removed series so many are passed over in each step, and all in the end', () => {
+  const { memtable, made } = packedMemtable(150, { isRemoved: (number) => number <= 140 });
+  assert.deepEqual(memtable.freezeDue(), []);
+  assert.deepEqual([memtable.isDue(), memtable.doneThrough()], [true, 74]);
+  assert.deepEqual(memtable.freezeDue(), []);
+  assert.equal(memtable.freezeDue().length, 10);
+  assert.deepEqual([made.length, memtable.isDue(), memtable.bytes], [10, false, 320]);
+});
+
+test('a series that cannot be brought to memory stays packed, and frozen ones are told', () => {
+  const { memtable, take, fail } = packedMemtable(3, { isRemoved: () => false });
+  const first = take(1);
+  fail(true);
+  assert.deepEqual(memtable.freezeDue(), [first]);
+  assert.throws(() => memtable.freezeDue(), /the disk fails/);
+  assert.deepEqual([memtable.bytes, memtable.doneThrough()], [96, 11]);
+  fail(false);
+  assert.equal(memtable.freezeDue().length, 2);
 });

@@ -1,4 +1,6 @@
 import { type ColumnBatch, weightOfBatch } from '../../../domain/datapoints/column-batch.ts';
+import type { Instant } from '../../../lib/clock.ts';
+import type { LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
 import {
   appendRows,
@@ -8,20 +10,31 @@ import {
   splitRows,
   timeAt,
 } from './memtable-columns.ts';
-import { emptyMemtableEntry, type MemtableEntry, type Series, settleLast } from './series.ts';
+import { addPush, joinPush, type PackedSeries, pushesOf } from './packed-series.ts';
+import {
+  emptyMemtableEntry,
+  type LoggedSeries,
+  type MemtableEntry,
+  type Series,
+  settleLast,
+} from './series.ts';
 
 /** All datapoints outside chunks, and which of them should go there next. */
-export interface Memtable {
+export interface Memtable extends LoggedSeries {
   /** About what all of them take in memory. */
   readonly bytes: number;
   /** Adds datapoints that the log row `row` made durable. */
   add(series: Series, batch: ColumnBatch, row: number): void;
   /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
   keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
+  /** Keeps what a replayed row brings as bytes; false: it is too much of its series for that. */
+  pack(push: LoggedPush, row: number): boolean;
+  /** When the last packed datapoint was received, of those up to `atMost`; undefined: none. */
+  newestPacked(atMost: Instant): Instant | undefined;
   /** Counts datapoints that a replayed row holds although they are in chunks. */
   passOver(batch: ColumnBatch, row: number): void;
   /** The weight that series have outside chunks, as it counts towards quotas. */
-  weights(): ReadonlyMap<number, number>;
+  weights(): Iterable<readonly [series: number, weight: number]>;
   /** All of the series is due, however little it is. */
   want(series: Series): void;
   /** Whether freezeDue would find something. */
@@ -44,16 +57,23 @@ export interface Memtable {
 /** A sensor with as much as so many full ones takes long to put in order. */
 const crowdedEntries = 4;
 
-/** No memtable yet. */
-export function createMemtable(limits: DatapointLimits): Memtable {
+/** Removed series that are passed over at once where the oldest one is looked for. */
+const removedMax = 64;
+
+/** An empty memtable; `make` brings a series to memory, with what is packed of it. */
+export function createMemtable(
+  limits: DatapointLimits,
+  make: (number: number) => Series | undefined = () => undefined,
+): Memtable {
   // In order of their first row.
-  let live = new Map<number, Series>();
+  let live = new Map<number, Series | PackedSeries>();
   const full = new Set<Series>();
   let liveBytes = 0;
   let frozenBytes = 0;
   let logged = 0;
   let lastRow = 0;
   let isResting = false;
+  let receivedPacked = Number.NEGATIVE_INFINITY;
 
   function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
     const { memtableEntry } = series;
@@ -63,10 +83,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       Object.assign(memtableEntry, { firstRow: row, startedAt: logged, isSorted: true });
       live.set(series.number, series);
     }
-    noteOrder(memtableEntry, batch);
-    memtableEntry.count += batch.count;
-    memtableEntry.weight += weight;
-    memtableEntry.bytes += added;
+    enter(memtableEntry, batch, weight, added);
     series.sorted = undefined;
     liveBytes += added;
     logged += added;
@@ -74,12 +91,37 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     if (memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
   }
 
-  const oldest = (): Series | undefined => live.values().next().value;
+  function packedOf(number: number): PackedSeries | undefined {
+    const one = live.get(number);
+    return one !== undefined && isPacked(one) ? one : undefined;
+  }
+
+  function pack(push: LoggedPush, row: number): boolean {
+    const { series, batch } = push;
+    const known = packedOf(series);
+    const packed = known ?? { firstRow: row, startedAt: logged, weight: 0, bytes: 0, pushes: '' };
+    const added = bytesOfRows(batch) + (known === undefined ? limits.memtableEntryBytes : 0);
+    if (packed.bytes + added > limits.packedBytesMax) return false;
+    addPush(packed, push);
+    packed.weight += weightOfBatch(batch);
+    packed.bytes += added;
+    live.set(series, packed);
+    liveBytes += added;
+    logged += added;
+    lastRow = row;
+    for (const received of batch.received) receivedPacked = Math.max(receivedPacked, received);
+    return true;
+  }
+
+  const oldest = (): Pick<MemtableEntry, 'firstRow' | 'startedAt'> | undefined => {
+    for (const one of live.values()) return unflushed(one);
+    return undefined;
+  };
 
   /** Bytes that the log keeps: the rest of an entry keeps all its rows, also those done. */
   function loggedBytes(): number {
     const first = oldest();
-    return first === undefined ? 0 : logged - first.memtableEntry.startedAt;
+    return first === undefined ? 0 : logged - first.startedAt;
   }
 
   function isTooMuch(): boolean {
@@ -87,9 +129,35 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     return isResting || liveBytes > limits.memtableBytesMax || loggedBytes() > limits.logBytesMax;
   }
 
+  const isDue = (): boolean => full.size > 0 || isTooMuch();
+
+  /** Undefined also where nothing is found in one go: then some removed ones are gone. */
   function nextDue(): Series | undefined {
     for (const series of full) return series;
-    return isTooMuch() ? oldest() : undefined;
+    if (!isTooMuch()) return undefined;
+    let passed = 0;
+    for (const [number, one] of live) {
+      if (!isPacked(one)) return one;
+      const series = make(number);
+      if (series !== undefined && series.memtableEntry.count > 0) return series;
+      // Its sensor was removed.
+      if (live.get(number) === one) {
+        live.delete(number);
+        liveBytes -= one.bytes;
+      }
+      passed += 1;
+      if (passed === removedMax) break;
+    }
+    return undefined;
+  }
+
+  /** The same behind frozen ones, which a failure must not leave behind. */
+  function nextAfter(): Series | undefined {
+    try {
+      return nextDue();
+    } catch {
+      return undefined;
+    }
   }
 
   /** Takes datapoints of at most so many bytes, or one, from the head of the memtableEntry. */
@@ -138,15 +206,53 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       keep(series, batch, row, weightOfBatch(batch));
     },
     keep,
+    pack,
+    newestPacked(atMost) {
+      if (receivedPacked <= atMost) return receivedPacked;
+      let newest: Instant | undefined;
+      for (const one of live.values()) {
+        for (const { batch } of isPacked(one) ? pushesOf(one) : []) {
+          for (const received of batch.received) {
+            if (received <= atMost && received > (newest ?? 0)) newest = received;
+          }
+        }
+      }
+      return newest;
+    },
+    fill(series) {
+      const packed = packedOf(series.number);
+      if (packed === undefined) return;
+      const { memtableEntry } = series;
+      Object.assign(memtableEntry, { firstRow: packed.firstRow, startedAt: packed.startedAt });
+      for (const push of pushesOf(packed)) {
+        joinPush(series, push, (batch) => {
+          const begun = memtableEntry.count === 0 ? limits.memtableEntryBytes : 0;
+          appendRows(memtableEntry.columns, batch, 0, batch.count);
+          enter(memtableEntry, batch, weightOfBatch(batch), bytesOfRows(batch) + begun);
+        });
+      }
+    },
+    adopt(series) {
+      const packed = packedOf(series.number);
+      if (packed === undefined) return;
+      const { count, bytes } = series.memtableEntry;
+      liveBytes += bytes - packed.bytes;
+      // In its place: the order stays.
+      if (count > 0) live.set(series.number, series);
+      else live.delete(series.number);
+      if (bytes >= limits.memtableEntryBytesMax) full.add(series);
+    },
     passOver(batch, row) {
       logged += bytesOfRows(batch);
       lastRow = row;
     },
-    weights: () => new Map([...live].map(([number, one]) => [number, one.memtableEntry.weight])),
+    *weights() {
+      for (const [number, one] of live) yield [number, unflushed(one).weight];
+    },
     want(series) {
       if (series.memtableEntry.count > 0) full.add(series);
     },
-    isDue: () => nextDue() !== undefined,
+    isDue,
     isUrgent: () =>
       2 * liveBytes > limits.memtableBytesMax ||
       2 * loggedBytes() > limits.logBytesMax ||
@@ -159,7 +265,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
       const frozen: Series[] = [];
       let room = limits.flushBytesPerStep;
       while (room > 0 && frozen.length < limits.flushSeriesPerStep) {
-        const series = nextDue();
+        const series = frozen.length === 0 ? nextDue() : nextAfter();
         // A memtableEntry longer than one step comes again in the next.
         if (series === undefined || series.frozen !== undefined) break;
         room -= freeze(series, room);
@@ -187,7 +293,7 @@ export function createMemtable(limits: DatapointLimits): Memtable {
     },
     doneThrough() {
       const first = oldest();
-      return first === undefined ? lastRow : first.memtableEntry.firstRow - 1;
+      return first === undefined ? lastRow : first.firstRow - 1;
     },
   };
 }
@@ -240,9 +346,24 @@ function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch):
   }
 }
 
-function byFirstRow(live: ReadonlyMap<number, Series>): Map<number, Series> {
-  const firstRowOf = ([, series]: [number, Series]) => series.memtableEntry.firstRow;
-  return new Map([...live].sort((a, b) => firstRowOf(a) - firstRowOf(b)));
+const isPacked = (one: Series | PackedSeries): one is PackedSeries => 'pushes' in one;
+
+/** What is neither in chunks nor frozen. */
+const unflushed = (one: Series | PackedSeries): MemtableEntry | PackedSeries =>
+  isPacked(one) ? one : one.memtableEntry;
+
+/** Counts datapoints that are in the columns of an entry, and take so many bytes. */
+function enter(entry: MemtableEntry, batch: ColumnBatch, weight: number, bytes: number): void {
+  noteOrder(entry, batch);
+  entry.count += batch.count;
+  entry.weight += weight;
+  entry.bytes += bytes;
+}
+
+function byFirstRow<One extends Series | PackedSeries>(
+  live: ReadonlyMap<number, One>,
+): Map<number, One> {
+  return new Map([...live].sort(([, a], [, b]) => unflushed(a).firstRow - unflushed(b).firstRow));
 }
 
 function newestOf({ columns, count }: MemtableEntry): number {

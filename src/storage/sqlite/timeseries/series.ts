@@ -63,7 +63,7 @@ export interface Series {
 const smallBytesMax = 512;
 
 /** The text of a last value; large: as a blob without bytes, which no text is; absent: null. */
-export const briefValue = `iif(octet_length(value) > ${smallBytesMax}, x'', value)`;
+const briefValue = `iif(octet_length(value) > ${smallBytesMax}, x'', value)`;
 
 const columns = `
   select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at,
@@ -74,6 +74,11 @@ const columns = `
 const findBySensor = `${columns} where device_id = ? and sensor_id = ?`;
 const findByNumber = `${columns} where sensors.series = ?`;
 const findByDevice = `${columns} where device_id = ?`;
+const findByDevices = `
+  select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at,
+    ${briefValue}, null
+  from sensors left join last_values on last_values.series = sensors.series
+  where device_id in (select value from json_each(?))`;
 
 type SeriesRow = readonly [
   series: number,
@@ -85,6 +90,14 @@ type SeriesRow = readonly [
   value: string | Uint8Array | null,
   newest: number | null,
 ];
+
+/** What the log holds of series that are not in memory. */
+export interface LoggedSeries {
+  /** Adds what is packed of a series, which stays packed. */
+  fill(series: Series): void;
+  /** A series that was filled stays in memory: it is packed no more. */
+  adopt(series: Series): void;
+}
 
 interface Resident {
   readonly series: Map<SensorId, Series>;
@@ -98,11 +111,15 @@ export function createSeriesTable(
   reader: DatabaseSync,
   limits: DatapointLimits,
   damaged: DamagedRows,
+  logged: LoggedSeries,
 ) {
   const bySensor = reader.prepare(findBySensor);
   const byNumber = reader.prepare(findByNumber);
   const byDevice = reader.prepare(findByDevice);
-  for (const statement of [bySensor, byNumber, byDevice]) statement.setReturnArrays(true);
+  const byDevices = reader.prepare(findByDevices);
+  for (const statement of [bySensor, byNumber, byDevice, byDevices]) {
+    statement.setReturnArrays(true);
+  }
   const devices = new Map<DeviceId, Resident>();
   let count = 0;
   let sweepAt = limits.seriesMax;
@@ -115,13 +132,20 @@ export function createSeriesTable(
     return resident;
   }
 
-  function keep(row: SeriesRow): Series {
+  function seriesFrom(row: SeriesRow): Series {
     const series = seriesOf(row, damaged);
-    const resident = residentOf(series.deviceId);
-    const known = resident.series.get(series.sensorId);
-    if (known?.number === series.number) return known;
-    resident.series.set(series.sensorId, series);
+    logged.fill(series);
+    return series;
+  }
+
+  function keep(row: SeriesRow): Series {
+    const [number, deviceId, sensorId] = row;
+    const known = devices.get(deviceId)?.series.get(sensorId);
+    if (known?.number === number) return known;
+    const series = seriesFrom(row);
+    residentOf(deviceId).series.set(sensorId, series);
     if (known === undefined) count += 1;
+    logged.adopt(series);
     return series;
   }
 
@@ -156,6 +180,18 @@ export function createSeriesTable(
     resolveNumber(number: number): Series | undefined {
       const row = byNumber.get(number) as unknown as SeriesRow | undefined;
       return row === undefined ? undefined : keep(row);
+    },
+    /** The same as `resolve`, but what is not in memory does not come there. */
+    look({ deviceId, sensorId }: SensorRef): Series | undefined {
+      const known = devices.get(deviceId)?.series.get(sensorId);
+      if (known !== undefined) return known;
+      const row = bySensor.get(deviceId, sensorId) as unknown as SeriesRow | undefined;
+      return row && seriesFrom(row);
+    },
+    /** The series of devices as their rows and the log say, for their last values alone. */
+    *passing(deviceIds: readonly DeviceId[]): Iterable<Series> {
+      const rows = byDevices.all(JSON.stringify(deviceIds)) as unknown as SeriesRow[];
+      for (const row of rows) yield seriesFrom(row);
     },
     /** All series that are in memory. */
     *all(): Iterable<Series> {
@@ -298,7 +334,7 @@ function lastInRow(row: SeriesRow, damaged: DamagedRows): Series['last'] {
 }
 
 /** The last value that was selected as `briefValue`. */
-export function briefValueOf(
+function briefValueOf(
   value: string | Uint8Array,
   timestamp: number | null,
   receivedAt: number,

@@ -84,8 +84,8 @@ export function readLogged(
   database: DatabaseSync,
 ): (sensor: SensorRef, flushed: number) => Columns {
   const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
-  const table = createSeriesTable(database, datapointLimits, damaged);
   const memtable = createMemtable(datapointLimits);
+  const table = createSeriesTable(database, datapointLimits, damaged, memtable);
   inSnapshot(database, () => replayLog({ reader: database, table, memtable, damaged }));
   return (sensor, flushed) => {
     const series = table.resolve(sensor);
