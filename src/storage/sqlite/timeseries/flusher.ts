@@ -72,9 +72,10 @@ export function createFlusher({ memtable, carryOut, limits, log }: FlusherOption
   }
 
   async function takeStep(): Promise<void> {
-    const picked = memtable.freezeDue();
-    const trimThrough = memtable.doneThrough();
+    let picked: readonly Series[] = [];
     try {
+      picked = memtable.freezeDue();
+      const trimThrough = memtable.doneThrough();
       const report = await carryOut(orderFor(picked, trimThrough, limits));
       for (const series of picked) memtable.settle(series);
       if (report.trimmed < limits.trimRowsPerStep) trimmedThrough = trimThrough;

@@ -2,6 +2,7 @@ import { type ColumnBatch, weightOfBatch } from '../../../domain/datapoints/colu
 import type { Instant } from '../../../lib/clock.ts';
 import type { LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
+import { createLiveSeries } from './live-series.ts';
 import {
   appendRows,
   bytesOfRows,
@@ -10,7 +11,7 @@ import {
   splitRows,
   timeAt,
 } from './memtable-columns.ts';
-import { addPush, joinPush, type PackedSeries, pushesOf } from './packed-series.ts';
+import { joinPush, type PackedSeries, pushesOf } from './packed-series.ts';
 import {
   emptyMemtableEntry,
   type LoggedSeries,
@@ -57,23 +58,18 @@ export interface Memtable extends LoggedSeries {
 /** A sensor with as much as so many full ones takes long to put in order. */
 const crowdedEntries = 4;
 
-/** Removed series that are passed over at once where the oldest one is looked for. */
-const removedMax = 64;
-
 /** An empty memtable; `make` brings a series to memory, with what is packed of it. */
 export function createMemtable(
   limits: DatapointLimits,
   make: (number: number) => Series | undefined = () => undefined,
 ): Memtable {
-  // In order of their first row.
-  let live = new Map<number, Series | PackedSeries>();
+  const live = createLiveSeries(limits);
   const full = new Set<Series>();
   let liveBytes = 0;
   let frozenBytes = 0;
   let logged = 0;
   let lastRow = 0;
   let isResting = false;
-  let receivedPacked = Number.NEGATIVE_INFINITY;
 
   function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
     const { memtableEntry } = series;
@@ -81,7 +77,7 @@ export function createMemtable(
     const added = bytesOfRows(batch) + (memtableEntry.count === 0 ? limits.memtableEntryBytes : 0);
     if (memtableEntry.count === 0) {
       Object.assign(memtableEntry, { firstRow: row, startedAt: logged, isSorted: true });
-      live.set(series.number, series);
+      live.put(series);
     }
     enter(memtableEntry, batch, weight, added);
     series.sorted = undefined;
@@ -91,36 +87,9 @@ export function createMemtable(
     if (memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
   }
 
-  function packedOf(number: number): PackedSeries | undefined {
-    const one = live.get(number);
-    return one !== undefined && isPacked(one) ? one : undefined;
-  }
-
-  function pack(push: LoggedPush, row: number): boolean {
-    const { series, batch } = push;
-    const known = packedOf(series);
-    const packed = known ?? { firstRow: row, startedAt: logged, weight: 0, bytes: 0, pushes: '' };
-    const added = bytesOfRows(batch) + (known === undefined ? limits.memtableEntryBytes : 0);
-    if (packed.bytes + added > limits.packedBytesMax) return false;
-    addPush(packed, push);
-    packed.weight += weightOfBatch(batch);
-    packed.bytes += added;
-    live.set(series, packed);
-    liveBytes += added;
-    logged += added;
-    lastRow = row;
-    for (const received of batch.received) receivedPacked = Math.max(receivedPacked, received);
-    return true;
-  }
-
-  const oldest = (): Pick<MemtableEntry, 'firstRow' | 'startedAt'> | undefined => {
-    for (const one of live.values()) return unflushed(one);
-    return undefined;
-  };
-
   /** Bytes that the log keeps: the rest of an entry keeps all its rows, also those done. */
   function loggedBytes(): number {
-    const first = oldest();
+    const first = live.first();
     return first === undefined ? 0 : logged - first.startedAt;
   }
 
@@ -129,34 +98,22 @@ export function createMemtable(
     return isResting || liveBytes > limits.memtableBytesMax || loggedBytes() > limits.logBytesMax;
   }
 
-  const isDue = (): boolean => full.size > 0 || isTooMuch();
-
-  /** Undefined also where nothing is found in one go: then some removed ones are gone. */
+  /** Undefined also where one go finds removed ones alone. */
   function nextDue(): Series | undefined {
     for (const series of full) return series;
     if (!isTooMuch()) return undefined;
-    let passed = 0;
-    for (const [number, one] of live) {
-      if (!isPacked(one)) return one;
-      const series = make(number);
-      if (series !== undefined && series.memtableEntry.count > 0) return series;
-      // Its sensor was removed.
-      if (live.get(number) === one) {
-        live.delete(number);
-        liveBytes -= one.bytes;
-      }
-      passed += 1;
-      if (passed === removedMax) break;
-    }
-    return undefined;
+    return live.oldest(make, (bytes) => {
+      liveBytes -= bytes;
+    });
   }
 
   /** The same behind frozen ones, which a failure must not leave behind. */
-  function nextAfter(): Series | undefined {
+  function nextBehind(frozen: readonly Series[]): Series | undefined {
     try {
       return nextDue();
-    } catch {
-      return undefined;
+    } catch (error) {
+      if (frozen.length > 0) return undefined;
+      throw error;
     }
   }
 
@@ -170,7 +127,7 @@ export function createMemtable(
     } else {
       [series.frozen, series.memtableEntry] = splitEntry(entry, count);
     }
-    if (series.memtableEntry.count === 0) live.delete(series.number);
+    if (series.memtableEntry.count === 0) live.remove(series.number);
     series.sorted = undefined;
     if (series.memtableEntry.bytes < limits.memtableEntryBytesMax) full.delete(series);
     liveBytes += series.memtableEntry.bytes - entry.bytes;
@@ -191,7 +148,7 @@ export function createMemtable(
     };
     series.frozen = undefined;
     series.sorted = undefined;
-    live.set(series.number, series);
+    live.put(series);
     if (series.memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
     liveBytes += series.memtableEntry.bytes - memtableEntry.bytes;
     frozenBytes -= frozen.bytes;
@@ -206,57 +163,42 @@ export function createMemtable(
       keep(series, batch, row, weightOfBatch(batch));
     },
     keep,
-    pack,
-    newestPacked(atMost) {
-      if (receivedPacked <= atMost) return receivedPacked;
-      let newest: Instant | undefined;
-      for (const one of live.values()) {
-        for (const { batch } of isPacked(one) ? pushesOf(one) : []) {
-          for (const received of batch.received) {
-            if (received <= atMost && received > (newest ?? 0)) newest = received;
-          }
-        }
-      }
-      return newest;
+    pack(push, row) {
+      const bytes = live.pack(push, row, logged);
+      if (bytes === undefined) return false;
+      liveBytes += bytes;
+      logged += bytes;
+      lastRow = row;
+      return true;
     },
+    newestPacked: live.newestPacked,
     fill(series) {
-      const packed = packedOf(series.number);
-      if (packed === undefined) return;
-      const { memtableEntry } = series;
-      Object.assign(memtableEntry, { firstRow: packed.firstRow, startedAt: packed.startedAt });
-      for (const push of pushesOf(packed)) {
-        joinPush(series, push, (batch) => {
-          const begun = memtableEntry.count === 0 ? limits.memtableEntryBytes : 0;
-          appendRows(memtableEntry.columns, batch, 0, batch.count);
-          enter(memtableEntry, batch, weightOfBatch(batch), bytesOfRows(batch) + begun);
-        });
-      }
+      const packed = live.packed(series.number);
+      if (packed !== undefined) fillEntry(series, packed, limits.memtableEntryBytes);
     },
     adopt(series) {
-      const packed = packedOf(series.number);
+      const packed = live.packed(series.number);
       if (packed === undefined) return;
-      const { count, bytes } = series.memtableEntry;
+      live.put(series);
+      const { bytes } = series.memtableEntry;
       liveBytes += bytes - packed.bytes;
-      // In its place: the order stays.
-      if (count > 0) live.set(series.number, series);
-      else live.delete(series.number);
       if (bytes >= limits.memtableEntryBytesMax) full.add(series);
     },
     passOver(batch, row) {
       logged += bytesOfRows(batch);
       lastRow = row;
     },
-    *weights() {
-      for (const [number, one] of live) yield [number, unflushed(one).weight];
-    },
+    weights: live.weights,
     want(series) {
       if (series.memtableEntry.count > 0) full.add(series);
     },
-    isDue,
-    isUrgent: () =>
-      2 * liveBytes > limits.memtableBytesMax ||
-      2 * loggedBytes() > limits.logBytesMax ||
-      isCrowded(full, limits.memtableEntryBytesMax),
+    isDue: () => full.size > 0 || isTooMuch(),
+    isUrgent() {
+      if (2 * liveBytes > limits.memtableBytesMax) return true;
+      return (
+        2 * loggedBytes() > limits.logBytesMax || isCrowded(full, limits.memtableEntryBytesMax)
+      );
+    },
     rest() {
       const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);
       isResting = Math.max(liveBytes, loggedBytes()) >= worthwhile;
@@ -265,7 +207,7 @@ export function createMemtable(
       const frozen: Series[] = [];
       let room = limits.flushBytesPerStep;
       while (room > 0 && frozen.length < limits.flushSeriesPerStep) {
-        const series = frozen.length === 0 ? nextDue() : nextAfter();
+        const series = nextBehind(frozen);
         // A memtableEntry longer than one step comes again in the next.
         if (series === undefined || series.frozen !== undefined) break;
         room -= freeze(series, room);
@@ -280,7 +222,7 @@ export function createMemtable(
     },
     restore(picked) {
       for (const series of picked) thaw(series);
-      live = byFirstRow(live);
+      live.sort();
     },
     drop(series) {
       liveBytes -= series.memtableEntry.bytes;
@@ -288,11 +230,11 @@ export function createMemtable(
       series.memtableEntry = emptyMemtableEntry();
       series.frozen = undefined;
       series.sequenceNumbers = undefined;
-      live.delete(series.number);
+      live.remove(series.number);
       full.delete(series);
     },
     doneThrough() {
-      const first = oldest();
+      const first = live.first();
       return first === undefined ? lastRow : first.firstRow - 1;
     },
   };
@@ -346,12 +288,6 @@ function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch):
   }
 }
 
-const isPacked = (one: Series | PackedSeries): one is PackedSeries => 'pushes' in one;
-
-/** What is neither in chunks nor frozen. */
-const unflushed = (one: Series | PackedSeries): MemtableEntry | PackedSeries =>
-  isPacked(one) ? one : one.memtableEntry;
-
 /** Counts datapoints that are in the columns of an entry, and take so many bytes. */
 function enter(entry: MemtableEntry, batch: ColumnBatch, weight: number, bytes: number): void {
   noteOrder(entry, batch);
@@ -360,10 +296,17 @@ function enter(entry: MemtableEntry, batch: ColumnBatch, weight: number, bytes: 
   entry.bytes += bytes;
 }
 
-function byFirstRow<One extends Series | PackedSeries>(
-  live: ReadonlyMap<number, One>,
-): Map<number, One> {
-  return new Map([...live].sort(([, a], [, b]) => unflushed(a).firstRow - unflushed(b).firstRow));
+/** Adds what is packed to a series; entryBytes: what a series takes beside its datapoints. */
+function fillEntry(series: Series, packed: PackedSeries, entryBytes: number): void {
+  const { memtableEntry } = series;
+  Object.assign(memtableEntry, { firstRow: packed.firstRow, startedAt: packed.startedAt });
+  memtableEntry.bytes = entryBytes;
+  for (const push of pushesOf(packed)) {
+    joinPush(series, push, (batch) => {
+      appendRows(memtableEntry.columns, batch, 0, batch.count);
+      enter(memtableEntry, batch, weightOfBatch(batch), bytesOfRows(batch));
+    });
+  }
 }
 
 function newestOf({ columns, count }: MemtableEntry): number {

@@ -7,8 +7,8 @@ import { type LoggedPush, packPush, unpackPush } from '../../chunks/datapoint-lo
 import { hasLast, moveLast, nextSequenceNumber, type Series } from './series.ts';
 
 /**
- * What the log held of a series at the start, as bytes, until somebody asks for the series: it takes
- * a third of the memory of a series, and no query.
+ * What the log held of a series at the start, as bytes, until somebody asks for the series: that
+ * takes a third of the memory of a series, and no query.
  */
 export interface PackedSeries {
   /** The log row of the first push. */

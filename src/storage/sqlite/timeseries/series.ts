@@ -65,20 +65,18 @@ const smallBytesMax = 512;
 /** The text of a last value; large: as a blob without bytes, which no text is; absent: null. */
 const briefValue = `iif(octet_length(value) > ${smallBytesMax}, x'', value)`;
 
-const columns = `
+const selectWith = (newest: string) => `
   select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at,
-    ${briefValue},
-    (select max_time from chunks where chunks.series = sensors.series
-     order by min_time desc, max_time desc, id desc limit 1)
+    ${briefValue}, ${newest}
   from sensors left join last_values on last_values.series = sensors.series`;
+const columns = selectWith(`
+    (select max_time from chunks where chunks.series = sensors.series
+     order by min_time desc, max_time desc, id desc limit 1)`);
 const findBySensor = `${columns} where device_id = ? and sensor_id = ?`;
 const findByNumber = `${columns} where sensors.series = ?`;
 const findByDevice = `${columns} where device_id = ?`;
 const findByDevices = `
-  select sensors.series, device_id, sensor_id, coalesce(sealed, 0), timestamp, received_at,
-    ${briefValue}, null
-  from sensors left join last_values on last_values.series = sensors.series
-  where device_id in (select value from json_each(?))`;
+  ${selectWith('null')} where device_id in (select value from json_each(?))`;
 
 type SeriesRow = readonly [
   series: number,
@@ -117,12 +115,14 @@ export function createSeriesTable(
   const byNumber = reader.prepare(findByNumber);
   const byDevice = reader.prepare(findByDevice);
   const byDevices = reader.prepare(findByDevices);
-  for (const statement of [bySensor, byNumber, byDevice, byDevices]) {
-    statement.setReturnArrays(true);
-  }
+  const statements = [bySensor, byNumber, byDevice, byDevices];
+  for (const statement of statements) statement.setReturnArrays(true);
   const devices = new Map<DeviceId, Resident>();
   let count = 0;
   let sweepAt = limits.seriesMax;
+
+  const rowOf = (...ids: [DeviceId, SensorId]): SeriesRow | undefined =>
+    bySensor.get(...ids) as unknown as SeriesRow | undefined;
 
   function residentOf(deviceId: DeviceId): Resident {
     const known = devices.get(deviceId);
@@ -171,7 +171,7 @@ export function createSeriesTable(
         resident.wasUsed = true;
         return known;
       }
-      const row = bySensor.get(deviceId, sensorId) as unknown as SeriesRow | undefined;
+      const row = rowOf(deviceId, sensorId);
       if (row === undefined) return undefined;
       if (count >= sweepAt) makeRoom();
       return keep(row);
@@ -185,7 +185,7 @@ export function createSeriesTable(
     look({ deviceId, sensorId }: SensorRef): Series | undefined {
       const known = devices.get(deviceId)?.series.get(sensorId);
       if (known !== undefined) return known;
-      const row = bySensor.get(deviceId, sensorId) as unknown as SeriesRow | undefined;
+      const row = rowOf(deviceId, sensorId);
       return row && seriesFrom(row);
     },
     /** The series of devices as their rows and the log say, for their last values alone. */
@@ -330,16 +330,8 @@ function seriesOf(row: SeriesRow, damaged: DamagedRows): Series {
 function lastInRow(row: SeriesRow, damaged: DamagedRows): Series['last'] {
   const [number, , , , timestamp, receivedAt, value] = row;
   if (value === null) return undefined;
-  return damaged.read('last_values', number, () => briefValueOf(value, timestamp, receivedAt ?? 0));
-}
-
-/** The last value that was selected as `briefValue`. */
-function briefValueOf(
-  value: string | Uint8Array,
-  timestamp: number | null,
-  receivedAt: number,
-): Datapoint | 'large' {
-  return typeof value === 'string' ? lastValueOf(value, timestamp, receivedAt) : 'large';
+  if (typeof value !== 'string') return 'large';
+  return damaged.read('last_values', number, () => lastValueOf(value, timestamp, receivedAt ?? 0));
 }
 
 /** The last value; large: it is in its row. */
