@@ -88,66 +88,41 @@ export function createMemtable(
   }
 
   /** Bytes that the log keeps: the rest of an entry keeps all its rows, also those done. */
-  function loggedBytes(): number {
-    const first = live.first();
-    return first === undefined ? 0 : logged - first.startedAt;
-  }
+  const loggedBytes = (): number => logged - (live.first()?.startedAt ?? logged);
 
   function isTooMuch(): boolean {
     if (live.size === 0) return false;
     return isResting || liveBytes > limits.memtableBytesMax || loggedBytes() > limits.logBytesMax;
   }
 
-  /** Undefined also where one go finds removed ones alone. */
-  function nextDue(): Series | undefined {
+  /** Undefined also where one go finds removed ones alone, or, behind frozen ones, fails. */
+  function nextDue(isBehind: boolean): Series | undefined {
     for (const series of full) return series;
-    if (!isTooMuch()) return undefined;
-    return live.oldest(make, (bytes) => {
+    const dropped = (bytes: number) => {
       liveBytes -= bytes;
-    });
-  }
-
-  /** The same behind frozen ones, which a failure must not leave behind. */
-  function nextBehind(frozen: readonly Series[]): Series | undefined {
+    };
     try {
-      return nextDue();
+      return isTooMuch() ? live.oldest(make, dropped) : undefined;
     } catch (error) {
-      if (frozen.length > 0) return undefined;
+      if (isBehind) return undefined;
       throw error;
     }
   }
 
-  /** Takes datapoints of at most so many bytes, or one, from the head of the memtableEntry. */
   function freeze(series: Series, bytesMax: number): number {
-    const entry = series.memtableEntry;
-    const count = rowsWithin(entry.columns, entry.count, bytesMax);
-    if (count === entry.columns.count) {
-      series.frozen = entry;
-      series.memtableEntry = emptyMemtableEntry();
-    } else {
-      [series.frozen, series.memtableEntry] = splitEntry(entry, count);
-    }
+    const { bytes } = series.memtableEntry;
+    const frozen = partHead(series, bytesMax);
     if (series.memtableEntry.count === 0) live.remove(series.number);
-    series.sorted = undefined;
     if (series.memtableEntry.bytes < limits.memtableEntryBytesMax) full.delete(series);
-    liveBytes += series.memtableEntry.bytes - entry.bytes;
-    frozenBytes += series.frozen.bytes;
-    return series.frozen.bytes;
+    liveBytes += series.memtableEntry.bytes - bytes;
+    frozenBytes += frozen.bytes;
+    return frozen.bytes;
   }
 
   function thaw(series: Series): void {
     const { frozen, memtableEntry } = series;
     if (frozen === undefined) return;
-    series.memtableEntry = {
-      ...frozen,
-      columns: joinRows(frozen.columns, memtableEntry.columns),
-      count: frozen.count + memtableEntry.count,
-      weight: frozen.weight + memtableEntry.weight,
-      bytes: frozen.bytes + memtableEntry.bytes,
-      isSorted: false,
-    };
-    series.frozen = undefined;
-    series.sorted = undefined;
+    joinHead(series, frozen);
     live.put(series);
     if (series.memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
     liveBytes += series.memtableEntry.bytes - memtableEntry.bytes;
@@ -207,7 +182,7 @@ export function createMemtable(
       const frozen: Series[] = [];
       let room = limits.flushBytesPerStep;
       while (room > 0 && frozen.length < limits.flushSeriesPerStep) {
-        const series = nextBehind(frozen);
+        const series = nextDue(frozen.length > 0);
         // A memtableEntry longer than one step comes again in the next.
         if (series === undefined || series.frozen !== undefined) break;
         room -= freeze(series, room);
@@ -233,10 +208,7 @@ export function createMemtable(
       live.remove(series.number);
       full.delete(series);
     },
-    doneThrough() {
-      const first = live.first();
-      return first === undefined ? lastRow : first.firstRow - 1;
-    },
+    doneThrough: () => (live.first()?.firstRow ?? lastRow + 1) - 1,
   };
 }
 
@@ -256,6 +228,31 @@ function settleFrozen(series: Series, frozen: MemtableEntry): void {
   series.frozen = undefined;
   series.sorted = undefined;
   series.sequenceNumbers = undefined;
+}
+
+/** Freezes datapoints of at most so many bytes, or one, from the head of the memtableEntry. */
+function partHead(series: Series, bytesMax: number): MemtableEntry {
+  const entry = series.memtableEntry;
+  const count = rowsWithin(entry.columns, entry.count, bytesMax);
+  const [frozen, rest] =
+    count === entry.columns.count ? [entry, emptyMemtableEntry()] : splitEntry(entry, count);
+  Object.assign(series, { frozen, memtableEntry: rest, sorted: undefined });
+  return frozen;
+}
+
+/** Puts frozen datapoints back. */
+function joinHead(series: Series, frozen: MemtableEntry): void {
+  const { memtableEntry } = series;
+  series.memtableEntry = {
+    ...frozen,
+    columns: joinRows(frozen.columns, memtableEntry.columns),
+    count: frozen.count + memtableEntry.count,
+    weight: frozen.weight + memtableEntry.weight,
+    bytes: frozen.bytes + memtableEntry.bytes,
+    isSorted: false,
+  };
+  series.frozen = undefined;
+  series.sorted = undefined;
 }
 
 /** The first `count` datapoints of an entry, and the others with what is staged. */
