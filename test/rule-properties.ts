@@ -85,9 +85,37 @@ function holdsForAnewAfterStarts(ground: Ground): void {
   });
 }
 
+/** A silence that it fired for ends no rule: what else it asks for may begin to hold once more. */
+function holdsBesideToldSilences(ground: Ground): void {
+  test('a "for" begins with a silence that was told before the start, too', async () => {
+    const draft = draftOf('silent(TC1, 2s); SM1 > 29 for 1s', 0);
+    const value = (value: number, lateBy?: number) => ({ value, lateBy });
+    const moments: readonly Moment[] = [
+      { steps: 1, pushes: [{ device: 0, sensor: 1, values: [value(30)] }], isSaved: false },
+      { steps: 1, pushes: [{ device: 0, sensor: 0, values: [value(26)] }], isSaved: false },
+      // As it fires, the former value ends it and the latter begins it anew.
+      {
+        steps: 6,
+        pushes: [{ device: 0, sensor: 1, values: [value(26, 0), value(30)] }],
+        isSaved: false,
+      },
+      { steps: 6, pushes: [{ device: 0, sensor: 1, values: [value(31)] }], isSaved: false },
+    ];
+    for (const isOrderly of [true, false]) {
+      const { fired } = await live(draft, moments, {
+        ground,
+        crash: { at: 2, looked: 3, isOrderly },
+      });
+      const steps = fired.map(({ at }) => Math.floor((at - noon) / gridMs));
+      assert.deepEqual(steps, [8, 14], `in order: ${isOrderly}`);
+    }
+  });
+}
+
 /** What holds where one process serves the data. */
 export function firesTheSameAfterCrashes({ ground, numRuns }: Trial): void {
   holdsForAnewAfterStarts(ground);
+  holdsBesideToldSilences(ground);
 
   test('after a crash the same readings fire as if there had been none', async () => {
     const crashed = fc.record({
@@ -222,6 +250,7 @@ export function firesTheSameInAnyOrder({ ground, numRuns }: Trial): void {
 /** What holds where several processes serve the data. */
 export function firesAsOneProcess({ ground, numRuns }: Trial): void {
   holdsForAnewAfterStarts(ground);
+  holdsBesideToldSilences(ground);
   const other = emptiedStorage();
   test('several processes fire at the readings at which one does', async () => {
     await fc.assert(

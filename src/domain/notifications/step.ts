@@ -59,9 +59,6 @@ export function step(rule: Rule, state: RuleState, reading: Reading): Step {
   // A silence is found by the clock; a value only clears it.
   const isByClock = isSilenceOnly(expression) && state.device.isRaised !== true;
   if (datapoint !== undefined && isByClock) return { state, outcome: 'skipped' };
-  const isTold =
-    silentSince !== undefined && isSilenceTold(state.device, reading.sensorId, silentSince);
-  if (isTold) return { state, outcome: 'skipped' };
   if (notification.status !== 'active') return { state, outcome: 'inactive' };
   if (now > rule.expiresAt) return { state, outcome: 'expired' };
   const pushed = datapoint === undefined ? undefined : reading.value(reading.sensorId);
@@ -73,6 +70,10 @@ export function step(rule: Rule, state: RuleState, reading: Reading): Step {
     verdict !== 'holds' ? verdict : isThrottled(rule, state, now) ? 'throttled' : 'sent';
   const next =
     judged === state.device ? state : { ...state, device: withTurns(judged, rule, reading) };
+  // It fired for this silence: of its evaluation no more than the beginning of a "for" is of use.
+  const isTold =
+    silentSince !== undefined && isSilenceTold(state.device, reading.sensorId, silentSince);
+  if (isTold) return { state: next, outcome: 'skipped' };
   if (outcome !== 'sent') return { state: next, outcome };
   const told = withTold(judged, rule, reading);
   const raised = expression.clear.length === 0 ? told : { ...told, isRaised: true as const };
