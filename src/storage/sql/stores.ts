@@ -10,7 +10,10 @@ import {
   type Retaining,
   type RetentionStep,
 } from '../../domain/datapoints/retention/retaining.ts';
-import type { RetentionLimits } from '../../domain/datapoints/retention/retention.ts';
+import type {
+  RetainedSensor,
+  RetentionLimits,
+} from '../../domain/datapoints/retention/retention.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Storage } from '../storage.ts';
@@ -43,7 +46,7 @@ interface PushedStore extends DatapointStore, Pick<Storage, 'newestReceived'> {
   readonly retained: Pick<Retaining, 'state' | 'restore'>;
   /** Optional: engines that keep no datapoints in memory leave these out. */
   forget?(deviceId: DeviceId, sensorId?: SensorId): void;
-  oldestUnflushed?(sensor: SensorRef): Instant;
+  oldestUnflushed?(sensor: RetainedSensor): Instant;
 }
 
 /** Parts that an engine gives the stores that both engines use. */

@@ -8,13 +8,7 @@ import { createSelection } from './connection.ts';
 import type { DatapointLimits } from './timeseries/datapoint-limits.ts';
 import type { Memtable } from './timeseries/memtable.ts';
 import { receivedAt } from './timeseries/memtable-columns.ts';
-import {
-  briefLastOf,
-  lastOf,
-  lastValueOf,
-  type Series,
-  type SeriesTable,
-} from './timeseries/series.ts';
+import { briefLastOf, lastOf, lastValueOf, type SeriesTable } from './timeseries/series.ts';
 
 const findLastValue = 'select timestamp, received_at, value from last_values where series = ?';
 
@@ -41,11 +35,16 @@ export function createLastValues(options: {
     if (unknown.length <= limits.wholeDevicesPerRead) {
       table.makeWhole(unknown);
     } else {
-      for (const series of table.passing(unknown)) putLast(values, series);
+      for (const [deviceId, sensorId, last] of table.lasts(unknown)) {
+        if (last !== undefined) put(values, deviceId, sensorId, last);
+      }
     }
     // Rows are as old as the last flushing; memory is what was acknowledged.
     for (const deviceId of devices) {
-      for (const series of table.residents(deviceId)) putLast(values, series);
+      for (const series of table.residents(deviceId)) {
+        const last = briefLastOf(series);
+        if (last !== undefined) put(values, deviceId, series.sensorId, last);
+      }
     }
     return values;
   }
@@ -93,11 +92,6 @@ export function createLastValues(options: {
 }
 
 type Brief = Map<DeviceId, Map<SensorId, Datapoint | 'large'>>;
-
-function putLast(values: Brief, series: Series): void {
-  const last = briefLastOf(series);
-  if (last !== undefined) put(values, series.deviceId, series.sensorId, last);
-}
 
 function put<Last>(
   values: Map<DeviceId, Map<SensorId, Last>>,

@@ -9,7 +9,10 @@ import type {
 } from '../../../domain/datapoints/datapoint-store.ts';
 import { stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
 import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
-import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
+import type {
+  RetainedSensor,
+  RetentionLimits,
+} from '../../../domain/datapoints/retention/retention.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId, Username } from '../../../domain/ids.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
@@ -35,6 +38,7 @@ import { createFlusher, type Flusher, type FlusherOptions } from './flusher.ts';
 import { createHourReader, type HourReader } from './hour-reader.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
 import { timeAt } from './memtable-columns.ts';
+import { oldestPacked } from './packed-series.ts';
 import { clearStaged, createPendingBatch, type Staging } from './pending-batch.ts';
 import {
   createSeriesTable,
@@ -61,7 +65,7 @@ export interface SqliteDatapoints extends DatapointStore {
   /** The same of all that owners have. */
   unflushedByOwner(): ReadonlyMap<Username, number>;
   /** When the oldest datapoint of a sensor is of that is not in chunks; Infinity: there is none. */
-  oldestUnflushed(sensor: SensorRef): Instant;
+  oldestUnflushed(sensor: Pick<RetainedSensor, 'deviceId' | 'sensorId' | 'number'>): Instant;
   /** When the last datapoint was received, of those up to `atMost`. */
   newestReceived(atMost: Instant): Promise<Instant | undefined>;
   /** Takes one step of retention. */
@@ -178,8 +182,11 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       flusher.poke();
     },
     unflushedWeight(deviceId, sensorId) {
-      if (!table.isWhole(deviceId)) table.makeWhole([deviceId]);
-      return weightOutside(table.residents(deviceId), sensorId);
+      let weight = weightOutside(table.residents(deviceId), sensorId);
+      for (const number of table.numbers(deviceId, sensorId)) {
+        weight += memtable.packed(number)?.weight ?? 0;
+      }
+      return weight;
     },
     unflushedByOwner: createWeighing(reader, memtable),
     ...createOldTaking({ table, memtable, flusher, hours, writer, limits, log }),
@@ -255,8 +262,10 @@ function createOldTaking(parts: {
         return 'put';
       },
     },
-    oldestUnflushed(sensor) {
-      const series = table.look(sensor);
+    oldestUnflushed({ deviceId, sensorId, number }) {
+      const packed = memtable.packed(number);
+      if (packed !== undefined) return oldestPacked(packed);
+      const series = [...table.residents(deviceId)].find((one) => one.sensorId === sensorId);
       return series === undefined ? Number.POSITIVE_INFINITY : oldestOf(series);
     },
   };

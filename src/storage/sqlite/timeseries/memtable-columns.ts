@@ -2,6 +2,7 @@ import {
   batchOf,
   type ColumnBatch,
   type ValueTexts,
+  weightOfBatch,
 } from '../../../domain/datapoints/column-batch.ts';
 
 /**
@@ -218,4 +219,101 @@ export function timeAt(columns: MemtableColumns, row: number): number {
 /** The value in a row: its JSON text, unless it is a number. */
 export function valueAt({ block, start, texts }: MemtableColumns, row: number): string | number {
   return texts?.[row] ?? block[(2 * block.length) / columnCount + start + row] ?? 0;
+}
+
+/** Datapoints in order of arrival that are durable in the log and not in chunks yet. */
+export interface MemtableEntry {
+  /** The datapoints, then those of the batch being made durable, which are not to be read yet. */
+  columns: MemtableColumns;
+  /** How many of the rows are durable. */
+  count: number;
+  /** The weight of the durable rows towards quotas. */
+  weight: number;
+  /** Bytes that they take in memory. */
+  bytes: number;
+  /** The log row of the first of them, or an earlier one. */
+  firstRow: number;
+  /** How much the log had taken when the first of them came. */
+  startedAt: number;
+  /** Whether their order times ascend. */
+  isSorted: boolean;
+}
+
+/** A memtableEntry without datapoints. */
+export function emptyMemtableEntry(): MemtableEntry {
+  return {
+    columns: noRows(),
+    count: 0,
+    weight: 0,
+    bytes: 0,
+    firstRow: 0,
+    startedAt: 0,
+    isSorted: true,
+  };
+}
+
+/** Counts datapoints that are in the columns of an entry, and take so many bytes. */
+export function enter(
+  entry: MemtableEntry,
+  batch: ColumnBatch,
+  weight: number,
+  bytes: number,
+): void {
+  noteOrder(entry, batch);
+  entry.count += batch.count;
+  entry.weight += weight;
+  entry.bytes += bytes;
+}
+
+/** At most so many bytes of datapoints, or one, from the head of an entry, and the others. */
+export function partHead(
+  entry: MemtableEntry,
+  bytesMax: number,
+): [head: MemtableEntry, rest: MemtableEntry] {
+  const count = rowsWithin(entry.columns, entry.count, bytesMax);
+  return count === entry.columns.count ? [entry, emptyMemtableEntry()] : splitEntry(entry, count);
+}
+
+/** Joins an entry to the head that it was parted from. */
+export const joinHead = (head: MemtableEntry, rest: MemtableEntry): MemtableEntry => ({
+  ...head,
+  columns: joinRows(head.columns, rest.columns),
+  count: head.count + rest.count,
+  weight: head.weight + rest.weight,
+  bytes: head.bytes + rest.bytes,
+  isSorted: false,
+});
+
+/** The first `count` datapoints of an entry, and the others with what is staged. */
+function splitEntry(
+  entry: MemtableEntry,
+  count: number,
+): [head: MemtableEntry, rest: MemtableEntry] {
+  const [columns, others] = splitRows(entry.columns, count);
+  const weight = weightOfBatch(columns);
+  const bytes = bytesOfRows(columns);
+  const rest = {
+    columns: others,
+    count: entry.count - count,
+    weight: entry.weight - weight,
+    bytes: entry.bytes - bytes,
+  };
+  return [
+    { ...entry, columns, count, weight, bytes },
+    rest.count === 0 ? { ...emptyMemtableEntry(), columns: others } : { ...entry, ...rest },
+  ];
+}
+
+/** Remembers whether the datapoints that are added next are in order of time, too. */
+function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch): void {
+  let latest = newestOf(memtableEntry);
+  for (let row = 0; row < count; row += 1) {
+    const time = times[row] ?? 0;
+    if (time < latest) memtableEntry.isSorted = false;
+    else latest = time;
+  }
+}
+
+function newestOf({ columns, count }: MemtableEntry): number {
+  return count === 0 ? Number.NEGATIVE_INFINITY : timeAt(columns, count - 1);
 }

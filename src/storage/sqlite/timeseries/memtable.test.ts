@@ -4,7 +4,8 @@ import { deviceId, noon, sensorId } from '../../../../test/contract/storage/buil
 import { type ColumnBatch, toColumnBatch } from '../../../domain/datapoints/column-batch.ts';
 import { datapointLimits } from './datapoint-limits.ts';
 import { createMemtable, type Memtable } from './memtable.ts';
-import { emptyMemtableEntry, type Series } from './series.ts';
+import { emptyMemtableEntry } from './memtable-columns.ts';
+import type { Series } from './series.ts';
 
 const seriesOf = (number: number): Series => ({
   number,
@@ -140,4 +141,32 @@ test('a series that cannot be brought to memory stays packed, and frozen ones ar
   assert.deepEqual([memtable.bytes, memtable.doneThrough()], [96, 11]);
   fail(false);
   assert.equal(memtable.freezeDue().length, 2);
+});
+
+test('without memory to freeze a series, those before it are told and nothing is lost', () => {
+  const memtable = createMemtable({ ...datapointLimits, memtableBytesMax: 0 });
+  const [first, second] = [seriesOf(1), seriesOf(2)];
+  memtable.add(first, many(3), 5);
+  memtable.add(second, many(4), 6);
+  const { columns } = second.memtableEntry;
+  Object.defineProperty(columns, 'texts', {
+    configurable: true,
+    get() {
+      throw new RangeError('Array buffer allocation failed');
+    },
+  });
+  assert.deepEqual(memtable.freezeDue(), [first]);
+  assert.throws(() => memtable.freezeDue(), RangeError);
+  assert.equal(memtable.doneThrough(), 5);
+  memtable.restore([first]);
+  assert.equal(memtable.doneThrough(), 4);
+  Object.defineProperty(columns, 'texts', { value: undefined, writable: true });
+  assert.deepEqual(memtable.freezeDue(), [first, second]);
+  assert.deepEqual(
+    [...memtable.weights()],
+    [
+      [1, 3],
+      [2, 4],
+    ],
+  );
 });

@@ -2,23 +2,17 @@ import { type ColumnBatch, weightOfBatch } from '../../../domain/datapoints/colu
 import type { Instant } from '../../../lib/clock.ts';
 import type { LoggedPush } from '../../chunks/datapoint-log.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { createLiveSeries } from './live-series.ts';
 import {
   appendRows,
   bytesOfRows,
-  joinRows,
-  rowsWithin,
-  splitRows,
-  timeAt,
-} from './memtable-columns.ts';
-import { joinPush, type PackedSeries, pushesOf } from './packed-series.ts';
-import {
   emptyMemtableEntry,
-  type LoggedSeries,
+  enter,
+  joinHead,
   type MemtableEntry,
-  type Series,
-  settleLast,
-} from './series.ts';
+  partHead,
+} from './memtable-columns.ts';
+import { addPush, joinPush, lastOfPacked, type PackedSeries, pushesOf } from './packed-series.ts';
+import { type LoggedSeries, type Series, settleLast } from './series.ts';
 
 /** All datapoints outside chunks, and which of them should go there next. */
 export interface Memtable extends LoggedSeries {
@@ -30,6 +24,8 @@ export interface Memtable extends LoggedSeries {
   keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
   /** Keeps what a replayed row brings as bytes; false: it is too much of its series for that. */
   pack(push: LoggedPush, row: number): boolean;
+  /** What is packed of a series; undefined: nothing, or its series is in memory. */
+  packed(number: number): PackedSeries | undefined;
   /** When the last packed datapoint was received, of those up to `atMost`; undefined: none. */
   newestPacked(atMost: Instant): Instant | undefined;
   /** Counts datapoints that a replayed row holds although they are in chunks. */
@@ -65,7 +61,6 @@ export function createMemtable(
 ): Memtable {
   const live = createLiveSeries(limits);
   const full = new Set<Series>();
-  let liveBytes = 0;
   let frozenBytes = 0;
   let logged = 0;
   let lastRow = 0;
@@ -81,7 +76,7 @@ export function createMemtable(
     }
     enter(memtableEntry, batch, weight, added);
     series.sorted = undefined;
-    liveBytes += added;
+    live.bytes += added;
     logged += added;
     lastRow = row;
     if (memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
@@ -92,29 +87,25 @@ export function createMemtable(
 
   function isTooMuch(): boolean {
     if (live.size === 0) return false;
-    return isResting || liveBytes > limits.memtableBytesMax || loggedBytes() > limits.logBytesMax;
+    return isResting || live.bytes > limits.memtableBytesMax || loggedBytes() > limits.logBytesMax;
   }
 
-  /** Undefined also where one go finds removed ones alone, or, behind frozen ones, fails. */
-  function nextDue(isBehind: boolean): Series | undefined {
+  /** Undefined also where one go finds removed ones alone. */
+  function nextDue(): Series | undefined {
     for (const series of full) return series;
-    const dropped = (bytes: number) => {
-      liveBytes -= bytes;
-    };
-    try {
-      return isTooMuch() ? live.oldest(make, dropped) : undefined;
-    } catch (error) {
-      if (isBehind) return undefined;
-      throw error;
-    }
+    return isTooMuch() ? live.oldest(make) : undefined;
   }
 
   function freeze(series: Series, bytesMax: number): number {
     const { bytes } = series.memtableEntry;
-    const frozen = partHead(series, bytesMax);
+    const [frozen, rest] = partHead(series.memtableEntry, bytesMax);
+    series.frozen = frozen;
+    series.memtableEntry = rest;
+    series.sorted = undefined;
     if (series.memtableEntry.count === 0) live.remove(series.number);
+    live.frozen.add(series);
     if (series.memtableEntry.bytes < limits.memtableEntryBytesMax) full.delete(series);
-    liveBytes += series.memtableEntry.bytes - bytes;
+    live.bytes += series.memtableEntry.bytes - bytes;
     frozenBytes += frozen.bytes;
     return frozen.bytes;
   }
@@ -122,16 +113,19 @@ export function createMemtable(
   function thaw(series: Series): void {
     const { frozen, memtableEntry } = series;
     if (frozen === undefined) return;
-    joinHead(series, frozen);
+    series.memtableEntry = joinHead(frozen, memtableEntry);
+    series.frozen = undefined;
+    series.sorted = undefined;
+    live.frozen.delete(series);
     live.put(series);
     if (series.memtableEntry.bytes >= limits.memtableEntryBytesMax) full.add(series);
-    liveBytes += series.memtableEntry.bytes - memtableEntry.bytes;
+    live.bytes += series.memtableEntry.bytes - memtableEntry.bytes;
     frozenBytes -= frozen.bytes;
   }
 
   return {
     get bytes() {
-      return liveBytes + frozenBytes;
+      return live.bytes + frozenBytes;
     },
     add(series, batch, row) {
       appendRows(series.memtableEntry.columns, batch, 0, batch.count);
@@ -141,24 +135,15 @@ export function createMemtable(
     pack(push, row) {
       const bytes = live.pack(push, row, logged);
       if (bytes === undefined) return false;
-      liveBytes += bytes;
       logged += bytes;
       lastRow = row;
       return true;
     },
+    packed: live.packed,
     newestPacked: live.newestPacked,
-    fill(series) {
-      const packed = live.packed(series.number);
-      if (packed !== undefined) fillEntry(series, packed, limits.memtableEntryBytes);
-    },
-    adopt(series) {
-      const packed = live.packed(series.number);
-      if (packed === undefined) return;
-      live.put(series);
-      const { bytes } = series.memtableEntry;
-      liveBytes += bytes - packed.bytes;
-      if (bytes >= limits.memtableEntryBytesMax) full.add(series);
-    },
+    newerLast: live.newerLast,
+    fill: live.fill,
+    adopt: live.adopt,
     passOver(batch, row) {
       logged += bytesOfRows(batch);
       lastRow = row;
@@ -169,30 +154,37 @@ export function createMemtable(
     },
     isDue: () => full.size > 0 || isTooMuch(),
     isUrgent() {
-      if (2 * liveBytes > limits.memtableBytesMax) return true;
+      if (2 * live.bytes > limits.memtableBytesMax) return true;
       return (
         2 * loggedBytes() > limits.logBytesMax || isCrowded(full, limits.memtableEntryBytesMax)
       );
     },
     rest() {
       const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);
-      isResting = Math.max(liveBytes, loggedBytes()) >= worthwhile;
+      isResting = Math.max(live.bytes, loggedBytes()) >= worthwhile;
     },
     freezeDue() {
       const frozen: Series[] = [];
       let room = limits.flushBytesPerStep;
       while (room > 0 && frozen.length < limits.flushSeriesPerStep) {
-        const series = nextDue(frozen.length > 0);
-        // A memtableEntry longer than one step comes again in the next.
-        if (series === undefined || series.frozen !== undefined) break;
-        room -= freeze(series, room);
-        frozen.push(series);
+        try {
+          const series = nextDue();
+          // A memtableEntry longer than one step comes again in the next.
+          if (series === undefined || series.frozen !== undefined) break;
+          room -= freeze(series, room);
+          frozen.push(series);
+        } catch (error) {
+          // What is frozen goes to its place; the next step fails.
+          if (frozen.length === 0) throw error;
+          break;
+        }
       }
       return frozen;
     },
     settle(series) {
       if (series.frozen === undefined) return;
       frozenBytes -= series.frozen.bytes;
+      live.frozen.delete(series);
       settleFrozen(series, series.frozen);
     },
     restore(picked) {
@@ -200,12 +192,13 @@ export function createMemtable(
       live.sort();
     },
     drop(series) {
-      liveBytes -= series.memtableEntry.bytes;
+      live.bytes -= series.memtableEntry.bytes;
       frozenBytes -= series.frozen?.bytes ?? 0;
       series.memtableEntry = emptyMemtableEntry();
       series.frozen = undefined;
       series.sequenceNumbers = undefined;
       live.remove(series.number);
+      live.frozen.delete(series);
       full.delete(series);
     },
     doneThrough: () => (live.first()?.firstRow ?? lastRow + 1) - 1,
@@ -230,82 +223,132 @@ function settleFrozen(series: Series, frozen: MemtableEntry): void {
   series.sequenceNumbers = undefined;
 }
 
-/** Freezes datapoints of at most so many bytes, or one, from the head of the memtableEntry. */
-function partHead(series: Series, bytesMax: number): MemtableEntry {
-  const entry = series.memtableEntry;
-  const count = rowsWithin(entry.columns, entry.count, bytesMax);
-  const [frozen, rest] =
-    count === entry.columns.count ? [entry, emptyMemtableEntry()] : splitEntry(entry, count);
-  Object.assign(series, { frozen, memtableEntry: rest, sorted: undefined });
-  return frozen;
-}
+/** Removed series that are passed over at once where the oldest one is looked for. */
+const removedMax = 64;
 
-/** Puts frozen datapoints back. */
-function joinHead(series: Series, frozen: MemtableEntry): void {
-  const { memtableEntry } = series;
-  series.memtableEntry = {
-    ...frozen,
-    columns: joinRows(frozen.columns, memtableEntry.columns),
-    count: frozen.count + memtableEntry.count,
-    weight: frozen.weight + memtableEntry.weight,
-    bytes: frozen.bytes + memtableEntry.bytes,
-    isSorted: false,
-  };
-  series.frozen = undefined;
-  series.sorted = undefined;
-}
+/** Series with datapoints neither in chunks nor frozen, in the order of their first log rows. */
+function createLiveSeries(limits: DatapointLimits) {
+  let all = new Map<number, Series | PackedSeries>();
+  /** Those that have frozen datapoints, too or alone. */
+  const frozen = new Set<Series>();
+  let bytes = 0;
+  let receivedPacked = Number.NEGATIVE_INFINITY;
 
-/** The first `count` datapoints of an entry, and the others with what is staged. */
-function splitEntry(
-  entry: MemtableEntry,
-  count: number,
-): [head: MemtableEntry, rest: MemtableEntry] {
-  const [columns, others] = splitRows(entry.columns, count);
-  const weight = weightOfBatch(columns);
-  const bytes = bytesOfRows(columns);
-  const rest = {
-    columns: others,
-    count: entry.count - count,
-    weight: entry.weight - weight,
-    bytes: entry.bytes - bytes,
-  };
-  return [
-    { ...entry, columns, count, weight, bytes },
-    rest.count === 0 ? { ...emptyMemtableEntry(), columns: others } : { ...entry, ...rest },
-  ];
-}
-
-/** Remembers whether the datapoints that are added next are in order of time, too. */
-function noteOrder(memtableEntry: MemtableEntry, { count, times }: ColumnBatch): void {
-  let latest = newestOf(memtableEntry);
-  for (let row = 0; row < count; row += 1) {
-    const time = times[row] ?? 0;
-    if (time < latest) memtableEntry.isSorted = false;
-    else latest = time;
+  function packed(number: number): PackedSeries | undefined {
+    const one = all.get(number);
+    return one !== undefined && isPacked(one) ? one : undefined;
   }
+
+  return {
+    get size() {
+      return all.size;
+    },
+    /** Bytes that all of them take. */
+    get bytes() {
+      return bytes;
+    },
+    set bytes(now: number) {
+      bytes = now;
+    },
+    frozen,
+    packed,
+    /** Adds a series at the end, or in the place of what was packed of it. */
+    put(series: Series): void {
+      all.set(series.number, series);
+    },
+    remove(number: number): void {
+      all.delete(number);
+    },
+    /** Adds what a log row brings; answers its bytes, or undefined when it is too much to pack. */
+    pack(push: LoggedPush, row: number, logged: number): number | undefined {
+      const { series, batch } = push;
+      const known = packed(series);
+      const one = known ?? { firstRow: row, startedAt: logged, weight: 0, bytes: 0, pushes: '' };
+      const added = bytesOfRows(batch) + (known === undefined ? limits.memtableEntryBytes : 0);
+      if (one.bytes + added > limits.packedBytesMax) return undefined;
+      addPush(one, push);
+      one.weight += weightOfBatch(batch);
+      one.bytes += added;
+      all.set(series, one);
+      bytes += added;
+      for (const received of batch.received) receivedPacked = Math.max(receivedPacked, received);
+      return added;
+    },
+    newerLast(number: number, inRow: Series['last']): Series['last'] {
+      const one = packed(number);
+      return one === undefined ? inRow : lastOfPacked(one, inRow);
+    },
+    fill(series: Series): void {
+      const one = packed(series.number);
+      if (one !== undefined) fillEntry(series, one, limits.memtableEntryBytes);
+    },
+    adopt(series: Series): void {
+      const one = packed(series.number);
+      if (one === undefined) return;
+      bytes += series.memtableEntry.bytes - one.bytes;
+      if (series.memtableEntry.count > 0) all.set(series.number, series);
+      else all.delete(series.number);
+    },
+    /** What the series of the first row has, which may be packed. */
+    first(): MemtableEntry | PackedSeries | undefined {
+      for (const one of all.values()) return unflushed(one);
+      return undefined;
+    },
+    /**
+     * The series of the first row, made where it is packed. Drops removed ones before it, so many
+     * at once: undefined also where there are no others among these.
+     */
+    oldest(make: (number: number) => Series | undefined): Series | undefined {
+      let removed = 0;
+      for (const [number, one] of all) {
+        const series = isPacked(one) ? make(number) : one;
+        if (series !== undefined || removed === removedMax) return series;
+        all.delete(number);
+        bytes -= unflushed(one).bytes;
+        removed += 1;
+      }
+      return undefined;
+    },
+    /** Weights by series, of what is frozen apart. */
+    *weights(): Iterable<readonly [series: number, weight: number]> {
+      for (const [number, one] of all) yield [number, unflushed(one).weight];
+      for (const one of frozen) yield [one.number, one.frozen?.weight ?? 0];
+    },
+    /** Brings series that came back to their places. */
+    sort(): void {
+      const rowOf = ([, one]: [number, Series | PackedSeries]) => unflushed(one).firstRow;
+      all = new Map([...all].sort((a, b) => rowOf(a) - rowOf(b)));
+    },
+    /** When the last packed datapoint was received, of those up to `atMost`; undefined: none. */
+    newestPacked(atMost: Instant): Instant | undefined {
+      if (receivedPacked <= atMost) return receivedPacked;
+      let newest: Instant | undefined;
+      for (const one of all.values()) {
+        for (const { batch } of isPacked(one) ? pushesOf(one) : []) {
+          for (const received of batch.received) {
+            if (received <= atMost && received > (newest ?? 0)) newest = received;
+          }
+        }
+      }
+      return newest;
+    },
+  };
 }
 
-/** Counts datapoints that are in the columns of an entry, and take so many bytes. */
-function enter(entry: MemtableEntry, batch: ColumnBatch, weight: number, bytes: number): void {
-  noteOrder(entry, batch);
-  entry.count += batch.count;
-  entry.weight += weight;
-  entry.bytes += bytes;
-}
+const isPacked = (one: Series | PackedSeries): one is PackedSeries => 'pushes' in one;
+
+const unflushed = (one: Series | PackedSeries): MemtableEntry | PackedSeries =>
+  isPacked(one) ? one : one.memtableEntry;
 
 /** Adds what is packed to a series; entryBytes: what a series takes beside its datapoints. */
 function fillEntry(series: Series, packed: PackedSeries, entryBytes: number): void {
   const { memtableEntry } = series;
   Object.assign(memtableEntry, { firstRow: packed.firstRow, startedAt: packed.startedAt });
-  memtableEntry.bytes = entryBytes;
   for (const push of pushesOf(packed)) {
     joinPush(series, push, (batch) => {
+      const bytes = bytesOfRows(batch) + (memtableEntry.count === 0 ? entryBytes : 0);
       appendRows(memtableEntry.columns, batch, 0, batch.count);
-      enter(memtableEntry, batch, weightOfBatch(batch), bytesOfRows(batch));
+      enter(memtableEntry, batch, weightOfBatch(batch), bytes);
     });
   }
-}
-
-function newestOf({ columns, count }: MemtableEntry): number {
-  return count === 0 ? Number.NEGATIVE_INFINITY : timeAt(columns, count - 1);
 }

@@ -1,10 +1,12 @@
 import {
   type ColumnBatch,
+  datapointAt,
   lastRowAmong,
   sliceBatch,
 } from '../../../domain/datapoints/column-batch.ts';
+import type { Instant } from '../../../lib/clock.ts';
 import { type LoggedPush, packPush, unpackPush } from '../../chunks/datapoint-log.ts';
-import { hasLast, moveLast, nextSequenceNumber, type Series } from './series.ts';
+import { hasLast, isLarge, moveLast, nextSequenceNumber, type Series } from './series.ts';
 
 /**
  * What the log held of a series at the start, as bytes, until somebody asks for the series: that
@@ -31,6 +33,24 @@ export function addPush(packed: PackedSeries, push: LoggedPush): void {
 
 /** The pushes, in the order of the log. */
 export const pushesOf = ({ pushes }: PackedSeries): LoggedPush[] => [pushes].flat().map(unpackPush);
+
+/**
+ * The last value of a series of which some is packed; `inRow`: the one that its row has, which is
+ * older. As `joinPush` moves it.
+ */
+export function lastOfPacked(packed: PackedSeries, inRow: Series['last']): Series['last'] {
+  let found = inRow;
+  for (const { batch, last } of pushesOf(packed)) {
+    const row = last ?? (found === undefined ? lastRowAmong(batch) : undefined);
+    if (row === undefined) continue;
+    found = isLarge(batch.texts?.[row]) ? 'large' : datapointAt(batch, row);
+  }
+  return found;
+}
+
+/** When the oldest packed datapoint of a series is of. */
+export const oldestPacked = (packed: PackedSeries): Instant =>
+  Math.min(...pushesOf(packed).flatMap(({ batch }) => [...batch.times]));
 
 /**
  * Gives `add` what a push of the log brings beyond the chunks and the pushes before it, none of

@@ -5,8 +5,9 @@ import { push, sensor } from '../../../../test/contract/storage/datapoint-builde
 import type { Datapoint } from '../../../domain/datapoints/datapoint.ts';
 import { runAtOnce } from '../../chunks/engine-work.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import { emptyMemtableEntry } from './memtable-columns.ts';
 import { createPendingBatch, type Staging } from './pending-batch.ts';
-import { emptyMemtableEntry, nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
+import { nextSequenceNumber, type Series, type SeriesTable } from './series.ts';
 
 const long: readonly Datapoint[] = Array.from({ length: 10_000 }, (_, value) => ({
   value,

@@ -72,7 +72,8 @@ export function createPendingBatch(
         yield;
         staged = 0;
       }
-      staged += push.batch.count;
+      // A series may have to come to memory.
+      staged += push.batch.count + 1;
       outcomes.push(stageAtOnce(push, staging) ?? (yield* stageInSteps(push, staging)));
     }
     return outcomes;

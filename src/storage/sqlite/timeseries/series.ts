@@ -11,26 +11,15 @@ import type { Gap } from '../../chunks/chunk-lookup.ts';
 import { type Columns, sortByTime } from '../../chunks/columns.ts';
 import type { DamagedRows } from '../../faults.ts';
 import type { DatapointLimits } from './datapoint-limits.ts';
-import { joinRows, type MemtableColumns, noRows, valueAt, viewRows } from './memtable-columns.ts';
+import {
+  emptyMemtableEntry,
+  joinRows,
+  type MemtableColumns,
+  type MemtableEntry,
+  valueAt,
+  viewRows,
+} from './memtable-columns.ts';
 import type { SequenceIndex } from './sequence-index.ts';
-
-/** Datapoints in order of arrival that are durable in the log and not in chunks yet. */
-export interface MemtableEntry {
-  /** The datapoints, then those of the batch being made durable, which are not to be read yet. */
-  columns: MemtableColumns;
-  /** How many of the rows are durable. */
-  count: number;
-  /** The weight of the durable rows towards quotas. */
-  weight: number;
-  /** Bytes that they take in memory. */
-  bytes: number;
-  /** The log row of the first of them, or an earlier one. */
-  firstRow: number;
-  /** How much the log had taken when the first of them came. */
-  startedAt: number;
-  /** Whether their order times ascend. */
-  isSorted: boolean;
-}
 
 /** The state in memory of one life of a sensor; its datapoints are counted by arrival. */
 export interface Series {
@@ -78,6 +67,9 @@ const findByDevice = `${columns} where device_id = ?`;
 const findByDevices = `
   ${selectWith('null')} where device_id in (select value from json_each(?))`;
 
+const findNumbers = `
+  select series from sensors where device_id = ?1 and sensor_id = coalesce(?2, sensor_id)`;
+
 type SeriesRow = readonly [
   series: number,
   deviceId: DeviceId,
@@ -91,6 +83,8 @@ type SeriesRow = readonly [
 
 /** What the log holds of series that are not in memory. */
 export interface LoggedSeries {
+  /** The last value of a series that its row does not know yet; `inRow`: the one that it knows. */
+  newerLast(number: number, inRow: Series['last']): Series['last'];
   /** Adds what is packed of a series, which stays packed. */
   fill(series: Series): void;
   /** A series that was filled stays in memory: it is packed no more. */
@@ -115,7 +109,8 @@ export function createSeriesTable(
   const byNumber = reader.prepare(findByNumber);
   const byDevice = reader.prepare(findByDevice);
   const byDevices = reader.prepare(findByDevices);
-  const statements = [bySensor, byNumber, byDevice, byDevices];
+  const numbersOf = reader.prepare(findNumbers);
+  const statements = [bySensor, byNumber, byDevice, byDevices, numbersOf];
   for (const statement of statements) statement.setReturnArrays(true);
   const devices = new Map<DeviceId, Resident>();
   let count = 0;
@@ -181,17 +176,20 @@ export function createSeriesTable(
       const row = byNumber.get(number) as unknown as SeriesRow | undefined;
       return row === undefined ? undefined : keep(row);
     },
-    /** The same as `resolve`, but what is not in memory does not come there. */
-    look({ deviceId, sensorId }: SensorRef): Series | undefined {
-      const known = devices.get(deviceId)?.series.get(sensorId);
-      if (known !== undefined) return known;
-      const row = rowOf(deviceId, sensorId);
-      return row && seriesFrom(row);
-    },
-    /** The series of devices as their rows and the log say, for their last values alone. */
-    *passing(deviceIds: readonly DeviceId[]): Iterable<Series> {
+    /** Last values of the series of devices that are not in memory, and do not come there. */
+    *lasts(
+      deviceIds: readonly DeviceId[],
+    ): Iterable<readonly [DeviceId, SensorId, Series['last']]> {
       const rows = byDevices.all(JSON.stringify(deviceIds)) as unknown as SeriesRow[];
-      for (const row of rows) yield seriesFrom(row);
+      for (const row of rows) {
+        const [number, deviceId, sensorId] = row;
+        yield [deviceId, sensorId, logged.newerLast(number, lastInRow(row, damaged))];
+      }
+    },
+    /** The numbers of the series of a device, or of one of its sensors, as the table says. */
+    numbers(deviceId: DeviceId, sensorId: SensorId | undefined): readonly number[] {
+      const rows = numbersOf.all(deviceId, sensorId ?? null) as unknown as [number][];
+      return rows.map(([number]) => number);
     },
     /** All series that are in memory. */
     *all(): Iterable<Series> {
@@ -236,19 +234,6 @@ export function createSeriesTable(
 }
 
 export type SeriesTable = ReturnType<typeof createSeriesTable>;
-
-/** A memtableEntry without datapoints. */
-export function emptyMemtableEntry(): MemtableEntry {
-  return {
-    columns: noRows(),
-    count: 0,
-    weight: 0,
-    bytes: 0,
-    firstRow: 0,
-    startedAt: 0,
-    isSorted: true,
-  };
-}
 
 /** How many datapoints the series has, counting those on their way to disk. */
 export function nextSequenceNumber({ flushed, frozen, memtableEntry }: Series): number {
@@ -368,13 +353,14 @@ export function settleLast(series: Series, flushed: number): void {
 function isLastLarge(series: Series): boolean {
   if (series.lastAt === undefined) return series.last === 'large';
   const { columns, row } = unflushedAt(series, series.lastAt);
-  const value = valueAt(columns, row);
-  return (
-    typeof value === 'string' &&
-    value.length * 3 > smallBytesMax &&
-    Buffer.byteLength(value) > smallBytesMax
-  );
+  return isLarge(valueAt(columns, row));
 }
+
+/** Whether a last value, a number or JSON text, is not kept beside its row. */
+export const isLarge = (value: string | number | undefined): boolean =>
+  typeof value === 'string' &&
+  value.length * 3 > smallBytesMax &&
+  Buffer.byteLength(value) > smallBytesMax;
 
 /** The last value where it is not in its row yet, as a batch; else no datapoint. */
 export function lastToKeep(series: Series): ColumnBatch {
