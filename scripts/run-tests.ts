@@ -21,6 +21,7 @@ interface Suite {
 }
 
 const casesOfVersion2 = 'test/v1/cases-of-*.test.ts';
+const matrices = 'test/{mqtt,v2}/*-matrix.test.ts';
 /** The engine by its contract, its parts, and the tools that work on its database. */
 const onPostgres = [
   'src/storage/postgres/**/*.test.ts',
@@ -35,7 +36,7 @@ const suites = {
   /** Minutes, without a browser, a server or kills: for every change. */
   tests: {
     // `npm run check` looks for promises: with the types of the whole program, as a compiler does.
-    except: [casesOfVersion2, ...onPostgres, 'test/promises.test.ts'],
+    except: [casesOfVersion2, matrices, ...onPostgres, 'test/promises.test.ts'],
     patterns: [
       'src/**/*.test.ts',
       'tools/**/*.test.ts',
@@ -46,6 +47,8 @@ const suites = {
       'dashboard/**/*.test.ts',
     ],
   },
+  /** Every right on every thing: the same questions thousands of times. */
+  matrices: { patterns: [matrices] },
   /** The black-box tests of version 2 once more, in the words of version 1. */
   'version-1': { patterns: [casesOfVersion2] },
   /** The other engine, and everything that is tested at the doors, on it. */
@@ -60,7 +63,7 @@ const suites = {
    */
   'postgres-doors': {
     engine: 'postgres',
-    except: [casesOfVersion2, 'test/**/*-matrix.test.ts'],
+    except: [casesOfVersion2, matrices],
     patterns: [...onPostgres, ...doors, 'test/walks/{crash,mqtt-crash,notification-crash}.test.ts'],
   },
   /** The dashboard in Chromium. */

@@ -38,7 +38,7 @@ test('what starts programs or keeps files has a process of its own', () => {
   const together = groupTests(all, directory.path).filter(({ files }) => files.length > 1);
   const shared = together.flatMap(({ files }) => files.map((file) => file.slice(root.length + 1)));
   assert.ok(shared.includes('src/lib/json.test.ts'));
-  assert.ok(!shared.some((path) => path.startsWith('src/storage/sqlite/')));
+  assert.ok(!shared.includes('src/storage/sqlite/space-keeper.test.ts'));
   assert.ok(!shared.some((path) => path.startsWith('test/walks/')));
 });
 

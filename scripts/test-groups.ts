@@ -10,11 +10,13 @@ export interface TestGroup {
   readonly files: readonly string[];
 }
 
-/** Tests that start no program and keep no file: what they load is loaded once for several. */
+/** Tests that start no program and measure no disk: what they load is loaded once for several. */
 const sharing: readonly string[] = [
   'dashboard/**',
   'src/{app,channels,cli,config,domain,feed,http,lib,mqtt,telemetry,wire}/**',
   'src/storage/{chunks,sql}/**',
+  'src/storage/sqlite/{device-lists,history-model,migrate,retentions,start}.test.ts',
+  'src/storage/sqlite/timeseries/**',
   'tools/!(admin)/**',
   'tools/*',
   'tools/admin/{*,export/*}',
@@ -30,9 +32,7 @@ const inMemory: readonly string[] = [
 
 /** Files that compute for ten seconds: they begin first, so that none of them ends alone. */
 export const longest: readonly string[] = [
-  'test/v2/rights-matrix.test.ts',
   'src/storage/sqlite/sqlite.test.ts',
-  'test/mqtt/leak-matrix.test.ts',
   'src/storage/sqlite/rules.test.ts',
   'src/storage/sqlite/timeseries/datapoints.test.ts',
   'test/request-heads.test.ts',
@@ -52,7 +52,7 @@ export const waiting: readonly string[] = [
 /** How a file begins that changes or measures its process. */
 const ownProcess = '// In a process of its own: ';
 
-const filesPerGroup = 14;
+const filesPerGroup = 20;
 
 /** Few files are quick anyway, and are looked at one by one. */
 const filesMin = 30;

@@ -18,8 +18,29 @@ const retention = 'src/storage/chunks/retention-step.ts';
 const corrections = 'src/domain/datapoints/corrections/correction-book.ts';
 const differs = /deepEqual|deepStrictEqual|deep-equal|strictly equal|!==|Property failed/;
 
+const memtable = {
+  file: 'src/storage/sqlite/timeseries/memtable.test.ts',
+  path: 'src/storage/sqlite/timeseries/memtable.ts',
+};
+
 /** Wrong answers about histories: the models that compare them with plain lists have to notice. */
 export const plantsOfHistories: readonly Plant[] = [
+  {
+    name: 'what is frozen is told to the flusher though the next fails',
+    ...{ file: memtable.file, test: 'without memory to freeze', says: /allocation failed/ },
+    patches: [patch(memtable.path, 'if (frozen.length === 0) throw error;', 'throw error;')],
+  },
+  {
+    name: 'what is packed of a series keeps its place when it is made',
+    ...{ file: memtable.file, test: 'what is packed keeps its log rows', says: differs },
+    patches: [
+      patch(
+        memtable.path,
+        'if (series.memtableEntry.count > 0) all.set(series.number, series);',
+        'all.delete(series.number); all.set(series.number, series);',
+      ),
+    ],
+  },
   {
     name: 'a summary does not stand where a datapoint came late',
     ...{ ...summaries, says: differs },
