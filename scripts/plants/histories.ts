@@ -36,8 +36,8 @@ export const plantsOfHistories: readonly Plant[] = [
     patches: [
       patch(
         memtable.path,
-        'if (series.memtableEntry.count > 0) all.set(series.number, series);',
-        'all.delete(series.number); all.set(series.number, series);',
+        'if (series.memtableEntry.count > 0) all',
+        'if (series.memtableEntry.count > 0 && all.delete(series.number)) all',
       ),
     ],
   },
