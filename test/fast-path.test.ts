@@ -153,17 +153,21 @@ test('who reads no answers to pushes is cut off', async ({ signal }) => {
   await isOver;
 });
 
-/** More and more pushes, few enough in each breath, as long as they are taken. */
+/**
+ * More and more pushes, few enough in each breath, as long as they are taken. Most are of a sensor
+ * that is not there: long answers, for which nothing is written to a disk, fill the buffers soon.
+ */
 async function pushUntilClosed(socket: Socket): Promise<void> {
+  const refused = post(path.replace('/S/', `/${'n'.repeat(200)}/`), '1');
   let isWritten = true;
   while (!socket.destroyed) {
     if (isWritten) {
       isWritten = false;
-      socket.write(push.repeat(16), () => {
+      socket.write(push + refused.repeat(15), () => {
         isWritten = true;
       });
     }
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

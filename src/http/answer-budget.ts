@@ -31,8 +31,6 @@ export interface AnswerBudget {
    * connection is gone. Throws rate_limited.
    */
   hold(answer: ServerResponse, bytes: number): void;
-  /** Counts the unsent rest of a written small answer; cuts off a client without budget for it. */
-  written(answer: ServerResponse): void;
   /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
   stream(answer: ServerResponse, chunks: Chunks): Readable;
   /** Reserves waiting bytes until the answered function is called; undefined: none are left. */
@@ -114,6 +112,17 @@ export function createAnswerBudget(
     return held;
   }
 
+  /** Counts what the client has not taken of an answer; cuts it off where there is no budget. */
+  function written(answer: ServerResponse): void {
+    const left = answer.writableLength;
+    if (left === 0) return;
+    try {
+      holdInAll(answer, left);
+    } catch {
+      answer.req.socket.destroy();
+    }
+  }
+
   const sweep = setInterval(
     () => {
       const now = performance.now();
@@ -143,6 +152,10 @@ export function createAnswerBudget(
     }
   });
   guardBodies(fastify.server);
+  // Its last bytes are with the socket then, also those of refusals and of answers without a body.
+  fastify.server.prependListener('request', (_request, answer: ServerResponse) =>
+    answer.on('prefinish', () => written(answer)),
+  );
 
   function askedBy(request: AskedRequest, actor: Actor): void {
     request[asker] = actor;
@@ -165,15 +178,6 @@ export function createAnswerBudget(
       return payerFor(request);
     },
     hold,
-    written(answer) {
-      const left = answer.writableLength;
-      if (left === 0) return;
-      try {
-        holdInAll(answer, left);
-      } catch {
-        answer.req.socket.destroy();
-      }
-    },
     stream(answer, chunks) {
       hold(answer, limits.answerWindowBytes);
       const paid = stepsPaidBy(payerFor(answer.req), chunks);

@@ -14,7 +14,6 @@ keepPayers();
 /** A budget of so many bytes for each answer. */
 const roomFor = (bytesMax: number): AnswerBudget => ({
   askedBy: () => undefined,
-  written: () => undefined,
   reserve: () => () => undefined,
   identify: async () => payerAt('127.0.0.1'),
   payerOf: () => payerAt('127.0.0.1'),

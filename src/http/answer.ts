@@ -354,7 +354,6 @@ function sendText(
         about.push('content-encoding', encoding ?? '', 'content-length', String(bytes.length));
         reply.raw.writeHead(200, about);
         reply.raw.end(bytes);
-        room.written(reply.raw);
       },
       () => writeText(reply, about, body, room, status),
     );
@@ -379,5 +378,4 @@ function writeText(
   }
   // As many bytes as characters: plain ASCII, which need not be encoded.
   reply.raw.end(body, bytes === body.length ? 'latin1' : 'utf8');
-  room.written(reply.raw);
 }
