@@ -56,9 +56,10 @@ try {
   const secret = readFileSync(join(directory, 'secret'), 'utf8').trim();
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
   const packed = brotliCompressSync(readFileSync(join(directory, 'kipimo.db')), quality);
-  writeFileSync(target('sqlite.br'), packed);
+  // A file that was released with is never made again.
+  writeFileSync(target('sqlite.br'), packed, { flag: 'wx' });
   const told = { madeAt, secret, ...kept, answers };
-  writeFileSync(target('json'), `${JSON.stringify(told, undefined, 1)}\n`);
+  writeFileSync(target('json'), `${JSON.stringify(told, undefined, 1)}\n`, { flag: 'wx' });
   process.stdout.write(`${target('sqlite.br')}: ${packed.length} bytes, ${chunks} chunks\n`);
 } finally {
   rmSync(directory, { recursive: true, force: true });
