@@ -28,6 +28,8 @@ const onPostgres = [
   'tools/admin/{move,postgres}/**/*.test.ts',
 ] as const;
 
+const onSqlite = ['src/storage/sqlite/**/*.test.ts', 'tools/admin/sqlite/**/*.test.ts'] as const;
+
 /** What meets a running service from outside, and starts it in the process of the test. */
 const doors = ['test/{channels,clients,compatible,mqtt,v1,v2}/**/*.test.ts'] as const;
 
@@ -36,7 +38,7 @@ const suites = {
   /** Minutes, without a browser, a server or kills: for every change. */
   tests: {
     // `npm run check` looks for promises: with the types of the whole program, as a compiler does.
-    except: [casesOfVersion2, matrices, ...onPostgres, 'test/promises.test.ts'],
+    except: [casesOfVersion2, matrices, ...onSqlite, ...onPostgres, 'test/promises.test.ts'],
     patterns: [
       'src/**/*.test.ts',
       'tools/**/*.test.ts',
@@ -51,6 +53,8 @@ const suites = {
   matrices: { patterns: [matrices] },
   /** The black-box tests of version 2 once more, in the words of version 1. */
   'version-1': { patterns: [casesOfVersion2] },
+  /** The embedded engine by its contract; all that is tested at the doors is on it anyway. */
+  sqlite: { patterns: onSqlite },
   /** The other engine, and everything that is tested at the doors, on it. */
   postgres: {
     engine: 'postgres',
