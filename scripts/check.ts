@@ -12,6 +12,7 @@ const sourceTextTests = [
   'test/docs.test.ts',
   'test/code-text.test.ts',
   'test/promises.test.ts',
+  'test/clients/generated-clients.test.ts',
 ];
 
 const failures: string[] = [];

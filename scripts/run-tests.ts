@@ -30,6 +30,9 @@ const onPostgres = [
 
 const onSqlite = ['src/storage/sqlite/**/*.test.ts', 'tools/admin/sqlite/**/*.test.ts'] as const;
 
+/** Tests that compile: `npm run check` has them. */
+const withCompiler = ['test/promises.test.ts', 'test/clients/generated-clients.test.ts'] as const;
+
 /** What meets a running service from outside, and starts it in the process of the test. */
 const doors = ['test/{channels,clients,compatible,mqtt,v1,v2}/**/*.test.ts'] as const;
 
@@ -37,8 +40,9 @@ const doors = ['test/{channels,clients,compatible,mqtt,v1,v2}/**/*.test.ts'] as 
 const suites = {
   /** Minutes, without a browser, a server or kills: for every change. */
   tests: {
-    // `npm run check` looks for promises: with the types of the whole program, as a compiler does.
-    except: [casesOfVersion2, matrices, ...onSqlite, ...onPostgres, 'test/promises.test.ts'],
+    // One more than elsewhere: none of them measures time, and several wait.
+    sideBySide: Math.min(5, availableParallelism() + 2),
+    except: [casesOfVersion2, matrices, ...onSqlite, ...onPostgres, ...withCompiler],
     patterns: [
       'src/**/*.test.ts',
       'tools/**/*.test.ts',
