@@ -22,8 +22,8 @@ export const plantsOfSockets: readonly Plant[] = [
     patches: [
       patch(
         'src/http/answer-budget.ts',
-        "answer.on('prefinish', () => written(answer)),",
-        'undefined,',
+        'if (answer.writableLength > 0) setImmediate',
+        'if (answer.writableLength < 0) setImmediate',
       ),
     ],
   },

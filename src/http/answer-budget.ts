@@ -115,7 +115,7 @@ export function createAnswerBudget(
   /** Counts what the client has not taken of an answer; cuts it off where there is no budget. */
   function written(answer: ServerResponse): void {
     const left = answer.writableLength;
-    if (left === 0) return;
+    if (left === 0 || answer.closed) return;
     try {
       holdInAll(answer, left);
     } catch {
@@ -153,9 +153,14 @@ export function createAnswerBudget(
   });
   guardBodies(fastify.server);
   // Its last bytes are with the socket then, also those of refusals and of answers without a body.
-  fastify.server.prependListener('request', (_request, answer: ServerResponse) =>
-    answer.on('prefinish', () => written(answer)),
-  );
+  // TLS takes them a moment later.
+  const watch = (answer: ServerResponse) =>
+    answer.on('prefinish', () => {
+      if (answer.writableLength > 0) setImmediate(() => written(answer));
+    });
+  fastify.server.prependListener('request', (_request, answer) => void watch(answer));
+  // Node answers an expectation that it does not know by itself, and tells of no request.
+  fastify.server.on('checkExpectation', (_request, answer) => watch(answer).writeHead(417).end());
 
   function askedBy(request: AskedRequest, actor: Actor): void {
     request[asker] = actor;

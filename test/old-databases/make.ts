@@ -1,7 +1,7 @@
 // Makes a small database of another version, to be read by all that follow:
 // npm exec -- node test/old-databases/make.ts <checkout of that version> <version>
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,6 +15,12 @@ const [checkout, version] = process.argv.slice(2);
 if (checkout === undefined || version === undefined) {
   throw new Error('usage: node test/old-databases/make.ts <checkout> <version>');
 }
+const target = (name: string) => join(import.meta.dirname, `${version}.${name}`);
+// A file that was released with is never made again: whoever makes it before the tag removes it.
+for (const name of ['json', 'sqlite.br']) {
+  if (existsSync(target(name))) throw new Error(`${target(name)} exists: it is a witness`);
+}
+
 /** Waits until the service has flushed: it begins when nothing arrived for some seconds. */
 async function chunksIn(file: string): Promise<number> {
   for (let tries = 0; tries < 120; tries += 1) {
@@ -28,7 +34,6 @@ async function chunksIn(file: string): Promise<number> {
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'kipimo-old-'));
-const target = (name: string) => join(import.meta.dirname, `${version}.${name}`);
 try {
   await using service = await startProcess({
     directory,
@@ -56,10 +61,9 @@ try {
   const secret = readFileSync(join(directory, 'secret'), 'utf8').trim();
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
   const packed = brotliCompressSync(readFileSync(join(directory, 'kipimo.db')), quality);
-  // A file that was released with is never made again.
-  writeFileSync(target('sqlite.br'), packed, { flag: 'wx' });
+  writeFileSync(target('sqlite.br'), packed);
   const told = { madeAt, secret, ...kept, answers };
-  writeFileSync(target('json'), `${JSON.stringify(told, undefined, 1)}\n`, { flag: 'wx' });
+  writeFileSync(target('json'), `${JSON.stringify(told, undefined, 1)}\n`);
   process.stdout.write(`${target('sqlite.br')}: ${packed.length} bytes, ${chunks} chunks\n`);
 } finally {
   rmSync(directory, { recursive: true, force: true });

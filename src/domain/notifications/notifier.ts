@@ -32,7 +32,7 @@ import {
   type ValueReads,
 } from './sensor-values.ts';
 import type { Silent } from './silences.ts';
-import { evaluateAgainAt, isSilenceTold } from './step.ts';
+import { evaluateAgainAt, isSilenceOver } from './step.ts';
 
 export interface NotifierParts extends EvaluationParts, Omit<FireParts, 'onGone'> {
   readonly book: RuleBook;
@@ -324,7 +324,7 @@ function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire
       if (device === undefined || sensorOf(device, sensorId) === undefined) return true;
       const { id } = rule.notification;
       const stored = (await looks.line(deviceId, [id])).states.get(id);
-      return isSilenceTold(stored?.state ?? {}, sensorId, seenAt);
+      return isSilenceOver(rule, stored?.state ?? {}, sensorId, seenAt);
     },
     async sweep() {
       try {

@@ -17,7 +17,6 @@ import { limits } from '../limits.ts';
 import type { Reporter } from '../reporter.ts';
 import type { UserStore } from '../users/user.ts';
 import type { Evaluations } from './evaluations.ts';
-import { isSilenceOnly } from './expression.ts';
 import type { Action, Notification } from './notification.ts';
 import type { NotificationStore } from './notification-store.ts';
 import { createAccountOf, stillBound, withoutAccount } from './recipients.ts';
@@ -26,7 +25,7 @@ import { createSensorIndex } from './sensor-index.ts';
 import { lastDatapoints } from './sensor-values.ts';
 import type { Silences } from './silences.ts';
 import type { StateBook } from './state-book.ts';
-import { isSilenceTold } from './step.ts';
+import { isSilenceOver } from './step.ts';
 
 /** All rules of this process, ready for evaluation. */
 export function createRuleBook(options: {
@@ -73,8 +72,6 @@ export function createRuleBook(options: {
     heard: (device: Device, sensorId: SensorId) => Instant | undefined,
   ): void {
     const state = states.peek(rule.notification.id, device.id).device;
-    // A "for" begins with the silence, also with one that it fired for.
-    const isOfUse = rule.expression.forMs > 0 && !isSilenceOnly(rule.expression);
     for (const sensorId of sensorIds) {
       if (sensorOf(device, sensorId) === undefined) continue;
       const seenAt = heard(device, sensorId) ?? rule.notification.createdAt;
@@ -82,7 +79,7 @@ export function createRuleBook(options: {
         .silences()
         .watch(
           { rule, deviceId: device.id, sensorId, seenAt },
-          { isTold: !isOfUse && isSilenceTold(state, sensorId, seenAt) },
+          { isTold: isSilenceOver(rule, state, sensorId, seenAt) },
         );
     }
   }

@@ -58,7 +58,11 @@ export function step(rule: Rule, state: RuleState, reading: Reading): Step {
   const { now, datapoint, silentSince } = reading;
   // A silence is found by the clock; a value only clears it.
   const isByClock = isSilenceOnly(expression) && state.device.isRaised !== true;
-  if (datapoint !== undefined && isByClock) return { state, outcome: 'skipped' };
+  const isTold =
+    silentSince !== undefined && isSilenceTold(state.device, reading.sensorId, silentSince);
+  const isOver = notification.status !== 'active' || now > rule.expiresAt;
+  const isSkipped = (datapoint !== undefined && isByClock) || (isTold && isOver);
+  if (isSkipped) return { state, outcome: 'skipped' };
   if (notification.status !== 'active') return { state, outcome: 'inactive' };
   if (now > rule.expiresAt) return { state, outcome: 'expired' };
   const pushed = datapoint === undefined ? undefined : reading.value(reading.sensorId);
@@ -71,8 +75,6 @@ export function step(rule: Rule, state: RuleState, reading: Reading): Step {
   const next =
     judged === state.device ? state : { ...state, device: withTurns(judged, rule, reading) };
   // It fired for this silence: of its evaluation no more than the beginning of a "for" is of use.
-  const isTold =
-    silentSince !== undefined && isSilenceTold(state.device, reading.sensorId, silentSince);
   if (isTold) return { state: next, outcome: 'skipped' };
   if (outcome !== 'sent') return { state: next, outcome };
   const told = withTold(judged, rule, reading);
@@ -152,6 +154,16 @@ function withTold(device: DeviceState, { expression, notification }: Rule, readi
   const told = silences.map(({ sensorId }) => [sensorId, reading.seenAt(sensorId) ?? createdAt]);
   return { ...device, silencesTold: { ...device.silencesTold, ...Object.fromEntries(told) } };
 }
+
+/** Whether it fired for a silence that began then, with which no `for` of other tests begins. */
+export const isSilenceOver = (
+  { expression }: Rule,
+  device: DeviceState,
+  sensorId: SensorId,
+  silentSince: Instant,
+): boolean =>
+  (expression.forMs === 0 || isSilenceOnly(expression)) &&
+  isSilenceTold(device, sensorId, silentSince);
 
 /** Whether it fired already for a silence that began then. */
 export function isSilenceTold(
