@@ -22,6 +22,11 @@ interface Suite {
 
 const casesOfVersion2 = 'test/v1/cases-of-*.test.ts';
 const matrices = 'test/{mqtt,v2}/*-matrix.test.ts';
+/** Tests that ask something of every route, topic or field there is. */
+const allRoutes = [
+  matrices,
+  'test/v2/{bad-input,bad-parameters,fuzz,inherited-names}.test.ts',
+] as const;
 /** The engine by its contract, its parts, and the tools that work on its database. */
 const onPostgres = [
   'src/storage/postgres/**/*.test.ts',
@@ -42,7 +47,7 @@ const suites = {
   tests: {
     // One more than elsewhere: none of them measures time, and several wait.
     sideBySide: Math.min(5, availableParallelism() + 2),
-    except: [casesOfVersion2, matrices, ...onSqlite, ...onPostgres, ...withCompiler],
+    except: [casesOfVersion2, ...allRoutes, ...onSqlite, ...onPostgres, ...withCompiler],
     patterns: [
       'src/**/*.test.ts',
       'tools/**/*.test.ts',
@@ -53,8 +58,8 @@ const suites = {
       'dashboard/**/*.test.ts',
     ],
   },
-  /** Every right on every thing: the same questions thousands of times. */
-  matrices: { patterns: [matrices] },
+  /** Every right on every thing, and every field of every message: the same thousands of times. */
+  matrices: { patterns: allRoutes },
   /** The black-box tests of version 2 once more, in the words of version 1. */
   'version-1': { patterns: [casesOfVersion2] },
   /** The embedded engine by its contract; all that is tested at the doors is on it anyway. */

@@ -36,9 +36,7 @@ export const longest: readonly string[] = [
   'src/storage/sqlite/rules.test.ts',
   'src/storage/sqlite/timeseries/datapoints.test.ts',
   'test/v2/compressed-bodies.test.ts',
-  'test/v2/fuzz.test.ts',
   'test/v2/reads-taken-away.test.ts',
-  'test/v2/bad-input.test.ts',
   'test/request-heads.test.ts',
   'test/connections.test.ts',
 ];
