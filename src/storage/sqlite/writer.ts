@@ -90,10 +90,14 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
     reports.push(report);
     slices.begin('service', takeNext);
   });
-  worker.on('error', (error) => stop(error));
+  let failure: unknown;
+  // An error overtakes the last answers: they have arrived when the end is told.
+  worker.on('error', (error) => {
+    failure = error;
+  });
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      stop(undefined);
+      stop(failure);
       // Behind those who were answered last.
       setImmediate(resolve);
     });
