@@ -17,7 +17,7 @@ export function GivenToGroup(props: {
   const { value, error } = useResource(`my grants ${username.value}`, (signal) =>
     api.getJson<MyGrants>({ path: '/users/me/grants', signal }),
   );
-  if (value === undefined) return error === undefined ? <Skeleton height={160} /> : children;
+  if (value === undefined) return error === undefined ? <Skeleton height={160} /> : <>{children}</>;
   return (
     <GrantList title={t('groups.shared')} empty={t('groups.sharedNone')} below={children}>
       {value.given
