@@ -152,8 +152,8 @@ export function createAnswerBudget(
     }
   });
   guardBodies(fastify.server);
-  // Its last bytes are with the socket then, also those of refusals and of answers without a body.
-  // TLS takes them a moment later.
+  // The last bytes of an answer are with the socket then, also those of refusals and of answers
+  // without a body. TLS takes them a moment later.
   const watch = (answer: ServerResponse) =>
     answer.on('prefinish', () => {
       if (answer.writableLength > 0) setImmediate(() => written(answer));

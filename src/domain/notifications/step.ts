@@ -74,7 +74,7 @@ export function step(rule: Rule, state: RuleState, reading: Reading): Step {
     verdict !== 'holds' ? verdict : isThrottled(rule, state, now) ? 'throttled' : 'sent';
   const next =
     judged === state.device ? state : { ...state, device: withTurns(judged, rule, reading) };
-  // It fired for this silence: of its evaluation no more than the beginning of a "for" is of use.
+  // The rule fired for this silence: its evaluation may begin a "for", and does nothing else.
   if (isTold) return { state: next, outcome: 'skipped' };
   if (outcome !== 'sent') return { state: next, outcome };
   const told = withTold(judged, rule, reading);

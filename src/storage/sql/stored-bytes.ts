@@ -33,7 +33,7 @@ export interface StoredDatapoints {
   readonly ofOwners: string;
   /** Datapoints that no table holds yet, by their weights. */
   readonly outside?: {
-    unflushedWeight(id: DeviceId, sensorId?: SensorId): number;
+    unflushedWeight(id: DeviceId, sensorId?: SensorId): Promise<number>;
     unflushedByOwner(): ReadonlyMap<Username, number>;
   };
 }
@@ -77,7 +77,7 @@ export function createStoredBytes(
         sensorId === undefined
           ? await reader.first<{ bytes: number }>(ofDevice, id)
           : await reader.first<{ bytes: number }>(ofSensor, id, sensorId);
-      const weight = outside?.unflushedWeight(id, sensorId) ?? 0;
+      const weight = (await outside?.unflushedWeight(id, sensorId)) ?? 0;
       return (row?.bytes ?? 0) + bytesPerWeight * weight;
     },
     async storedByOwner() {

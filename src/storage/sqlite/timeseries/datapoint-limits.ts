@@ -20,7 +20,7 @@ export const datapointLimits = {
   memtableEntryBytes: 192,
   /** A sensor that reached this, 8 192 numbers, fills eight blocks: half a chunk. */
   memtableEntryBytesMax: 256 * kibibyte,
-  /** What a start brings of a sensor, 10 numbers, is kept as bytes until somebody asks for it. */
+  /** Datapoints of a sensor, 10 numbers, that a start keeps as bytes until somebody asks for it. */
   packedBytesMax: 512,
   /** Datapoints of all sensors in memory: 780 000 of a few sensors, one each of 110 000. */
   memtableBytesMax: 24 * mebibyte,

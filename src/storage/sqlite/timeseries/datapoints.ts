@@ -61,7 +61,7 @@ export interface SqliteDatapoints extends DatapointStore {
   /** Drops what is in memory of a removed sensor, or of all sensors of a removed device. */
   forget(deviceId: DeviceId, sensorId?: SensorId): void;
   /** The weight of datapoints not in chunks yet, of a device or one of its sensors. */
-  unflushedWeight(deviceId: DeviceId, sensorId?: SensorId): number;
+  unflushedWeight(deviceId: DeviceId, sensorId?: SensorId): Promise<number>;
   /** The same of all that owners have. */
   unflushedByOwner(): ReadonlyMap<Username, number>;
   /** When the oldest datapoint of a sensor is of that is not in chunks; Infinity: there is none. */
@@ -181,13 +181,14 @@ export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDa
       if (unreadable.length > 0) await writer.call('setAsideLogRows', unreadable);
       flusher.poke();
     },
-    unflushedWeight(deviceId, sensorId) {
-      let weight = weightOutside(table.residents(deviceId), sensorId);
-      for (const number of table.numbers(deviceId, sensorId)) {
-        weight += memtable.packed(number)?.weight ?? 0;
-      }
-      return weight;
-    },
+    unflushedWeight: (deviceId, sensorId) =>
+      readSafely(() => {
+        let weight = weightOutside(table.residents(deviceId), sensorId);
+        for (const number of table.numbers(deviceId, sensorId)) {
+          weight += memtable.packed(number)?.weight ?? 0;
+        }
+        return weight;
+      }),
     unflushedByOwner: createWeighing(reader, memtable),
     ...createOldTaking({ table, memtable, flusher, hours, writer, limits, log }),
     forget(deviceId, sensorId) {

@@ -98,8 +98,7 @@ function packedMemtable(count: number, options: { readonly isRemoved: (n: number
   });
   function take(number: number): Series {
     const series = seriesOf(number);
-    memtable.fill(series);
-    memtable.adopt(series);
+    memtable.unpack(series);
     return series;
   }
   for (let number = 1; number <= count; number += 1) {

@@ -24,7 +24,7 @@ export interface Memtable extends LoggedSeries {
   keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
   /** Keeps what a replayed row brings as bytes; false: it is too much of its series for that. */
   pack(push: LoggedPush, row: number): boolean;
-  /** What is packed of a series; undefined: nothing, or its series is in memory. */
+  /** The packed part of the log of a series; undefined: none, or its series is in memory. */
   packed(number: number): PackedSeries | undefined;
   /** When the last packed datapoint was received, of those up to `atMost`; undefined: none. */
   newestPacked(atMost: Instant): Instant | undefined;
@@ -142,8 +142,7 @@ export function createMemtable(
     packed: live.packed,
     newestPacked: live.newestPacked,
     newerLast: live.newerLast,
-    fill: live.fill,
-    adopt: live.adopt,
+    unpack: live.unpack,
     passOver(batch, row) {
       logged += bytesOfRows(batch);
       lastRow = row;
@@ -174,7 +173,7 @@ export function createMemtable(
           room -= freeze(series, room);
           frozen.push(series);
         } catch (error) {
-          // What is frozen goes to its place; the next step fails.
+          // The frozen ones go to their places; the next step fails.
           if (frozen.length === 0) throw error;
           break;
         }
@@ -229,7 +228,7 @@ const removedMax = 64;
 /** Series with datapoints neither in chunks nor frozen, in the order of their first log rows. */
 function createLiveSeries(limits: DatapointLimits) {
   let all = new Map<number, Series | PackedSeries>();
-  /** Those that have frozen datapoints, too or alone. */
+  /** The series with frozen datapoints, with others or alone. */
   const frozen = new Set<Series>();
   let bytes = 0;
   let receivedPacked = Number.NEGATIVE_INFINITY;
@@ -265,10 +264,12 @@ function createLiveSeries(limits: DatapointLimits) {
       const known = packed(series);
       const one = known ?? { firstRow: row, startedAt: logged, weight: 0, bytes: 0, pushes: '' };
       const added = bytesOfRows(batch) + (known === undefined ? limits.memtableEntryBytes : 0);
-      if (one.bytes + added > limits.packedBytesMax) return undefined;
+      const now = one.bytes + added;
+      // A full entry has to go to chunks: its series is made.
+      if (now > limits.packedBytesMax || now >= limits.memtableEntryBytesMax) return undefined;
       addPush(one, push);
       one.weight += weightOfBatch(batch);
-      one.bytes += added;
+      one.bytes = now;
       all.set(series, one);
       bytes += added;
       for (const received of batch.received) receivedPacked = Math.max(receivedPacked, received);
@@ -278,13 +279,11 @@ function createLiveSeries(limits: DatapointLimits) {
       const one = packed(number);
       return one === undefined ? inRow : lastOfPacked(one, inRow);
     },
-    fill(series: Series): void {
-      const one = packed(series.number);
-      if (one !== undefined) fillEntry(series, one, limits.memtableEntryBytes);
-    },
-    adopt(series: Series): void {
+    unpack(series: Series): void {
       const one = packed(series.number);
       if (one === undefined) return;
+      // Memory for the series comes first: without it, the series stays packed.
+      fillEntry(series, one, limits.memtableEntryBytes);
       bytes += series.memtableEntry.bytes - one.bytes;
       if (series.memtableEntry.count > 0) all.set(series.number, series);
       else all.delete(series.number);

@@ -85,10 +85,8 @@ type SeriesRow = readonly [
 export interface LoggedSeries {
   /** The last value of a series that its row does not know yet; `inRow`: the one that it knows. */
   newerLast(number: number, inRow: Series['last']): Series['last'];
-  /** Adds what is packed of a series, which stays packed. */
-  fill(series: Series): void;
-  /** A series that was filled stays in memory: it is packed no more. */
-  adopt(series: Series): void;
+  /** Adds what is packed of a series, which is packed no more. */
+  unpack(series: Series): void;
 }
 
 interface Resident {
@@ -116,9 +114,6 @@ export function createSeriesTable(
   let count = 0;
   let sweepAt = limits.seriesMax;
 
-  const rowOf = (...ids: [DeviceId, SensorId]): SeriesRow | undefined =>
-    bySensor.get(...ids) as unknown as SeriesRow | undefined;
-
   function residentOf(deviceId: DeviceId): Resident {
     const known = devices.get(deviceId);
     if (known !== undefined) return known;
@@ -127,20 +122,14 @@ export function createSeriesTable(
     return resident;
   }
 
-  function seriesFrom(row: SeriesRow): Series {
-    const series = seriesOf(row, damaged);
-    logged.fill(series);
-    return series;
-  }
-
   function keep(row: SeriesRow): Series {
     const [number, deviceId, sensorId] = row;
     const known = devices.get(deviceId)?.series.get(sensorId);
     if (known?.number === number) return known;
-    const series = seriesFrom(row);
+    const series = seriesOf(row, damaged);
+    logged.unpack(series);
     residentOf(deviceId).series.set(sensorId, series);
     if (known === undefined) count += 1;
-    logged.adopt(series);
     return series;
   }
 
@@ -166,7 +155,7 @@ export function createSeriesTable(
         resident.wasUsed = true;
         return known;
       }
-      const row = rowOf(deviceId, sensorId);
+      const row = bySensor.get(deviceId, sensorId) as unknown as SeriesRow | undefined;
       if (row === undefined) return undefined;
       if (count >= sweepAt) makeRoom();
       return keep(row);

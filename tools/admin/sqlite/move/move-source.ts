@@ -15,8 +15,8 @@ import { UnusableStorageError } from '../../../../src/storage/unusable-storage-e
 import { type MoveSource, untilFlushed } from '../../move/move.ts';
 import { readingPages } from './move-tables.ts';
 
-/** Limits under which all datapoints outside chunks are flushed, and none of the log is packed. */
-const flushAll = { ...datapointLimits, memtableEntryBytesMax: 1, packedBytesMax: 0 };
+/** Limits under which all datapoints outside chunks are flushed. */
+const flushAll = { ...datapointLimits, memtableEntryBytesMax: 1 };
 
 /**
  * Opens a data directory to be moved, with all datapoints in chunks, and locks it: no service
