@@ -47,7 +47,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
   /** Devices of which something is being removed, as often: a reader looks whether it is there. */
   const leaving = new Map<DeviceId, number>();
   const peek = (id: DeviceId): Device | undefined =>
-    leaving.has(id) ? undefined : devices.peek(id);
+    leaving.size > 0 && leaving.has(id) ? undefined : devices.peek(id);
 
   /** Remembers nothing of the device from before the removal to its end. */
   async function removing<Outcome>(id: DeviceId, remove: () => Promise<Outcome>): Promise<Outcome> {

@@ -16,8 +16,8 @@ import {
 
 /** Answers hot requests with all the bytes of an answer. */
 export interface HotTarget {
-  /** undefined: only a read, whose answer does not fit; nothing has happened yet. */
-  answer(call: ReceivedRequest): Promise<string | undefined>;
+  /** `done` hears undefined only of a read, whose answer does not fit; nothing has happened yet. */
+  answer(call: ReceivedRequest, done: (text: string | undefined) => void): Promise<void>;
 }
 
 /** State and services common to the connections of the fast path. */
@@ -122,7 +122,7 @@ export class FastConnection {
     }
     this.#intake.source = call.raw;
     if (!request.line.hasBody) this.#isHeld = true;
-    void request.line.target.answer(call).then((text) => {
+    void request.line.target.answer(call, (text) => {
       if (text !== undefined) return this.#answers.answer(begun, text);
       // A read whose answer does not fit the fast path: node handles it again.
       this.#answers.drop();

@@ -108,26 +108,26 @@ function hotTarget(
   const refusal = { ...options, refuse: refuseAsUsual };
   const routeOptions = { url: label };
   return {
-    async answer(call) {
+    async answer(call, done) {
       const startedAt = performance.now();
+      let text: string | undefined;
       try {
         const answer = await respond(call);
         const read = isShortened ? readOptionsOf(call.headers, method, compressor) : undefined;
         const written = writer.answer(answer, read);
-        if (written === undefined) {
-          if (method === 'GET') return undefined;
-          throw new Error(`${label} answers what the fast path cannot`);
-        }
-        const durationMs = performance.now() - startedAt;
-        reporter.requestAnswered({ method, route: label, status: written.status, durationMs });
-        return written.bytes;
+        if (written !== undefined) {
+          const durationMs = performance.now() - startedAt;
+          reporter.requestAnswered({ method, route: label, status: written.status, durationMs });
+        } else if (method !== 'GET') throw new Error(`${label} answers what the fast path cannot`);
+        text = written?.bytes;
       } catch (error) {
         const durationMs = performance.now() - startedAt;
         const { params, url, headers, body, raw } = call;
         const asked = { params, url, headers, body, raw };
         const refused = { ...{ method, is404: false, routeOptions }, ...asked };
-        return writer.refusal(refusalOf(error, refused, durationMs, refusal)).bytes;
+        text = writer.refusal(refusalOf(error, refused, durationMs, refusal)).bytes;
       }
+      done(text);
     },
   };
 }

@@ -133,15 +133,16 @@ function pushRoute(path: string, services: Services): Route {
         'refused; the refusals of the device say which, and why.',
     },
     isHot: true,
-    handle: async (call) => {
+    handle: (call) => {
       const { actor, params, body } = call;
       // The usual push of devices; a closure here would cost each of them its memory.
       if (body.kind !== 'plain') return pushMany(services, call, body);
-      await ingest(actor, sensorOf(params), [body.datapoint]);
-      return done;
+      return ingest(actor, sensorOf(params), [body.datapoint]).then(answerDone);
     },
   });
 }
+
+const answerDone = () => done;
 
 /** Stores an array, CSV or a large body; answers how many of its elements were refused. */
 async function pushMany(

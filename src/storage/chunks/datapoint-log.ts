@@ -28,7 +28,7 @@ export interface LoggedPush {
   readonly sequenceNumber: number;
   readonly batch: ColumnBatch;
   /** Which of them becomes the sensor's last value; absent: none. */
-  readonly last?: number;
+  readonly last?: number | undefined;
 }
 
 const version = 1;
@@ -54,11 +54,12 @@ export function* encodeInSteps(
   const sink = beginPushes(pushes);
   let receivedAt = Number.NaN;
   for (const push of pushes) {
-    const { batch } = push;
+    const { count } = push.batch;
     putHead(sink, push);
-    for (let row = 0; row < batch.count; row += 1) {
-      if (row > 0 && row % datapointsPerStep === 0) yield;
-      receivedAt = putRow(sink, batch, row, receivedAt);
+    for (let first = 0; first < count; first += datapointsPerStep) {
+      if (first > 0) yield;
+      const end = Math.min(first + datapointsPerStep, count);
+      receivedAt = putRows(sink, push.batch, first, end, receivedAt);
     }
   }
   return endPushes(sink);
@@ -68,13 +69,9 @@ const packing = createSink(1_024);
 
 /** A push alone as text, with a character for each byte: the least memory that it can take. */
 export function packPush(push: LoggedPush): string {
-  const { batch } = push;
-  let receivedAt = Number.NaN;
   packing.length = 0;
   putHead(packing, push);
-  for (let row = 0; row < batch.count; row += 1) {
-    receivedAt = putRow(packing, batch, row, receivedAt);
-  }
+  putRows(packing, push.batch, 0, push.batch.count, Number.NaN);
   return writtenBytes(packing).toString('latin1');
 }
 
@@ -102,9 +99,8 @@ function putHead(sink: ByteSink, push: LoggedPush): void {
 }
 
 function endPushes(sink: ByteSink): Uint8Array<ArrayBuffer> {
-  // Not a copy beside it, which would wait for the next collection.
-  const bytes = new Uint8Array(sink.bytes.buffer.transfer(sink.length));
-  new DataView(bytes.buffer).setUint32(1, crc32(bytes.subarray(5)), true);
+  const bytes = new Uint8Array(sink.bytes.buffer, 0, sink.length);
+  sink.view.setUint32(1, crc32(bytes.subarray(5)), true);
   return bytes;
 }
 
@@ -133,7 +129,20 @@ function takePush(source: ByteSource, countMax: number, receivedBefore: number):
   const sequenceNumber = takeVarint(source);
   const last = takeVarint(source) - 1;
   const batch = takeRows(source, takeCount(source, countMax), receivedBefore);
-  return { series, sequenceNumber, batch, ...(last < 0 ? {} : { last }) };
+  return { series, sequenceNumber, batch, last: last < 0 ? undefined : last };
+}
+
+/** Answers when the last of the rows was received. */
+function putRows(
+  sink: ByteSink,
+  batch: ColumnBatch,
+  first: number,
+  end: number,
+  receivedBefore: number,
+): number {
+  let receivedAt = receivedBefore;
+  for (let row = first; row < end; row += 1) receivedAt = putRow(sink, batch, row, receivedAt);
+  return receivedAt;
 }
 
 /** Answers when the datapoint was received. */

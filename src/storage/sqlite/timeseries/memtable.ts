@@ -230,7 +230,6 @@ function createLiveSeries(limits: DatapointLimits) {
   let all = new Map<number, Series | PackedSeries>();
   /** The series with frozen datapoints, with others or alone. */
   const frozen = new Set<Series>();
-  let bytes = 0;
   let receivedPacked = Number.NEGATIVE_INFINITY;
 
   function packed(number: number): PackedSeries | undefined {
@@ -238,17 +237,12 @@ function createLiveSeries(limits: DatapointLimits) {
     return one !== undefined && isPacked(one) ? one : undefined;
   }
 
-  return {
+  const live = {
     get size() {
       return all.size;
     },
     /** Bytes that all of them take. */
-    get bytes() {
-      return bytes;
-    },
-    set bytes(now: number) {
-      bytes = now;
-    },
+    bytes: 0,
     frozen,
     packed,
     /** Adds a series at the end, or in the place of what was packed of it. */
@@ -271,7 +265,7 @@ function createLiveSeries(limits: DatapointLimits) {
       one.weight += weightOfBatch(batch);
       one.bytes = now;
       all.set(series, one);
-      bytes += added;
+      live.bytes += added;
       for (const received of batch.received) receivedPacked = Math.max(receivedPacked, received);
       return added;
     },
@@ -284,7 +278,7 @@ function createLiveSeries(limits: DatapointLimits) {
       if (one === undefined) return;
       // Memory for the series comes first: without it, the series stays packed.
       fillEntry(series, one, limits.memtableEntryBytes);
-      bytes += series.memtableEntry.bytes - one.bytes;
+      live.bytes += series.memtableEntry.bytes - one.bytes;
       if (series.memtableEntry.count > 0) all.set(series.number, series);
       else all.delete(series.number);
     },
@@ -303,7 +297,7 @@ function createLiveSeries(limits: DatapointLimits) {
         const series = isPacked(one) ? make(number) : one;
         if (series !== undefined || removed === removedMax) return series;
         all.delete(number);
-        bytes -= unflushed(one).bytes;
+        live.bytes -= unflushed(one).bytes;
         removed += 1;
       }
       return undefined;
@@ -332,6 +326,7 @@ function createLiveSeries(limits: DatapointLimits) {
       return newest;
     },
   };
+  return live;
 }
 
 const isPacked = (one: Series | PackedSeries): one is PackedSeries => 'pushes' in one;

@@ -88,9 +88,8 @@ function outcomeOf(
 ): AppendOutcome {
   if (fresh.count === 0) return { kind: 'stored', fresh };
   const { series, sequenceNumber } = place;
-  const logged = { series: series.number, sequenceNumber, batch: fresh };
+  const push = { series: series.number, sequenceNumber, batch: fresh, last };
   const weight = weightOfBatch(fresh);
-  const push = last === undefined ? logged : { ...logged, last };
   staging.pushes.push({ series, weight, push });
   const receivedAs = place.push.publishContext?.receivedAs;
   if (receivedAs !== undefined) {
