@@ -1,12 +1,7 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { Scope } from '../src/domain/access/scopes.ts';
 import type { NotificationId } from '../src/domain/ids.ts';
 import type { Notification } from '../src/domain/notifications/notification.ts';
-import { silentReporter } from '../src/domain/reporter.ts';
-import { silentLog } from '../src/lib/log.ts';
 import { hashPassword } from '../src/lib/password-hash.ts';
-import { openStorage } from '../src/storage/open-storage.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import {
   aDevice,
@@ -22,7 +17,6 @@ import {
   sensorId,
   username,
 } from '../test/contract/storage/builders.ts';
-import { meteredPageBytes } from './statement-meter.ts';
 
 export const growthPassword = 'a password for growth';
 
@@ -60,7 +54,7 @@ function ruleOf(n: number, owner: string, device: string): Notification {
 }
 
 /** What an installation of so many devices has: all but what `askers` are given grows. */
-async function fill(storage: Storage, size: number): Promise<void> {
+export async function fillInstallation(storage: Storage, size: number): Promise<void> {
   const others = Math.ceil(size / 10);
   const hash = await hashPassword(growthPassword, { memoryKibibytes: 8, passes: 1 });
   const names = [...askers, ...numbers(others).map((n) => `u${n}`)];
@@ -119,21 +113,4 @@ async function fill(storage: Storage, size: number): Promise<void> {
   await inBatches(numbers(others), (n) =>
     storage.socials.insert([aSocial(`s${n}`, { sender: `u${n}`, recipient: 'half' })]),
   );
-}
-
-/** Makes the installation in a data directory, with the pages that the meter counts. */
-export async function makeInstallation(directory: string, size: number): Promise<void> {
-  const database = new DatabaseSync(join(directory, 'kipimo.db'));
-  database.exec(`
-    pragma page_size = ${meteredPageBytes}; pragma auto_vacuum = incremental; vacuum;
-    pragma journal_mode = wal`);
-  database.close();
-  const storage = await openStorage({
-    ...{ kind: 'sqlite', directory, log: silentLog, reporter: silentReporter },
-  });
-  try {
-    await fill(storage, size);
-  } finally {
-    await storage.close();
-  }
 }

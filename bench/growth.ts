@@ -1,21 +1,20 @@
 // How the work of each request grows with what others have: the same requests to an installation of
 // 300 devices and to one of 10,000, in which those who ask have the same.
 //
-// Work is what statements on SQLite do: the pages of 512 bytes that they read, none of which is
-// kept in memory, the rows that they answer or change, and the statements themselves. It is
-// counted, not timed, so a busy machine answers the same. It leaves out what JavaScript does in
-// memory, and, so far, PostgreSQL.
+// Work is what statements do: the pages that they read (of 512 bytes on SQLite, where none is kept
+// in memory, of 8 KiB on PostgreSQL), the rows that they answer or change, and the statements
+// themselves. It is counted, not timed, so a busy machine answers the same. It leaves out what
+// JavaScript does in memory.
 //
-// node bench/growth.ts [a part of a name] [--sizes 300,10000] [--why]
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// node bench/growth.ts [a part of a name] [--sizes 300,10000] [--why] [--postgres]
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { quickFolder } from '../test/quick-folder.ts';
 import { startProcess } from '../test/service-process.ts';
-import { askers, growthPassword, makeInstallation } from './growth-installation.ts';
+import { type GrowthEngine, openPostgresGrowth, sqliteGrowth } from './growth-engines.ts';
+import { askers, growthPassword } from './growth-installation.ts';
 import { type GrowthRoute, growthRoutes, nameOf } from './growth-routes.ts';
 import type { StatementWork } from './statement-meter.ts';
 
@@ -33,31 +32,18 @@ const runs = 3;
 
 /** Counts the work of each route on an installation of so many devices. */
 async function measure(
+  engine: GrowthEngine,
   directory: string,
   size: number,
   routes: readonly GrowthRoute[],
 ): Promise<readonly Measured[]> {
-  mkdirSync(directory, { recursive: true });
-  await makeInstallation(directory, size);
-  const meterFile = join(directory, 'work.json');
+  const { environment, nodeFlags, work: workOf } = await engine.make(directory, size);
   await using service = await startProcess({
     directory,
-    environment: { STATEMENT_METER_FILE: meterFile, KIPIMO_ADMIN_PASSWORD: adminPassword },
-    nodeFlags: ['--import', pathToFileURL(resolve(import.meta.dirname, 'statement-meter.ts')).href],
+    environment: { ...environment, KIPIMO_ADMIN_PASSWORD: adminPassword },
+    nodeFlags,
   });
-
-  async function workSoFar(): Promise<StatementWork> {
-    rmSync(meterFile, { force: true });
-    process.kill(service.pid, 'SIGUSR2');
-    for (;;) {
-      await wait(2);
-      try {
-        return JSON.parse(readFileSync(meterFile, 'utf8')) as StatementWork;
-      } catch {
-        // It is not written yet.
-      }
-    }
-  }
+  const workSoFar = (): Promise<StatementWork> => workOf(service.pid);
 
   const sumOf = ({ statements, rows, pages }: StatementWork): number => statements + rows + pages;
 
@@ -121,24 +107,23 @@ export interface Grown {
 export const isTooMuch = ({ route, ratio }: Grown): boolean =>
   ratio > ratioMax && route.growsBecause === undefined;
 
-/** A few pages more are a deeper tree, and no growth. */
-const leastWork = 30;
-
 export const ratioMax = 2;
 
 /** Counts the work of all routes whose name has this part, on two installations. */
 export async function grow(
   [small, large]: readonly [number, number],
   part = '',
+  engine: GrowthEngine = sqliteGrowth,
 ): Promise<readonly Grown[]> {
   const routes = growthRoutes().filter((route) => nameOf(route).includes(part));
   const directory = mkdtempSync(join(quickFolder() ?? tmpdir(), 'kipimo-growth-'));
   try {
-    const ofSmall = await measure(join(directory, 'small'), small, routes);
-    const ofLarge = await measure(join(directory, 'large'), large, routes);
+    const ofSmall = await measure(engine, join(directory, 'small'), small, routes);
+    const ofLarge = await measure(engine, join(directory, 'large'), large, routes);
     return routes.flatMap((route, at): readonly Grown[] => {
       const [one, other] = [ofSmall[at], ofLarge[at]];
       if (one === undefined || other === undefined) return [];
+      const { leastWork } = engine;
       const ratio = Math.max(other.work, leastWork) / Math.max(one.work, leastWork);
       const { status, worst } = other;
       const ms = [one.ms, other.ms] as const;
@@ -146,16 +131,22 @@ export async function grow(
     });
   } finally {
     rmSync(directory, { recursive: true, force: true });
+    await engine.close();
   }
 }
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { sizes: { type: 'string', default: '300,10000' }, why: { type: 'boolean' } },
+    options: {
+      sizes: { type: 'string', default: '300,10000' },
+      why: { type: 'boolean' },
+      postgres: { type: 'boolean' },
+    },
     allowPositionals: true,
   });
   const [small = 300, large = 10_000] = values.sizes.split(',').map(Number);
-  const all = await grow([small, large], positionals[0]);
+  const engine = values.postgres === true ? await openPostgresGrowth() : sqliteGrowth;
+  const all = await grow([small, large], positionals[0], engine);
   console.log(`ratio  at ${small}  at ${large}   ms (one request each)`);
   for (const { route, status, small: one, large: other, ratio, ms, worst } of all) {
     const numbers = [ratio.toFixed(1).padStart(5), `${one}`.padStart(8), `${other}`.padStart(8)];

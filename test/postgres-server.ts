@@ -52,8 +52,17 @@ const quick = ['fsync=off', 'full_page_writes=off', 'shared_buffers=64MB'];
 /** As a server that loses nothing when the power fails, with the memory of a small machine. */
 const durable = ['fsync=on', 'full_page_writes=on', 'shared_buffers=256MB'];
 
-/** Makes a cluster and starts it; one of tests is quick, one that is measured is durable. */
-export async function startPostgres({ isDurable = false } = {}): Promise<OwnPostgres> {
+/**
+ * Makes a cluster and starts it; one of tests is quick, one that is measured is durable. `more`:
+ * further settings of the server.
+ */
+export async function startPostgres({
+  isDurable = false,
+  more = [],
+}: {
+  readonly isDurable?: boolean;
+  readonly more?: readonly string[];
+} = {}): Promise<OwnPostgres> {
   const programs = findPostgres();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-postgres-'));
@@ -71,6 +80,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<OwnPost
     ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${directory}`],
     ...(isDurable ? durable : quick),
     ...['max_connections=300', 'autovacuum_naptime=60s', 'max_wal_size=2GB', 'jit=off'],
+    ...more,
   ];
   const url = `postgres://kipimo@127.0.0.1:${port}/postgres`;
   const words = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];

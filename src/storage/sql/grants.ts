@@ -13,10 +13,14 @@ const ownedColumns = 'grants.kind, grants.resource, username, scopes, owner';
 const selectGivenBy = `
   select ${ownedColumns} from owned_resources cross join grants using (kind, resource)
   where nocase(owner) = nocase($1) order by grants.kind, grants.resource, nocase(username)`;
+// By a subquery: PostgreSQL joins a view of several tables by reading them whole.
+const ownerOf = (grants: 'grants' | 'group_grants') => `(
+    select owner from owned_resources as owned
+    where owned.kind = ${grants}.kind and owned.resource = ${grants}.resource) as owner`;
 const selectReceivedBy = `
-  select ${ownedColumns}
-  from grants indexed by grants_by_username join owned_resources using (kind, resource)
-  where nocase(username) = nocase($1) order by grants.kind, grants.resource`;
+  select kind, resource, username, scopes, ${ownerOf('grants')}
+  from grants indexed by grants_by_username
+  where nocase(username) = nocase($1) order by kind, resource`;
 
 // With what it is ordered by: SQLite searches the kinds of a view one by one then.
 const groupColumns = `
@@ -32,10 +36,11 @@ const selectGroupsGivenBy = `
   where nocase(owned_resources.owner) = nocase($1)
   order by group_grants.kind, group_grants.resource, position`;
 const selectGroupsReceivedBy = `
-  select ${groupColumns} from group_members cross join group_grants using (group_id)
-  join owned_resources using (kind, resource) join user_groups on user_groups.id = group_id
-  where nocase(username) = nocase($1)
-  order by group_grants.kind, group_grants.resource, position`;
+  select kind, resource, group_id as "groupId", scopes, details, position,
+    ${ownerOf('group_grants')}
+  from group_members cross join group_grants using (group_id)
+  join user_groups on user_groups.id = group_id
+  where nocase(username) = nocase($1) order by kind, resource, position`;
 
 // Nothing is granted on what does not exist, nor to a missing account: it would come to life with
 // the next resource or account of that name.
@@ -85,6 +90,8 @@ export function createGrantStore(
   ): Promise<readonly Found[]> {
     const rows = await reader.all<Kept<Found>>(sql, ...values);
     return rows.flatMap(({ details, position, ...row }) => {
+      // Of what is gone.
+      if ('owner' in row && row.owner === null) return [];
       const { kind, resource, username, groupId } = row as Partial<Grant & OwnedGroupGrant>;
       const key = `${kind} ${resource} ${username ?? groupId}`;
       const found = damaged.read('grants', key, () => ({
