@@ -1,4 +1,10 @@
-import { inNextTurn, turnMs as msOfTurn, turnMsMax } from '../event-loop.ts';
+import {
+  inNextTurn,
+  isArriving,
+  latestTurnAt,
+  turnMs as msOfTurn,
+  turnMsMax,
+} from '../event-loop.ts';
 import { PayerQueues } from './payer-queues.ts';
 
 /** The pace of a piece of long work, which leaves the event loop to other work between slices. */
@@ -81,7 +87,9 @@ export function createFairSlices({
   /** Each answers true when it has nothing left to get on with. */
   const waiting = new PayerQueues<() => unknown>();
   let isPumping = false;
-  let enteredAt: number | undefined;
+  let enteredAt = Number.NEGATIVE_INFINITY;
+  /** Whether the work that entered stands for that of further turns, too. */
+  let isEntryKept = false;
 
   async function pump(): Promise<void> {
     const startedAt = performance.now();
@@ -123,11 +131,15 @@ export function createFairSlices({
     const now = performance.now();
     const isBehind = isInOrder ? isPumping : waiting.countOf(payer) > 0;
     if (isBehind || isTurnOver(now)) return false;
-    if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
+    const isAgain = isEntryKept || enteredAt >= latestTurnAt();
+    if (isAgain) return now - enteredAt < turnsPerEntry * turnMs;
     enteredAt = now;
-    later(() => {
-      enteredAt = undefined;
-    });
+    if (later === inThirdTurn || isArriving()) {
+      isEntryKept = true;
+      later(() => {
+        isEntryKept = false;
+      });
+    }
     return true;
   }
 
