@@ -23,7 +23,7 @@ export interface GrowthEngine {
 export interface MeteredInstallation {
   readonly environment: Readonly<Record<string, string>>;
   readonly nodeFlags: readonly string[];
-  /** The work of the service with this process id since its start. */
+  /** Work so far, of the service with this process id or of its whole server: compare two. */
   work(pid: number): Promise<StatementWork>;
 }
 
@@ -88,10 +88,15 @@ export async function openPostgresGrowth(): Promise<GrowthEngine> {
   const server = await startPostgres({
     more: ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.max=50000'],
   });
-  await onServer(server.url, 'create extension pg_stat_statements schema public');
   const counter = new pg.Client({ connectionString: server.url });
   counter.on('error', () => undefined);
-  await counter.connect();
+  try {
+    await counter.connect();
+    await counter.query('create extension pg_stat_statements schema public');
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 
   async function counted(): Promise<readonly CountedStatement[]> {
     const { rows } = await counter.query(countedStatements);

@@ -13,9 +13,6 @@ export function noteArrival(): void {
   hasArrival = true;
 }
 
-/** Whether connections were accepted that long work has not left the event loop to yet. */
-export const isArriving = (): boolean => hasArrival;
-
 /** Runs a piece of long work in a next turn of the event loop, behind those who connect. */
 export function inNextTurn(piece: () => void): void {
   if (waiting.push(piece) === 1) setImmediate(runPieces);

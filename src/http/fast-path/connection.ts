@@ -16,7 +16,10 @@ import {
 
 /** Answers hot requests with all the bytes of an answer. */
 export interface HotTarget {
-  /** `done` hears undefined only of a read, whose answer does not fit; nothing has happened yet. */
+  /**
+   * Calls `done` with the answer, never before it returns; with undefined only of a read, whose
+   * answer does not fit: nothing has happened yet.
+   */
   answer(call: ReceivedRequest, done: (text: string | undefined) => void): Promise<void>;
 }
 

@@ -1,10 +1,4 @@
-import {
-  inNextTurn,
-  isArriving,
-  latestTurnAt,
-  turnMs as msOfTurn,
-  turnMsMax,
-} from '../event-loop.ts';
+import { inNextTurn, turnMs as msOfTurn, turnMsMax } from '../event-loop.ts';
 import { PayerQueues } from './payer-queues.ts';
 
 /** The pace of a piece of long work, which leaves the event loop to other work between slices. */
@@ -87,9 +81,7 @@ export function createFairSlices({
   /** Each answers true when it has nothing left to get on with. */
   const waiting = new PayerQueues<() => unknown>();
   let isPumping = false;
-  let enteredAt = Number.NEGATIVE_INFINITY;
-  /** Whether the work that entered stands for that of further turns, too. */
-  let isEntryKept = false;
+  let enteredAt: number | undefined;
 
   async function pump(): Promise<void> {
     const startedAt = performance.now();
@@ -131,15 +123,11 @@ export function createFairSlices({
     const now = performance.now();
     const isBehind = isInOrder ? isPumping : waiting.countOf(payer) > 0;
     if (isBehind || isTurnOver(now)) return false;
-    const isAgain = isEntryKept || enteredAt >= latestTurnAt();
-    if (isAgain) return now - enteredAt < turnsPerEntry * turnMs;
+    if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
     enteredAt = now;
-    if (later === inThirdTurn || isArriving()) {
-      isEntryKept = true;
-      later(() => {
-        isEntryKept = false;
-      });
-    }
+    later(() => {
+      enteredAt = undefined;
+    });
     return true;
   }
 

@@ -41,7 +41,10 @@ const hasTimestamp = 1;
 const sameReceipt = 2;
 const isText = 4;
 
-/** Encodes a batch as bytes that no other code has: version, checksum of the rest, pushes. */
+/**
+ * Encodes a batch as bytes that no other code has: version, checksum of the rest, pushes. Their
+ * buffer may be longer.
+ */
 export const encodePushes = (pushes: readonly LoggedPush[]): Uint8Array<ArrayBuffer> =>
   runAtOnce(encodeInSteps(pushes));
 
