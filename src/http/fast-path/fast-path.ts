@@ -121,7 +121,7 @@ function hotTarget(
         } else if (method !== 'GET') throw new Error(`${label} answers what the fast path cannot`);
         text = written?.bytes;
       } catch (error) {
-        // What is refused at once is answered no sooner: requests behind it count as waiting.
+        // A refusal that is known at once waits, too: requests behind it count as waiting.
         await undefined;
         const durationMs = performance.now() - startedAt;
         const { params, url, headers, body, raw } = call;

@@ -41,10 +41,7 @@ const hasTimestamp = 1;
 const sameReceipt = 2;
 const isText = 4;
 
-/**
- * Encodes a batch as bytes that no other code has: version, checksum of the rest, pushes. Their
- * buffer may be longer.
- */
+/** Encodes a batch as bytes that no other code has: version, checksum of the rest, pushes. */
 export const encodePushes = (pushes: readonly LoggedPush[]): Uint8Array<ArrayBuffer> =>
   runAtOnce(encodeInSteps(pushes));
 
@@ -102,9 +99,9 @@ function putHead(sink: ByteSink, push: LoggedPush): void {
 }
 
 function endPushes(sink: ByteSink): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(sink.bytes.buffer, 0, sink.length);
-  sink.view.setUint32(1, crc32(bytes.subarray(5)), true);
-  return bytes;
+  sink.view.setUint32(1, crc32(writtenBytes(sink).subarray(5)), true);
+  // Not a copy beside it, which would wait for the next collection.
+  return new Uint8Array(sink.bytes.buffer.transfer(sink.length));
 }
 
 /** The pushes of a batch. Throws DamagedBytesError for anything that encodePushes did not write. */

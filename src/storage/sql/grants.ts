@@ -90,7 +90,7 @@ export function createGrantStore(
   ): Promise<readonly Found[]> {
     const rows = await reader.all<Kept<Found>>(sql, ...values);
     return rows.flatMap(({ details, position, ...row }) => {
-      // Of what is gone.
+      // A grant on a resource that is gone has no owner.
       if ('owner' in row && row.owner === null) return [];
       const { kind, resource, username, groupId } = row as Partial<Grant & OwnedGroupGrant>;
       const key = `${kind} ${resource} ${username ?? groupId}`;
