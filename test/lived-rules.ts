@@ -195,12 +195,11 @@ export async function start(storage: Storage, clock: { now(): Instant }, fired: 
       const batch = toColumnBatch(push.datapoints);
       const [outcome] = await datapoints.append(
         [{ ...push, batch }],
-        async ([one]): Promise<readonly Note[]> => {
+        async ([one], commit): Promise<readonly Note[]> => {
           if (looks === undefined || one?.kind !== 'stored' || one.fresh.count === 0) return [];
-          const mayJudge = one.isLater === true;
-          const look = isEvaluated
-            ? notifier.newEvaluation({ ...push, batch }, mayJudge)
-            : undefined;
+          const stored = { push: { ...push, batch: one.fresh }, outcome: one };
+          const looked = isEvaluated && (await notifier.evaluationsOf?.([stored], commit));
+          const [look] = looked || [];
           const text = eventText.ofLast({ ...push, batch: one.fresh });
           evaluationId = look?.id;
           return [look === undefined ? { text } : { text, look }];

@@ -72,8 +72,8 @@ export function createNotificationServices(
   });
   if (isShared) followSensors(parts.feed, watch);
   return {
-    /** The evaluation that is filed with a push; absent: this process evaluates alone. */
-    ...(isShared && { newEvaluation: notifier.newEvaluation }),
+    /** The evaluations that are filed with pushes; absent: this process evaluates alone. */
+    evaluationsOf: notifier.evaluationsOf,
     notifications: createNotifications({
       ...{ store, users, devices, access, book, evaluations, notifier, clock, budgets },
       ...{ grants: storage.grants, longWork: parts.longWork, changes: parts.feed },

@@ -12,6 +12,7 @@ import { bytesPerWeight, type ColumnBatch, emptyBatch, toDatapoints } from './co
 import type { Datapoint } from './datapoint.ts';
 import type {
   AppendOutcome,
+  Commit,
   DatapointStore,
   NewEvaluation,
   Note,
@@ -28,6 +29,12 @@ export interface QueuedPush extends Push {
 /** Stores waiting pushes in one commit and publishes them: where every ingest path ends. */
 export type Appender = ReturnType<typeof createAppender>;
 
+/** What a push brings, as the commit that stores it finds it. */
+export interface NewPush {
+  readonly push: Push;
+  readonly outcome: Pick<Extract<AppendOutcome, { kind: 'stored' }>, 'isAhead' | 'isLater'>;
+}
+
 interface AppenderOptions {
   readonly store: DatapointStore;
   readonly feed: Feed;
@@ -35,9 +42,12 @@ interface AppenderOptions {
   readonly reporter: Reporter;
   /** Called before listeners. */
   readonly consequences?: Consequences;
-  /** The evaluation that is filed with a push, where several processes serve the same data. */
-  readonly newEvaluation?:
-    | ((push: Push, mayJudge: boolean) => NewEvaluation | undefined)
+  /** The evaluations that are filed with pushes, where several processes serve the same data. */
+  readonly evaluationsOf?:
+    | ((
+        pushes: readonly NewPush[],
+        commit: Commit,
+      ) => Promise<readonly (NewEvaluation | undefined)[]>)
     | undefined;
   /** The store failed, or was full. */
   readonly onUnstored?: () => void;
@@ -225,8 +235,7 @@ async function appendApart(
   tries = { left: limits.commitTriesMax },
 ): Promise<void> {
   const note: NotesOf | undefined =
-    options.feed.notesOf &&
-    ((outcomes, areOthers) => notesOf(options, batch, { outcomes, areOthers }));
+    options.feed.notesOf && ((outcomes, commit) => notesOf(options, batch, { outcomes, commit }));
   try {
     const outcomes = await options.store.append(
       batch.map(({ push }) => push),
@@ -250,31 +259,44 @@ async function appendApart(
   }
 }
 
+/** A push with messages for other processes. */
+interface Noted {
+  readonly push: Push;
+  readonly appended: Appended;
+  /** Absent: it is sent again. */
+  readonly outcome?: NewPush['outcome'];
+  look?: NewEvaluation | undefined;
+}
+
 /** Makes the messages on each push: on what is new, or on all of a push that is sent again. */
 async function notesOf(
-  { feed, newEvaluation }: AppenderOptions,
+  { feed, evaluationsOf }: AppenderOptions,
   batch: readonly Appended[],
-  stored: { readonly outcomes: readonly AppendOutcome[]; readonly areOthers: boolean },
+  stored: { readonly outcomes: readonly AppendOutcome[]; readonly commit: Commit },
 ): Promise<readonly Note[]> {
-  const noted: { readonly push: Push; readonly look?: NewEvaluation | undefined }[] = [];
-  const until = performance.now() + limits.turnMs;
+  const noted: Noted[] = [];
   for (const [at, one] of batch.entries()) {
     const { push } = one;
     const outcome = stored.outcomes[at];
     if (outcome?.kind !== 'stored') continue;
+    one.evaluationId = undefined;
     if (outcome.fresh.count > 0) {
-      const isImport = push.publishContext?.isImport === true;
-      // A push of the same moment that waits for its evaluation takes what is not filed for older.
-      const mayJudge = outcome.isLater === true && performance.now() < until;
-      const look = isImport ? undefined : newEvaluation?.(push, mayJudge);
-      if (look !== undefined) one.evaluationId = look.id;
-      noted.push({ push: { ...push, batch: outcome.fresh }, look });
+      noted.push({ push: { ...push, batch: outcome.fresh }, appended: one, outcome });
     } else if (push.publishContext?.isRepetition === true) {
-      noted.push({ push });
+      noted.push({ push, appended: one });
     }
   }
+  const evaluated = noted.filter(
+    (one): one is Noted & NewPush =>
+      one.outcome !== undefined && one.push.publishContext?.isImport !== true,
+  );
+  const looks = (await evaluationsOf?.(evaluated, stored.commit)) ?? [];
+  for (const [at, one] of evaluated.entries()) {
+    one.look = looks[at];
+    one.appended.evaluationId = looks[at]?.id;
+  }
   const pushes = noted.map(({ push }) => push);
-  const texts = (await feed.notesOf?.(pushes, stored.areOthers)) ?? [];
+  const texts = (await feed.notesOf?.(pushes, stored.commit.areOthers)) ?? [];
   return texts.flatMap((parts, at) => {
     const look = noted[at]?.look;
     const notes: Note[] = parts.map((text) => ({ text }));

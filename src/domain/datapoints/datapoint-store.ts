@@ -54,11 +54,16 @@ export interface Note {
   readonly look?: NewEvaluation;
 }
 
+/** A commit that is being made; the stores of its engine know more of it. */
+export interface Commit {
+  /** Whether there are other processes; else evaluations alone are filed. */
+  readonly areOthers: boolean;
+}
+
 /** Makes the messages on a batch for other processes. */
 export type NotesOf = (
   outcomes: readonly AppendOutcome[],
-  /** Whether there are other processes; else evaluations alone are filed. */
-  areOthers: boolean,
+  commit: Commit,
 ) => Promise<readonly Note[]>;
 
 /** Which datapoints of a sensor: order time from `from` to `to`, both ends included. */

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
-import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
+import type { Commit, NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
 import type { EvaluationProgress, FiledDelivery, Firing, FiringOutcome } from './delivery.ts';
@@ -95,6 +95,18 @@ export interface StoredState {
   readonly lastFiredAt: Instant | undefined;
 }
 
+/** A device, and rules of which something is asked. */
+export interface RulesOfDevice {
+  readonly deviceId: DeviceId;
+  readonly ids: readonly NotificationId[];
+}
+
+/** What a commit finds of a device. */
+export interface Remembered extends Pick<DeviceQueue, 'states'> {
+  /** Whether evaluations wait on the device. */
+  readonly isWaiting: boolean;
+}
+
 /** Taken: the first in the queue is another process's now, and nothing was kept of this end. */
 export type EndOutcome = 'ended' | 'taken';
 
@@ -122,6 +134,11 @@ export interface EvaluationStore {
    * With what these rules remember of it at that moment; rules that went are absent.
    */
   line(deviceId: DeviceId, rules?: readonly NotificationId[]): Promise<DeviceQueue>;
+  /**
+   * Reads in the commit of an append what rules remember of devices, in the order asked. Nobody
+   * files evaluations of the commit's sensors meanwhile. Rules that went are absent.
+   */
+  remembered(commit: Commit, asked: readonly RulesOfDevice[]): Promise<readonly Remembered[]>;
   /** Ends evaluations while this process has the first; keeps what they leave: one commit. */
   finish(end: EvaluationEnd): Promise<EndOutcome>;
   /** Makes an evaluation of that process this one's, if it still is that one's. */

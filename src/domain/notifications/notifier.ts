@@ -1,24 +1,20 @@
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
-import { type ColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
 import type { SensorRef } from '../datapoints/datapoint.ts';
-import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { Consequences, StoredPush } from '../datapoints/feed.ts';
 import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { evaluationLimits } from './evaluation-limits.ts';
+import { createCommitEvaluations } from './commit-evaluations.ts';
 import { createEvaluationQueue } from './evaluation-queue.ts';
 import { createEvaluationRunner, type SharedParts } from './evaluation-runner.ts';
-import type { Evaluations } from './evaluations.ts';
 import { createFire, type Fire, type FireParts } from './fire.ts';
-import { createPushEvaluations, handled, ownerFor } from './push-evaluations.ts';
+import { createPushEvaluations, handled } from './push-evaluations.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import {
   type EvaluationParts,
   evaluateOnce,
-  isCalm,
   lastValueEvaluation,
   planFiring,
   type RuleEvaluation,
@@ -54,11 +50,8 @@ interface DeviceOrder {
 
 /** Evaluates rules when their sensors are pushed to, in push order, and lets them fire. */
 export interface Notifier extends DeviceOrder {
-  /**
-   * The evaluation that a push is filed with, in its commit; undefined: no rule asks for one, or
-   * the push alone says that none fires, if that may be judged.
-   */
-  newEvaluation(push: SensorRef & WithBatch, mayJudge: boolean): NewEvaluation | undefined;
+  /** The evaluations that pushes are filed with in their commit. */
+  readonly evaluationsOf?: CommitEvaluations['evaluationsOf'] | undefined;
   /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
   evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
   /** Evaluates a silence; answers when to evaluate again. Undefined: the sensor has sent. */
@@ -69,7 +62,7 @@ export interface Notifier extends DeviceOrder {
   drain(): Promise<void>;
 }
 
-type WithBatch = Pick<StoredPush, 'batch'>;
+type CommitEvaluations = ReturnType<typeof createCommitEvaluations>;
 
 /** Datapoints that may not have been evaluated, and the last ones before them, in order. */
 export interface Missed {
@@ -91,7 +84,7 @@ interface Evaluated<Answer> {
   readonly stored?: Promise<void> | undefined;
 }
 
-interface NotifierOrder extends DeviceOrder, Pick<Notifier, 'newEvaluation' | 'drain'> {
+interface NotifierOrder extends DeviceOrder, Pick<Notifier, 'evaluationsOf' | 'drain'> {
   /** Resolves when the firing is stored; undefined: another process ended the evaluation. */
   next<Answer>(
     deviceId: DeviceId,
@@ -186,7 +179,6 @@ function createOwnOrder(parts: NotifierParts, fire: Fire): NotifierOrder {
 
   return {
     isRepeated: false,
-    newEvaluation: () => undefined,
     consequences(pushes) {
       const concerned = pushes.filter(isConcerned);
       if (concerned.length === 0) return undefined;
@@ -243,12 +235,6 @@ function createOwnOrder(parts: NotifierParts, fire: Fire): NotifierOrder {
   };
 }
 
-const unseen = { note: () => undefined };
-
-const isShort = ({ count, texts }: ColumnBatch): boolean =>
-  count <= evaluationLimits.calmEvaluationsMax &&
-  (texts ?? []).every((text = '') => text.length <= limits.otherValueCharactersMax);
-
 /** The pushes of each device, in their order. */
 function byDevice(pushes: readonly StoredPush[]): ReadonlyMap<DeviceId, readonly StoredPush[]> {
   const [first] = pushes;
@@ -264,41 +250,23 @@ function byDevice(pushes: readonly StoredPush[]): ReadonlyMap<DeviceId, readonly
  * remember from then on. An evaluation that a process did not end is run by another one.
  */
 function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire): NotifierOrder {
-  const { book, devices, states } = parts;
+  const { devices, states } = parts;
   const { looks } = shared;
   const runner = createEvaluationRunner({ ...parts, ...shared, fire });
   const queue = createEvaluationQueue(looks, runner);
-
-  /** Whether the rules on a short push need no more than it, and none of them fires. */
-  function isOver(
-    { deviceId, sensorId, batch }: SensorRef & WithBatch,
-    evaluations: Pick<Evaluations, 'note'> = unseen,
-  ): boolean {
-    const device = parts.peekDevice(deviceId);
-    const sensor = device && sensorOf(device, sensorId);
-    if (device === undefined || sensor === undefined) return false;
-    if (batch === undefined || !isShort(batch)) return false;
-    const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
-    return isCalm(evaluations, { device, sensor, rules }, toDatapoints(batch));
-  }
+  const commits = createCommitEvaluations({ ...parts, looks, ...queue });
 
   return {
     isRepeated: true,
-    newEvaluation: (push, mayJudge) =>
-      !book.index.concerns(push.deviceId, push.sensorId) || (mayJudge && isOver(push))
-        ? undefined
-        : queue.newEvaluation(push.deviceId),
+    evaluationsOf: commits.evaluationsOf,
     consequences(pushes) {
-      const until = performance.now() + limits.turnMs;
       let waits: Promise<void>[] | undefined;
       for (const [at, push] of pushes.entries()) {
-        const { deviceId, sensorId, evaluationId, publishContext } = push;
+        const { evaluationId, batch } = push;
         if (evaluationId !== undefined) {
           waits ??= [];
           waits[at] = handled(queue.push(push, evaluationId));
-        } else if (publishContext?.isImport !== true && performance.now() < until) {
-          if (book.index.concerns(deviceId, sensorId)) isOver(push, parts.evaluations);
-        }
+        } else if (batch !== undefined) commits.noteOutcomes(batch, parts.evaluations);
       }
       return waits;
     },

@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { aDevice, aSensor, noon } from '../../../test/contract/storage/builders.ts';
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import type { JsonValue } from '../../lib/json.ts';
+import type { NotificationId } from '../ids.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import { createEvaluations } from './evaluations.ts';
-import type { Condition } from './notification.ts';
+import type { Condition, DeviceState } from './notification.ts';
+import type { StoredState } from './notification-store.ts';
 import { createRule, type Rule } from './rule.ts';
 import { isCalm } from './rule-evaluation.ts';
 
@@ -17,12 +19,17 @@ const ruleOf = (expression: string, fields: Partial<Condition> = {}, name = 'n')
   );
 
 /** Whether the rules are over with values of the sensor t, and what they said of them. */
-function judged(rules: readonly Rule[], values: readonly JsonValue[], ageMs = 0) {
+function judged(
+  rules: readonly Rule[],
+  values: readonly JsonValue[],
+  ageMs = 0,
+  remembered?: ReadonlyMap<NotificationId, StoredState>,
+) {
   const evaluations = createEvaluations();
   for (const { notification } of rules) evaluations.open(notification.id);
   const datapoints = values.map((value) => ({ value, receivedAt: noon, timestamp: noon - ageMs }));
   const about = { device, sensor: aSensor('t'), rules };
-  const isOver = isCalm(evaluations, about, datapoints);
+  const isOver = isCalm(evaluations, about, datapoints, remembered);
   const noted = rules.flatMap(({ notification }) =>
     evaluations.of(notification.id).map(({ outcome }) => outcome),
   );
@@ -48,4 +55,37 @@ test('a rule is evaluated in its turn where it may fire or needs more than the v
   assert.equal(judged([ruleOf('t > 30; silent(t, 1h)')], [20]), 'evaluated');
   const many = Array.from({ length: evaluationLimits.calmEvaluationsMax + 1 }, () => 20);
   assert.equal(judged([ruleOf('t > 30')], many), 'evaluated');
+});
+
+test('what a rule remembers says that it is over where nothing of it changes', () => {
+  const judgedWith = (
+    expression: string,
+    value: JsonValue,
+    state?: DeviceState,
+    { lastFiredAt, fields }: { lastFiredAt?: number; fields?: Partial<Condition> } = {},
+  ) => {
+    const rule = ruleOf(expression, fields);
+    const throttled = { ...rule, throttlingMs: 60_000 };
+    const stored = new Map([[rule.notification.id, { state, lastFiredAt }]]);
+    return judged([throttled], [value], 0, stored);
+  };
+  const minuteAgo = { holdsSince: noon - 60_000 };
+  assert.deepEqual(judgedWith('t > 30 for 1m', 20), ['false']);
+  assert.deepEqual(judgedWith('t > 30 for 1m', 40, { holdsSince: noon - 30_000 }), ['waiting']);
+  assert.equal(judgedWith('t > 30 for 1m', 40), 'evaluated', 'it begins to hold');
+  assert.equal(judgedWith('t > 30 for 1m', 40, minuteAgo), 'evaluated', 'it fires');
+  assert.equal(judgedWith('t > 30 for 1m', 20, minuteAgo), 'evaluated', 'it holds no longer');
+  assert.deepEqual(judgedWith('t > 30 clear t < 20', 25, { isRaised: true }), ['raised']);
+  assert.equal(judgedWith('t > 30 clear t < 20', 10, { isRaised: true }), 'evaluated');
+  assert.deepEqual(judgedWith('t > 30', 40, undefined, { lastFiredAt: noon - 59_000 }), [
+    'throttled',
+  ]);
+  assert.equal(judgedWith('t > 30', 40, undefined, { lastFiredAt: noon - 60_000 }), 'evaluated');
+  // A push to the other sensor may change what it remembers, and waits for no push to this one.
+  const ofBoth = { sensors: [aSensor('t').id, aSensor('u').id] };
+  assert.equal(judgedWith('t > 30 for 1m', 20, {}, { fields: ofBoth }), 'evaluated');
+  assert.deepEqual(judgedWith('t > 30', 20, {}, { fields: ofBoth }), ['false']);
+  assert.equal(judgedWith('silent(t, 1h) clear t < 20', 20), 'evaluated');
+  assert.equal(judgedWith('t > 30; u > 1', 20), 'evaluated');
+  assert.equal(judged([ruleOf('t > 30 for 1m')], [20], 0, new Map()), 'evaluated', 'it went');
 });

@@ -2,12 +2,13 @@ import type { Instant } from '../../lib/clock.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device, Sensor } from '../devices/device.ts';
-import type { SensorId } from '../ids.ts';
+import type { NotificationId, SensorId } from '../ids.ts';
 import type { Firing } from './delivery.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
 import type { PlannedFiring } from './fire.ts';
 import { type FiringParts, firingAt, mayFire } from './firing.ts';
+import type { StoredState } from './notification-store.ts';
 import type { Rule } from './rule.ts';
 import { type SeenValues, seenOf, viewOf } from './sensor-values.ts';
 import type { Silences, Silent } from './silences.ts';
@@ -29,7 +30,8 @@ export interface EvaluationParts extends FiringParts {
 }
 
 /** The parts that an evaluation needs. */
-interface OnceParts extends Pick<EvaluationParts, 'silences'> {
+interface OnceParts {
+  readonly silences: () => Pick<Silences, 'lookAgain' | 'listensSince'>;
   readonly states: Pick<StateBook, 'peek' | 'set'>;
   readonly evaluations: Pick<Evaluations, 'note'>;
 }
@@ -147,39 +149,62 @@ export function silenceEvaluation(
   return { rule, device, reading, note };
 }
 
-/** Whether a rule remembers nothing, and asks for nothing but what the sensor is pushed. */
-const isOfPushAlone = (
-  { expression: { sensors, silences, clear, forMs } }: Rule,
-  sensorId: SensorId,
-): boolean =>
-  silences.length + clear.length + forMs === 0 && sensors.every((named) => named === sensorId);
+/** Whether the rule asks for nothing but what the sensor is pushed, and waits for no silence. */
+const isOfSensorAlone = ({ expression }: Rule, sensorId: SensorId): boolean =>
+  expression.silences.length === 0 && expression.sensors.every((named) => named === sensorId);
+
+const isForgetful = ({ expression: { clear, forMs } }: Rule): boolean => clear.length + forMs === 0;
+
+/** Whether `remembered` of these rules says all that an evaluation of the sensor's pushes needs. */
+export const isOfStates = (rules: readonly Rule[], sensorId: SensorId): boolean =>
+  rules.every(
+    (rule) =>
+      isOfSensorAlone(rule, sensorId) &&
+      (isForgetful(rule) || rule.triggers.every((trigger) => trigger === sensorId)),
+  );
 
 /**
- * Whether datapoints of one sensor say alone that none of the rules fires; the outcomes are noted
- * in `evaluations`. Of rules that remember nothing: it may be asked before the datapoints are
- * stored, and at any process.
+ * Whether datapoints of one sensor, none of them older than what it had, let no rule fire and
+ * change nothing that one remembers; outcomes are noted in `evaluations`. Without `remembered`
+ * only of rules that remember nothing: that may be asked in any order, and at any process.
  */
 export function isCalm(
   evaluations: Pick<Evaluations, 'note'>,
   { device, sensor, rules }: Pick<PushEvaluation, 'device' | 'sensor' | 'rules'>,
   datapoints: readonly Datapoint[],
+  remembered?: ReadonlyMap<NotificationId, StoredState>,
 ): boolean {
+  const { id } = sensor;
   if (datapoints.length * rules.length > evaluationLimits.calmEvaluationsMax) return false;
-  if (!rules.every((rule) => isOfPushAlone(rule, sensor.id))) return false;
+  const isJudged =
+    remembered === undefined
+      ? rules.every((rule) => isOfSensorAlone(rule, id) && isForgetful(rule))
+      : isOfStates(rules, id) && rules.every(({ notification }) => remembered.has(notification.id));
+  if (!isJudged) return false;
+  let isChanged = false;
+  const parts = {
+    evaluations,
+    states: {
+      peek: (rule: NotificationId) => ruleStateOf(remembered?.get(rule)),
+      set: () => {
+        isChanged = true;
+      },
+    },
+    silences: () => noSilences,
+  };
   const push = { device, sensor, rules, push: {}, values: undefined, had: [] };
-  return datapoints.every((datapoint) => {
+  return inOrderOfTime(datapoints).every((datapoint) => {
     const at = { place: 0, isHistory: false };
-    return evaluateDatapoint({ evaluations, ...forgetful }, push, datapoint, at).length === 0;
+    return evaluateDatapoint(parts, push, datapoint, at).length === 0 && !isChanged;
   });
 }
 
-/** For rules that remember nothing and wait for no silence. */
-const forgetful = {
-  states: { peek: () => freshState, set: () => undefined },
-  silences: (): never => {
-    throw new Error('no rule waits for a silence');
-  },
-};
+function ruleStateOf({ state, lastFiredAt }: Partial<StoredState> = {}): RuleState {
+  const { device } = state === undefined ? freshState : { device: state };
+  return lastFiredAt === undefined ? { device } : { device, lastFiredAt };
+}
+
+const noSilences = { lookAgain: () => undefined, listensSince: () => 0 };
 
 /** Evaluates a rule, and takes what it remembers from now on. */
 export function evaluateOnce(

@@ -86,21 +86,20 @@ test('receipts of a sensor are in the order of commits', { skip: noPostgres }, a
       { ...sensor, batch: toColumnBatch([{ value, receivedAt }]) },
     ]);
     assert.equal(outcome?.kind, 'stored');
-    // Of the same moment as the one before it is filed, as no receipt says which came first.
     assert.equal(outcome.isLater, (outcome.fresh.received[0] ?? 0) > lastReceived);
     lastReceived = outcome.fresh.received[0] ?? 0;
     return lastReceived;
   };
   assert.equal(await push(one, 1, noon), noon);
-  assert.equal(await push(other, 2, noon - 5), noon, 'its commit came later');
-  assert.equal(await push(one, 3, noon + 1), noon + 1);
+  assert.equal(await push(other, 2, noon - 5), noon + 1, 'its commit came later');
+  assert.equal(await push(one, 3, noon + 1), noon + 2, 'no two have the same receipt');
   const page = { order: 'desc', skip: 0, limit: 3 } as const;
   const read = await readDatapoints(one.datapoints, sensor, page);
   assert.deepEqual(
     read.map(({ value, receivedAt }) => [value, receivedAt - noon]),
     [
-      [3, 1],
-      [2, 0],
+      [3, 2],
+      [2, 1],
       [1, 0],
     ],
   );

@@ -1,4 +1,4 @@
-import type { NewEvaluation } from '../../domain/datapoints/datapoint-store.ts';
+import type { Commit, NewEvaluation } from '../../domain/datapoints/datapoint-store.ts';
 import type { DeviceId, NotificationId } from '../../domain/ids.ts';
 import { evaluationLimits } from '../../domain/notifications/evaluation-limits.ts';
 import type {
@@ -43,6 +43,16 @@ const selectFirst = `
   select id, (select member from looks as line where line.device_id = looks.device_id
     order by place limit 1) as member
   from looks where id = any($1::text[])`;
+/** What rules remember of devices, and whether evaluations wait there. */
+const selectRemembered = `
+  select asked.at, id, last_fired_at, notification_states.state,
+    exists (select from looks where device_id = asked.device) as is_waiting
+  from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, notification)
+  join notifications on id = asked.notification
+  left join notification_states
+    on notification_states.notification = position and device_id = asked.device`;
+/** Pushes to the device that are not committed yet come before an evaluation that is filed now. */
+const lockSensors = 'select from sensors where device_id = $1 order by series for no key update';
 const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
@@ -65,6 +75,11 @@ interface StateRow {
   readonly id: string;
   readonly last_fired_at: number | null;
   readonly state: string | null;
+}
+
+/** The commit of an append. */
+export interface PostgresCommit extends Commit {
+  readonly tx: WriteSession;
 }
 
 /**
@@ -177,11 +192,28 @@ export function createEvaluationStore(options: ClaimContext): EvaluationStore {
     member,
     file: (look) =>
       writer.call(async (tx) => {
+        tx.send(lockSensors, look.deviceId);
         lockDevices(tx, [look]);
         fileEvaluations(tx, [{ look, text: '' }]);
       }),
     line: async (deviceId, ids = []) =>
       (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
+    async remembered(commit, asked) {
+      // Appends of this engine made it.
+      const { tx } = commit as PostgresCommit;
+      const rows = await tx.all<StateRow & { at: number; is_waiting: boolean }>(
+        selectRemembered,
+        ...asColumns(asked),
+      );
+      const byDevice = Map.groupBy(rows, ({ at }) => at);
+      return asked.map(({ deviceId }, at) => {
+        const own = byDevice.get(at) ?? [];
+        return {
+          isWaiting: own.some((row) => row.is_waiting),
+          states: new Map(own.map((row) => [row.id as NotificationId, readState(row, deviceId)])),
+        };
+      });
+    },
     finish: createJoinedCalls<EvaluationEnd, EndOutcome>(
       writer,
       (tx, ends) => endEvaluations(tx, member, ends),

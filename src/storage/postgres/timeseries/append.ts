@@ -225,20 +225,21 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
 const raisedMsMax = 60_000;
 
 /**
- * The batch, received no sooner than what processes committed before it: so the receipts of a
- * sensor are in the order of commits, by which rules are evaluated.
+ * The batch, received after what processes committed before it: so the receipts of a sensor are in
+ * the order of commits, by which rules are evaluated.
  */
 function inOrder(state: SeriesState, batch: ColumnBatch): ColumnBatch {
   const { lastReceived } = state;
   const { received, count } = batch;
-  const behindMs = lastReceived - (received[0] ?? lastReceived);
+  const earliest = lastReceived + 1;
+  const behindMs = earliest - (received[0] ?? earliest);
   const isRaised = behindMs > 0 && behindMs <= raisedMsMax;
   const last = received[count - 1] ?? lastReceived;
-  state.lastReceived = isRaised ? Math.max(lastReceived, last) : last;
+  state.lastReceived = isRaised ? Math.max(earliest, last) : last;
   if (!isRaised) return batch;
   return withReceipts(
     batch,
-    received.map((at) => Math.max(at, lastReceived)),
+    received.map((at) => Math.max(at, earliest)),
   );
 }
 

@@ -14,7 +14,7 @@ import type { Log } from '../../../lib/log.ts';
 import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../faults.ts';
-import { lockDevices } from '../evaluations.ts';
+import { lockDevices, type PostgresCommit } from '../evaluations.ts';
 import { tellOthers } from '../feed-log.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { WriteSession } from '../writer.ts';
@@ -88,8 +88,8 @@ export function createDatapointStore(
       const store = async (tx: WriteSession) => {
         const appended = await appendPushes(tx, batch, { view, loadSeveral, limits, own });
         if (notesOf !== undefined) {
-          const areOthers = tx.others() !== undefined;
-          const notes = await notesOf(appended.outcomes, areOthers);
+          const commit: PostgresCommit = { areOthers: tx.others() !== undefined, tx };
+          const notes = await notesOf(appended.outcomes, commit);
           lockDevices(
             tx,
             notes.flatMap(({ look }) => look ?? []),

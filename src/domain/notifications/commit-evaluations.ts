@@ -1,0 +1,121 @@
+import type { NewPush } from '../datapoints/appender.ts';
+import { type ColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
+import type { Commit, NewEvaluation } from '../datapoints/datapoint-store.ts';
+import { type Device, type Sensor, sensorOf } from '../devices/device.ts';
+import type { DeviceId, NotificationId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
+import type { Evaluation, Evaluations } from './evaluations.ts';
+import type { EvaluationStore, Remembered } from './notification-store.ts';
+import { ownerFor } from './push-evaluations.ts';
+import type { Rule } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
+import { isCalm, isOfStates } from './rule-evaluation.ts';
+
+/** A push that rules concern, and may be judged in its commit. */
+interface Judged {
+  readonly device: Device;
+  readonly sensor: Sensor;
+  readonly rules: readonly Rule[];
+  readonly batch: ColumnBatch;
+}
+
+/** The outcome of a rule's evaluation in a commit, to be noted behind it. */
+type NotedOutcome = readonly [NotificationId, Evaluation];
+
+/** Judges in the commit of pushes which of them call for an evaluation in the device's queue. */
+export function createCommitEvaluations(parts: {
+  readonly book: Pick<RuleBook, 'index'>;
+  readonly peekDevice: (id: DeviceId) => Device | undefined;
+  readonly looks: Pick<EvaluationStore, 'remembered'>;
+  readonly newEvaluation: (deviceId: DeviceId) => NewEvaluation;
+}) {
+  const { book, looks, newEvaluation } = parts;
+  /** By what the pushes brought. */
+  const outcomes = new WeakMap<ColumnBatch, readonly NotedOutcome[]>();
+
+  /** The push with its rules; undefined: it has to be evaluated in its turn. */
+  function judgedOf({ push, outcome }: NewPush): Judged | undefined {
+    const { deviceId, sensorId, batch } = push;
+    // An evaluation that waits would take a push of the same moment for older than its own.
+    if (outcome.isLater !== true || !isShort(batch)) return undefined;
+    const device = parts.peekDevice(deviceId);
+    const sensor = device && sensorOf(device, sensorId);
+    if (device === undefined || sensor === undefined) return undefined;
+    return {
+      device,
+      sensor,
+      batch,
+      rules: book.index.rulesOn(deviceId, sensorId, ownerFor(device)),
+    };
+  }
+
+  /** Whether no rule fires, and none remembers anything else behind it. */
+  function isOver(judged: Judged, remembered?: Remembered): boolean {
+    if (remembered?.isWaiting === true) return false;
+    const noted: NotedOutcome[] = [];
+    const evaluations = { note: (...one: NotedOutcome) => void noted.push(one) };
+    const { batch } = judged;
+    if (!isCalm(evaluations, judged, toDatapoints(batch), remembered?.states)) return false;
+    outcomes.set(batch, noted);
+    return true;
+  }
+
+  return {
+    /**
+     * The evaluations that pushes are filed with; undefined: no rule asks for one, or the push, with
+     * what its rules remember, says that none fires.
+     */
+    async evaluationsOf(
+      pushes: readonly NewPush[],
+      commit: Commit,
+    ): Promise<readonly (NewEvaluation | undefined)[]> {
+      const until = performance.now() + limits.turnMs;
+      const concerned = pushes.map(({ push }) => book.index.concerns(push.deviceId, push.sensorId));
+      if (!concerned.includes(true)) return [];
+      /** Pushes that what rules remember may settle. */
+      const asking = new Map<NewPush, Judged>();
+      const filed = new Set<NewPush>();
+      let asked = 0;
+      for (const [at, one] of pushes.entries()) {
+        if (concerned[at] !== true) continue;
+        const judged = performance.now() < until ? judgedOf(one) : undefined;
+        if (judged !== undefined && isOver(judged)) continue;
+        filed.add(one);
+        const isAsked = judged !== undefined && one.outcome.isAhead === true;
+        if (!isAsked || !isOfStates(judged.rules, judged.sensor.id)) continue;
+        asked += judged.rules.length;
+        if (asked <= evaluationLimits.rememberedPerCommitMax) asking.set(one, judged);
+      }
+      if (asking.size > 0) await settle(commit);
+      return pushes.map((one) => (filed.has(one) ? newEvaluation(one.push.deviceId) : undefined));
+
+      /** What is filed on a device is evaluated before what comes behind it. */
+      async function settle(of: Commit): Promise<void> {
+        const found = await looks.remembered(of, [...asking.values()].map(questionOf));
+        const byPush = new Map([...asking.keys()].map((one, at) => [one, found[at]] as const));
+        const waiting = new Set<DeviceId>();
+        for (const one of filed) {
+          const [judged, remembered] = [asking.get(one), byPush.get(one)];
+          const mayBeOver = judged && remembered && performance.now() < until;
+          if (mayBeOver && !waiting.has(judged.device.id) && isOver(judged, remembered)) {
+            filed.delete(one);
+          } else waiting.add(one.push.deviceId);
+        }
+      }
+    },
+    /** The outcomes of a push that was over in its commit, once. */
+    noteOutcomes(batch: ColumnBatch, { note }: Pick<Evaluations, 'note'>): void {
+      for (const one of outcomes.get(batch) ?? []) note(...one);
+    },
+  };
+}
+
+const questionOf = ({ device, rules }: Judged) => ({
+  deviceId: device.id,
+  ids: rules.map(({ notification }) => notification.id),
+});
+
+const isShort = ({ count, texts }: ColumnBatch): boolean =>
+  count <= evaluationLimits.calmEvaluationsMax &&
+  (texts ?? []).every((text = '') => text.length <= limits.otherValueCharactersMax);
