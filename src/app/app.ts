@@ -92,7 +92,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   };
   try {
     const opening = await openStorage({
-      ...{ kind, directory, serving, log, reporter },
+      ...{ kind, directory, serving, log, reporter, program: readVersion() },
       ...(secrets.databaseUrl !== undefined && { url: secrets.databaseUrl }),
       ...(options.onReplaced !== undefined && { onReplaced: options.onReplaced }),
     });

@@ -13,6 +13,8 @@ export interface StorageOptions {
   readonly reporter: Reporter;
   /** Whether others serve the same database at once; for postgres. */
   readonly serving?: 'alone' | 'shared';
+  /** What serves, for people: a version; for postgres. */
+  readonly program?: string;
   /** Called once when another process has taken this one's place; for postgres. */
   readonly onReplaced?: (reason: string) => void;
 }

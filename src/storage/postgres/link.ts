@@ -19,7 +19,7 @@ import {
   selectReached,
   takeOverFor,
 } from './membership.ts';
-import { migrate, refuseHalf } from './migrate.ts';
+import { migrate, refuseHalf, refuseNewer } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { type Backend, lockService, type Serving } from './service-lock.ts';
@@ -88,7 +88,9 @@ export interface LinkOptions {
   readonly log: Log;
   /** Absent: a command, which is alone. */
   readonly serving?: Serving;
-  /** Called once, with the reason, when another process has taken the place of this one. */
+  /** What serves, for people: a version. */
+  readonly program?: string;
+  /** Called once, with the reason, when others have taken the place of this process. */
   readonly onReplaced?: (reason: string) => void;
 }
 
@@ -136,7 +138,7 @@ function createLink(options: LinkOptions, first: Open): Link {
     if (fencedBy !== undefined) return;
     fencedBy = reason;
     log.error({}, reason);
-    if (reason === replaced) onReplaced?.(reason);
+    if (reason !== lost) onReplaced?.(reason);
   }
 
   async function ready(): Promise<Open> {
@@ -270,12 +272,21 @@ function begin(
   return begun;
 }
 
+/** Throws FencedError where a newer version has made the tables its own meanwhile. */
+async function refuseNewerBeside(client: pg.Client): Promise<void> {
+  try {
+    await refuseNewer(client);
+  } catch (error) {
+    throw error instanceof UnusableStorageError ? new FencedError(error.message, error) : error;
+  }
+}
+
 const lost =
   'the database lost commits that were acknowledged: stop Kipimo, and look what became of it';
 
 /** `before`: what this process had; it is to be a member still. */
 async function connect(
-  { url, serving: asked }: LinkOptions,
+  { url, serving: asked, program }: LinkOptions,
   before: Pick<Open, 'backend' | 'membership'> | undefined,
 ): Promise<Open> {
   const serving = asked ?? 'alone';
@@ -287,7 +298,8 @@ async function connect(
     const backend = await lockService(client, before?.backend, asked ?? 'command');
     await refuseHalf(client);
     if (before === undefined) await migrate(client);
-    const joined = before?.membership ?? (await join(client, serving));
+    else await refuseNewerBeside(client);
+    const joined = before?.membership ?? (await join(client, { serving, program }));
     const taken = await takeOverFor(session, joined);
     if (before !== undefined) await session.all(leavePlacesOut);
     // A commit of before may be made although its answer was lost: what it waited for is here.

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { SqlSession } from '../sql/session.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { inTransaction, sessionOn } from './connection.ts';
+import { refuseNewer } from './migrate.ts';
 import type { Serving } from './service-lock.ts';
 
 /** The membership of this process among those that serve the database. */
@@ -25,8 +26,8 @@ const takeTurn = 'select 1 from writers where writer = 0 for update';
 const lockWriters = 'select 1 from writers order by writer for update';
 /** Log entries written before are in the data that it will load: positions begin behind them. */
 const insertMember = `
-  insert into members (positions, locks_rows)
-  select coalesce(json_object_agg(writer, place), '{}')::text, true
+  insert into members (positions, locks_rows, program, tables)
+  select coalesce(json_object_agg(writer, place), '{}')::text, true, $1, $2
   from (select writer, max(place) as place from feed_log group by writer) as written
   returning member as id`;
 const insertWriter = 'insert into writers (writer, member, seq) values ($1, $2, 0)';
@@ -61,8 +62,18 @@ const freeAllClaims = `
   where claimed_by is not null and status = 'pending'`;
 const leave = `update members set state = 'left' where member = $1 and state = 'serving'`;
 
+/** How a process joins those that serve the database. */
+export interface Joining {
+  readonly serving: Serving;
+  /** What it runs, for people. */
+  readonly program?: string | undefined;
+}
+
 /** Makes this process a member, with a row of its own among those that count commits. */
-export async function join(client: pg.Client, serving: Serving): Promise<Membership> {
+export async function join(
+  client: pg.Client,
+  { serving, program = '' }: Joining,
+): Promise<Membership> {
   const session = sessionOn(client);
   const name = randomBytes(16).toString('hex');
   const connection = `${name} 1`;
@@ -70,7 +81,9 @@ export async function join(client: pg.Client, serving: Serving): Promise<Members
     // First alone: the statement behind it finds the writers of those who joined meanwhile.
     await session.run(takeTurn);
     await session.run(lockWriters);
-    const row = await session.first<{ id: number }>(insertMember);
+    // A newer version may have come since this one looked.
+    const tables = await refuseNewer(client);
+    const row = await session.first<{ id: number }>(insertMember, program, tables);
     const id = row?.id ?? 0;
     await session.run(insertWriter, id, connection);
     if (serving === 'alone') {

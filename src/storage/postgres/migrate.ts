@@ -6,26 +6,84 @@ import { inTransaction } from './connection.ts';
 /** The migrations that come with this program, in order. */
 export const readMigrations = migrationsBeside(import.meta.url);
 
+/**
+ * From which version on programs that know the tables may serve beside those of today: a migration
+ * that takes away or changes what these use raises it.
+ */
+const usableFrom = 14;
+
 /** Of our locks, the one for changing the tables; of those of this schema. */
 const lock = `
   select pg_advisory_xact_lock(hashtext('kipimo migrations'), hashtext(current_schema()))`;
 
 /**
  * Brings the tables to the newest version, all steps in one transaction; several processes that
- * start at once run one after the other. Throws UnusableStorageError for tables of a newer version
- * or of another program.
+ * start at once run one after the other. Throws UnusableStorageError for tables of another program,
+ * of a newer version that does not let this one use them, and where processes serve that could not
+ * go on beside the tables of today.
  */
 export async function migrate(
   client: pg.Client,
   migrations: readonly Migration[] = readMigrations(),
+  from = usableFrom,
 ): Promise<void> {
   await inTransaction(client, async () => {
     await client.query(lock);
     const version = await versionOf(client);
+    if (version === migrations.length || (await isUsable(client, version, migrations.length)))
+      return;
     refuseUnknown(version, migrations.length, version === 0 ? await tableCount(client) : 0);
+    await refuseBesideOlder(client, version, from);
     for (const step of migrations.slice(version)) await take(client, step);
+    if (migrations.length >= versioned) {
+      await client.query(`update schema_version set usable_from = ${from}`);
+    }
   });
 }
+
+/** The migration since which tables and members say who may use them. */
+const versioned = 24;
+
+/** Whether tables of a newer version may be used by programs that know them up to `own`. */
+async function isUsable(client: pg.Client, version: number, own: number): Promise<boolean> {
+  if (version <= own || version < versioned) return false;
+  const { rows } = await client.query('select usable_from from schema_version');
+  return rows[0]?.usable_from !== null && rows[0]?.usable_from <= own;
+}
+
+/**
+ * Throws UnusableStorageError for tables that this program cannot use; answers up to which version
+ * it knows them.
+ */
+export async function refuseNewer(client: pg.Client): Promise<number> {
+  const own = readMigrations().length;
+  const version = await versionOf(client);
+  if (!(await isUsable(client, version, own))) refuseUnknown(version, own, 0);
+  return own;
+}
+
+/** Members that serve, with what they say of themselves; a killed one has no connection. */
+const selectServing = (columns: string): string => `
+  select ${columns} from members where state = 'serving'
+    and (backend is null or backend in (select pid from pg_stat_activity))`;
+
+async function refuseBesideOlder(client: pg.Client, version: number, from: number): Promise<void> {
+  if (version < firstWithMembers) return;
+  // Nobody joins until the migration is over.
+  await client.query('select 1 from writers where writer = 0 for update');
+  const columns = version < versioned ? 'null::text as program, null::integer as tables' : '*';
+  const { rows } = await client.query(selectServing(columns));
+  const older = rows.filter(({ tables }) => (tables ?? version) < from);
+  if (older.length === 0) return;
+  const programs = [...new Set(older.map(({ program }) => program ?? 'an older version'))];
+  throw new UnusableStorageError(
+    `processes of Kipimo that serve this database (${programs.join(', ')}) cannot go on beside ` +
+      'the tables that this version makes: stop all of them first, then start this one',
+  );
+}
+
+/** The migration that made the table of members, with the connections of these. */
+const firstWithMembers = 11;
 
 async function take(client: pg.Client, { version, name, sql }: Migration): Promise<void> {
   try {

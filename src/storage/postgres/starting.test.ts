@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
@@ -85,10 +86,79 @@ describe('a database of a version that knew further ones', { skip: noPostgres },
     await (await open(url)).close();
     const { rows } = await onServer(
       url,
-      `select to_regclass('chunks') is not null as chunks, to_regclass('shards') as shards,
-        (select count(*)::integer from chunks) as n`,
+      'select count(*)::integer as n, count(shard)::integer as shards from chunks',
     );
-    assert.deepEqual(rows, [{ chunks: true, shards: null, n: 1 }]);
+    assert.deepEqual(rows, [{ n: 1, shards: 1 }], 'the version before reads it as it was');
     await onServer(url, 'delete from chunks');
+  });
+});
+
+describe('processes of two versions on one database', { skip: noPostgres }, () => {
+  const newest = readMigrations().length;
+
+  async function clientOf(url: string): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    return client;
+  }
+
+  /** A member of an older version, which serves while its connection is open. */
+  const joinOlder = async (client: pg.Client) => {
+    await client.query(`
+      insert into members (positions, beat, state, backend)
+      values ('{}', 1, 'serving', pg_backend_pid())`);
+  };
+
+  test('that could not read each other’s tables do not serve together', async () => {
+    const url = await emptySchemaCalled('versions_apart');
+    const [older, client] = [await clientOf(url), await clientOf(url)];
+    const before = readMigrations().slice(0, 20);
+    await migrate(older, before);
+    await joinOlder(older);
+    const toNewest = () => migrate(client, readMigrations(), newest);
+    await assert.rejects(
+      toNewest(),
+      /\(an older version\) cannot go on beside .*: stop all of them/,
+    );
+    const { rows } = await client.query('select version from schema_version');
+    assert.deepEqual(rows, [{ version: 20 }], 'nothing was changed');
+    const { rows: backends } = await older.query('select pg_backend_pid() as pid');
+    await older.end();
+    const isThere = `select 1 from pg_stat_activity where pid = ${backends[0].pid}`;
+    while ((await onServer(url, isThere)).rowCount !== 0) await wait(10);
+    await toNewest();
+    await client.end();
+  });
+
+  test('that read each other’s tables serve together, and the older one starts again', async () => {
+    const url = await emptySchemaCalled('versions_together');
+    const [older, client] = [await clientOf(url), await clientOf(url)];
+    const before = readMigrations().slice(0, 20);
+    await migrate(older, before);
+    await joinOlder(older);
+    await migrate(client, readMigrations(), 20);
+    await migrate(older, before);
+    await client.query(`update schema_version set usable_from = ${newest}`);
+    await assert.rejects(
+      migrate(older, before),
+      /version \d+, and this kipimo knows versions up to 20/,
+    );
+    await Promise.all([older.end(), client.end()]);
+  });
+
+  test('of which one meets newer tables when it comes back ends', async () => {
+    const url = await emptySchemaCalled('versions_back');
+    const replaced = Promise.withResolvers<string>();
+    const onReplaced = replaced.resolve;
+    const storage = await openPostgres({ url, log: silentLog, serving: 'shared', onReplaced });
+    await onServer(url, `update schema_version set version = 1000, usable_from = 1000`);
+    await onServer(
+      url,
+      `
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'kipimo writes' and pid <> pg_backend_pid()`,
+    );
+    assert.match(await replaced.promise, /version 1000, and this kipimo knows/);
+    await storage.close();
   });
 });
