@@ -1,10 +1,11 @@
 // In a process of its own: it starts database servers and processes, and breaks what is between.
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { findPostgres } from '../postgres-server.ts';
 import { checkHistory } from './checker.ts';
 import { emptyHistory } from './history.ts';
-import { faults, seenOfGivenUp } from './nemesis.ts';
+import { type Fault, faults, replacement, seenOfGivenUp } from './nemesis.ts';
 import { openCluster, openStory, type StoryOptions } from './story.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
@@ -14,6 +15,9 @@ const seed = Number(process.env['NEMESIS_SEED'] ?? Math.floor(Math.random() * 2 
 const chosen = process.env['NEMESIS_FAULTS']?.split(';');
 /** Only runs with so many processes; absent: all. */
 const processesChosen = process.env['NEMESIS_PROCESSES'];
+/** The start file of another version, in a checkout of it. */
+const otherProgram = process.env['NEMESIS_OTHER_PROGRAM'];
+const minutesOfBoth = Number(process.env['NEMESIS_MINUTES'] ?? 10);
 const complaintsShown = 20;
 
 const wanted = faults.filter(({ name }) => chosen?.some((part) => name.includes(part)) ?? true);
@@ -23,10 +27,15 @@ const leftOut = (processes: number) => ({
 });
 
 /** Says what became of it, and how long until all were served again. */
-async function tell(context: TestContext, options: Pick<StoryOptions, 'processes'>) {
+async function tell(
+  context: TestContext,
+  options: Pick<StoryOptions, 'processes' | 'firstProgram'>,
+  run: { readonly faults: readonly Fault[]; readonly firstMs?: number } = { faults: wanted },
+) {
   const say = (line: string) => context.diagnostic(line);
   say(`NEMESIS_SEED=${seed}`);
-  await using story = await openStory({ ...options, seed, faults: wanted });
+  await using story = await openStory({ ...options, seed, faults: run.faults });
+  await wait(run.firstMs ?? 0);
   for (let round = 1; round <= rounds; round += 1) await story.round(say);
   const history = await story.conclude(say);
   const complaints = checkHistory(history);
@@ -53,9 +62,18 @@ describe('under a nemesis', { skip: isAbsent ? 'needs PostgreSQL' : false }, () 
     },
   );
 
+  test('two versions lose nothing together, double nothing, and the newer one goes on alone', {
+    skip: otherProgram === undefined ? 'NEMESIS_OTHER_PROGRAM names no other version' : false,
+  }, async (context) => {
+    const faults = [replacement];
+    const firstMs = minutesOfBoth * 60_000;
+    const options = { processes: 3, ...(otherProgram && { firstProgram: otherProgram }) };
+    await tell(context, options, { faults, firstMs });
+  });
+
   test('a process that was given up takes nothing any more', leftOut(3), async () => {
     const history = emptyHistory();
-    await using cluster = await openCluster(3, history);
+    await using cluster = await openCluster({ processes: 3 }, history);
     assert.deepEqual([...(await seenOfGivenUp(cluster)), ...history.oddities], []);
   });
 });

@@ -29,6 +29,8 @@ export interface MemberOptions {
   readonly databasePort: number;
   readonly schema: string;
   readonly history: History;
+  /** What it runs at first, until it is started again; absent: this version. */
+  readonly firstProgram?: string | undefined;
 }
 
 /** What a process may say when it ends by itself: others took its place. */
@@ -49,8 +51,10 @@ export async function startMember(options: MemberOptions): Promise<Member> {
   async function live(onListening: () => void): Promise<void> {
     const { port } = database;
     const KIPIMO_DATABASE_URL = inSchema(urlOnPort(port), schema);
+    const program = lives === 0 ? options.firstProgram : undefined;
     const process = await startProcess({
       directory,
+      ...(program !== undefined && { program }),
       environment: { ...environment, KIPIMO_DATABASE_URL },
     }).catch(() => undefined);
     if (process === undefined) {

@@ -95,6 +95,17 @@ async function failOver({ members, database }: Cluster): Promise<void> {
   }
 }
 
+export const replacement: Fault = {
+  name: 'all processes are replaced one after the other',
+  async inflict({ members }) {
+    for (const member of members) {
+      const livesBefore = member.lives();
+      if (!signal(member, 'SIGTERM')) continue;
+      while (member.lives() === livesBefore) await wait(20);
+    }
+  },
+};
+
 /** Every fault that one process on a database with a standby has to bear. */
 export const faults: readonly Fault[] = [
   {
@@ -112,16 +123,7 @@ export const faults: readonly Fault[] = [
       signal(member, 'SIGCONT');
     },
   },
-  {
-    name: 'all processes are replaced one after the other',
-    async inflict({ members }) {
-      for (const member of members) {
-        const livesBefore = member.lives();
-        if (!signal(member, 'SIGTERM')) continue;
-        while (member.lives() === livesBefore) await wait(20);
-      }
-    },
-  },
+  replacement,
   linkFault('a process is cut off from the database', 'cut', cutMs),
   linkFault('a process is cut off from the database without being told', 'silent', silenceMs),
   linkFault('a process hears nothing of the database', 'deaf', cutMs),

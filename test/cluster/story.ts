@@ -25,6 +25,8 @@ export interface StoryOptions {
   readonly seed: number;
   /** What is done to them, each once in a round. */
   readonly faults: readonly Fault[];
+  /** What the first process runs until it is replaced: another version. Absent: this one. */
+  readonly firstProgram?: string;
 }
 
 /** How long after a fault until every client is served again. */
@@ -39,7 +41,10 @@ export interface QuietCluster extends AsyncDisposable {
   defer(end: () => unknown): void;
 }
 
-export async function openCluster(processes: number, history: History): Promise<QuietCluster> {
+export async function openCluster(
+  { processes, firstProgram }: Pick<StoryOptions, 'processes' | 'firstProgram'>,
+  history: History,
+): Promise<QuietCluster> {
   const ends: (() => unknown)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const end of ends.splice(0).toReversed()) await end();
@@ -47,7 +52,7 @@ export async function openCluster(processes: number, history: History): Promise<
   try {
     const database = await startPair();
     ends.push(() => database.close());
-    const members = await startMembers(processes, { history, database, ends });
+    const members = await startMembers(processes, { firstProgram, history, database, ends });
     const defer = (end: () => unknown) => void ends.push(end);
     return { members, database, defer, [Symbol.asyncDispose]: closeAll };
   } catch (error) {
@@ -59,7 +64,7 @@ export async function openCluster(processes: number, history: History): Promise<
 /** Starts everything, with clients at work. */
 export async function openStory(options: StoryOptions): Promise<Story> {
   const history = emptyHistory();
-  const cluster = await openCluster(options.processes, history);
+  const cluster = await openCluster(options, history);
   const { members, database } = cluster;
   const closeAll = async (): Promise<void> => cluster[Symbol.asyncDispose]();
   try {
@@ -102,10 +107,12 @@ export async function openStory(options: StoryOptions): Promise<Story> {
 async function startMembers(
   processes: number,
   {
+    firstProgram,
     history,
     database,
     ends,
   }: {
+    readonly firstProgram: string | undefined;
     readonly history: History;
     readonly database: PostgresPair;
     readonly ends: (() => unknown)[];
@@ -117,6 +124,7 @@ async function startMembers(
   for (let number = 1; number <= processes; number += 1) {
     const member = await startMember({
       ...{ name: `process ${number}`, directory, schema, history, databasePort: database.port },
+      firstProgram: number === 1 ? firstProgram : undefined,
       environment: {
         KIPIMO_ADMIN_PASSWORD: 'admin-password-1',
         KIPIMO_WEBHOOK_PRIVATE: 'allowed',
