@@ -136,7 +136,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     await built.start();
     await feed.start?.();
     presence?.start();
-    opened.push(openMembers(engine, feed, { ...options, presence, onChanged: built.onOthers }));
+    const { onOthers: onChanged } = built;
+    opened.push(openMembers(engine, feed, { ...options, presence, onChanged, clock, meters }));
     const servers = await openServers({
       ...{ config, built, storage, feed, meters, clock, log },
       forHttp: { ...channels.forHttp, dashboardFolder: options.dashboardFolder },
@@ -186,13 +187,15 @@ function openPresence({ members }: Storage, { peers }: Partial<SharedFeed>) {
 function openMembers(
   { members: store }: Storage,
   feed: Partial<SharedFeed>,
-  options: AppOptions &
+  options: Omit<AppOptions, 'clock'> &
     Required<Pick<HeartbeatListener, 'onChanged'>> & {
       readonly presence: SharedPresence | undefined;
+      readonly clock: Pick<SteadyClock, 'offsetMs'>;
+      readonly meters: { readonly metrics: Pick<Metrics, 'watchMembers'> };
     },
 ) {
   if (store === undefined) return () => undefined;
-  const { log, onReplaced, presence, onChanged } = options;
+  const { log, onReplaced, presence, onChanged, clock, meters } = options;
   const listener: HeartbeatListener = {
     onChanged,
     onMembers: (members) => presence?.keep(members.map(({ id }) => id)),
@@ -204,6 +207,11 @@ function openMembers(
   };
   const heartbeat = createHeartbeat({ store, listener, log });
   heartbeat.start();
+  meters.metrics.watchMembers(() => ({
+    ...{ unheardSeconds: 0, deferred: 0, ...store.figures(), ...feed.figures?.() },
+    serving: heartbeat.serving().length,
+    clockOffsetSeconds: clock.offsetMs() / 1_000,
+  }));
   return () => heartbeat.stop();
 }
 

@@ -92,6 +92,10 @@ export function createLogReading(options: {
     },
     /** Whether the log was read to its end within the last second. */
     isCurrent: (): boolean => performance.now() - heardAt < memberLimits.trustMs,
+    figures: () => ({
+      unheardSeconds: (performance.now() - heardAt) / 1_000,
+      deferred: held.size(),
+    }),
     /** From now on nothing is acted on, or counts as acted on. */
     rest(): void {
       isResting = true;
@@ -192,6 +196,7 @@ export function createHeldBack(options: {
     inOrder: (work: () => void): void => inOrder(work),
     released: () => new Promise<void>((resolve) => inOrder(resolve, true)),
     areAny: () => held.length > 0,
+    size: (): number => held.length,
     /** How many have come so far: those before what is read next. */
     count: (): number => gone + held.length,
     /** Records that an entry was acted on. */

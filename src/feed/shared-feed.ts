@@ -4,7 +4,7 @@ import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import { DomainError } from '../domain/errors.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
-import type { FeedLog, LogPosition } from '../domain/members/member-store.ts';
+import type { FeedLog, LogPosition, MemberFigures } from '../domain/members/member-store.ts';
 import { runInSteps } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
 import {
@@ -20,6 +20,7 @@ import { createLogReading } from './log-reading.ts';
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
 export interface SharedFeed extends Feed {
   isCurrent(): boolean;
+  figures(): Pick<MemberFigures, 'unheardSeconds' | 'deferred'>;
   readonly peers: Peers;
   /** Publishes a change here alone. */
   tell(change: Change): Promise<void>;
@@ -146,6 +147,7 @@ export function createSharedFeed(options: {
       heard: reading.heard,
     },
     isCurrent: reading.isCurrent,
+    figures: reading.figures,
     async start() {
       endNews = shared.onNews(() => {
         barrier.news();

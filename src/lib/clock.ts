@@ -86,6 +86,8 @@ export function createSteadyClock(options: {
       const time = now();
       return held === undefined ? 0 : time - machine.now();
     },
+    /** How much the clock that is followed is ahead of the machine's; negative: behind. */
+    offsetMs: () => correction,
     /** The time from now on is not before this one. */
     keepFrom(newest: Instant) {
       latest = Math.max(latest, newest);

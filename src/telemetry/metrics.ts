@@ -1,11 +1,13 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
+import type { MemberFigures } from '../domain/members/member-store.ts';
 import type { Metric, MqttMetrics, ThreadMemory } from '../domain/metrics.ts';
 import { addMemoryMetrics } from './memory-metrics.ts';
 import { createMeters, createMetricsReporter } from './reporter.ts';
 import {
   addBudgetMetrics,
   addEventLoopMetrics,
+  addMemberMetrics,
   addMqttMetrics,
   addStorageMetrics,
   type StorageMetrics,
@@ -45,6 +47,8 @@ export function createMetrics() {
       const seconds = () => [[readAheadMs() / 1_000]] as const;
       meters.watched('gauge', 'kipimo_clock_behind_seconds', { help }, seconds);
     },
+    /** Adds what this process shares with others on one database. */
+    watchMembers: (read: () => MemberFigures): void => addMemberMetrics(meters, read),
     /** Adds what is used of the budgets. */
     watchBudgets: (read: () => readonly BudgetUsage[]): void => addBudgetMetrics(meters, read),
     /** Adds where the memory is, with that of the thread that writes. */

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { BudgetUsage } from '../domain/budgets/budgets.ts';
 import type { StorageQuotas } from '../domain/budgets/storage-quotas.ts';
+import type { MemberFigures } from '../domain/members/member-store.ts';
 import type { MqttMetrics } from '../domain/metrics.ts';
 import type { Meters } from './reporter.ts';
 
@@ -40,6 +41,35 @@ export function addMqttMetrics({ watched }: Meters, read: () => MqttMetrics): vo
     { help: 'MQTT connections that the service ended, by MQTT 5 reason code.', labels: ['code'] },
     () => [...read().closedByCode].map(([code, count]) => [count, { code: String(code) }]),
   );
+}
+
+const memberGauges = {
+  serving: ['kipimo_members', 'Processes that serve the database, this one included.'],
+  unheardSeconds: [
+    'kipimo_members_unheard_seconds',
+    'How long ago what other processes wrote was read to its end.',
+  ],
+  deferred: ['kipimo_members_deferred', 'Events that wait for older ones of other processes.'],
+  lockWaitSeconds: [
+    'kipimo_members_lock_wait_seconds',
+    'How long changes waited for the lock of all processes, since the start.',
+  ],
+  lossySettings: [
+    'kipimo_database_lossy_settings',
+    'Settings of the database server by which acknowledged values can be lost; see the log.',
+  ],
+  connections: ['kipimo_database_connections', 'Connections of this process to the database.'],
+  clockOffsetSeconds: [
+    'kipimo_database_clock_offset_seconds',
+    "How much the database's clock, which holds, is ahead of the machine's.",
+  ],
+} as const;
+
+/** Shows what a process shares with others on one database. */
+export function addMemberMetrics({ watched }: Meters, read: () => MemberFigures): void {
+  for (const [field, [name, help]] of entriesOf(memberGauges)) {
+    watched('gauge', name, { help }, () => [[read()[field]]]);
+  }
 }
 
 /** The entries of a table, with the type of its keys. */

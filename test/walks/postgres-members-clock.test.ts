@@ -56,5 +56,14 @@ describe('clocks of processes that share a database', {
       const lateBy = Date.parse(date_received) - (sent[value] ?? 0);
       assert.ok(Math.abs(lateBy) < 2_000, `${value} is dated ${lateBy} ms late`);
     }
+    const { text } = await ahead.call({ path: '//metrics', token: await ahead.tokenOf('admin') });
+    const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    assert.equal(metric('kipimo_members'), 2);
+    assert.ok(Math.abs(metric('kipimo_database_clock_offset_seconds') + hour / 1_000) < 2);
+    assert.ok(metric('kipimo_members_unheard_seconds') < 2);
+    assert.ok(metric('kipimo_members_lock_wait_seconds') > 0);
+    assert.ok(metric('kipimo_database_connections') >= 3);
+    // A server of tests syncs nothing.
+    assert.ok(metric('kipimo_database_lossy_settings') >= 1);
   });
 });

@@ -19,6 +19,7 @@ function world(...others: readonly number[]) {
   const store: MemberStore = {
     own: 1,
     log: {} as MemberStore['log'],
+    figures: () => ({ lockWaitSeconds: 0, lossySettings: 0, connections: 0 }),
     async beat() {
       if (isAway) throw new DomainError('unavailable', 'away');
       if (rows.get(1)?.state !== 'serving') return 'lost';

@@ -9,6 +9,24 @@ export interface Member {
   readonly state: 'serving' | 'left' | 'lost';
 }
 
+/** What a member measures of what it shares with others. */
+export interface MemberFigures {
+  /** Members that serve, this one included. */
+  readonly serving: number;
+  /** Seconds since the entries of others were read to their end. */
+  readonly unheardSeconds: number;
+  /** Events that wait for older ones of others. */
+  readonly deferred: number;
+  /** Seconds that changes waited for the lock of all, since the start. */
+  readonly lockWaitSeconds: number;
+  /** Settings of the database server by which acknowledged values can be lost. */
+  readonly lossySettings: number;
+  /** Connections to the database. */
+  readonly connections: number;
+  /** How much the database's clock is ahead of the machine's. */
+  readonly clockOffsetSeconds: number;
+}
+
 /** Members of one installation, as its processes know them; of engines that several can serve. */
 export interface MemberStore {
   /** The number of this process. */
@@ -27,6 +45,7 @@ export interface MemberStore {
    * Resolves when that is durable; 'moved': it lives, or has ended already.
    */
   giveUp(member: number, beat: number): Promise<'lost' | 'moved'>;
+  figures(): Pick<MemberFigures, 'lockWaitSeconds' | 'lossySettings' | 'connections'>;
 }
 
 /** Where an entry is: entries of one writer follow one another. */

@@ -136,7 +136,7 @@ describe('the connection that writes', { skip: noPostgres }, () => {
   test('tables of a newer version, or of another program, are left alone', async () => {
     const newer = await emptySchemaCalled('newer');
     await (await open(newer)).close();
-    await onServer(newer, 'update schema_version set version = 999');
+    await onServer(newer, 'update schema_version set version = 999, usable_from = 999');
     await assert.rejects(open(newer), /version 999, and this kipimo knows versions up to/);
     const strange = await emptySchemaCalled('strange');
     await onServer(strange, 'create table customers (id integer)');

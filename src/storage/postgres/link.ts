@@ -6,6 +6,7 @@ import type { SqlSession } from '../sql/session.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { createSender, type Sender, sessionOn } from './connection.ts';
 import { isConnectionLost, unavailable } from './failures.ts';
+import { findLossySettings } from './lossy-settings.ts';
 import {
   beginCommit,
   checkMember,
@@ -66,6 +67,10 @@ export interface Link {
   ): Promise<Answer>;
   /** The last places of others in their log when the newest commit had all its locks. */
   reached(): LogPlaces;
+  /** How many settings of the server let acknowledged values be lost. */
+  lossySettings(): number;
+  /** How long commits waited for the lock of all processes so far. */
+  lockWaitSeconds(): number;
   /** Whether another process serves this database now. */
   isFenced(): boolean;
   close(): Promise<void>;
@@ -77,6 +82,7 @@ interface Open {
   readonly backend: Backend;
   readonly membership: Membership;
   readonly serving: Serving;
+  readonly lossySettings: number;
   seq: number;
   reached: LogPlaces;
   /** Whether a process of a version before this one serves, which locks no rows. */
@@ -105,6 +111,17 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   return createLink(options, open);
 }
 
+/** Says what of the server lets acknowledged values be lost; answers how many there are. */
+async function warnOfLoss({ log, serving }: LinkOptions, session: SqlSession): Promise<number> {
+  // Commands say it in `kipimo doctor`.
+  if (serving === undefined) return 0;
+  const found = await findLossySettings(session);
+  for (const { setting, consequence, advice } of found) {
+    log.warn({ advice }, `the database runs with ${setting}: ${consequence}`);
+  }
+  return found.length;
+}
+
 function createLink(options: LinkOptions, first: Open): Link {
   const { log, onReplaced } = options;
   let open: Open | undefined;
@@ -112,6 +129,7 @@ function createLink(options: LinkOptions, first: Open): Link {
   let before = first;
   let acknowledged = first.seq;
   let fencedBy: string | undefined;
+  let lockWaitMs = 0;
   hold(first);
 
   function hold(next: Open): void {
@@ -177,11 +195,16 @@ function createLink(options: LinkOptions, first: Open): Link {
     isShared: first.serving === 'shared',
     hasDataPlane: () => first.serving === 'shared' && !before.isBesideOlder,
     reached: () => before.reached,
+    lossySettings: () => before.lossySettings,
+    lockWaitSeconds: () => lockWaitMs / 1_000,
     async transact(plane, work) {
       const current = await ready();
       const seq = current.seq + 1;
       try {
-        const answer = await commit(current, plane, work);
+        const askedAt = performance.now();
+        const answer = await commit(current, plane, work, () => {
+          if (plane === 'control') lockWaitMs += performance.now() - askedAt;
+        });
         current.seq = seq;
         acknowledged = seq;
         return answer;
@@ -217,11 +240,13 @@ async function commit<Answer>(
   open: Open,
   plane: Plane,
   work: (transaction: Transaction) => Promise<Answer>,
+  onBegun: () => void,
 ): Promise<Answer> {
   const { client, session, membership, seq: last } = open;
   const seq = last + 1;
   let others: Others | undefined;
   const begun = begin(client, beginCommit(membership, last, plane === 'control'), (found) => {
+    onBegun();
     if (found.others) others = { own: membership.id };
     open.isBesideOlder = found.older;
   });
@@ -286,9 +311,10 @@ const lost =
 
 /** `before`: what this process had; it is to be a member still. */
 async function connect(
-  { url, serving: asked, program }: LinkOptions,
+  options: LinkOptions,
   before: Pick<Open, 'backend' | 'membership'> | undefined,
 ): Promise<Open> {
+  const { url, serving: asked, program } = options;
   const serving = asked ?? 'alone';
   const client = await connectWriter(url);
   try {
@@ -306,7 +332,8 @@ async function connect(
     const reached = await reachedOn(session, joined);
     const found = await session.first<OthersFound>(selectOthers(joined.id));
     const isBesideOlder = found?.older ?? false;
-    return { client, session, backend, serving, reached, isBesideOlder, ...taken };
+    const lossySettings = await warnOfLoss(options, session);
+    return { client, session, backend, serving, reached, isBesideOlder, lossySettings, ...taken };
   } catch (error) {
     client.end().catch(() => undefined);
     throw error;

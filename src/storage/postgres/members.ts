@@ -23,13 +23,14 @@ export interface MemberStoreOptions {
   readonly writer: Writer;
   /** The last places of others in the log when the newest commit had all its locks. */
   readonly before: () => LogPlaces;
+  readonly figures: MemberStore['figures'];
 }
 
 /** Members in PostgreSQL. */
 export function createMemberStore(options: MemberStoreOptions): MemberStore {
-  const { own, connection, writer } = options;
+  const { own, connection, writer, figures } = options;
   return {
-    own,
+    ...{ own, figures },
     log: createFeedLog(options),
     async beat() {
       const row = await connection.first<{ counted: number }>(countUp, own);

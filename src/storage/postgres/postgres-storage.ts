@@ -15,7 +15,7 @@ import { createMemberConnection, type MemberConnection } from './member-connecti
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { retentionTables, storedDatapoints } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
-import { createReader } from './reader.ts';
+import { createReader, type Reader } from './reader.ts';
 import { createSessionStore } from './sessions.ts';
 import { sharedContext } from './store-context.ts';
 import { createDatapointStore } from './timeseries/datapoints.ts';
@@ -34,11 +34,19 @@ function createMembers(given: {
   readonly link: Link;
   readonly writer: Writer;
   readonly connection: MemberConnection;
+  readonly reader: Reader;
   readonly opened: AsyncDisposableStack;
 }): MemberStore | undefined {
-  const { link, writer, connection, opened } = given;
+  const { link, writer, connection, reader, opened } = given;
   if (!link.isShared) return undefined;
-  const store = createMemberStore({ own: link.member, connection, writer, before: link.reached });
+  const figures = () => ({
+    lockWaitSeconds: link.lockWaitSeconds(),
+    lossySettings: link.lossySettings(),
+    // Of members and the one that writes.
+    connections: reader.connections() + 2,
+  });
+  const parts = { connection, writer, figures };
+  const store = createMemberStore({ ...parts, own: link.member, before: link.reached });
   const [members, end] = beatingFromNow(store);
   opened.defer(end);
   return members;
@@ -60,7 +68,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const reader = createReader(url, log);
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
-  const members = createMembers({ link, writer, connection, opened });
+  const members = createMembers({ link, writer, connection, reader, opened });
   const context = { reader, writer, damaged };
   const claiming = { ...context, member: link.member };
   const shared = sharedContext(claiming);

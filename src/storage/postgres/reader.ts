@@ -19,6 +19,8 @@ import { clientClass } from './primary.ts';
 export interface Reader extends SqlSession {
   /** Runs several reads so that they see the same commit. */
   inSnapshot<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer>;
+  /** How many are open. */
+  connections(): number;
   close(): Promise<void>;
 }
 
@@ -93,6 +95,7 @@ export function createReader(url: string, log: Log): Reader {
           await client.query('commit');
         }
       }),
+    connections: () => pool.totalCount,
     close: () => pool.end(),
   };
 }

@@ -1,4 +1,5 @@
 import { sqlStateOf } from '../../../../src/storage/postgres/failures.ts';
+import { findLossySettings } from '../../../../src/storage/postgres/lossy-settings.ts';
 import { readMigrations } from '../../../../src/storage/postgres/migrate.ts';
 import { isServed } from '../../../../src/storage/postgres/service-lock.ts';
 import { countRows, type SqlSession } from '../../../../src/storage/sql/session.ts';
@@ -106,27 +107,23 @@ const fasterCommits =
 
 const selectSettings = `
   select name, setting from pg_settings
-  where name in ('fsync', 'full_page_writes', 'data_checksums', 'autovacuum')`;
+  where name in ('data_checksums', 'autovacuum')`;
 const selectDead = `
   select relname as name, n_dead_tup as dead, n_live_tup as live from pg_stat_user_tables
   where schemaname = current_schema() and n_dead_tup > 1000000 and n_dead_tup > 5 * n_live_tup`;
-
-const needed: readonly (readonly [name: string, consequence: string, then: string])[] = [
-  ['fsync', 'a power cut loses or damages what was acknowledged', ', and restart it'],
-  ['full_page_writes', 'a power cut can damage pages for good', ', and restart it'],
-  ['autovacuum', 'tables grow with every change', ''],
-];
 
 /** Whether the server keeps what it promised, and tidies up. */
 export async function checkServer(session: SqlSession, findings: Findings): Promise<void> {
   const rows = await session.all<{ name: string; setting: string }>(selectSettings);
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
-  for (const [name, consequence, then] of needed) {
-    if (settings.get(name) !== 'off') continue;
+  for (const { setting, consequence, advice } of await findLossySettings(session)) {
+    findings.warn('server', `The server runs with ${setting}: ${consequence}.`, advice);
+  }
+  if (settings.get('autovacuum') === 'off') {
     findings.warn(
       'server',
-      `The server runs with ${name}=off: ${consequence}.`,
-      `Set ${name} to on in the configuration of the server${then}.`,
+      'The server runs with autovacuum=off: tables grow with every change.',
+      'Set autovacuum to on in the configuration of the server.',
     );
   }
   if (settings.get('data_checksums') === 'off') {
