@@ -64,6 +64,7 @@ describe('under a nemesis', { skip: isAbsent ? 'needs PostgreSQL' : false }, () 
 
   test('two versions lose nothing together, double nothing, and the newer one goes on alone', {
     skip: otherProgram === undefined ? 'NEMESIS_OTHER_PROGRAM names no other version' : false,
+    timeout: minutesOfBoth * 60_000 + 300_000,
   }, async (context) => {
     const faults = [replacement];
     const firstMs = minutesOfBoth * 60_000;
