@@ -7,6 +7,7 @@ import { toColumnBatch } from '../datapoints/column-batch.ts';
 import type { NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { DeviceId } from '../ids.ts';
 import { createCommitEvaluations } from './commit-evaluations.ts';
+import { evaluationLimits } from './evaluation-limits.ts';
 import type { Remembered, RulesOfDevice } from './notification-store.ts';
 import { createRule, type Rule } from './rule.ts';
 
@@ -30,7 +31,7 @@ const pushTo = (device: string, sensor: string, value: number, isAhead = true): 
 };
 
 /** What is filed of these pushes, and what was asked for it. */
-async function filedOf(pushes: readonly NewPush[], isWaiting = false) {
+async function filedOf(pushes: readonly NewPush[], waiting: readonly string[] = []) {
   const asked: RulesOfDevice[] = [];
   const evaluations = createCommitEvaluations({
     peekDevice: (id) => devices.get(id),
@@ -41,12 +42,18 @@ async function filedOf(pushes: readonly NewPush[], isWaiting = false) {
       },
     } as unknown as Parameters<typeof createCommitEvaluations>[0]['book'],
     newEvaluation: (deviceId): NewEvaluation => ({ id: `of ${deviceId}`, member: 1, deviceId }),
+    // A text is the sensor and the value.
+    pushOf(text) {
+      const [sensor = '', value = ''] = text.split(' ');
+      const datapoints = [{ value: Number(value), receivedAt: noon - 1 }];
+      return sensor === '' ? undefined : { ...pushTo('d', sensor, 0).push, datapoints };
+    },
     looks: {
       async remembered(_, questions) {
         asked.push(...questions);
         return questions.map(
           ({ ids }): Remembered => ({
-            isWaiting,
+            waiting,
             states: new Map(ids.map((id) => [id, { state: {}, lastFiredAt: undefined }])),
           }),
         );
@@ -82,21 +89,20 @@ test('a rule that remembers is asked for, and files nothing where nothing change
   ]);
 });
 
-test('what is filed on a device, in this commit or before, keeps pushes behind it', async () => {
-  const pushes = [pushTo('d', 't', 40), pushTo('d', 't', 20), pushTo('e', 't', 20)];
-  assert.deepEqual((await filedOf(pushes)).filed, [true, true, false]);
-  assert.deepEqual((await filedOf([pushTo('d', 'u', 40), pushTo('d', 't', 20)])).filed, [
-    true,
-    true,
-  ]);
-  const { filed, outcomes } = await filedOf([pushTo('d', 't', 20), pushTo('d', 'u', 20)], true);
-  assert.deepEqual(
-    [filed, outcomes],
-    [
-      [true, false],
-      ['', 'false'],
-    ],
-  );
+test('a push behind others is over where these fire nothing and change nothing either', async () => {
+  const filed = async (pushes: readonly NewPush[], waiting: readonly string[] = []) =>
+    (await filedOf(pushes, waiting)).filed;
+  const [high, low] = [pushTo('d', 't', 40), pushTo('d', 't', 20)];
+  assert.deepEqual(await filed([high, low, pushTo('e', 't', 20)]), [true, true, false]);
+  assert.deepEqual(await filed([pushTo('d', 'u', 40), low]), [true, false], 'of another sensor');
+  assert.deepEqual(await filed([pushTo('d', 't', 25, false), low]), [true, false], 'it is late');
+  assert.deepEqual(await filed([low], ['t 25', 'u 50']), [false]);
+  assert.deepEqual(await filed([low], ['t 25', 't 31']), [true]);
+  assert.deepEqual(await filed([low], ['t 25', '']), [true], 'nobody knows what it changes');
+  const many = Array.from({ length: evaluationLimits.waitingJudgedMax + 1 }, () => 't 25');
+  assert.deepEqual(await filed([low], many), [true]);
+  const { outcomes } = await filedOf([low, pushTo('d', 'u', 20)], ['t 31']);
+  assert.deepEqual(outcomes, ['', 'false']);
 });
 
 test('a push that is older than what its sensor had is evaluated in its turn', async () => {

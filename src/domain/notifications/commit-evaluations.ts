@@ -1,6 +1,8 @@
 import type { NewPush } from '../datapoints/appender.ts';
 import { type ColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
+import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { Commit, NewEvaluation } from '../datapoints/datapoint-store.ts';
+import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, type Sensor, sensorOf } from '../devices/device.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -29,6 +31,8 @@ export function createCommitEvaluations(parts: {
   readonly peekDevice: (id: DeviceId) => Device | undefined;
   readonly looks: Pick<EvaluationStore, 'remembered'>;
   readonly newEvaluation: (deviceId: DeviceId) => NewEvaluation;
+  /** The push that was published as this text; undefined: it was none. */
+  readonly pushOf: (text: string) => StoredPush | undefined;
 }) {
   const { book, looks, newEvaluation } = parts;
   /** By what the pushes brought. */
@@ -50,9 +54,26 @@ export function createCommitEvaluations(parts: {
     };
   }
 
-  /** Whether no rule fires, and none remembers anything else behind it. */
-  function isOver(judged: Judged, remembered?: Remembered): boolean {
-    if (remembered?.isWaiting === true) return false;
+  /** The pushes that wait on the device; undefined: not all are known. */
+  function waitingOf({ waiting }: Remembered): readonly PushBefore[] | undefined {
+    if (waiting.length > evaluationLimits.waitingJudgedMax) return undefined;
+    const pushes = waiting.map((text) => (text === '' ? undefined : parts.pushOf(text)));
+    return pushes.every(
+      (one) => one !== undefined && one.isPart !== true && one.wholeCount === undefined,
+    )
+      ? (pushes as readonly StoredPush[])
+      : undefined;
+  }
+
+  /**
+   * Whether no rule fires, and none remembers anything else behind it: neither for the push nor for
+   * those `before` it that are not evaluated yet.
+   */
+  function isOver(judged: Judged, remembered?: Remembered, before: readonly PushBefore[] = []) {
+    const ofSensor = before.filter(({ sensorId }) => sensorId === judged.sensor.id);
+    for (const { datapoints } of ofSensor) {
+      if (!isCalm(unnoted, judged, datapoints, remembered?.states)) return false;
+    }
     const noted: NotedOutcome[] = [];
     const evaluations = { note: (...one: NotedOutcome) => void noted.push(one) };
     const { batch } = judged;
@@ -70,7 +91,7 @@ export function createCommitEvaluations(parts: {
       pushes: readonly NewPush[],
       commit: Commit,
     ): Promise<readonly (NewEvaluation | undefined)[]> {
-      const until = performance.now() + limits.turnMs;
+      let until = performance.now() + limits.turnMs;
       const concerned = pushes.map(({ push }) => book.index.concerns(push.deviceId, push.sensorId));
       if (!concerned.includes(true)) return [];
       /** Pushes that what rules remember may settle. */
@@ -90,17 +111,23 @@ export function createCommitEvaluations(parts: {
       if (asking.size > 0) await settle(commit);
       return pushes.map((one) => (filed.has(one) ? newEvaluation(one.push.deviceId) : undefined));
 
-      /** What is filed on a device is evaluated before what comes behind it. */
+      /** What waits on a device, or is filed, is evaluated before what comes behind it. */
       async function settle(of: Commit): Promise<void> {
         const found = await looks.remembered(of, [...asking.values()].map(questionOf));
+        until = performance.now() + limits.turnMs;
         const byPush = new Map([...asking.keys()].map((one, at) => [one, found[at]] as const));
-        const waiting = new Set<DeviceId>();
+        const filedOn = new Map<DeviceId, PushBefore[]>();
         for (const one of filed) {
+          const { deviceId, sensorId, batch } = one.push;
           const [judged, remembered] = [asking.get(one), byPush.get(one)];
-          const mayBeOver = judged && remembered && performance.now() < until;
-          if (mayBeOver && !waiting.has(judged.device.id) && isOver(judged, remembered)) {
-            filed.delete(one);
-          } else waiting.add(one.push.deviceId);
+          const waiting = remembered && waitingOf(remembered);
+          const before = filedOn.get(deviceId) ?? [];
+          const mayBeOver = judged && waiting && performance.now() < until;
+          if (mayBeOver && isOver(judged, remembered, [...waiting, ...before])) filed.delete(one);
+          else {
+            const datapoints = isShort(batch) ? toDatapoints(batch) : unknown;
+            filedOn.set(deviceId, [...before, { sensorId, datapoints }]);
+          }
         }
       }
     },
@@ -110,6 +137,16 @@ export function createCommitEvaluations(parts: {
     },
   };
 }
+
+/** A push that comes before another one, and is not evaluated yet. */
+type PushBefore = Pick<StoredPush, 'sensorId' | 'datapoints'>;
+
+const unnoted = { note: () => undefined };
+/** So many that no rule judges them. */
+const unknown: readonly Datapoint[] = Array.from(
+  { length: evaluationLimits.calmEvaluationsMax + 1 },
+  (): Datapoint => ({ value: null, receivedAt: 0 }),
+);
 
 const questionOf = ({ device, rules }: Judged) => ({
   deviceId: device.id,

@@ -4,6 +4,8 @@ export const evaluationLimits = {
   calmEvaluationsMax: 64,
   /** Rules of whose states the pushes of a commit ask at once; beyond, pushes are evaluated. */
   rememberedPerCommitMax: 2_000,
+  /** Evaluations that wait on a device and are judged with a push; behind more it is evaluated. */
+  waitingJudgedMax: 20,
   /** Evaluations that wait on one device and are read at once; more wait behind them. */
   looksInLineMax: 500,
   /** Of other processes' evaluations that are run with own ones: their texts are read at once. */

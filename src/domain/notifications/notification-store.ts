@@ -103,8 +103,11 @@ export interface RulesOfDevice {
 
 /** What a commit finds of a device. */
 export interface Remembered extends Pick<DeviceQueue, 'states'> {
-  /** Whether evaluations wait on the device. */
-  readonly isWaiting: boolean;
+  /**
+   * The pushes of evaluations that wait on the device, as published: `waitingJudgedMax` and one more
+   * at most. Empty texts: long ones, and evaluations that no push calls for.
+   */
+  readonly waiting: readonly string[];
 }
 
 /** Taken: the first in the queue is another process's now, and nothing was kept of this end. */

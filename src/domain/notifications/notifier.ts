@@ -254,7 +254,7 @@ function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire
   const { looks } = shared;
   const runner = createEvaluationRunner({ ...parts, ...shared, fire });
   const queue = createEvaluationQueue(looks, runner);
-  const commits = createCommitEvaluations({ ...parts, looks, ...queue });
+  const commits = createCommitEvaluations({ ...parts, ...shared, ...queue });
 
   return {
     isRepeated: true,

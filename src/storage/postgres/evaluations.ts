@@ -43,10 +43,11 @@ const selectFirst = `
   select id, (select member from looks as line where line.device_id = looks.device_id
     order by place limit 1) as member
   from looks where id = any($1::text[])`;
-/** What rules remember of devices, and whether evaluations wait there. */
+/** What rules remember of devices, and the evaluations that wait there; of a long one no text. */
 const selectRemembered = `
-  select asked.at, id, last_fired_at, notification_states.state,
-    exists (select from looks where device_id = asked.device) as is_waiting
+  select asked.at, id, last_fired_at, notification_states.state, array(
+      select case when octet_length(entry) < 2000 then entry else '' end
+      from looks where device_id = asked.device order by place limit $4) as waiting
   from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, notification)
   join notifications on id = asked.notification
   left join notification_states
@@ -201,15 +202,16 @@ export function createEvaluationStore(options: ClaimContext): EvaluationStore {
     async remembered(commit, asked) {
       // Appends of this engine made it.
       const { tx } = commit as PostgresCommit;
-      const rows = await tx.all<StateRow & { at: number; is_waiting: boolean }>(
+      const rows = await tx.all<StateRow & { at: number; waiting: readonly string[] }>(
         selectRemembered,
         ...asColumns(asked),
+        evaluationLimits.waitingJudgedMax + 1,
       );
       const byDevice = Map.groupBy(rows, ({ at }) => at);
       return asked.map(({ deviceId }, at) => {
         const own = byDevice.get(at) ?? [];
         return {
-          isWaiting: own.some((row) => row.is_waiting),
+          waiting: own[0]?.waiting ?? [],
           states: new Map(own.map((row) => [row.id as NotificationId, readState(row, deviceId)])),
         };
       });
