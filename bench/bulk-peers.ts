@@ -1,6 +1,6 @@
-// How fast a history is stored in each shape that a body may have, beside InfluxDB 1, which gets the
-// same lines of its protocol, with every request synced: node bench/bulk-peers.ts [--rounds 12]
-// [--only a part of a shape's name]
+// How fast a history is stored in each shape that a body may have, beside InfluxDB 1, which gets
+// the same lines of its protocol, with every request synced:
+// node bench/bulk-peers.ts [--rounds 12] [--only a part of a shape's name]
 import { parseArgs } from 'node:util';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
 import { historyLimits } from '../tools/bench/history-limits.ts';

@@ -38,7 +38,7 @@ const words = new Map([
 ]);
 const wordBytesMax = 5;
 
-/** The end of printable ASCII without quotes and backslashes, at this sign; below 0: it is other. */
+/** The end, at this sign, of printable ASCII without quotes and backslashes; below 0: no such. */
 function endAt(sign: number, bytes: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end; at += 1) {
     const code = bytes[at] ?? 0;
