@@ -53,13 +53,17 @@ function ruleOf(n: number, owner: string, device: string): Notification {
   };
 }
 
-/** What an installation of so many devices has: all but what `askers` are given grows. */
-export async function fillInstallation(storage: Storage, size: number): Promise<void> {
+/**
+ * What an installation of so many devices has: all but what `askers` are given grows. Each device
+ * has a sensor, or as many as are asked for.
+ */
+export async function fillInstallation(storage: Storage, size: number, each = 1): Promise<void> {
   const others = Math.ceil(size / 10);
   const hash = await hashPassword(growthPassword, { memoryKibibytes: 8, passes: 1 });
   const names = [...askers, ...numbers(others).map((n) => `u${n}`)];
   await inBatches(names, (name) => storage.users.insert(aUser(name), hash));
-  const part = { sensors: [aSensor('s')], actuators: [anActuator('a')] };
+  const sensors = numbers(each).map((n) => aSensor(n === 0 ? 's' : `s${n}`));
+  const part = { sensors, actuators: [anActuator('a')] };
   const ownDevice = (n: number) =>
     aDevice(`t${n}`, {
       ...{ owner: username('ten'), domain: `of-ten-${n % 2}`, ...part },

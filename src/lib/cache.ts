@@ -122,6 +122,8 @@ export function createReadThroughCache<Key extends {}, Value>(options: {
     async get(key: Key, read: () => Promise<Value>): Promise<Value> {
       return peek(key) ?? reading.get(key) ?? readAndKeep(key, read);
     },
+    /** Keeps a value that was read beside other ones. */
+    keep: kept.set,
     /** The value may have changed: what is being read at the moment is answered, and not kept. */
     forget(key: Key): void {
       kept.delete(key);

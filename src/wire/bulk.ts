@@ -109,7 +109,7 @@ export function createBulkByteReader({
   sensorId,
 }: Pick<Spelling, 'deviceId' | 'sensorId'> = v2Spelling): BulkByteReader {
   const cursor = new ByteCursor();
-  const sensors = new SensorMemory();
+  const sensors = new SensorMemory(sensorOfIds);
   const texts = new TextMemory();
   const keys = [
     { bit: seen.deviceId, text: Buffer.from(`"${deviceId}"`) },
@@ -230,7 +230,8 @@ const words = ['true', 'false', 'null'].map((word) => ({ word, text: Buffer.from
 
 const minus = 45;
 const [zero, nine] = [48, 57];
-const mayBeginNumber = (sign: number): boolean => sign === minus || (sign >= zero && sign <= nine);
+export const mayBeginNumber = (sign: number): boolean =>
+  sign === minus || (sign >= zero && sign <= nine);
 
 /** Longer texts are read by `readBulkLine`; so short ones are never too large for a value. */
 const textBytesMax = 256;
@@ -238,7 +239,7 @@ const textBytesMax = 256;
 const textsRemembered = 256;
 
 /** The texts of the lines before, as JSON: those of a sensor are often the same few. */
-class TextMemory {
+export class TextMemory {
   readonly #texts: (string | undefined)[] = new Array(textsRemembered).fill(undefined);
 
   /** Undefined: it is too long. */
@@ -259,54 +260,51 @@ const sensorsRemembered = 4_096;
 /** Whole numbers of so many bits are keys without an object of their own. */
 const smallInteger = 0x3fff_ffff;
 
-/** The sensors of the lines before: one object, and one text of each id, for many lines. */
-class SensorMemory {
-  /** By the hash of both ids; the latest of several with one hash. */
-  readonly #sensors = new Map<number, BulkSensor>();
-  /** Where hashes begin: nobody chooses ids that fall on one place of the map. */
-  readonly #seed = Math.floor(Math.random() * smallInteger);
+/** The sensor of two texts, such as its ids; undefined: they name none. */
+type SensorReader = (first: string, second: string) => BulkSensor | undefined;
 
-  /** Undefined: the texts are no ids. */
+/** The sensors of the lines before: one object, and one text of each id, for many lines. */
+export class SensorMemory {
+  /** By the hash of both texts; the latest of several with one hash. */
+  readonly #sensors = new Map<number, readonly [string, string, BulkSensor]>();
+  /** Where hashes begin: nobody chooses texts that fall on one place of the map. */
+  readonly #seed = Math.floor(Math.random() * smallInteger);
+  readonly #read: SensorReader;
+
+  constructor(read: SensorReader) {
+    this.#read = read;
+  }
+
+  /** Finds the sensor of two texts, each of ASCII between a start and an end. */
   find(
     bytes: Uint8Array,
-    deviceStart: number,
-    deviceEnd: number,
-    sensorStart: number,
-    sensorEnd: number,
+    firstStart: number,
+    firstEnd: number,
+    secondStart: number,
+    secondEnd: number,
   ): BulkSensor | undefined {
-    const hash = hashOf(
-      bytes,
-      sensorStart,
-      sensorEnd,
-      hashOf(bytes, deviceStart, deviceEnd, this.#seed),
-    );
-    const known = this.#sensors.get(hash & smallInteger);
+    const ofFirst = hashOf(bytes, firstStart, firstEnd, this.#seed);
+    const hash = hashOf(bytes, secondStart, secondEnd, ofFirst) & smallInteger;
+    const known = this.#sensors.get(hash);
     if (
       known !== undefined &&
-      isText(known.deviceId, bytes, deviceStart, deviceEnd) &&
-      isText(known.sensorId, bytes, sensorStart, sensorEnd)
+      isText(known[0], bytes, firstStart, firstEnd) &&
+      isText(known[1], bytes, secondStart, secondEnd)
     ) {
-      return known;
+      return known[2];
     }
-    const sensor = read(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
+    const first = textOf(bytes, firstStart, firstEnd);
+    const second = textOf(bytes, secondStart, secondEnd);
+    const sensor = this.#read(first, second);
     if (this.#sensors.size === sensorsRemembered) this.#sensors.clear();
-    if (sensor !== undefined) this.#sensors.set(hash & smallInteger, sensor);
+    if (sensor !== undefined) this.#sensors.set(hash, [first, second, sensor]);
     return sensor;
   }
 }
 
-function read(
-  bytes: Uint8Array,
-  deviceStart: number,
-  deviceEnd: number,
-  sensorStart: number,
-  sensorEnd: number,
-): BulkSensor | undefined {
+function sensorOfIds(deviceId: string, sensorId: string): BulkSensor | undefined {
   try {
-    return new BulkSensor(
-      parseDeviceId(textOf(bytes, deviceStart, deviceEnd)),
-      parseSensorId(textOf(bytes, sensorStart, sensorEnd)),
-    );
+    return new BulkSensor(parseDeviceId(deviceId), parseSensorId(sensorId));
   } catch {
     // The ordinary reader says what is wrong with it.
     return undefined;

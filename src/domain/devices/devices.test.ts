@@ -14,6 +14,7 @@ import {
 } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
+import type { ChangeListener } from '../changes.ts';
 import { DomainError } from '../errors.ts';
 import type { DeviceStore } from './device.ts';
 import { createDeviceDirectory } from './devices.ts';
@@ -94,4 +95,34 @@ test('while the changes of others are not heard, a device is read anew', async (
   isCurrent = false;
   assert.equal(directory.peek(deviceId('d')), undefined);
   assert.equal(await nameOf(), 'after');
+});
+
+test('devices of a short list are at hand for the next one, until they change', async () => {
+  const storage = await aDirectory();
+  const reads: number[] = [];
+  const feed = new Set<ChangeListener>();
+  const onChange = (one: ChangeListener) => {
+    feed.add(one);
+    return () => undefined;
+  };
+  const store: DeviceStore = {
+    ...storage.devices,
+    async readSome(ids) {
+      reads.push(ids.length);
+      return storage.devices.readSome(ids);
+    },
+  };
+  const directory = createDeviceDirectory(store, { onChange });
+  const [first] = (await directory.readSome([d])).devices;
+  assert.equal((await directory.readSome([d])).devices[0], first);
+  assert.deepEqual(reads, [1]);
+  assert.equal(directory.peek(d), undefined, 'it pushes none of those out that are pushed to');
+  for (const listener of feed) await listener({ kind: 'device_changed', deviceId: d });
+  await directory.readSome([d]);
+  assert.deepEqual(reads, [1, 1]);
+  const many = Array.from({ length: 30 }, () => d);
+  for (const listener of feed) await listener({ kind: 'anything' });
+  await directory.readSome(many);
+  await directory.readSome([d]);
+  assert.deepEqual(reads, [1, 1, 30, 1], 'a long list is read and forgotten');
 });

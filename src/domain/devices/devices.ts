@@ -34,14 +34,30 @@ export interface DeviceDirectory extends DeviceStore {
 
 /** Remembers whole devices until they change. */
 export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource): DeviceDirectory {
-  const devices = createReadThroughCache<DeviceId, Device | undefined>({
-    entriesMax: limits.deviceCacheEntriesMax,
-    isCurrent: () => changes.isCurrent?.() !== false,
-    weight: { max: limits.deviceCacheCharactersMax, weigh: charactersOf },
-  });
+  const remembering = (share: number) =>
+    createReadThroughCache<DeviceId, Device | undefined>({
+      entriesMax: Math.floor(limits.deviceCacheEntriesMax / share),
+      isCurrent: () => changes.isCurrent?.() !== false,
+      weight: {
+        max: Math.floor(limits.deviceCacheCharactersMax / share),
+        weigh: charactersOf,
+      },
+    });
+  const devices = remembering(1);
+  /** Devices of short lists, which many ask for again, apart: they push none of the others out. */
+  const listed = remembering(listedShare);
+  let changesSeen = 0;
+  function forget(id: DeviceId): void {
+    changesSeen += 1;
+    devices.forget(id);
+    listed.forget(id);
+  }
   changes.onChange(async (change) => {
-    if ('deviceId' in change) devices.forget(change.deviceId);
-    if (change.kind === 'anything') devices.clear();
+    if ('deviceId' in change) forget(change.deviceId);
+    if (change.kind !== 'anything') return;
+    changesSeen += 1;
+    devices.clear();
+    listed.clear();
   });
 
   /** Devices of which something is being removed, as often: a reader looks whether it is there. */
@@ -52,7 +68,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
   /** Remembers nothing of the device from before the removal to its end. */
   async function removing<Outcome>(id: DeviceId, remove: () => Promise<Outcome>): Promise<Outcome> {
     leaving.set(id, (leaving.get(id) ?? 0) + 1);
-    devices.forget(id);
+    forget(id);
     try {
       return await remove();
     } finally {
@@ -67,7 +83,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
     const known: Device[] = [];
     let parts = 0;
     for (const id of ids) {
-      const device = peek(id);
+      const device = peek(id) ?? (leaving.size > 0 ? undefined : listed.peek(id));
       if (device === undefined || parts > limits.deviceCachePartsPerSlice) break;
       parts += 1 + device.sensors.length + device.actuators.length;
       known.push(device);
@@ -84,10 +100,21 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
     // Lists pass by many devices once: they use what is remembered and do not push it out.
     async readSome(ids) {
       const known = peekSome(ids);
-      return known.taken > 0 ? known : store.readSome(ids);
+      if (known.taken > 0) return known;
+      const seenBefore = changesSeen;
+      const read = await store.readSome(ids);
+      if (ids.length > limits.devicesPageDefault) return read;
+      // Unless one may have changed meanwhile.
+      if (changesSeen === seenBefore && leaving.size === 0) {
+        for (const device of read.devices) listed.keep(device.id, device);
+      }
+      return read;
     },
   };
 }
+
+/** Of what is remembered between pushes, as much is remembered of lists as this divides. */
+const listedShare = 50;
 
 /** Memory of a device and of each of its parts beside its texts. */
 const charactersPerPart = 96;

@@ -1,5 +1,10 @@
 import type { Actor } from '../../domain/actor.ts';
-import { type BulkRow, type BulkStep, bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
+import {
+  type BulkRow,
+  type BulkStep,
+  bulkStepOf,
+  rowsOf,
+} from '../../domain/datapoints/bulk-step.ts';
 import { excerptOf } from '../../domain/datapoints/ingest.ts';
 import type { BulkIngest, BulkReport, IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { MissingSensors, SensorMaker, Unmade } from '../../domain/devices/missing-sensors.ts';
@@ -9,6 +14,7 @@ import { limits } from '../../domain/limits.ts';
 import { createBreather } from '../../lib/event-loop.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
+import { createLineByteReader } from '../../wire/line-bytes.ts';
 import { datapointsOfPoint, type Precision, readLinePoint } from '../../wire/line-protocol.ts';
 import { type BodyElement, textOfElement } from '../body-elements.ts';
 import { feedBulk } from '../bulk-feed.ts';
@@ -37,6 +43,7 @@ export function createWriteLines(services: {
 }): WriteLines {
   return async (write) => {
     const bulk = services.ingestMany(write.actor, write);
+    const readBytes = createLineByteReader(write.precision);
     const maker = services.missingSensors(write.actor, {
       makesDevices: true,
       sensorsMax: endpointLimits.sensorsMadeMax,
@@ -46,6 +53,8 @@ export function createWriteLines(services: {
         pieces: write.pieces,
         splitter: createPointSplitter(limits.bulkLineBytesMax),
         read: (element, line, step) => {
+          const { bytes, start, end } = 'bytes' in element ? element : emptyElement;
+          if (readBytes(bytes, start, end, line, step)) return;
           for (const one of linesOf(element, line, write.precision)) step.put(one);
         },
         handOver: async (step) => bulk.add(await withSensors(step, maker, bulk.work.pace)),
@@ -91,6 +100,7 @@ export async function readableLines(
 }
 
 const noLines: readonly BulkRow[] = [];
+const emptyElement = { bytes: Buffer.alloc(0), start: 0, end: 0 };
 
 /** The datapoints of a line, or why it has none: that of thousands costs little. */
 const linesOf = (element: BodyElement, line: number, precision: LineWrite['precision']) =>
@@ -132,11 +142,9 @@ export async function withSensors(
   maker: SensorMaker,
   pace: Pace,
 ): Promise<BulkStep> {
-  const lines = step.others;
   const wanted = new Map<DeviceId, Set<SensorId>>();
-  for (const line of lines) {
-    if ('refusal' in line) continue;
-    const { deviceId, sensorId } = line.sensor;
+  const ofOthers = step.others.flatMap((line) => ('refusal' in line ? [] : line.sensor));
+  for (const { deviceId, sensorId } of [...step.sensors, ...ofOthers]) {
     const sensors = wanted.get(deviceId);
     if (sensors === undefined) wanted.set(deviceId, new Set([sensorId]));
     else sensors.add(sensorId);
@@ -149,7 +157,7 @@ export async function withSensors(
     if (pace.isOver()) await pace.rest();
   }
   if (unmade.size === 0) return step;
-  const made = lines.map((line): BulkRow => {
+  const made = rowsOf(step).map((line): BulkRow => {
     if ('refusal' in line) return line;
     const refusal = unmade.get(line.sensor.deviceId)?.get(line.sensor.sensorId);
     if (refusal === undefined) return line;

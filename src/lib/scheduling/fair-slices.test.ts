@@ -207,3 +207,25 @@ test('in a turn that others have used up one short piece of waiting work runs', 
   await finished;
   assert.deepEqual([done, most], [pieces, 1]);
 });
+
+/** How much of the time the slices take that ask for the next one at once, while others work. */
+async function shareOf(isBusy: boolean): Promise<number> {
+  const turns = createFairSlices({ turnMs: 5, restsWhile: () => isBusy });
+  const startedAt = performance.now();
+  let workedMs = 0;
+  while (performance.now() - startedAt < 200) {
+    await turns.enter('a');
+    const end = performance.now() + 2;
+    while (performance.now() < end);
+    workedMs += 2;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return workedMs / (performance.now() - startedAt);
+}
+
+test('slices leave most of the time to others who are at work, and to nobody else', async () => {
+  const beside = await shareOf(true);
+  assert.ok(beside < 0.5, `${beside} of the time beside others`);
+  const alone = await shareOf(false);
+  assert.ok(alone > beside, `${alone} of the time alone`);
+});

@@ -28,6 +28,7 @@ function threadMs(): number {
 }
 
 const turnsPerEntry = 2;
+const restPerTurn = 2;
 /** A slice lasts so long at least, unless it is shorter, however long others worked in its turn. */
 const sliceMsMin = 1;
 
@@ -65,6 +66,7 @@ export function createFairSlices({
   later = inNextTurn,
   getOn = inMicrotasks,
   isInOrder = false,
+  restsWhile = () => false,
 }: {
   readonly turnMs: number;
   readonly untilMs?: number;
@@ -77,14 +79,35 @@ export function createFairSlices({
   readonly getOn?: () => Promise<void>;
   /** Whether nobody enters while others wait: else only who waits already does not. */
   readonly isInOrder?: boolean;
+  /**
+   * Whether others are at work, who then have the event loop twice as long as a turn with slices
+   * took; absent: never.
+   */
+  readonly restsWhile?: () => boolean;
 }) {
   /** Each answers true when it has nothing left to get on with. */
   const waiting = new PayerQueues<() => unknown>();
   let isPumping = false;
   let enteredAt: number | undefined;
+  let restsUntil = 0;
+
+  const isResting = (now: number): boolean => now < restsUntil && restsWhile();
+
+  /** Goes on in the turn after one with slices that began then. */
+  function afterTurn(startedAt: number, goOn: () => void): void {
+    later(() => {
+      const now = performance.now();
+      restsUntil = now + restPerTurn * Math.min(now - startedAt, turnMs);
+      goOn();
+    });
+  }
 
   async function pump(): Promise<void> {
     const startedAt = performance.now();
+    if (isResting(startedAt)) {
+      setTimeout(() => void pump(), restsUntil - startedAt);
+      return;
+    }
     do {
       const begin = waiting.shift();
       if (begin === undefined) {
@@ -94,7 +117,7 @@ export function createFairSlices({
       if (begin() === true) continue;
       await getOn();
     } while (isEarly(performance.now() - startedAt));
-    later(() => void pump());
+    afterTurn(startedAt, () => void pump());
   }
 
   const leastMs = Math.min(sliceMsMin, turnMs);
@@ -122,10 +145,10 @@ export function createFairSlices({
   function mayEnter(payer: string): boolean {
     const now = performance.now();
     const isBehind = isInOrder ? isPumping : waiting.countOf(payer) > 0;
-    if (isBehind || isTurnOver(now)) return false;
+    if (isBehind || isTurnOver(now) || isResting(now)) return false;
     if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
     enteredAt = now;
-    later(() => {
+    afterTurn(now, () => {
       enteredAt = undefined;
     });
     return true;

@@ -50,11 +50,16 @@ export interface Writer {
     transferList: readonly Transferable[],
     ...args: Parameters<Writes[Name]>
   ): Promise<Awaited<ReturnType<Writes[Name]>>>;
+  /** Whether changes are written: some are under way, or were a moment ago. */
+  isAtWork(): boolean;
   /** The memory that the thread holds; undefined when it has ended. */
   memory(): Promise<ThreadMemory | undefined>;
   /** Resolves when every call was answered and the connection is closed. */
   close(): Promise<void>;
 }
+
+/** Who pushes again and again does so within this time. */
+const atWorkMs = 10;
 
 interface WriterOptions extends WriterSetup {
   readonly log: Log;
@@ -81,6 +86,7 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
   const slices = createFairSlices({ turnMs: sqliteLimits.answersMs, later: setImmediate });
   const noteHealth = createWriteHealth(log, 'the storage');
   let lastId = 0;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   let refusal: string | undefined;
 
   await started(worker, setup.path);
@@ -115,6 +121,7 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
   }
 
   function complete(answer: WriterAnswer): void {
+    answeredAt = performance.now();
     const caller = waiting.get(answer.id);
     waiting.delete(answer.id);
     if (answer.kind === 'done') noteHealth();
@@ -151,6 +158,7 @@ export async function createWriter(options: WriterOptions): Promise<Writer> {
   }
 
   return {
+    isAtWork: () => waiting.size > 0 || performance.now() - answeredAt < atWorkMs,
     call: (name, ...args) => send(name, undefined, args),
     callTransfer: (name, transferList, ...args) => send(name, transferList, args),
     memory: () => (refusal === undefined ? memoryOf(worker) : Promise.resolve(undefined)),
@@ -227,7 +235,7 @@ export const sharedContext = ({
   writer,
   damaged,
 }: StoreContext): SqlContext<SqlWrites> => ({
-  reader: createReader(reader),
+  reader: createReader(reader, writer.isAtWork),
   // The thread answers what the change of this name answers.
   write: (name, ...args) =>
     writer.call('runShared', name, args) as Promise<AnswerOf<SqlWrites, typeof name>>,

@@ -56,7 +56,7 @@ export const datapointLimits = {
   /** Sensors remembered though all of theirs is in chunks. */
   seriesMax: 100_000,
   /** Devices whose sensors are brought to memory by one read of last values; more are not kept. */
-  wholeDevicesPerRead: 16,
+  wholeDevicesPerRead: 32,
   /** Batches that wait for the one in flight; the caller sends one at a time. */
   appendsWaitingMax: 1_000,
   /** A batch is one row, and SQLite ends rows at a thousand million bytes. */
