@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { csvRow } from '../../test/csv-row.ts';
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
-import { csvHeader, csvRow } from './csv.ts';
+import { csvHeader } from './csv.ts';
 import { type CsvRow, createCsvRowReader, readCsvPush } from './csv-datapoints.ts';
 
 const sensor = { deviceId: parseDeviceId('field-1'), sensorId: parseSensorId('-2*3') };

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { csvRow } from '../../test/csv-row.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import { cellJson } from '../lib/csv-cell.ts';
 import { type JsonValue, parseJson } from '../lib/json.ts';
 import { LongJson } from '../lib/long-json.ts';
-import { csvHeader, csvRow, textCell, valueCell } from './csv.ts';
+import { csvHeader, textCell, valueCell } from './csv.ts';
 
 interface Cell {
   readonly text: string;

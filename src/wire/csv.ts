@@ -1,5 +1,4 @@
 import type { Datapoint, SensorRef } from '../domain/datapoints/datapoint.ts';
-import type { DeviceId, SensorId } from '../domain/ids.ts';
 import type { Instant } from '../lib/clock.ts';
 import { isBareText, isStructured, looksLikeFormula } from '../lib/csv-cell.ts';
 import { isBigNumber, type JsonValue } from '../lib/json.ts';
@@ -18,14 +17,7 @@ export const csvHeaderWithoutIds = 'timestamp, date_received, value\r\n';
 export const csvIds = ({ deviceId, sensorId }: SensorRef): string =>
   `${textCell(deviceId)},${textCell(sensorId)},`;
 
-/** Writes a line of a CSV answer; an absent timestamp is an empty cell. */
-export const csvRow = (row: {
-  readonly deviceId: DeviceId;
-  readonly sensorId: SensorId;
-  readonly datapoint: Datapoint;
-}): string | LongText => csvRowBehind(csvIds(row), row.datapoint);
-
-/** The same behind ids that were written before. */
+/** Writes a line of a CSV answer behind its ids; an absent timestamp is an empty cell. */
 export function csvRowBehind(ids: string, datapoint: Datapoint): string | LongText {
   const { value, timestamp, receivedAt } = datapoint;
   return rowOf(ids, value, `,${timeCell(timestamp)},${formatTimestamp(receivedAt)}\r\n`);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { csvRow } from '../../test/csv-row.ts';
 import type { Datapoint } from '../domain/datapoints/datapoint.ts';
 import { allRows, toDatapointColumns } from '../domain/datapoints/datapoint-columns.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
 import type { JsonValue } from '../lib/json.ts';
 import { LongJson, type LongText } from '../lib/long-json.ts';
-import { csvRow, csvRowWithoutIds } from './csv.ts';
+import { csvRowWithoutIds } from './csv.ts';
 import { createDatapointWriter } from './datapoint.ts';
 import { createCsvRows, createJsonRows } from './rows.ts';
 import { v2Spelling } from './spelling.ts';

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseDeviceId, parseSensorId } from '../../../src/domain/ids.ts';
 import type { JsonValue } from '../../../src/lib/json.ts';
-import { csvHeader, csvRow } from '../../../src/wire/csv.ts';
+import { csvHeader } from '../../../src/wire/csv.ts';
+import { csvRow } from '../../../test/csv-row.ts';
 import { readCsvRows } from './csv-rows.ts';
 import { createCsvTable, type TableForm } from './csv-table.ts';
 

@@ -9,23 +9,14 @@ export interface Member {
   readonly state: 'serving' | 'left' | 'lost';
 }
 
-/** What a member measures of what it shares with others. */
-export interface MemberFigures {
-  /** Members that serve, this one included. */
-  readonly serving: number;
-  /** Seconds since the entries of others were read to their end. */
-  readonly unheardSeconds: number;
-  /** Events that wait for older ones of others. */
-  readonly deferred: number;
-  /** Seconds that changes waited for the lock of all, since the start. */
-  readonly lockWaitSeconds: number;
-  /** Settings of the database server by which acknowledged values can be lost. */
-  readonly lossySettings: number;
-  /** Connections to the database. */
-  readonly connections: number;
-  /** How much the database's clock is ahead of the machine's. */
-  readonly clockOffsetSeconds: number;
-}
+/** What a member measures of what it shares with others, as the help of its metrics says. */
+export type MemberFigures = Readonly<
+  Record<
+    | ('serving' | 'unheardSeconds' | 'deferred' | 'lockWaitSeconds' | 'lossySettings')
+    | ('connections' | 'clockOffsetSeconds'),
+    number
+  >
+>;
 
 /** Members of one installation, as its processes know them; of engines that several can serve. */
 export interface MemberStore {

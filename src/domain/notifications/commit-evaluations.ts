@@ -1,6 +1,5 @@
 import type { NewPush } from '../datapoints/appender.ts';
 import { type ColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
-import type { Datapoint } from '../datapoints/datapoint.ts';
 import type { Commit, NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import { type Device, type Sensor, sensorOf } from '../devices/device.ts';
@@ -46,23 +45,16 @@ export function createCommitEvaluations(parts: {
     const device = parts.peekDevice(deviceId);
     const sensor = device && sensorOf(device, sensorId);
     if (device === undefined || sensor === undefined) return undefined;
-    return {
-      device,
-      sensor,
-      batch,
-      rules: book.index.rulesOn(deviceId, sensorId, ownerFor(device)),
-    };
+    const rules = book.index.rulesOn(deviceId, sensorId, ownerFor(device));
+    return { device, sensor, batch, rules };
   }
 
   /** The pushes that wait on the device; undefined: not all are known. */
   function waitingOf({ waiting }: Remembered): readonly PushBefore[] | undefined {
     if (waiting.length > evaluationLimits.waitingJudgedMax) return undefined;
-    const pushes = waiting.map((text) => (text === '' ? undefined : parts.pushOf(text)));
-    return pushes.every(
-      (one) => one !== undefined && one.isPart !== true && one.wholeCount === undefined,
-    )
-      ? (pushes as readonly StoredPush[])
-      : undefined;
+    const pushes = waiting.flatMap((text) => (text === '' ? [] : (parts.pushOf(text) ?? [])));
+    const isWhole = pushes.every((one) => one.isPart !== true && one.wholeCount === undefined);
+    return isWhole && pushes.length === waiting.length ? pushes : undefined;
   }
 
   /**
@@ -122,12 +114,12 @@ export function createCommitEvaluations(parts: {
           const [judged, remembered] = [asking.get(one), byPush.get(one)];
           const waiting = remembered && waitingOf(remembered);
           const before = filedOn.get(deviceId) ?? [];
-          const mayBeOver = judged && waiting && performance.now() < until;
+          filedOn.set(deviceId, before);
+          const isKnown = before.length < evaluationLimits.waitingJudgedMax;
+          const mayBeOver = judged && waiting && isKnown && performance.now() < until;
           if (mayBeOver && isOver(judged, remembered, [...waiting, ...before])) filed.delete(one);
-          else {
-            const datapoints = isShort(batch) ? toDatapoints(batch) : unknown;
-            filedOn.set(deviceId, [...before, { sensorId, datapoints }]);
-          }
+          else if (!isShort(batch)) filedOn.set(deviceId, tooMany);
+          else if (isKnown) before.push({ sensorId, datapoints: toDatapoints(batch) });
         }
       }
     },
@@ -142,11 +134,8 @@ export function createCommitEvaluations(parts: {
 type PushBefore = Pick<StoredPush, 'sensorId' | 'datapoints'>;
 
 const unnoted = { note: () => undefined };
-/** So many that no rule judges them. */
-const unknown: readonly Datapoint[] = Array.from(
-  { length: evaluationLimits.calmEvaluationsMax + 1 },
-  (): Datapoint => ({ value: null, receivedAt: 0 }),
-);
+/** Nobody is judged behind them. */
+const tooMany = new Array<PushBefore>(evaluationLimits.waitingJudgedMax);
 
 const questionOf = ({ device, rules }: Judged) => ({
   deviceId: device.id,

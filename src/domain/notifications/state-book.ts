@@ -24,7 +24,6 @@ interface DeviceMemory {
   readonly id: NotificationId;
   readonly deviceId: DeviceId;
   state: DeviceState;
-  revision: number;
   /** Not applied yet, in order. */
   readonly changes: Change[];
 }
@@ -48,7 +47,7 @@ export function createStateBook(parts: {
   function memoryOf(rule: RuleMemory, id: NotificationId, deviceId: DeviceId): DeviceMemory {
     const known = rule.devices.get(deviceId);
     if (known !== undefined) return known;
-    const made = { id, deviceId, state: freshState.device, revision: 0, changes: [] };
+    const made = { id, deviceId, state: freshState.device, changes: [] };
     rule.devices.set(deviceId, made);
     return made;
   }
@@ -59,7 +58,6 @@ export function createStateBook(parts: {
     for (let [first] = changes; first?.isCompleted === true; [first] = changes) {
       changes.shift();
       memory.state = first.device;
-      memory.revision += 1;
       // The store took the state of a firing together with it.
       if (first.firedAt === undefined) unsaved.add(memory);
       else unsaved.delete(memory);
@@ -114,9 +112,6 @@ export function createStateBook(parts: {
         },
       };
     },
-    /** How many states of the device were applied: a later state has a higher number. */
-    revisionOf: (id: NotificationId, deviceId: DeviceId): number =>
-      rules.get(id)?.devices.get(deviceId)?.revision ?? 0,
     /** Takes in a rule with what the store has of it; one that is not in the book keeps nothing. */
     open(
       id: NotificationId,

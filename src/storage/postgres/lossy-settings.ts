@@ -23,18 +23,17 @@ export async function findLossySettings(session: SqlSession): Promise<readonly L
     readonly waited: number;
   }>(select);
   if (row === undefined) return [];
-  const switchOn = (name: string) =>
-    `Set ${name} to on in the configuration of the server, and restart it.`;
+  const switchOn = 'Set it to on in the configuration of the server, and restart it.';
   const all = [
     row.fsync === 'off' && {
       setting: 'fsync=off',
       consequence: 'a power cut loses or damages what was acknowledged',
-      advice: switchOn('fsync'),
+      advice: switchOn,
     },
     row.pages === 'off' && {
       setting: 'full_page_writes=off',
       consequence: 'a power cut can damage pages for good',
-      advice: switchOn('full_page_writes'),
+      advice: switchOn,
     },
     row.streaming > 0 &&
       row.waited === 0 && {
