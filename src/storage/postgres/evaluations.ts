@@ -6,11 +6,12 @@ import type {
   EndOutcome,
   EvaluationEnd,
   EvaluationStore,
+  RulesOfDevice,
   StoredState,
   WaitingEvaluation,
 } from '../../domain/notifications/notification-store.ts';
 import { stateFromText } from '../sql/firing.ts';
-import { createBatchedQueries, createJoinedCalls } from './batched-queries.ts';
+import { createBatchedQueries } from './batched-queries.ts';
 import { saveNotificationStates } from './notification-engine.ts';
 import type { ClaimContext } from './store-context.ts';
 import type { WriteSession } from './writer.ts';
@@ -113,14 +114,8 @@ export function fileEvaluations(
   );
 }
 
-/** A question about one device, by the ids of its parts or of rules. */
-interface Asked<Id extends string> {
-  readonly deviceId: DeviceId;
-  readonly ids: readonly Id[];
-}
-
 /** As the columns of a table: where each id comes in the list, its device, and itself. */
-function asColumns(asked: readonly Asked<string>[]) {
+function asColumns(asked: readonly RulesOfDevice[]) {
   const pairs = asked.flatMap(({ deviceId, ids }, at) => ids.map((id) => ({ at, deviceId, id })));
   return [
     pairs.map(({ at }) => at),
@@ -129,30 +124,21 @@ function asColumns(asked: readonly Asked<string>[]) {
   ] as const;
 }
 
-/** Ends evaluations of devices whose first is this process's, with what they leave. */
+/** Ends evaluations of a device whose first is this process's, with what they leave. */
 async function endEvaluations(
   tx: WriteSession,
   member: number,
-  ends: readonly EvaluationEnd[],
-): Promise<readonly EndOutcome[]> {
-  const ids = ends.flatMap((end) => end.ids);
+  { ids, states, progress }: EvaluationEnd,
+): Promise<EndOutcome> {
   const rows = await tx.all<{ id: string; member: number }>(selectFirst, ids);
   const ours = new Set(rows.filter((row) => row.member === member).map(({ id }) => id));
-  const isOurs = (end: EvaluationEnd) => end.ids.every((id) => ours.has(id));
-  const ended = ends.filter(isOurs);
-  tx.send(
-    deleteLooks,
-    ended.flatMap((end) => end.ids),
-  );
-  saveNotificationStates(
-    tx,
-    ended.flatMap(({ states }) => states),
-  );
-  return ends.map((end) => {
-    const isEnded = isOurs(end);
-    if (end.progress !== undefined) end.progress.isEnded = isEnded;
-    return isEnded ? 'ended' : 'taken';
-  });
+  const isEnded = ids.every((id) => ours.has(id));
+  if (isEnded) {
+    tx.send(deleteLooks, ids);
+    saveNotificationStates(tx, states);
+  }
+  if (progress !== undefined) progress.isEnded = isEnded;
+  return isEnded ? 'ended' : 'taken';
 }
 
 /** The store of evaluations in PostgreSQL. */
@@ -168,7 +154,7 @@ export function createEvaluationStore(options: ClaimContext): EvaluationStore {
       lastFiredAt: at ?? undefined,
     };
   };
-  const lineOf = createBatchedQueries(async (asked: readonly Asked<NotificationId>[]) => {
+  const lineOf = createBatchedQueries(async (asked: readonly RulesOfDevice[]) => {
     const rows = await reader.all<LineRow>(
       selectLines,
       asked.map((_, at) => at),
@@ -216,11 +202,7 @@ export function createEvaluationStore(options: ClaimContext): EvaluationStore {
         };
       });
     },
-    finish: createJoinedCalls<EvaluationEnd, EndOutcome>(
-      writer,
-      (tx, ends) => endEvaluations(tx, member, ends),
-      batchedQueryLimits.keysMax,
-    ),
+    finish: (end) => writer.call((tx) => endEvaluations(tx, member, end)),
     take: (id, from) => writer.call(async (tx) => tx.send(takeLook, member, id, from)),
     async left() {
       const rows = await reader.all<EvaluationRow>(
@@ -233,7 +215,7 @@ export function createEvaluationStore(options: ClaimContext): EvaluationStore {
   };
 }
 
-/** Evaluations of many devices are read and ended together. */
+/** Evaluations of many devices are read together. */
 const batchedQueryLimits = { keysMax: 100, underWayMax: 2 } as const;
 
 const toLook = ({ id, member, is_left, entry, fired }: EvaluationRow): WaitingEvaluation => ({
