@@ -187,8 +187,47 @@ export const plantsOfMembers: readonly Plant[] = [
       says: /ended|fired/,
     },
     patches: [
-      patch('src/storage/postgres/evaluations.ts', 'ends.filter(isOurs)', 'ends'),
+      patch('src/storage/postgres/evaluations.ts', 'if (isEnded) {', 'if (ids.length > 0) {'),
       patch('src/storage/sql/firing.ts', "if (!found.is_ours) return { kind: 'taken' };", ''),
+    ],
+  },
+  {
+    name: 'a push behind one that may fire is evaluated in its turn',
+    ...{
+      file: 'src/domain/notifications/commit-evaluations.test.ts',
+      test: 'a push behind others',
+      says: /strictly deep-equal/,
+    },
+    patches: [
+      patch(
+        'src/domain/notifications/commit-evaluations.ts',
+        'if (!isCalm(unnoted, judged, datapoints, remembered?.states)) return false;',
+        'void datapoints;',
+      ),
+    ],
+  },
+  {
+    name: 'a push that changes what a rule remembers is evaluated in its turn',
+    ...{
+      file: 'src/domain/notifications/rule-evaluation.test.ts',
+      test: 'what a rule remembers says',
+      says: /it begins to hold/,
+    },
+    patches: [patch('src/domain/notifications/rule-evaluation.ts', ' && !isChanged', '')],
+  },
+  {
+    name: 'versions that cannot read each other’s tables do not serve together',
+    ...{
+      file: 'src/storage/postgres/starting.test.ts',
+      test: 'do not serve together',
+      says: /Missing expected rejection/,
+    },
+    patches: [
+      patch(
+        'src/storage/postgres/migrate.ts',
+        '    await refuseBesideOlder(client, version, from);\n',
+        '',
+      ),
     ],
   },
   {

@@ -89,7 +89,7 @@ test('a rule that remembers is asked for, and files nothing where nothing change
   ]);
 });
 
-test('a push behind others is over where these fire nothing and change nothing either', async () => {
+test('a push behind others is over where these fire and change nothing either', async () => {
   const filed = async (pushes: readonly NewPush[], waiting: readonly string[] = []) =>
     (await filedOf(pushes, waiting)).filed;
   const [high, low] = [pushTo('d', 't', 40), pushTo('d', 't', 20)];

@@ -76,8 +76,8 @@ export function createCommitEvaluations(parts: {
 
   return {
     /**
-     * The evaluations that pushes are filed with; undefined: no rule asks for one, or the push, with
-     * what its rules remember, says that none fires.
+     * The evaluations that pushes are filed with; undefined: no rule asks for one, or the push and
+     * what its rules remember say that none fires.
      */
     async evaluationsOf(
       pushes: readonly NewPush[],

@@ -104,8 +104,8 @@ export interface RulesOfDevice {
 /** What a commit finds of a device. */
 export interface Remembered extends Pick<DeviceQueue, 'states'> {
   /**
-   * The pushes of evaluations that wait on the device, as published: `waitingJudgedMax` and one more
-   * at most. Empty texts: long ones, and evaluations that no push calls for.
+   * The pushes of evaluations that wait on the device, as published: `waitingJudgedMax` and one
+   * more at most. Empty texts: long ones, and evaluations that no push calls for.
    */
   readonly waiting: readonly string[];
 }
