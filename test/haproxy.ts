@@ -25,7 +25,7 @@ const configurationFile = new URL('../deploy/haproxy.cfg', import.meta.url);
 const startMsMax = 10_000;
 
 /** Replaces what is there a certain number of times; throws where it is not. */
-function replace(text: string, pattern: RegExp, times: number, by: string): string {
+export function replace(text: string, pattern: RegExp, times: number, by: string): string {
   const found = [...text.matchAll(pattern)].length;
   if (found !== times) throw new Error(`${pattern} is there ${found} times`);
   return text.replace(pattern, by);
@@ -65,8 +65,22 @@ export async function startHaproxy(
   processes: readonly Doors[],
 ): Promise<Haproxy> {
   const own = { http: await freePort(), mqtt: await freePort() };
+  const ends = await launchHaproxy(directory, configurationFor(processes, own), own.http);
+  return {
+    url: `http://127.0.0.1:${own.http}`,
+    mqttUrl: `mqtt://127.0.0.1:${own.mqtt}`,
+    ...ends,
+  };
+}
+
+/** Starts it with this configuration, and resolves when it listens at the port. */
+export async function launchHaproxy(
+  directory: string,
+  configuration: string,
+  port: number,
+): Promise<AsyncDisposable> {
   const file = join(directory, 'haproxy.cfg');
-  writeFileSync(file, configurationFor(processes, own));
+  writeFileSync(file, configuration);
   const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -74,7 +88,7 @@ export async function startHaproxy(
   });
   const exited = once(child, 'exit');
   const giveUpAt = performance.now() + startMsMax;
-  while (!(await answers(own.http))) {
+  while (!(await answers(port))) {
     if (child.exitCode !== null || performance.now() > giveUpAt) {
       child.kill('SIGKILL');
       throw new Error(`haproxy does not start: ${said}`);
@@ -82,8 +96,6 @@ export async function startHaproxy(
     await wait(20);
   }
   return {
-    url: `http://127.0.0.1:${own.http}`,
-    mqttUrl: `mqtt://127.0.0.1:${own.mqtt}`,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exited;

@@ -6,7 +6,7 @@ import { findPostgres } from '../postgres-server.ts';
 import { checkHistory } from './checker.ts';
 import { emptyHistory } from './history.ts';
 import { type Fault, faults, replacement, seenOfGivenUp } from './nemesis.ts';
-import { openCluster, openStory, type StoryOptions } from './story.ts';
+import { openCluster, openStory, type PairOptions, type QuietCluster } from './story.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
 const rounds = Number(process.env['NEMESIS_ROUNDS'] ?? 1);
@@ -29,12 +29,15 @@ const leftOut = (processes: number) => ({
 /** Says what became of it, and how long until all were served again. */
 async function tell(
   context: TestContext,
-  options: Pick<StoryOptions, 'processes' | 'firstProgram'>,
+  options: PairOptions,
   run: { readonly faults: readonly Fault[]; readonly firstMs?: number } = { faults: wanted },
 ) {
   const say = (line: string) => context.diagnostic(line);
   say(`NEMESIS_SEED=${seed}`);
-  await using story = await openStory({ ...options, seed, faults: run.faults });
+  await using story = await openStory<QuietCluster>({
+    ...{ seed, faults: run.faults },
+    open: (history) => openCluster(options, history),
+  });
   await wait(run.firstMs ?? 0);
   for (let round = 1; round <= rounds; round += 1) await story.round(say);
   const history = await story.conclude(say);

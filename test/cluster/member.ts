@@ -1,8 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { inSchema } from '../postgres-server.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
 import type { History } from './history.ts';
-import { urlOnPort } from './postgres-pair.ts';
 import { openProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** A process of Kipimo behind links of its own, which is started again when it ends. */
@@ -26,8 +24,10 @@ export interface MemberOptions {
   readonly name: string;
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Where its link to the database leads. */
   readonly databasePort: number;
-  readonly schema: string;
+  /** The URL of the database by the port of that link. */
+  databaseUrl(port: number): string;
   readonly history: History;
   /** What it runs at first, until it is started again; absent: this version. */
   readonly firstProgram?: string | undefined;
@@ -41,7 +41,7 @@ const startAgainMs = 250;
 
 /** Opens its links, starts it, and keeps it running. */
 export async function startMember(options: MemberOptions): Promise<Member> {
-  const { name, directory, environment, schema, history } = options;
+  const { name, directory, environment, history } = options;
   const database = await openProxy(options.databasePort);
   const door = await openProxy();
   let running: ServiceProcess | undefined;
@@ -49,8 +49,7 @@ export async function startMember(options: MemberOptions): Promise<Member> {
   let lives = 0;
 
   async function live(onListening: () => void): Promise<void> {
-    const { port } = database;
-    const KIPIMO_DATABASE_URL = inSchema(urlOnPort(port), schema);
+    const KIPIMO_DATABASE_URL = options.databaseUrl(database.port);
     const program = lives === 0 ? options.firstProgram : undefined;
     const process = await startProcess({
       directory,

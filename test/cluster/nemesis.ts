@@ -15,9 +15,9 @@ export interface Cluster {
 export type Random = () => number;
 
 /** Something that goes wrong, and is mended by its end but for what the service has to mend. */
-export interface Fault {
+export interface Fault<Reached = Cluster> {
   readonly name: string;
-  inflict(cluster: Cluster, random: Random): Promise<void>;
+  inflict(cluster: Reached, random: Random): Promise<void>;
 }
 
 /** The same numbers for the same seed (mulberry32). */

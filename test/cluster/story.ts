@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { temporaryDirectory } from '../contract/storage/temporary-directory.ts';
-import { onServer } from '../postgres-server.ts';
+import { inSchema, onServer } from '../postgres-server.ts';
 import { startClients } from './clients.ts';
 import { emptyHistory, type History } from './history.ts';
 import { readMarks } from './http-load.ts';
@@ -21,29 +21,43 @@ export interface Story {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export interface StoryOptions {
-  readonly processes: number;
+export interface StoryOptions<Reached> {
+  /** Starts the processes, and what they need; who fills the history sees it from the beginning. */
+  open(history: History): Promise<Reached>;
   readonly seed: number;
   /** What is done to them, each once in a round. */
-  readonly faults: readonly Fault[];
-  /** What the first process runs until it is replaced: another version. Absent: this one. */
-  readonly firstProgram?: string;
+  readonly faults: readonly Fault<Reached>[];
+  /** Sensors of whoever else fills the history. */
+  readonly moreSensors?: readonly string[];
+  /** More to tell of what was disturbed from one moment to another. */
+  describe?(history: History, from: number, until: number): string;
 }
 
 /** How long after a fault until every client is served again. */
 const recoveryMsMax = 30_000;
 const calmMs = 1_000;
 
-/** Processes on a database with its standby, of which nobody asks anything. */
-export interface QuietCluster extends AsyncDisposable {
+/** Processes of which nobody asks anything. */
+export interface QuietProcesses extends AsyncDisposable {
   readonly members: readonly Member[];
-  readonly database: PostgresPair;
   /** From now on ended with the rest, and before it. */
   defer(end: () => unknown): void;
 }
 
+/** The same on a database with its standby. */
+export interface QuietCluster extends QuietProcesses {
+  readonly database: PostgresPair;
+}
+
+/** How many processes there are on it. */
+export interface PairOptions {
+  readonly processes: number;
+  /** What the first one runs until it is replaced: another version. Absent: this one. */
+  readonly firstProgram?: string;
+}
+
 export async function openCluster(
-  { processes, firstProgram }: Pick<StoryOptions, 'processes' | 'firstProgram'>,
+  { processes, firstProgram }: PairOptions,
   history: History,
 ): Promise<QuietCluster> {
   const ends: (() => unknown)[] = [];
@@ -63,10 +77,13 @@ export async function openCluster(
 }
 
 /** Starts everything, with clients at work. */
-export async function openStory(options: StoryOptions): Promise<Story> {
+export async function openStory<Reached extends QuietProcesses>(
+  options: StoryOptions<Reached>,
+): Promise<Story> {
+  const { moreSensors = [], describe = () => '' } = options;
   const history = emptyHistory();
-  const cluster = await openCluster(options, history);
-  const { members, database } = cluster;
+  const cluster = await options.open(history);
+  const { members } = cluster;
   const closeAll = async (): Promise<void> => cluster[Symbol.asyncDispose]();
   try {
     const clients = await startClients(history, members);
@@ -79,18 +96,19 @@ export async function openStory(options: StoryOptions): Promise<Story> {
           // A fault that meets clients before they are at work proves little.
           await untilServed(history, clients.served, performance.now());
           const beganAt = performance.now();
-          await fault.inflict({ members, database }, random);
+          await fault.inflict(cluster, random);
           const mendedAt = performance.now();
           const ms = await untilServed(history, clients.served, mendedAt);
           history.disturbed.push({ from: beganAt, until: mendedAt + ms });
           const began = `${(beganAt / 1_000).toFixed(2)} s ${fault.name}`;
           const took = Math.round(mendedAt - beganAt);
-          say(`${began}: ${took} ms, all served after ${Math.round(ms)} ms`);
+          const more = describe(history, beganAt, mendedAt + ms);
+          say(`${began}: ${took} ms, all served after ${Math.round(ms)} ms${more}`);
         }
       },
       async conclude(say) {
         const said = await clients.conclude();
-        await readAll(history, members, clients.sensors);
+        await readAll(history, members, [...clients.sensors, ...moreSensors]);
         say(
           `${summaryOf(history)}; ${said}; lives ${members.map((one) => one.lives()).join(', ')}`,
         );
@@ -124,7 +142,8 @@ async function startMembers(
   const members: Member[] = [];
   for (let number = 1; number <= processes; number += 1) {
     const member = await startMember({
-      ...{ name: `process ${number}`, directory, schema, history, databasePort: database.port },
+      ...{ name: `process ${number}`, directory, history, databasePort: database.port },
+      databaseUrl: (port) => inSchema(urlOnPort(port), schema),
       firstProgram: number === 1 ? firstProgram : undefined,
       environment: {
         KIPIMO_ADMIN_PASSWORD: 'admin-password-1',
