@@ -91,6 +91,8 @@ interface Open {
 
 export interface LinkOptions {
   readonly url: string;
+  /** The class of all clients of this process: they learn of the primary from each other. */
+  readonly Client?: typeof pg.Client;
   readonly log: Log;
   /** Absent: a command, which is alone. */
   readonly serving?: Serving;
@@ -314,9 +316,9 @@ async function connect(
   options: LinkOptions,
   before: Pick<Open, 'backend' | 'membership'> | undefined,
 ): Promise<Open> {
-  const { url, serving: asked, program } = options;
+  const { url, Client, serving: asked, program } = options;
   const serving = asked ?? 'alone';
-  const client = await connectWriter(url);
+  const client = await connectWriter(url, Client);
   try {
     const session = sessionOn(client);
     // Also while another one has the lock, which could be waited for in vain.

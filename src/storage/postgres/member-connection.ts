@@ -31,7 +31,11 @@ const notifyAlone = `
   select set_config('synchronous_commit', 'off', true),
     pg_notify('kipimo ' || hashtext(current_schema()), '')`;
 
-export function createMemberConnection(url: string, log: Log): MemberConnection {
+export function createMemberConnection(
+  url: string,
+  log: Log,
+  Client = clientClass(url),
+): MemberConnection {
   const { beatStatementMs: ms } = postgresLimits;
   const listeners = new Set<() => void>();
   let open: Promise<pg.Client> | undefined;
@@ -41,7 +45,6 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
   };
 
   async function connect(): Promise<pg.Client> {
-    const Client = clientClass(url);
     const client = new Client({
       ...clientConfig(url, 'members'),
       ...{ connectionTimeoutMillis: ms, query_timeout: ms, statement_timeout: ms },

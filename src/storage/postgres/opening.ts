@@ -24,9 +24,11 @@ export function clientConfig(url: string, part: string): pg.ClientConfig {
  * Opens the connection that writes, and checks whether the server is one we can use. Throws
  * UnusableStorageError when a person has to mend something.
  */
-export async function connectWriter(url: string): Promise<pg.Client> {
+export async function connectWriter(
+  url: string,
+  Client: typeof pg.Client = clientClass(url),
+): Promise<pg.Client> {
   // A pipeline: a caller that does not wait for a statement sends the next one behind it.
-  const Client = clientClass(url);
   const client = new Client({ ...clientConfig(url, 'writes'), pipeline: true });
   // The statement that fails reports it to the user of the connection.
   client.on('error', () => undefined);

@@ -13,6 +13,8 @@ export const postgresLimits = {
   readsWaitingMax: 2_000,
   /** How long opening a connection may take. */
   connectMs: 5_000,
+  /** How long a connection that has found a primary looks for one that was promoted later. */
+  otherPrimaryMs: 500,
   /** How long one statement may take: what hangs longer is a network that swallows packets. */
   statementMs: 30_000,
   /** Calls that wait for the writing connection; beyond it they are refused. */

@@ -15,6 +15,7 @@ import { createMemberConnection, type MemberConnection } from './member-connecti
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { retentionTables, storedDatapoints } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
+import { clientClass } from './primary.ts';
 import { createReader, type Reader } from './reader.ts';
 import { createSessionStore } from './sessions.ts';
 import { sharedContext } from './store-context.ts';
@@ -60,12 +61,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, log, datapointLimits } = options;
   // Undone in reverse order, whether opening fails half-way or the service ends.
   await using opened = new AsyncDisposableStack();
-  const link = await openLink(options);
-  const connection = createMemberConnection(url, log);
+  const Client = clientClass(url);
+  const link = await openLink({ ...options, Client });
+  const connection = createMemberConnection(url, log, Client);
   opened.defer(() => connection.close());
   const writer = createWriter(link, log, connection.notify);
   opened.defer(() => writer.close());
-  const reader = createReader(url, log);
+  const reader = createReader(url, log, Client);
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const members = createMembers({ link, writer, connection, reader, opened });

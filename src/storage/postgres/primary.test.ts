@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startPair } from '../../../test/cluster/postgres-pair.ts';
+import { startPair, urlOnPort } from '../../../test/cluster/postgres-pair.ts';
 import {
   aDevice,
   aSensor,
@@ -12,12 +12,13 @@ import {
   sensorId,
 } from '../../../test/contract/storage/builders.ts';
 import { noPostgres } from '../../../test/postgres-schemas.ts';
-import { freePort } from '../../../test/postgres-server.ts';
+import { freePort, onServer } from '../../../test/postgres-server.ts';
 import { singleBatch } from '../../domain/datapoints/column-batch.ts';
 import { readDatapoints } from '../../domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { openPostgres } from './postgres-storage.ts';
+import { clientClass } from './primary.ts';
 
 const sensor = { deviceId: deviceId('d'), sensorId: sensorId('s') };
 const push = (value: number) => [{ ...sensor, batch: singleBatch(value, noon + value, noon) }];
@@ -65,6 +66,34 @@ test('of several servers the one that takes changes is used, also after a failov
     );
     assert.notEqual(await storage.members?.beat(), 'lost');
     await storage.close();
+  } finally {
+    await pair.close();
+  }
+});
+
+test('of two that take changes the one promoted last is used, and the other left', {
+  skip: noPostgres,
+}, async () => {
+  const pair = await startPair();
+  try {
+    const { port, standbyPort = 0 } = pair;
+    const hosts = [port, standbyPort].map((at) => `127.0.0.1:${at}`);
+    const connectionString = `postgres://kipimo@${hosts}/postgres`;
+    const Client = clientClass(connectionString);
+    const before = new Client({ connectionString });
+    before.on('error', () => undefined);
+    await before.connect();
+    assert.equal(before.port, port);
+    const ended = new Promise<void>((resolve) => before.once('end', resolve));
+    // Nobody told the primary: it stood still, or whoever should tell it does.
+    await onServer(urlOnPort(standbyPort), 'select pg_promote()');
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const next = new Client({ connectionString });
+      await next.connect();
+      assert.equal(next.port, standbyPort);
+      await next.end();
+    }
+    await ended;
   } finally {
     await pair.close();
   }

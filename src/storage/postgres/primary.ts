@@ -1,19 +1,35 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { serverUrls } from '../../lib/server-urls.ts';
+import { postgresLimits } from './postgres-limits.ts';
 
-/** Where a server is. */
-interface Place {
+/** A server that takes changes. */
+interface Primary {
   readonly host: string;
   readonly port: number;
+  /** Higher than those of all that were the primary before it. */
+  readonly timeline: number;
 }
 
 /**
  * The class of clients for a URL. Where it names several servers of one cluster, each client finds
- * the one that takes changes at the moment when it connects.
+ * the one that takes changes at the moment when it connects. Once one client has found the next
+ * primary, those that are connected to the one before are ended: that may stand still, or not know
+ * yet that it is none any more, and answer with what was true before.
  */
 export function clientClass(url: string): typeof pg.Client {
   const servers = serverUrls(url);
   if (servers.length === 1) return pg.Client;
+  const open = new Map<pg.Client, number>();
+  let newest = 0;
+
+  function keep(client: pg.Client, timeline: number): void {
+    open.set(client, timeline);
+    client.once('end', () => open.delete(client));
+    newest = Math.max(newest, timeline);
+    for (const [other, own] of open) if (own < newest) other.connection.stream.destroy();
+  }
+
   return class extends pg.Client {
     readonly #config: pg.ClientConfig;
 
@@ -34,28 +50,49 @@ export function clientClass(url: string): typeof pg.Client {
     }
 
     async #connectToPrimary(): Promise<pg.Client> {
-      const place = await findPrimary(servers, this.#config);
+      const { host, port, timeline } = await findPrimary(servers, this.#config);
+      if (timeline < newest) throw readOnly(`${host}:${port} was replaced by another primary`);
+      const place = { host, port };
       Object.assign(this, place);
       // Passwords of ~/.pgpass are those of a server.
       if ('connectionParameters' in this) Object.assign(Object(this.connectionParameters), place);
       await super.connect();
+      keep(this, timeline);
       return this;
     }
   };
 }
 
-/** The first server that answers and takes changes. Throws when none does. */
-const findPrimary = (servers: readonly string[], config: pg.ClientConfig): Promise<Place> =>
-  Promise.any(servers.map((server) => probe({ ...config, connectionString: server })));
+/**
+ * The server that takes changes; of several, the one that was promoted last: a primary of before
+ * that stood still takes changes until it is told, and commits none of them. Throws when none does.
+ */
+async function findPrimary(servers: readonly string[], config: pg.ClientConfig): Promise<Primary> {
+  const found: Primary[] = [];
+  const probes = servers.map(async (server) => {
+    found.push(await probe({ ...config, connectionString: server }));
+  });
+  await Promise.any(probes);
+  const all = Promise.allSettled(probes);
+  await Promise.race([all, wait(postgresLimits.otherPrimaryMs, undefined, { ref: false })]);
+  return found.reduce((last, one) => (one.timeline > last.timeline ? one : last));
+}
 
-async function probe(config: pg.ClientConfig): Promise<Place> {
+// Of a file of the log the first eight digits are the timeline; a standby writes none.
+const selectState = `
+  select current_setting('transaction_read_only') = 'off' as takes_changes,
+    case when not pg_is_in_recovery() then
+      ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer end as timeline`;
+
+async function probe(config: pg.ClientConfig): Promise<Primary> {
   const client = new pg.Client(config);
   client.on('error', () => undefined);
   try {
     await client.connect();
     const { host, port } = client;
-    const { rows } = await client.query('show transaction_read_only');
-    if (rows[0]?.transaction_read_only === 'off') return { host, port };
+    const { rows } = await client.query(selectState);
+    const [{ takes_changes, timeline }] = rows;
+    if (takes_changes && timeline !== null) return { host, port, timeline };
     throw readOnly(`${host}:${port} is a standby, which takes no changes`);
   } finally {
     client.end().catch(() => undefined);
