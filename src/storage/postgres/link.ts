@@ -78,6 +78,8 @@ export interface Link {
 
 interface Open {
   readonly client: pg.Client;
+  /** Throws when a commit ended before its standby had it; nobody knows then whether it stays. */
+  readonly requireConfirmed: () => void;
   readonly session: SqlSession;
   readonly backend: Backend;
   readonly membership: Membership;
@@ -244,7 +246,7 @@ async function commit<Answer>(
   work: (transaction: Transaction) => Promise<Answer>,
   onBegun: () => void,
 ): Promise<Answer> {
-  const { client, session, membership, seq: last } = open;
+  const { client, session, membership, requireConfirmed, seq: last } = open;
   const seq = last + 1;
   let others: Others | undefined;
   const begun = begin(client, beginCommit(membership, last, plane === 'control'), (found) => {
@@ -268,6 +270,7 @@ async function commit<Answer>(
   const [committed, reached] = await Promise.all([client.query('commit'), asked, arrived()]);
   // Of what was begun, and failed since, the server keeps nothing, and says so.
   if (committed.command !== 'COMMIT') throw new Error('the transaction was not committed');
+  requireConfirmed();
   if (reached !== undefined) open.reached = reached;
   return answer;
 }
@@ -308,6 +311,22 @@ async function refuseNewerBeside(client: pg.Client): Promise<void> {
   }
 }
 
+/**
+ * A commit that is cancelled while it waits for a standby, by a person or a timeout, is answered as
+ * one that was made, with a warning in the server's language: the standby may not have it.
+ */
+function watchConfirmations(client: pg.Client): () => void {
+  let isConfirmed = true;
+  client.on('notice', ({ routine }) => {
+    if (routine === 'SyncRepWaitForLSN') isConfirmed = false;
+  });
+  return () => {
+    if (isConfirmed) return;
+    const sentence = 'a commit was cancelled before its standby had it';
+    throw Object.assign(new Error(sentence), { code: '57014', severity: 'ERROR' });
+  };
+}
+
 const lost =
   'the database lost commits that were acknowledged: stop Kipimo, and look what became of it';
 
@@ -319,6 +338,7 @@ async function connect(
   const { url, Client, serving: asked, program } = options;
   const serving = asked ?? 'alone';
   const client = await connectWriter(url, Client);
+  const requireConfirmed = watchConfirmations(client);
   try {
     const session = sessionOn(client);
     // Also while another one has the lock, which could be waited for in vain.
@@ -335,7 +355,11 @@ async function connect(
     const found = await session.first<OthersFound>(selectOthers(joined.id));
     const isBesideOlder = found?.older ?? false;
     const lossySettings = await warnOfLoss(options, session);
-    return { client, session, backend, serving, reached, isBesideOlder, lossySettings, ...taken };
+    requireConfirmed();
+    return {
+      ...{ client, session, backend, serving, reached, isBesideOlder, lossySettings },
+      ...{ requireConfirmed, ...taken },
+    };
   } catch (error) {
     client.end().catch(() => undefined);
     throw error;

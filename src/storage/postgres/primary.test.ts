@@ -98,3 +98,32 @@ test('of two that take changes the one promoted last is used, and the other left
     await pair.close();
   }
 });
+
+test('a commit that was cancelled while it waited for its standby is not acknowledged before', {
+  skip: noPostgres,
+}, async () => {
+  const pair = await startPair();
+  try {
+    const url = urlOnPort(pair.port);
+    const storage = await openPostgres({ url, log: silentLog });
+    await storage.devices.insert(aDevice('d', { sensors: [aSensor('s')] }));
+    pair.standbyLink.set('silent');
+    let isAnswered = false;
+    const pushed = storage.datapoints.append(push(1)).finally(() => {
+      isAnswered = true;
+    });
+    const waiting = `from pg_stat_activity where wait_event = 'SyncRep'`;
+    const cancel = `select pg_cancel_backend(pid) ${waiting}`;
+    while ((await onServer(url, cancel)).rowCount === 0) await wait(20);
+    // It waits again, for the commit that takes the connection of before over.
+    const find = `select 1 ${waiting}`;
+    while ((await onServer(url, find)).rowCount === 0 && !isAnswered) await wait(20);
+    assert.ok(!isAnswered, 'the standby does not have it');
+    pair.standbyLink.set('open');
+    assert.equal((await pushed)[0]?.kind, 'stored');
+    assert.equal(await storage.datapoints.count(sensor, {}), 1);
+    await storage.close();
+  } finally {
+    await pair.close();
+  }
+});
