@@ -41,6 +41,8 @@ const withCompiler = ['test/promises.test.ts', 'test/clients/generated-clients.t
 /** What meets a running service from outside, and starts it in the process of the test. */
 const doors = ['test/{channels,clients,compatible,mqtt,v1,v2}/**/*.test.ts'] as const;
 
+const withPatroni = 'test/cluster/patroni*.test.ts';
+
 /** What runs together; a folder that has no tests yet is no mistake. */
 const suites = {
   /** Minutes, without a browser, a server or kills: for every change. */
@@ -88,9 +90,12 @@ const suites = {
   /** Processes on a database with a standby, while links are cut and servers killed. */
   cluster: {
     patterns: ['test/cluster/**/*.test.ts'],
+    except: [withPatroni],
     sideBySide: 1,
     fileMsMax: 300_000 * Number(process.env['NEMESIS_ROUNDS'] ?? 1),
   },
+  /** The same on three servers of which Patroni makes another one the primary. */
+  patroni: { patterns: [withPatroni], sideBySide: 1, fileMsMax: 420_000 },
 } as const satisfies Record<string, Suite>;
 
 /**
