@@ -96,7 +96,7 @@ await measure('evaluations, filed and ended', async (id) => {
   const evaluation = `${made}`;
   await looks.file({ id: evaluation, member: looks.member, deviceId: id });
   const state = { notificationId: rule.id, deviceId: id, state: { isRaised: true } } as const;
-  await looks.finish({ ids: [evaluation], deviceId: id, states: [state] });
+  await looks.finish({ ids: [evaluation], states: [state] });
 });
 ending.abort();
 await holding;

@@ -52,7 +52,7 @@ const memberGauges = {
   deferred: ['kipimo_members_deferred', 'Events that wait for older ones of other processes.'],
   lockWaitSeconds: [
     'kipimo_members_lock_wait_seconds',
-    'How long changes waited for the lock of all processes, since the start.',
+    'How long changes waited for the lock of all processes, with their journeys.',
   ],
   lossySettings: [
     'kipimo_database_lossy_settings',

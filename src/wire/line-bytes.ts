@@ -14,6 +14,8 @@ const smallI = 105;
 
 /** A line with more is left to the ordinary reader. */
 const fieldsMax = 64;
+/** Longer heads and names are left to it as well: they are remembered for each field. */
+const textBytesMax = 512;
 const digitsMax = 15;
 const timeDigitsMax = 20;
 /** Year 9999, as everywhere. */
@@ -130,7 +132,7 @@ export function createLineByteReader(precision: Precision | 'auto' | undefined):
   function readFields(bytes: Uint8Array, start: number, headEnd: number, end: number): number {
     for (let at = headEnd + 1; sensors.length < fieldsMax; at += 1) {
       const nameEnd = endAt(equals, bytes, at, end);
-      if (nameEnd <= at) return -1;
+      if (nameEnd <= at || nameEnd - at > textBytesMax) return -1;
       const sensor = memory.find(bytes, start, headEnd, at, nameEnd);
       if (sensor === undefined) return -1;
       // Of a field that is given twice the last value counts.
@@ -145,7 +147,8 @@ export function createLineByteReader(precision: Precision | 'auto' | undefined):
 
   return (bytes, start, end, line, step: BulkStep) => {
     const headEnd = endAt(space, bytes, start, end);
-    if (headEnd <= start || precision === 'auto') return false;
+    const headLength = headEnd - start;
+    if (headLength <= 0 || headLength > textBytesMax || precision === 'auto') return false;
     sensors.length = 0;
     numbers.length = 0;
     others.length = 0;

@@ -34,18 +34,15 @@ export interface DeviceDirectory extends DeviceStore {
 
 /** Remembers whole devices until they change. */
 export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource): DeviceDirectory {
-  const remembering = (share: number) =>
+  const remembering = (entriesMax: number, max: number) =>
     createReadThroughCache<DeviceId, Device | undefined>({
-      entriesMax: Math.floor(limits.deviceCacheEntriesMax / share),
+      ...{ entriesMax, weight: { max, weigh: charactersOf } },
       isCurrent: () => changes.isCurrent?.() !== false,
-      weight: {
-        max: Math.floor(limits.deviceCacheCharactersMax / share),
-        weigh: charactersOf,
-      },
     });
-  const devices = remembering(1);
+  const { deviceCacheEntriesMax: most, deviceCacheCharactersMax: charactersMax } = limits;
+  const devices = remembering(most, charactersMax);
   /** Devices of short lists, which many ask for again, apart: they push none of the others out. */
-  const listed = remembering(listedShare);
+  const listed = remembering(most / listedShare, charactersMax / listedShare);
   let changesSeen = 0;
   function forget(id: DeviceId): void {
     changesSeen += 1;
@@ -114,7 +111,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
 }
 
 /** Of what is remembered between pushes, as much is remembered of lists as this divides. */
-const listedShare = 50;
+const listedShare = 16;
 
 /** Memory of a device and of each of its parts beside its texts. */
 const charactersPerPart = 96;

@@ -2,22 +2,18 @@ import type { NewPush } from '../datapoints/appender.ts';
 import { type ColumnBatch, toDatapoints } from '../datapoints/column-batch.ts';
 import type { Commit, NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
-import { type Device, type Sensor, sensorOf } from '../devices/device.ts';
+import { type Device, sensorOf } from '../devices/device.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import type { Evaluation, Evaluations } from './evaluations.ts';
 import type { EvaluationStore, Remembered } from './notification-store.ts';
 import { ownerFor } from './push-evaluations.ts';
-import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { isCalm, isOfStates } from './rule-evaluation.ts';
+import { isCalm, isOfStates, type Watched } from './rule-evaluation.ts';
 
 /** A push that rules concern, and may be judged in its commit. */
-interface Judged {
-  readonly device: Device;
-  readonly sensor: Sensor;
-  readonly rules: readonly Rule[];
+interface Judged extends Watched {
   readonly batch: ColumnBatch;
 }
 
@@ -68,10 +64,14 @@ export function createCommitEvaluations(parts: {
     }
     const noted: NotedOutcome[] = [];
     const evaluations = { note: (...one: NotedOutcome) => void noted.push(one) };
-    const { batch } = judged;
-    if (!isCalm(evaluations, judged, toDatapoints(batch), remembered?.states)) return false;
-    outcomes.set(batch, noted);
-    return true;
+    const isCalmItself = isCalm(
+      evaluations,
+      judged,
+      toDatapoints(judged.batch),
+      remembered?.states,
+    );
+    if (isCalmItself) outcomes.set(judged.batch, noted);
+    return isCalmItself;
   }
 
   return {
@@ -84,20 +84,22 @@ export function createCommitEvaluations(parts: {
       commit: Commit,
     ): Promise<readonly (NewEvaluation | undefined)[]> {
       let until = performance.now() + limits.turnMs;
-      const concerned = pushes.map(({ push }) => book.index.concerns(push.deviceId, push.sensorId));
-      if (!concerned.includes(true)) return [];
+      const concerned = pushes.filter(({ push }) =>
+        book.index.concerns(push.deviceId, push.sensorId),
+      );
+      if (concerned.length === 0) return [];
       /** Pushes that what rules remember may settle. */
       const asking = new Map<NewPush, Judged>();
       const filed = new Set<NewPush>();
       let asked = 0;
-      for (const [at, one] of pushes.entries()) {
-        if (concerned[at] !== true) continue;
+      for (const one of concerned) {
         const judged = performance.now() < until ? judgedOf(one) : undefined;
         if (judged !== undefined && isOver(judged)) continue;
         filed.add(one);
-        const isAsked = judged !== undefined && one.outcome.isAhead === true;
-        if (!isAsked || !isOfStates(judged.rules, judged.sensor.id)) continue;
-        asked += judged.rules.length;
+        if (judged === undefined || one.outcome.isAhead !== true || !isOfStates(judged)) continue;
+        const { rules, batch } = judged;
+        if (rules.length * batch.count > evaluationLimits.calmEvaluationsMax) continue;
+        asked += rules.length;
         if (asked <= evaluationLimits.rememberedPerCommitMax) asking.set(one, judged);
       }
       if (asking.size > 0) await settle(commit);
@@ -109,15 +111,17 @@ export function createCommitEvaluations(parts: {
         until = performance.now() + limits.turnMs;
         const byPush = new Map([...asking.keys()].map((one, at) => [one, found[at]] as const));
         const filedOn = new Map<DeviceId, PushBefore[]>();
+        const waitingOn = new Map<DeviceId, readonly PushBefore[] | undefined>();
         for (const one of filed) {
           const { deviceId, sensorId, batch } = one.push;
           const [judged, remembered] = [asking.get(one), byPush.get(one)];
-          const waiting = remembered && waitingOf(remembered);
           const before = filedOn.get(deviceId) ?? [];
           filedOn.set(deviceId, before);
           const isKnown = before.length < evaluationLimits.waitingJudgedMax;
-          const mayBeOver = judged && waiting && isKnown && performance.now() < until;
-          if (mayBeOver && isOver(judged, remembered, [...waiting, ...before])) filed.delete(one);
+          const mayBeOver = judged && remembered && isKnown && performance.now() < until;
+          if (mayBeOver && !waitingOn.has(deviceId)) waitingOn.set(deviceId, waitingOf(remembered));
+          const waiting = mayBeOver && waitingOn.get(deviceId);
+          if (waiting && isOver(judged, remembered, [...waiting, ...before])) filed.delete(one);
           else if (!isShort(batch)) filedOn.set(deviceId, tooMany);
           else if (isKnown) before.push({ sensorId, datapoints: toDatapoints(batch) });
         }

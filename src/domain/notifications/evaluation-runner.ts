@@ -120,13 +120,13 @@ export function createEvaluationRunner(
       // Evaluations of a device that went are over as well.
       for (const id of ids) work.onMade(id, undefined);
       const saved = next.length > 0 ? states.takeUnsaved(deviceId) : [];
-      return await looks.finish({ ids, deviceId, states: saved, progress });
+      return await looks.finish({ ids, states: saved, progress });
     } catch (error) {
       progress.isEnded = false;
       if (error instanceof DomainError || some[0]?.isAgain !== true) throw error;
       // An evaluation that cannot be understood must not block the device's queue.
       parts.log.error({ err: error, deviceId }, 'a look that a process left cannot be made');
-      return looks.finish({ ids, deviceId, states: [] });
+      return looks.finish({ ids, states: [] });
     }
   }
 

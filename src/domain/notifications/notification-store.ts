@@ -119,7 +119,6 @@ export interface EvaluationEnd {
   /** Published in the commit, whose firings behind this end are of an ended evaluation. */
   readonly progress?: EvaluationProgress;
   readonly states: readonly StateChange[];
-  readonly deviceId: DeviceId;
 }
 
 /**

@@ -283,7 +283,7 @@ function createSharedOrder(parts: NotifierParts, shared: SharedParts, fire: Fire
         });
         await evaluated.stored;
         ({ answer } = evaluated);
-        return looks.finish({ ids: [id], deviceId, states: states.takeUnsaved(deviceId) });
+        return looks.finish({ ids: [id], states: states.takeUnsaved(deviceId) });
       });
       return answer;
     },

@@ -2,7 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import { type Datapoint, orderTime } from '../datapoints/datapoint.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device, Sensor } from '../devices/device.ts';
-import type { NotificationId, SensorId } from '../ids.ts';
+import { type NotificationId, type SensorId, sameUsername } from '../ids.ts';
 import type { Firing } from './delivery.ts';
 import { evaluationLimits } from './evaluation-limits.ts';
 import { createNote, type Evaluations, type Note } from './evaluations.ts';
@@ -149,19 +149,25 @@ export function silenceEvaluation(
   return { rule, device, reading, note };
 }
 
+/** A sensor, and the rules on it. */
+export type Watched = Pick<PushEvaluation, 'device' | 'sensor' | 'rules'>;
+
 /** Whether the rule asks for nothing but what the sensor is pushed, and waits for no silence. */
 const isOfSensorAlone = ({ expression }: Rule, sensorId: SensorId): boolean =>
   expression.silences.length === 0 && expression.sensors.every((named) => named === sensorId);
 
 const isForgetful = ({ expression: { clear, forMs } }: Rule): boolean => clear.length + forMs === 0;
 
-/** Whether `remembered` of these rules says all that an evaluation of the sensor's pushes needs. */
-export const isOfStates = (rules: readonly Rule[], sensorId: SensorId): boolean =>
-  rules.every(
-    (rule) =>
-      isOfSensorAlone(rule, sensorId) &&
-      (isForgetful(rule) || rule.triggers.every((trigger) => trigger === sensorId)),
-  );
+/**
+ * Whether `remembered` of these rules says all that an evaluation of the sensor's pushes needs. Of
+ * others than the device's owner a firing may be stored, and remembered, later.
+ */
+export const isOfStates = ({ device, sensor: { id }, rules }: Watched): boolean =>
+  rules.every((rule) => {
+    const isOwn = sameUsername(rule.notification.owner, device.owner);
+    const remembersIt = isOwn && rule.triggers.every((trigger) => trigger === id);
+    return isOfSensorAlone(rule, id) && (isForgetful(rule) || remembersIt);
+  });
 
 /**
  * Whether datapoints of one sensor, none of them older than what it had, let no rule fire and
@@ -170,16 +176,16 @@ export const isOfStates = (rules: readonly Rule[], sensorId: SensorId): boolean 
  */
 export function isCalm(
   evaluations: Pick<Evaluations, 'note'>,
-  { device, sensor, rules }: Pick<PushEvaluation, 'device' | 'sensor' | 'rules'>,
+  evaluated: Watched,
   datapoints: readonly Datapoint[],
   remembered?: ReadonlyMap<NotificationId, StoredState>,
 ): boolean {
-  const { id } = sensor;
+  const { rules, sensor } = evaluated;
   if (datapoints.length * rules.length > evaluationLimits.calmEvaluationsMax) return false;
   const isJudged =
     remembered === undefined
-      ? rules.every((rule) => isOfSensorAlone(rule, id) && isForgetful(rule))
-      : isOfStates(rules, id) && rules.every(({ notification }) => remembered.has(notification.id));
+      ? rules.every((rule) => isOfSensorAlone(rule, sensor.id) && isForgetful(rule))
+      : isOfStates(evaluated) && rules.every(({ notification }) => remembered.has(notification.id));
   if (!isJudged) return false;
   let isChanged = false;
   const parts = {
@@ -192,7 +198,7 @@ export function isCalm(
     },
     silences: () => noSilences,
   };
-  const push = { device, sensor, rules, push: {}, values: undefined, had: [] };
+  const push = { ...evaluated, push: {}, values: undefined, had: [] };
   return inOrderOfTime(datapoints).every((datapoint) => {
     const at = { place: 0, isHistory: false };
     return evaluateDatapoint(parts, push, datapoint, at).length === 0 && !isChanged;

@@ -53,8 +53,11 @@ export function createWriteLines(services: {
         pieces: write.pieces,
         splitter: createPointSplitter(limits.bulkLineBytesMax),
         read: (element, line, step) => {
-          const { bytes, start, end } = 'bytes' in element ? element : emptyElement;
-          if (readBytes(bytes, start, end, line, step)) return;
+          if (
+            'bytes' in element &&
+            readBytes(element.bytes, element.start, element.end, line, step)
+          )
+            return;
           for (const one of linesOf(element, line, write.precision)) step.put(one);
         },
         handOver: async (step) => bulk.add(await withSensors(step, maker, bulk.work.pace)),
@@ -100,7 +103,6 @@ export async function readableLines(
 }
 
 const noLines: readonly BulkRow[] = [];
-const emptyElement = { bytes: Buffer.alloc(0), start: 0, end: 0 };
 
 /** The datapoints of a line, or why it has none: that of thousands costs little. */
 const linesOf = (element: BodyElement, line: number, precision: LineWrite['precision']) =>

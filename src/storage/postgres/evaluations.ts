@@ -46,15 +46,14 @@ const selectFirst = `
   from looks where id = any($1::text[])`;
 /** What rules remember of devices, and the evaluations that wait there; of a long one no text. */
 const selectRemembered = `
-  select asked.at, id, last_fired_at, notification_states.state, array(
+  select asked.at, device, id, last_fired_at, notification_states.state,
+    case when lag(device) over (order by device) is distinct from device then array(
       select case when octet_length(entry) < 2000 then entry else '' end
-      from looks where device_id = asked.device order by place limit $4) as waiting
+      from looks where device_id = asked.device order by place limit $4) end as waiting
   from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, notification)
   join notifications on id = asked.notification
   left join notification_states
     on notification_states.notification = position and device_id = asked.device`;
-/** Pushes to the device that are not committed yet come before an evaluation that is filed now. */
-const lockSensors = 'select from sensors where device_id = $1 order by series for no key update';
 const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
@@ -71,6 +70,13 @@ interface LineRow extends EvaluationRow, StateRow {
   readonly at: number;
   /** Null: it is what a rule remembers. */
   readonly place: number | null;
+}
+
+interface RememberedRow extends StateRow {
+  readonly at: number;
+  readonly device: string;
+  /** Of one row of a device. */
+  readonly waiting: readonly string[] | null;
 }
 
 interface StateRow {
@@ -177,27 +183,30 @@ export function createEvaluationStore(options: ClaimContext): EvaluationStore {
   });
   return {
     member,
-    file: (look) =>
-      writer.call(async (tx) => {
-        tx.send(lockSensors, look.deviceId);
+    file(look) {
+      // Pushes to the device that are not committed yet come before it.
+      const locks = { devices: [look.deviceId] };
+      return writer.call(async (tx) => {
         lockDevices(tx, [look]);
         fileEvaluations(tx, [{ look, text: '' }]);
-      }),
+      }, locks);
+    },
     line: async (deviceId, ids = []) =>
       (await lineOf({ deviceId, ids })) ?? { looks: [], states: new Map() },
     async remembered(commit, asked) {
       // Appends of this engine made it.
       const { tx } = commit as PostgresCommit;
-      const rows = await tx.all<StateRow & { at: number; waiting: readonly string[] }>(
+      const rows = await tx.all<RememberedRow>(
         selectRemembered,
         ...asColumns(asked),
         evaluationLimits.waitingJudgedMax + 1,
       );
-      const byDevice = Map.groupBy(rows, ({ at }) => at);
+      const byQuestion = Map.groupBy(rows, ({ at }) => at);
+      const waiting = new Map(rows.map((row) => [row.waiting && row.device, row.waiting ?? []]));
       return asked.map(({ deviceId }, at) => {
-        const own = byDevice.get(at) ?? [];
+        const own = byQuestion.get(at) ?? [];
         return {
-          waiting: own[0]?.waiting ?? [],
+          waiting: waiting.get(deviceId) ?? [],
           states: new Map(own.map((row) => [row.id as NotificationId, readState(row, deviceId)])),
         };
       });

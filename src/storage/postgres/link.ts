@@ -20,7 +20,7 @@ import {
   selectReached,
   takeOverFor,
 } from './membership.ts';
-import { migrate, refuseHalf, refuseNewer } from './migrate.ts';
+import { migrate, NewerTablesError, refuseHalf, refuseNewer } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { type Backend, lockService, type Serving } from './service-lock.ts';
@@ -178,7 +178,8 @@ function createLink(options: LinkOptions, first: Open): Link {
       next = await connect(options, before);
     } catch (error) {
       if (!(error instanceof UnusableStorageError)) throw error;
-      if (error instanceof FencedError) fence(error.message);
+      const isOver = error instanceof FencedError || error instanceof NewerTablesError;
+      if (isOver) fence(error.message);
       throw unavailable(error.message, error);
     }
     before = next;
@@ -302,15 +303,6 @@ function begin(
   return begun;
 }
 
-/** Throws FencedError where a newer version has made the tables its own meanwhile. */
-async function refuseNewerBeside(client: pg.Client): Promise<void> {
-  try {
-    await refuseNewer(client);
-  } catch (error) {
-    throw error instanceof UnusableStorageError ? new FencedError(error.message, error) : error;
-  }
-}
-
 /**
  * A commit that is cancelled while it waits for a standby, by a person or a timeout, is answered as
  * one that was made, with a warning in the server's language: the standby may not have it.
@@ -346,7 +338,7 @@ async function connect(
     const backend = await lockService(client, before?.backend, asked ?? 'command');
     await refuseHalf(client);
     if (before === undefined) await migrate(client);
-    else await refuseNewerBeside(client);
+    else await refuseNewer(client);
     const joined = before?.membership ?? (await join(client, { serving, program }));
     const taken = await takeOverFor(session, joined);
     if (before !== undefined) await session.all(leavePlacesOut);

@@ -1,21 +1,16 @@
 import type { SqlSession } from '../sql/session.ts';
 
-/** What of a server lets acknowledged values be lost. */
-export interface LossySetting {
-  /** As `fsync=off`. */
-  readonly setting: string;
-  readonly consequence: string;
-  readonly advice: string;
-}
-
 /** A role that may not see the standbys of a server sees none of their columns. */
 const select = `
   select current_setting('fsync') as fsync, current_setting('full_page_writes') as pages,
-    (select count(*) from pg_stat_replication where state = 'streaming') as streaming,
+    (select count(*) from pg_stat_replication where state = 'streaming'
+      and application_name <> 'pg_receivewal' and pid not in (
+        select active_pid from pg_replication_slots
+        where slot_type = 'logical' and active_pid is not null)) as streaming,
     (select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')) as waited`;
 
-/** Finds what of the server lets acknowledged values be lost, the worst first. */
-export async function findLossySettings(session: SqlSession): Promise<readonly LossySetting[]> {
+/** Finds what of the server lets acknowledged values be lost, such as `fsync=off`; the worst first. */
+export async function findLossySettings(session: SqlSession) {
   const row = await session.first<{
     readonly fsync: string;
     readonly pages: string;

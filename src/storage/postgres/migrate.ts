@@ -1,10 +1,17 @@
 import type pg from 'pg';
 import { type Migration, migrationsBeside } from '../migrations.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
-import { inTransaction } from './connection.ts';
+import { inTransaction, sessionOn } from './connection.ts';
+import { isServed } from './service-lock.ts';
 
 /** The migrations that come with this program, in order. */
 export const readMigrations = migrationsBeside(import.meta.url);
+
+/** The tables are of a newer version, which does not let this program use them. */
+export class NewerTablesError extends UnusableStorageError {}
+
+/** Up to which version this program knows the tables. */
+export const newestTables = readMigrations().length;
 
 /**
  * From which version on programs that know the tables may serve beside those of today: a migration
@@ -30,8 +37,7 @@ export async function migrate(
   await inTransaction(client, async () => {
     await client.query(lock);
     const version = await versionOf(client);
-    if (version === migrations.length || (await isUsable(client, version, migrations.length)))
-      return;
+    if (await canUse(client, version, migrations.length)) return;
     refuseUnknown(version, migrations.length, version === 0 ? await tableCount(client) : 0);
     await refuseBesideOlder(client, version, from);
     for (const step of migrations.slice(version)) await take(client, step);
@@ -44,9 +50,9 @@ export async function migrate(
 /** The migration since which tables and members say who may use them. */
 const versioned = 24;
 
-/** Whether tables of a newer version may be used by programs that know them up to `own`. */
-async function isUsable(client: pg.Client, version: number, own: number): Promise<boolean> {
-  if (version <= own || version < versioned) return false;
+/** Whether programs that know the tables up to `own` may use those of this version as they are. */
+export async function canUse(client: pg.Client, version: number, own = newestTables) {
+  if (version <= own || version < versioned) return version === own;
   const { rows } = await client.query('select usable_from from schema_version');
   return rows[0]?.usable_from !== null && rows[0]?.usable_from <= own;
 }
@@ -56,24 +62,21 @@ async function isUsable(client: pg.Client, version: number, own: number): Promis
  * it knows them.
  */
 export async function refuseNewer(client: pg.Client): Promise<number> {
-  const own = readMigrations().length;
   const version = await versionOf(client);
-  if (!(await isUsable(client, version, own))) refuseUnknown(version, own, 0);
-  return own;
+  if (!(await canUse(client, version))) refuseUnknown(version, newestTables, 0);
+  return newestTables;
 }
 
-/** Members that serve, with what they say of themselves; a killed one has no connection. */
-const selectServing = (columns: string): string => `
-  select ${columns} from members where state = 'serving'
-    and (backend is null or backend in (select pid from pg_stat_activity))`;
-
+/** Refuses where members serve that the tables leave behind; a killed one has no connection. */
 async function refuseBesideOlder(client: pg.Client, version: number, from: number): Promise<void> {
-  if (version < firstWithMembers) return;
+  if (version < firstWithMembers || !(await isServed(sessionOn(client)))) return;
   // Nobody joins until the migration is over.
   await client.query('select 1 from writers where writer = 0 for update');
   const columns = version < versioned ? 'null::text as program, null::integer as tables' : '*';
-  const { rows } = await client.query(selectServing(columns));
-  const older = rows.filter(({ tables }) => (tables ?? version) < from);
+  const { rows } = await client.query(`
+    select ${columns} from members where state = 'serving' and (backend is null or backend in
+      (select pid from pg_stat_activity where application_name = 'kipimo members'))`);
+  const older = rows.filter(({ tables }) => (tables ?? Math.min(version, versioned - 1)) < from);
   if (older.length === 0) return;
   const programs = [...new Set(older.map(({ program }) => program ?? 'an older version'))];
   throw new UnusableStorageError(
@@ -121,7 +124,7 @@ async function tableCount(client: pg.Client): Promise<number> {
 
 function refuseUnknown(version: number, newest: number, tables: number): void {
   if (version > newest) {
-    throw new UnusableStorageError(
+    throw new NewerTablesError(
       `the database has version ${version}, and this kipimo knows versions up to ${newest}: ` +
         'install the newer kipimo again, or restore a backup made with this one',
     );

@@ -25,7 +25,7 @@ const endBackend = `
 const findHolder = (mode: string): string => `
   select exists (
     select 1 from pg_locks where locktype = 'advisory' and granted and objsubid = 2
-      and mode like '${mode}'
+      and pid <> pg_backend_pid() and mode like '${mode}'
       and database = (select oid from pg_database where datname = current_database())
       and classid::bigint = hashtext('kipimo service')::bigint & 4294967295
       and objid::bigint = hashtext(current_schema())::bigint & 4294967295) as found`;
@@ -74,7 +74,7 @@ export async function unlockService(client: pg.Client): Promise<void> {
   await client.query(`select pg_advisory_unlock(${key})`);
 }
 
-/** Whether a service has the lock, or a command that needs the database alone. */
+/** Whether another service has the lock, or a command that needs the database alone. */
 export async function isServed(session: SqlSession): Promise<boolean> {
   return (await session.first<{ found: boolean }>(findHolder('%')))?.found === true;
 }

@@ -11,6 +11,7 @@ import { silentLog } from '../../lib/log.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { openPostgres } from './postgres-storage.ts';
+import { lockService } from './service-lock.ts';
 
 test('a process that loads for long is not given up by one that serves', {
   skip: noPostgres,
@@ -104,6 +105,8 @@ describe('processes of two versions on one database', { skip: noPostgres }, () =
 
   /** A member of an older version, which serves while its connection is open. */
   const joinOlder = async (client: pg.Client) => {
+    await client.query("set application_name = 'kipimo members'");
+    await lockService(client, undefined, 'shared');
     await client.query(`
       insert into members (positions, beat, state, backend)
       values ('{}', 1, 'serving', pg_backend_pid())`);

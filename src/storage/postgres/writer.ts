@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
+import type { DeviceId } from '../../domain/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
@@ -28,6 +29,8 @@ export interface WriteSession extends ChangeSession {
 export interface SensorLocks {
   readonly sensors?: readonly SensorRef[];
   readonly series?: readonly number[];
+  /** All sensors of these. */
+  readonly devices?: readonly DeviceId[];
   /** Whether it also concludes from what the corrections of the sensors' owners come to. */
   readonly isOfOwners?: boolean;
 }
@@ -38,7 +41,8 @@ const lockSensors = `
   select from sensors where series = any(array(
     select series from unnest($1::text[], $2::text[]) as given (device, sensor)
       join sensors on device_id = device and sensor_id = sensor
-    union all select unnest($3::bigint[])))
+    union all select unnest($3::bigint[])
+    union all select series from sensors where device_id = any($4::text[])))
   order by series for no key update`;
 
 // Behind the sensors, and in one order as well.
@@ -199,12 +203,13 @@ function createAttempt(
 function lockAll({ send }: Transaction, locks: readonly SensorLocks[]): void {
   const sensors = locks.flatMap((one) => one.sensors ?? []);
   const series = locks.flatMap((one) => one.series ?? []);
-  if (sensors.length + series.length === 0) return;
+  const devices = locks.flatMap((one) => one.devices ?? []);
+  if (sensors.length + series.length + devices.length === 0) return;
   send(
     lockSensors,
     sensors.map(({ deviceId }) => deviceId),
     sensors.map(({ sensorId }) => sensorId),
-    series,
+    ...[series, devices],
   );
   const ofOwners = locks.flatMap(({ isOfOwners, sensors }) => (isOfOwners && sensors) || []);
   if (ofOwners.length === 0) return;

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { silentLog } from '../../../src/lib/log.ts';
 import {
+  canUse,
   migrate,
-  readMigrations,
+  newestTables,
   refuseHalf,
   versionOf,
 } from '../../../src/storage/postgres/migrate.ts';
@@ -32,7 +33,7 @@ export async function connectForCommand(
     await refuseHalf(client);
     const version = await versionOf(client);
     if (version === 0 && !makes) throw noData();
-    if (version === readMigrations().length) return client;
+    if (await canUse(client, version)) return client;
     await lockService(client, undefined, 'command');
     await migrate(client);
     await unlockService(client);
@@ -54,8 +55,8 @@ export async function openForReading(url: string): Promise<Reader> {
     await refuseHalf(client);
     const version = await versionOf(client);
     if (version === 0) throw noData();
-    const newest = readMigrations().length;
-    if (version !== newest) {
+    if (!(await canUse(client, version))) {
+      const newest = newestTables;
       throw new UnusableStorageError(
         version > newest
           ? `the database has version ${version}, and this kipimo knows versions up to ${newest}`

@@ -224,6 +224,9 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
 /** A last receipt so far ahead was made by a wrong clock, which pushes after it do not keep. */
 const raisedMsMax = 60_000;
 
+/** Receipts that are so far ahead of the clock go no further, where pushes come without a pause. */
+const apartMsMax = 10;
+
 /**
  * The batch, received after what processes committed before it: so the receipts of a sensor are in
  * the order of commits, by which rules are evaluated.
@@ -231,9 +234,9 @@ const raisedMsMax = 60_000;
 function inOrder(state: SeriesState, batch: ColumnBatch): ColumnBatch {
   const { lastReceived } = state;
   const { received, count } = batch;
-  const earliest = lastReceived + 1;
-  const behindMs = earliest - (received[0] ?? earliest);
-  const isRaised = behindMs > 0 && behindMs <= raisedMsMax;
+  const aheadMs = lastReceived - (received[0] ?? lastReceived);
+  const earliest = aheadMs < apartMsMax ? lastReceived + 1 : lastReceived;
+  const isRaised = aheadMs >= 0 && aheadMs <= raisedMsMax;
   const last = received[count - 1] ?? lastReceived;
   state.lastReceived = isRaised ? Math.max(earliest, last) : last;
   if (!isRaised) return batch;
