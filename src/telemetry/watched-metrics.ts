@@ -45,23 +45,14 @@ export function addMqttMetrics({ watched }: Meters, read: () => MqttMetrics): vo
 
 const memberGauges = {
   serving: ['kipimo_members', 'Processes that serve the database, this one included.'],
-  unheardSeconds: [
-    'kipimo_members_unheard_seconds',
-    'How long ago what other processes wrote was read to its end.',
-  ],
+  unheardSeconds: ['kipimo_members_unheard_seconds', 'Since others were read to their end.'],
   deferred: ['kipimo_members_deferred', 'Events that wait for older ones of other processes.'],
-  lockWaitSeconds: [
-    'kipimo_members_lock_wait_seconds',
-    'How long changes waited for the lock of all processes, with their journeys.',
-  ],
-  lossySettings: [
-    'kipimo_database_lossy_settings',
-    'Settings of the database server by which acknowledged values can be lost; see the log.',
-  ],
+  lockWaitSeconds: ['kipimo_members_lock_wait_seconds', 'Waits for the lock of all, in sum.'],
+  lossySettings: ['kipimo_database_lossy_settings', 'Settings that lose values; see the log.'],
   connections: ['kipimo_database_connections', 'Connections of this process to the database.'],
   clockOffsetSeconds: [
     'kipimo_database_clock_offset_seconds',
-    "How much the database's clock, which holds, is ahead of the machine's.",
+    'Its clock, which holds, ahead of ours.',
   ],
 } as const;
 

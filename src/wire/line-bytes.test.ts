@@ -77,3 +77,10 @@ test('whatever is read from bytes is what its text says', () => {
     { numRuns: 3_000 },
   );
 });
+
+test('a long head or name is left to the ordinary reader: it would be kept for each field', () => {
+  const long = 'x'.repeat(600);
+  assert.equal(fromBytes(`m,device_id=d,a=${long} v=1`, undefined), undefined);
+  assert.equal(fromBytes(`m,device_id=d ${long}=1`, undefined), undefined);
+  assert.notEqual(fromBytes('m,device_id=d v=1', undefined), undefined);
+});

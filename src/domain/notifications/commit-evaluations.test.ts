@@ -12,11 +12,14 @@ import type { Remembered, RulesOfDevice } from './notification-store.ts';
 import { createRule, type Rule } from './rule.ts';
 
 const sensors = ['t', 'u', 'plain'];
+const notificationOf = (name: string, expression: string) =>
+  aNotification(name, { condition: { devices: [], sensors: [], expression } });
+const { owner } = notificationOf('n', 't > 1');
 const devices = new Map(
-  ['d', 'e'].map((id) => [id, aDevice(id, { sensors: sensors.map((one) => aSensor(one)) })]),
+  ['d', 'e'].map((id) => [id, aDevice(id, { owner, sensors: sensors.map((one) => aSensor(one)) })]),
 );
 const ruleOf = (name: string, expression: string): Rule =>
-  createRule(aNotification(name, { condition: { devices: [], sensors: [], expression } }));
+  createRule(notificationOf(name, expression));
 const rules: Readonly<Record<string, readonly Rule[]>> = {
   t: [ruleOf('lasting', 't > 30 for 1m')],
   u: [ruleOf('plain', 'u > 30')],
@@ -34,6 +37,7 @@ const pushTo = (device: string, sensor: string, value: number, isAhead = true): 
 async function filedOf(pushes: readonly NewPush[], waiting: readonly string[] = []) {
   const asked: RulesOfDevice[] = [];
   const evaluations = createCommitEvaluations({
+    elapsed: () => 0,
     peekDevice: (id) => devices.get(id),
     book: {
       index: {

@@ -28,8 +28,10 @@ export function createCommitEvaluations(parts: {
   readonly newEvaluation: (deviceId: DeviceId) => NewEvaluation;
   /** The push that was published as this text; undefined: it was none. */
   readonly pushOf: (text: string) => StoredPush | undefined;
+  /** Milliseconds that pass; absent: those of the process. */
+  readonly elapsed?: () => number;
 }) {
-  const { book, looks, newEvaluation } = parts;
+  const { book, looks, newEvaluation, elapsed = () => performance.now() } = parts;
   /** By what the pushes brought. */
   const outcomes = new WeakMap<ColumnBatch, readonly NotedOutcome[]>();
 
@@ -83,7 +85,7 @@ export function createCommitEvaluations(parts: {
       pushes: readonly NewPush[],
       commit: Commit,
     ): Promise<readonly (NewEvaluation | undefined)[]> {
-      let until = performance.now() + limits.turnMs;
+      let until = elapsed() + limits.turnMs;
       const concerned = pushes.filter(({ push }) =>
         book.index.concerns(push.deviceId, push.sensorId),
       );
@@ -93,7 +95,7 @@ export function createCommitEvaluations(parts: {
       const filed = new Set<NewPush>();
       let asked = 0;
       for (const one of concerned) {
-        const judged = performance.now() < until ? judgedOf(one) : undefined;
+        const judged = elapsed() < until ? judgedOf(one) : undefined;
         if (judged !== undefined && isOver(judged)) continue;
         filed.add(one);
         if (judged === undefined || one.outcome.isAhead !== true || !isOfStates(judged)) continue;
@@ -108,7 +110,7 @@ export function createCommitEvaluations(parts: {
       /** What waits on a device, or is filed, is evaluated before what comes behind it. */
       async function settle(of: Commit): Promise<void> {
         const found = await looks.remembered(of, [...asking.values()].map(questionOf));
-        until = performance.now() + limits.turnMs;
+        until = elapsed() + limits.turnMs;
         const byPush = new Map([...asking.keys()].map((one, at) => [one, found[at]] as const));
         const filedOn = new Map<DeviceId, PushBefore[]>();
         const waitingOn = new Map<DeviceId, readonly PushBefore[] | undefined>();
@@ -118,7 +120,7 @@ export function createCommitEvaluations(parts: {
           const before = filedOn.get(deviceId) ?? [];
           filedOn.set(deviceId, before);
           const isKnown = before.length < evaluationLimits.waitingJudgedMax;
-          const mayBeOver = judged && remembered && isKnown && performance.now() < until;
+          const mayBeOver = judged && remembered && isKnown && elapsed() < until;
           if (mayBeOver && !waitingOn.has(deviceId)) waitingOn.set(deviceId, waitingOf(remembered));
           const waiting = mayBeOver && waitingOn.get(deviceId);
           if (waiting && isOver(judged, remembered, [...waiting, ...before])) filed.delete(one);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aDevice, aSensor, noon } from '../../../test/contract/storage/builders.ts';
+import { aDevice, aSensor, noon, username } from '../../../test/contract/storage/builders.ts';
 import { aNotification } from '../../../test/contract/storage/notifications.contract.ts';
 import type { JsonValue } from '../../lib/json.ts';
 import type { NotificationId } from '../ids.ts';
@@ -11,24 +11,29 @@ import type { StoredState } from './notification-store.ts';
 import { createRule, type Rule } from './rule.ts';
 import { isCalm } from './rule-evaluation.ts';
 
-const device = aDevice('d', { sensors: [aSensor('t')] });
+const { owner } = aNotification('n', {
+  condition: { devices: [], sensors: [], expression: 't > 1' },
+});
+const device = aDevice('d', { owner, sensors: [aSensor('t')] });
 
 const ruleOf = (expression: string, fields: Partial<Condition> = {}, name = 'n'): Rule =>
   createRule(
     aNotification(name, { condition: { devices: [], sensors: [], expression, ...fields } }),
   );
 
+type States = ReadonlyMap<NotificationId, StoredState>;
+
 /** Whether the rules are over with values of the sensor t, and what they said of them. */
 function judged(
   rules: readonly Rule[],
   values: readonly JsonValue[],
   ageMs = 0,
-  remembered?: ReadonlyMap<NotificationId, StoredState>,
+  { remembered, of = device }: { remembered?: States; of?: typeof device } = {},
 ) {
   const evaluations = createEvaluations();
   for (const { notification } of rules) evaluations.open(notification.id);
   const datapoints = values.map((value) => ({ value, receivedAt: noon, timestamp: noon - ageMs }));
-  const about = { device, sensor: aSensor('t'), rules };
+  const about = { device: of, sensor: aSensor('t'), rules };
   const isOver = isCalm(evaluations, about, datapoints, remembered);
   const noted = rules.flatMap(({ notification }) =>
     evaluations.of(notification.id).map(({ outcome }) => outcome),
@@ -67,7 +72,7 @@ test('what a rule remembers says that it is over where nothing of it changes', (
     const rule = ruleOf(expression, fields);
     const throttled = { ...rule, throttlingMs: 60_000 };
     const stored = new Map([[rule.notification.id, { state, lastFiredAt }]]);
-    return judged([throttled], [value], 0, stored);
+    return judged([throttled], [value], 0, { remembered: stored });
   };
   const minuteAgo = { holdsSince: noon - 60_000 };
   assert.deepEqual(judgedWith('t > 30 for 1m', 20), ['false']);
@@ -87,5 +92,10 @@ test('what a rule remembers says that it is over where nothing of it changes', (
   assert.deepEqual(judgedWith('t > 30', 20, {}, { fields: ofBoth }), ['false']);
   assert.equal(judgedWith('silent(t, 1h) clear t < 20', 20), 'evaluated');
   assert.equal(judgedWith('t > 30; u > 1', 20), 'evaluated');
-  assert.equal(judged([ruleOf('t > 30 for 1m')], [20], 0, new Map()), 'evaluated', 'it went');
+  const lasting = ruleOf('t > 30 for 1m');
+  const remembered = new Map([[lasting.notification.id, { state: {}, lastFiredAt: undefined }]]);
+  assert.deepEqual(judged([lasting], [20], 0, { remembered }), ['false']);
+  assert.equal(judged([lasting], [20], 0, { remembered: new Map() }), 'evaluated', 'it went');
+  const of = { ...device, owner: username('bo') };
+  assert.equal(judged([lasting], [20], 0, { remembered, of }), 'evaluated', 'of a stranger');
 });

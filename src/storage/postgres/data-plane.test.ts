@@ -170,6 +170,24 @@ describe('changes of datapoints beside others', { skip: noPostgres, timeout: 60_
     assert.equal(await one.datapoints.count(sensor('a'), {}), 3);
   });
 
+  test('come before an evaluation that a client calls for, which keeps no other process', async () => {
+    await using several = await openSeveral('plane_tasks');
+    const { one, other, url } = several;
+    await using third = await connectTo(url);
+    await third.run(`begin; ${lockSensor('a')}`);
+    const { looks } = one;
+    assert.ok(looks);
+    const filing = looks.file({ id: 'task', member: looks.member, deviceId: device });
+    assert.ok(await stillWaits(filing), 'it did not wait for a push under way');
+    await other.users.insert(aUser('bo'), 'hash');
+    await third.run('commit');
+    await filing;
+    assert.deepEqual(
+      (await looks.line(device)).looks.map(({ id }) => id),
+      ['task'],
+    );
+  });
+
   test('file evaluations of a device in the order of their commits', async () => {
     await using several = await openSeveral('plane_looks');
     const { one, other, url } = several;

@@ -9,7 +9,7 @@ const select = `
         where slot_type = 'logical' and active_pid is not null)) as streaming,
     (select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')) as waited`;
 
-/** Finds what of the server lets acknowledged values be lost, such as `fsync=off`; the worst first. */
+/** Finds what lets a server lose acknowledged values, such as `fsync=off`; the worst first. */
 export async function findLossySettings(session: SqlSession) {
   const row = await session.first<{
     readonly fsync: string;

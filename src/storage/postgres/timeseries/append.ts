@@ -224,7 +224,7 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
 /** A last receipt so far ahead was made by a wrong clock, which pushes after it do not keep. */
 const raisedMsMax = 60_000;
 
-/** Receipts that are so far ahead of the clock go no further, where pushes come without a pause. */
+/** Receipts so far ahead of the clock go no further: pushes to the sensor come without a pause. */
 const apartMsMax = 10;
 
 /**
@@ -240,10 +240,8 @@ function inOrder(state: SeriesState, batch: ColumnBatch): ColumnBatch {
   const last = received[count - 1] ?? lastReceived;
   state.lastReceived = isRaised ? Math.max(earliest, last) : last;
   if (!isRaised) return batch;
-  return withReceipts(
-    batch,
-    received.map((at) => Math.max(at, earliest)),
-  );
+  const raised = received.map((at) => Math.max(at, earliest));
+  return withReceipts(batch, raised);
 }
 
 /** The datapoints of a sensor in a commit are one row, unless that would be too long. */
