@@ -170,7 +170,7 @@ describe('changes of datapoints beside others', { skip: noPostgres, timeout: 60_
     assert.equal(await one.datapoints.count(sensor('a'), {}), 3);
   });
 
-  test('come before an evaluation that a client calls for, which keeps no other process', async () => {
+  test('come before an evaluation that a client calls for, which keeps no other', async () => {
     await using several = await openSeveral('plane_tasks');
     const { one, other, url } = several;
     await using third = await connectTo(url);
