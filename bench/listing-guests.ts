@@ -1,6 +1,6 @@
 // How many pushes are left beside guests who list devices as fast as they can, where many are:
 // node bench/listing-guests.ts [--devices 100000] [--rounds 8] [--seconds 2]
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import { createPushTraffic } from '../tools/bench/traffic.ts';
 import { table } from '../tools/table.ts';
 import { fillInstallation } from './growth-installation.ts';
-import type { LoopHolds } from './loop-meter.ts';
+import { createHolds } from './metered-service.ts';
 
 const { values } = parseArgs({
   options: {
@@ -48,19 +48,7 @@ await using service = await startBenchService(directory.path, {
 const client = await openBenchClient(service.url, benchLogin);
 await client.createPopulation();
 
-/** The work of the main thread since the call before. */
-async function holds(): Promise<LoopHolds> {
-  rmSync(meterFile, { force: true });
-  process.kill(service.pid, 'SIGUSR2');
-  for (;;) {
-    await wait(3);
-    try {
-      return JSON.parse(readFileSync(meterFile, 'utf8')) as LoopHolds;
-    } catch {
-      // It is not written yet.
-    }
-  }
-}
+const holds = createHolds(service.pid, meterFile);
 
 /** The service's own metric: the longest hold of its event loop, in ms. */
 async function heldMs(): Promise<number> {

@@ -27,17 +27,19 @@ export async function startMetered(directory: string, profiles?: string): Promis
         : ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${profiles}`]),
     ],
   });
-  const holds = async (): Promise<LoopHolds> => {
-    rmSync(meterFile, { force: true });
-    process.kill(service.pid, 'SIGUSR2');
-    for (;;) {
-      await wait(3);
-      try {
-        return JSON.parse(readFileSync(meterFile, 'utf8')) as LoopHolds;
-      } catch {
-        // It is not written yet.
-      }
-    }
-  };
-  return Object.assign(service, { holds });
+  return Object.assign(service, { holds: createHolds(service.pid, meterFile) });
 }
+
+/** Asks a process that loads the meter how long its main thread was held since the call before. */
+export const createHolds = (pid: number, meterFile: string) => async (): Promise<LoopHolds> => {
+  rmSync(meterFile, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  for (;;) {
+    await wait(3);
+    try {
+      return JSON.parse(readFileSync(meterFile, 'utf8')) as LoopHolds;
+    } catch {
+      // It is not written yet.
+    }
+  }
+};

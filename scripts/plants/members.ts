@@ -201,7 +201,7 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/notifications/commit-evaluations.ts',
-        'if (!isCalm(unnoted, judged, datapoints, remembered?.states)) return false;',
+        'if (!isCalm(unnoted, judged, datapoints, states)) return false;',
         'void datapoints;',
       ),
     ],

@@ -21,14 +21,23 @@ const mqttCounters = {
   bytesSent: ['kipimo_mqtt_bytes_sent_total', 'Bytes that MQTT clients were sent.'],
 } as const;
 
+/** Shows each field as one metric of this name and help. */
+function addFields<Field extends string>(
+  { watched }: Meters,
+  kind: 'gauge' | 'count',
+  table: Readonly<Record<Field, readonly [string, string]>>,
+  read: () => Readonly<Record<NoInfer<Field>, number>>,
+): void {
+  for (const [field, [name, help]] of Object.entries(table) as [Field, [string, string]][]) {
+    watched(kind, name, { help }, () => [[read()[field]]]);
+  }
+}
+
 /** Shows what the broker counts. */
-export function addMqttMetrics({ watched }: Meters, read: () => MqttMetrics): void {
-  for (const [field, [name, help]] of entriesOf(mqttGauges)) {
-    watched('gauge', name, { help }, () => [[read()[field]]]);
-  }
-  for (const [field, [name, help]] of entriesOf(mqttCounters)) {
-    watched('count', name, { help }, () => [[read()[field]]]);
-  }
+export function addMqttMetrics(meters: Meters, read: () => MqttMetrics): void {
+  const { watched } = meters;
+  addFields(meters, 'gauge', mqttGauges, read);
+  addFields(meters, 'count', mqttCounters, read);
   watched(
     'count',
     'kipimo_mqtt_messages_dropped_total',
@@ -45,7 +54,7 @@ export function addMqttMetrics({ watched }: Meters, read: () => MqttMetrics): vo
 
 const memberGauges = {
   serving: ['kipimo_members', 'Processes that serve the database, this one included.'],
-  unheardSeconds: ['kipimo_members_unheard_seconds', 'Since others were read to their end.'],
+  unheardSeconds: ['kipimo_members_unheard_seconds', 'Since others were last read to the end.'],
   deferred: ['kipimo_members_deferred', 'Events that wait for older ones of other processes.'],
   lockWaitSeconds: ['kipimo_members_lock_wait_seconds', 'Waits for the lock of all, in sum.'],
   lossySettings: ['kipimo_database_lossy_settings', 'Settings that lose values; see the log.'],
@@ -57,16 +66,8 @@ const memberGauges = {
 } as const;
 
 /** Shows what a process shares with others on one database. */
-export function addMemberMetrics({ watched }: Meters, read: () => MemberFigures): void {
-  for (const [field, [name, help]] of entriesOf(memberGauges)) {
-    watched('gauge', name, { help }, () => [[read()[field]]]);
-  }
-}
-
-/** The entries of a table, with the type of its keys. */
-function entriesOf<Key extends string, Value>(table: Readonly<Record<Key, Value>>) {
-  return Object.entries(table) as [Key, Value][];
-}
+export const addMemberMetrics = (meters: Meters, read: () => MemberFigures): void =>
+  addFields(meters, 'gauge', memberGauges, read);
 
 /** Adds what is used of each budget, and how often one was full; read when they are asked for. */
 export function addBudgetMetrics({ watched }: Meters, read: () => readonly BudgetUsage[]): void {

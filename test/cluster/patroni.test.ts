@@ -1,18 +1,16 @@
 // In a process of its own: it starts database servers and processes, and breaks what is between.
-import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hasHaproxy } from '../haproxy.ts';
 import { hasPostgres } from '../postgres-server.ts';
-import { checkHistory } from './checker.ts';
 import { longestPause, startGauge } from './gauge.ts';
 import { openPatroniCluster, type PatroniCluster, patroniFaults, ways } from './patroni-cluster.ts';
 import { hasPatroni } from './patroni-servers.ts';
 import { openStory } from './story.ts';
+import { requireRight } from './verdict.ts';
 
 const seed = Number(process.env['NEMESIS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 /** Parts of the names of those that are inflicted; absent: all. */
 const chosen = process.env['NEMESIS_FAULTS']?.split(';');
-const complaintsShown = 20;
 
 const faults = patroniFaults.filter(
   ({ name }) => chosen?.some((part) => name.includes(part)) ?? true,
@@ -47,11 +45,6 @@ describe('on three servers of Patroni', { skip }, () => {
     });
     await story.round(say);
     await ends.disposeAsync();
-    const history = await story.conclude(say);
-    const complaints = checkHistory(history);
-    const shown = complaints.slice(0, complaintsShown).join('\n');
-    assert.equal(complaints.length, 0, `NEMESIS_SEED=${seed}: ${complaints.length}\n${shown}`);
-    const acknowledged = history.sent.filter(({ outcome }) => outcome === 'acknowledged');
-    assert.ok(acknowledged.length > 100, `only ${acknowledged.length} values were acknowledged`);
+    requireRight(await story.conclude(say), seed);
   });
 });

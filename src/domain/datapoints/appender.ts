@@ -29,7 +29,7 @@ export interface QueuedPush extends Push {
 /** Stores waiting pushes in one commit and publishes them: where every ingest path ends. */
 export type Appender = ReturnType<typeof createAppender>;
 
-/** What a push brings, as the commit that stores it finds it. */
+/** A push that brings something new, as the commit that stores it finds it. */
 export interface NewPush {
   readonly push: Push;
   readonly outcome: Pick<Extract<AppendOutcome, { kind: 'stored' }>, 'isAhead' | 'isLater'>;
@@ -71,7 +71,7 @@ export function createAppender(options: AppenderOptions) {
         datapoints += push.batch.count;
         fresh += outcome.fresh.count;
         if (outcome.fresh.count > 0) {
-          one.event = new StoredEvent(push, outcome.fresh, one.evaluationId, outcome.isAhead);
+          one.event = new StoredEvent(push, outcome.fresh, one.look?.id, outcome.isAhead);
           events.push(one.event);
           published.push(one.event);
         } else if (push.publishContext?.isRepetition === true) {
@@ -194,8 +194,8 @@ const ignore = (): void => undefined;
 interface Appended {
   readonly push: QueuedPush;
   outcome: AppendOutcome;
-  /** Of the evaluation that was filed with it. */
-  evaluationId: string | undefined;
+  /** The evaluation that was filed with it. */
+  look: NewEvaluation | undefined;
   /** Undefined: it brought nothing new. */
   event: StoredEvent | undefined;
   /** Beside what the event waits for. */
@@ -205,7 +205,7 @@ interface Appended {
 const newlyQueued = (push: QueuedPush): Appended => ({
   push,
   outcome: missing,
-  evaluationId: undefined,
+  look: undefined,
   event: undefined,
   waitsFor: undefined,
 });
@@ -259,46 +259,33 @@ async function appendApart(
   }
 }
 
-/** A push with messages for other processes. */
-interface Noted {
-  readonly push: Push;
-  readonly appended: Appended;
-  /** Absent: it is sent again. */
-  readonly outcome?: NewPush['outcome'];
-  look?: NewEvaluation | undefined;
-}
-
 /** Makes the messages on each push: on what is new, or on all of a push that is sent again. */
 async function notesOf(
   { feed, evaluationsOf }: AppenderOptions,
   batch: readonly Appended[],
   stored: { readonly outcomes: readonly AppendOutcome[]; readonly commit: Commit },
 ): Promise<readonly Note[]> {
-  const noted: Noted[] = [];
+  const noted: (Partial<NewPush> & { readonly push: Push; readonly appended: Appended })[] = [];
   for (const [at, one] of batch.entries()) {
     const { push } = one;
     const outcome = stored.outcomes[at];
     if (outcome?.kind !== 'stored') continue;
-    one.evaluationId = undefined;
+    one.look = undefined;
     if (outcome.fresh.count > 0) {
       noted.push({ push: { ...push, batch: outcome.fresh }, appended: one, outcome });
     } else if (push.publishContext?.isRepetition === true) {
       noted.push({ push, appended: one });
     }
   }
-  const evaluated = noted.filter(
-    (one): one is Noted & NewPush =>
-      one.outcome !== undefined && one.push.publishContext?.isImport !== true,
+  const evaluated = noted.flatMap(({ push, appended, outcome }) =>
+    outcome === undefined || push.publishContext?.isImport ? [] : { push, appended, outcome },
   );
   const looks = (await evaluationsOf?.(evaluated, stored.commit)) ?? [];
-  for (const [at, one] of evaluated.entries()) {
-    one.look = looks[at];
-    one.appended.evaluationId = looks[at]?.id;
-  }
+  for (const [at, { appended }] of evaluated.entries()) appended.look = looks[at];
   const pushes = noted.map(({ push }) => push);
   const texts = (await feed.notesOf?.(pushes, stored.commit.areOthers)) ?? [];
   return texts.flatMap((parts, at) => {
-    const look = noted[at]?.look;
+    const look = noted[at]?.appended.look;
     const notes: Note[] = parts.map((text) => ({ text }));
     const own = notes.pop();
     return own === undefined ? [] : [...notes, look === undefined ? own : { ...own, look }];

@@ -114,7 +114,7 @@ export function bulkStepOf(lines: Iterable<BulkRow>): BulkStep {
 export const rowsOf = (step: BulkStep): readonly BulkRow[] =>
   Array.from({ length: step.count }, (_, row): BulkRow => {
     const line = step.lineAt(row);
-    // What is not among the others is in columns, with its sensor.
+    // A line that is none of the others is in columns, with its sensor.
     const sensor = step.sensors[step.placeAt(row)] as BulkSensor;
     return step.otherAt(row) ?? { line, sensor, datapoint: datapointIn(step, row) };
   });

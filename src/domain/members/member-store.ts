@@ -9,7 +9,7 @@ export interface Member {
   readonly state: 'serving' | 'left' | 'lost';
 }
 
-/** What a member measures of what it shares with others, as the help of its metrics says. */
+/** Figures of what a member shares with others: the help of its metrics says more. */
 export type MemberFigures = Readonly<
   Record<
     | ('serving' | 'unheardSeconds' | 'deferred' | 'lockWaitSeconds' | 'lossySettings')

@@ -33,7 +33,7 @@ const pushTo = (device: string, sensor: string, value: number, isAhead = true): 
   return { push, outcome: { isLater: true, isAhead } };
 };
 
-/** What is filed of these pushes, and what was asked for it. */
+/** Whether each of these pushes is filed, with the questions and outcomes. */
 async function filedOf(pushes: readonly NewPush[], waiting: readonly string[] = []) {
   const asked: RulesOfDevice[] = [];
   const evaluations = createCommitEvaluations({

@@ -32,7 +32,7 @@ export function createCommitEvaluations(parts: {
   readonly elapsed?: () => number;
 }) {
   const { book, looks, newEvaluation, elapsed = () => performance.now() } = parts;
-  /** By what the pushes brought. */
+  /** Outcomes by the batch of a push. */
   const outcomes = new WeakMap<ColumnBatch, readonly NotedOutcome[]>();
 
   /** The push with its rules; undefined: it has to be evaluated in its turn. */
@@ -47,33 +47,28 @@ export function createCommitEvaluations(parts: {
     return { device, sensor, batch, rules };
   }
 
-  /** The pushes that wait on the device; undefined: not all are known. */
-  function waitingOf({ waiting }: Remembered): readonly PushBefore[] | undefined {
-    if (waiting.length > evaluationLimits.waitingJudgedMax) return undefined;
-    const pushes = waiting.flatMap((text) => (text === '' ? [] : (parts.pushOf(text) ?? [])));
+  /** Pushes of waiting evaluations; undefined: not all are known. */
+  function pushesOf(texts: readonly string[]): PushBefore[] | undefined {
+    if (texts.length > evaluationLimits.waitingJudgedMax) return undefined;
+    const pushes = texts.flatMap((text) => (text === '' ? [] : (parts.pushOf(text) ?? [])));
     const isWhole = pushes.every((one) => one.isPart !== true && one.wholeCount === undefined);
-    return isWhole && pushes.length === waiting.length ? pushes : undefined;
+    return isWhole && pushes.length === texts.length ? pushes : undefined;
   }
 
   /**
    * Whether no rule fires, and none remembers anything else behind it: neither for the push nor for
    * those `before` it that are not evaluated yet.
    */
-  function isOver(judged: Judged, remembered?: Remembered, before: readonly PushBefore[] = []) {
+  function isOver(judged: Judged, states?: States, before: readonly PushBefore[] = []): boolean {
     const ofSensor = before.filter(({ sensorId }) => sensorId === judged.sensor.id);
     for (const { datapoints } of ofSensor) {
-      if (!isCalm(unnoted, judged, datapoints, remembered?.states)) return false;
+      if (!isCalm(unnoted, judged, datapoints, states)) return false;
     }
     const noted: NotedOutcome[] = [];
     const evaluations = { note: (...one: NotedOutcome) => void noted.push(one) };
-    const isCalmItself = isCalm(
-      evaluations,
-      judged,
-      toDatapoints(judged.batch),
-      remembered?.states,
-    );
-    if (isCalmItself) outcomes.set(judged.batch, noted);
-    return isCalmItself;
+    if (!isCalm(evaluations, judged, toDatapoints(judged.batch), states)) return false;
+    outcomes.set(judged.batch, noted);
+    return true;
   }
 
   return {
@@ -107,25 +102,28 @@ export function createCommitEvaluations(parts: {
       if (asking.size > 0) await settle(commit);
       return pushes.map((one) => (filed.has(one) ? newEvaluation(one.push.deviceId) : undefined));
 
-      /** What waits on a device, or is filed, is evaluated before what comes behind it. */
+      /** Pushes that wait on a device, or are filed, are evaluated before those behind them. */
       async function settle(of: Commit): Promise<void> {
         const found = await looks.remembered(of, [...asking.values()].map(questionOf));
         until = elapsed() + limits.turnMs;
-        const byPush = new Map([...asking.keys()].map((one, at) => [one, found[at]] as const));
-        const filedOn = new Map<DeviceId, PushBefore[]>();
-        const waitingOn = new Map<DeviceId, readonly PushBefore[] | undefined>();
+        const states = new Map<NewPush, States>();
+        /** Undefined: not all are known, so nothing behind them is judged. */
+        const unevaluated = new Map<DeviceId, PushBefore[] | undefined>();
+        for (const [at, one] of [...asking.keys()].entries()) {
+          const { states: own, waiting } = found[at] as Remembered;
+          states.set(one, own);
+          const { deviceId } = one.push;
+          if (unevaluated.has(deviceId)) continue;
+          unevaluated.set(deviceId, elapsed() < until ? pushesOf(waiting) : undefined);
+        }
         for (const one of filed) {
           const { deviceId, sensorId, batch } = one.push;
-          const [judged, remembered] = [asking.get(one), byPush.get(one)];
-          const before = filedOn.get(deviceId) ?? [];
-          filedOn.set(deviceId, before);
-          const isKnown = before.length < evaluationLimits.waitingJudgedMax;
-          const mayBeOver = judged && remembered && isKnown && elapsed() < until;
-          if (mayBeOver && !waitingOn.has(deviceId)) waitingOn.set(deviceId, waitingOf(remembered));
-          const waiting = mayBeOver && waitingOn.get(deviceId);
-          if (waiting && isOver(judged, remembered, [...waiting, ...before])) filed.delete(one);
-          else if (!isShort(batch)) filedOn.set(deviceId, tooMany);
-          else if (isKnown) before.push({ sensorId, datapoints: toDatapoints(batch) });
+          const before = unevaluated.get(deviceId);
+          const judged = elapsed() < until ? asking.get(one) : undefined;
+          if (before && judged && isOver(judged, states.get(one), before)) filed.delete(one);
+          else if (before && isShort(batch) && before.length < evaluationLimits.waitingJudgedMax) {
+            before.push({ sensorId, datapoints: toDatapoints(batch) });
+          } else unevaluated.set(deviceId, undefined);
         }
       }
     },
@@ -138,11 +136,9 @@ export function createCommitEvaluations(parts: {
 
 /** A push that comes before another one, and is not evaluated yet. */
 type PushBefore = Pick<StoredPush, 'sensorId' | 'datapoints'>;
+type States = Remembered['states'];
 
 const unnoted = { note: () => undefined };
-/** Nobody is judged behind them. */
-const tooMany = new Array<PushBefore>(evaluationLimits.waitingJudgedMax);
-
 const questionOf = ({ device, rules }: Judged) => ({
   deviceId: device.id,
   ids: rules.map(({ notification }) => notification.id),

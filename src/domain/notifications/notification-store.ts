@@ -101,7 +101,7 @@ export interface RulesOfDevice {
   readonly ids: readonly NotificationId[];
 }
 
-/** What a commit finds of a device. */
+/** States of rules, and evaluations that wait, on a device as a commit finds it. */
 export interface Remembered extends Pick<DeviceQueue, 'states'> {
   /**
    * The pushes of evaluations that wait on the device, as published: `waitingJudgedMax` and one
