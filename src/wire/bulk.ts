@@ -265,7 +265,7 @@ type SensorReader = (first: string, second: string) => BulkSensor | undefined;
 
 /** The sensors of the lines before: one object, and one text of each id, for many lines. */
 export class SensorMemory {
-  /** By the hash of both texts; the latest of several with one hash. */
+  /** Sensors by the hash of both texts; the latest of several with one hash. */
   readonly #sensors = new Map<number, readonly [string, string, BulkSensor]>();
   /** Where hashes begin: nobody chooses texts that fall on one place of the map. */
   readonly #seed = Math.floor(Math.random() * smallInteger);

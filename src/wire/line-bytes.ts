@@ -92,7 +92,7 @@ export function createLineByteReader(precision: Precision | 'auto' | undefined):
   const cursor = new ByteCursor();
   const memory = new SensorMemory(sensorOf);
   const texts = new TextMemory();
-  // Of one line: nothing is put before all of it is read.
+  // The parts of one line: nothing is put before all of it is read.
   const sensors: BulkSensor[] = [];
   const numbers: number[] = [];
   const others: (string | undefined)[] = [];
@@ -135,7 +135,7 @@ export function createLineByteReader(precision: Precision | 'auto' | undefined):
       if (nameEnd <= at || nameEnd - at > textBytesMax) return -1;
       const sensor = memory.find(bytes, start, headEnd, at, nameEnd);
       if (sensor === undefined) return -1;
-      // Of a field that is given twice the last value counts.
+      // The last value counts of a field that is given twice.
       if (sensors.length > 0 && isAmong(sensors, sensor)) return -1;
       sensors.push(sensor);
       at = readValue(bytes, nameEnd + 1, end);

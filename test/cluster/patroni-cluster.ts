@@ -112,7 +112,7 @@ export const patroniFaults: readonly Fault<PatroniCluster>[] = [
     mend: (primary) => primary.start(),
   }),
   replacing('the primary stands still with its Patroni, and wakes', {
-    breakIt: (primary) => primary.stop('all'),
+    breakIt: (primary) => primary.stop(),
     mend: (primary) => primary.wake(),
   }),
   replacing('the primary is cut off from etcd', {

@@ -19,8 +19,8 @@ export interface PatroniServer {
   start(): void;
   /** Ends all of its processes, as when the power fails. */
   kill(): void;
-  /** All of its processes stand still, or Patroni alone; `wake` lets them go on. */
-  stop(what: 'all' | 'patroni'): void;
+  /** Lets all of its processes stand still until `wake`. */
+  stop(): void;
   wake(): void;
   /** Patroni's last words. */
   log(): string;
@@ -80,10 +80,8 @@ export async function openServer(
       });
       closeSync(log);
     },
-    stop(what) {
-      const patronis = familyOf(patroni?.pid);
-      signalAll(patronis, 'SIGSTOP');
-      if (what === 'patroni') return;
+    stop() {
+      signalAll(familyOf(patroni?.pid), 'SIGSTOP');
       for (let round = 0; round < 2; round += 1) signalAll(processes(), 'SIGSTOP');
     },
     wake() {

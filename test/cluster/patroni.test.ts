@@ -26,7 +26,7 @@ describe('on three servers of Patroni', { skip }, () => {
   test('nothing acknowledged is lost, and each process finds the next primary', async (context) => {
     const say = (line: string) => context.diagnostic(line);
     say(`NEMESIS_SEED=${seed}`);
-    const ends = new AsyncDisposableStack();
+    await using ends = new AsyncDisposableStack();
     await using story = await openStory<PatroniCluster>({
       ...{ seed, faults, moreSensors: gauged.map(({ sensor }) => sensor) },
       async open(history) {

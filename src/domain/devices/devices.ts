@@ -101,7 +101,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
       const seenBefore = changesSeen;
       const read = await store.readSome(ids);
       if (ids.length > limits.devicesPageDefault) return read;
-      // Unless one may have changed meanwhile.
+      // A change meanwhile may be of one of them.
       if (changesSeen === seenBefore && leaving.size === 0) {
         for (const device of read.devices) listed.keep(device.id, device);
       }
@@ -110,7 +110,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
   };
 }
 
-/** Of what is remembered between pushes, as much is remembered of lists as this divides. */
+/** The memory for lists is this part of that for pushes; it divides both limits. */
 const listedShare = 16;
 
 /** Memory of a device and of each of its parts beside its texts. */

@@ -53,11 +53,9 @@ export function createWriteLines(services: {
         pieces: write.pieces,
         splitter: createPointSplitter(limits.bulkLineBytesMax),
         read: (element, line, step) => {
-          if (
-            'bytes' in element &&
-            readBytes(element.bytes, element.start, element.end, line, step)
-          )
-            return;
+          const isRead =
+            'bytes' in element && readBytes(element.bytes, element.start, element.end, line, step);
+          if (isRead) return;
           for (const one of linesOf(element, line, write.precision)) step.put(one);
         },
         handOver: async (step) => bulk.add(await withSensors(step, maker, bulk.work.pace)),

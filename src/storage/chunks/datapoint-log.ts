@@ -100,7 +100,7 @@ function putHead(sink: ByteSink, push: LoggedPush): void {
 
 function endPushes(sink: ByteSink): Uint8Array<ArrayBuffer> {
   sink.view.setUint32(1, crc32(writtenBytes(sink).subarray(5)), true);
-  // Not a copy beside it, which would wait for the next collection.
+  // A copy beside it would wait for the next collection.
   return new Uint8Array(sink.bytes.buffer.transfer(sink.length));
 }
 

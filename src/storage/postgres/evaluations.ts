@@ -23,6 +23,9 @@ const insertAll = `
     with ordinality as given (id, member, device_id, entry, place) order by place`;
 const columns = `
   id, looks.member, device_id, coalesce(state <> 'serving', true) as is_left, entry, fired`;
+const joinStates = `
+  join notifications on id = asked.notification left join notification_states
+    on notification_states.notification = position and device_id = asked.device`;
 /** Reads waiting evaluations and what their rules remember: one statement sees one commit. */
 const selectLines = `
   select line.*, null::float8 as last_fired_at, null::text as state
@@ -32,9 +35,7 @@ const selectLines = `
   union all
   select at, null, id, 0, asked.device, false, '', '', last_fired_at, notification_states.state
   from unnest($4::integer[], $5::text[], $6::text[]) as asked (at, device, notification)
-  join notifications on id = asked.notification
-  left join notification_states
-    on notification_states.notification = position and device_id = asked.device
+  ${joinStates}
   order by place`;
 const selectLeft = `
   select ${columns} from looks left join members using (member)
@@ -51,9 +52,7 @@ const selectRemembered = `
       select case when octet_length(entry) < 2000 then entry else '' end
       from looks where device_id = asked.device order by place limit $4) end as waiting
   from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, notification)
-  join notifications on id = asked.notification
-  left join notification_states
-    on notification_states.notification = position and device_id = asked.device`;
+  ${joinStates}`;
 const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
@@ -75,7 +74,7 @@ interface LineRow extends EvaluationRow, StateRow {
 interface RememberedRow extends StateRow {
   readonly at: number;
   readonly device: string;
-  /** Of one row of a device. */
+  /** Given in one row of each device. */
   readonly waiting: readonly string[] | null;
 }
 

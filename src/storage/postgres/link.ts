@@ -10,7 +10,6 @@ import { findLossySettings } from './lossy-settings.ts';
 import {
   beginCommit,
   checkMember,
-  FencedError,
   join,
   leavePlacesOut,
   type Membership,
@@ -20,7 +19,7 @@ import {
   selectReached,
   takeOverFor,
 } from './membership.ts';
-import { migrate, NewerTablesError, refuseHalf, refuseNewer } from './migrate.ts';
+import { FencedError, migrate, refuseHalf, refuseNewer } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { type Backend, lockService, type Serving } from './service-lock.ts';
@@ -93,8 +92,6 @@ interface Open {
 
 export interface LinkOptions {
   readonly url: string;
-  /** The class of all clients of this process: they learn of the primary from each other. */
-  readonly Client?: typeof pg.Client;
   readonly log: Log;
   /** Absent: a command, which is alone. */
   readonly serving?: Serving;
@@ -178,8 +175,7 @@ function createLink(options: LinkOptions, first: Open): Link {
       next = await connect(options, before);
     } catch (error) {
       if (!(error instanceof UnusableStorageError)) throw error;
-      const isOver = error instanceof FencedError || error instanceof NewerTablesError;
-      if (isOver) fence(error.message);
+      if (error instanceof FencedError) fence(error.message);
       throw unavailable(error.message, error);
     }
     before = next;
@@ -327,9 +323,9 @@ async function connect(
   options: LinkOptions,
   before: Pick<Open, 'backend' | 'membership'> | undefined,
 ): Promise<Open> {
-  const { url, Client, serving: asked, program } = options;
+  const { url, serving: asked, program } = options;
   const serving = asked ?? 'alone';
-  const client = await connectWriter(url, Client);
+  const client = await connectWriter(url);
   const requireConfirmed = watchConfirmations(client);
   try {
     const session = sessionOn(client);

@@ -31,11 +31,8 @@ const notifyAlone = `
   select set_config('synchronous_commit', 'off', true),
     pg_notify('kipimo ' || hashtext(current_schema()), '')`;
 
-export function createMemberConnection(
-  url: string,
-  log: Log,
-  Client = clientClass(url),
-): MemberConnection {
+export function createMemberConnection(url: string, log: Log): MemberConnection {
+  const Client = clientClass(url);
   const { beatStatementMs: ms } = postgresLimits;
   const listeners = new Set<() => void>();
   let open: Promise<pg.Client> | undefined;

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { SqlSession } from '../sql/session.ts';
-import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { inTransaction, sessionOn } from './connection.ts';
-import { refuseNewer } from './migrate.ts';
+import { FencedError, newestTables, refuseNewer } from './migrate.ts';
 import type { Serving } from './service-lock.ts';
 
 /** The membership of this process among those that serve the database. */
@@ -15,9 +14,6 @@ export interface Membership {
   /** The only connection of this member that may commit has this name: the newest one. */
   readonly connection: string;
 }
-
-/** Another process serves instead, or the others gave this one up. */
-export class FencedError extends UnusableStorageError {}
 
 export const replaced = 'another process of Kipimo serves this database now: stop this one';
 
@@ -82,8 +78,8 @@ export async function join(
     await session.run(takeTurn);
     await session.run(lockWriters);
     // A newer version may have come since this one looked.
-    const tables = await refuseNewer(client);
-    const row = await session.first<{ id: number }>(insertMember, program, tables);
+    await refuseNewer(client);
+    const row = await session.first<{ id: number }>(insertMember, program, newestTables);
     const id = row?.id ?? 0;
     await session.run(insertWriter, id, connection);
     if (serving === 'alone') {

@@ -7,8 +7,8 @@ import { isServed } from './service-lock.ts';
 /** The migrations that come with this program, in order. */
 export const readMigrations = migrationsBeside(import.meta.url);
 
-/** The tables are of a newer version, which does not let this program use them. */
-export class NewerTablesError extends UnusableStorageError {}
+/** Others serve instead, gave this process up, or made the tables newer than it can use. */
+export class FencedError extends UnusableStorageError {}
 
 /** Up to which version this program knows the tables. */
 export const newestTables = readMigrations().length;
@@ -57,28 +57,24 @@ export async function canUse(client: pg.Client, version: number, own = newestTab
   return rows[0]?.usable_from !== null && rows[0]?.usable_from <= own;
 }
 
-/**
- * Throws UnusableStorageError for tables that this program cannot use; answers up to which version
- * it knows them.
- */
-export async function refuseNewer(client: pg.Client): Promise<number> {
+/** Throws FencedError for tables of a version that this program cannot use. */
+export async function refuseNewer(client: pg.Client): Promise<void> {
   const version = await versionOf(client);
   if (!(await canUse(client, version))) refuseUnknown(version, newestTables, 0);
-  return newestTables;
 }
 
 /** Refuses where members serve that the tables leave behind; a killed one has no connection. */
 async function refuseBesideOlder(client: pg.Client, version: number, from: number): Promise<void> {
   if (version < firstWithMembers || !(await isServed(sessionOn(client)))) return;
-  // Nobody joins until the migration is over.
+  // The lock of joins, until the migration is over.
   await client.query('select 1 from writers where writer = 0 for update');
   const columns = version < versioned ? 'null::text as program, null::integer as tables' : '*';
   const { rows } = await client.query(`
-    select ${columns} from members where state = 'serving' and (backend is null or backend in
-      (select pid from pg_stat_activity where application_name = 'kipimo members'))`);
+    select ${columns} from members where state = 'serving'
+      and (backend is null or backend in (select pid from pg_stat_activity))`);
   const older = rows.filter(({ tables }) => (tables ?? Math.min(version, versioned - 1)) < from);
   if (older.length === 0) return;
-  const programs = [...new Set(older.map(({ program }) => program ?? 'an older version'))];
+  const programs = [...new Set(older.map(({ program }) => program || 'an older version'))];
   throw new UnusableStorageError(
     `processes of Kipimo that serve this database (${programs.join(', ')}) cannot go on beside ` +
       'the tables that this version makes: stop all of them first, then start this one',
@@ -124,7 +120,7 @@ async function tableCount(client: pg.Client): Promise<number> {
 
 function refuseUnknown(version: number, newest: number, tables: number): void {
   if (version > newest) {
-    throw new NewerTablesError(
+    throw new FencedError(
       `the database has version ${version}, and this kipimo knows versions up to ${newest}: ` +
         'install the newer kipimo again, or restore a backup made with this one',
     );

@@ -24,10 +24,8 @@ export function clientConfig(url: string, part: string): pg.ClientConfig {
  * Opens the connection that writes, and checks whether the server is one we can use. Throws
  * UnusableStorageError when a person has to mend something.
  */
-export async function connectWriter(
-  url: string,
-  Client: typeof pg.Client = clientClass(url),
-): Promise<pg.Client> {
+export async function connectWriter(url: string): Promise<pg.Client> {
+  const Client = clientClass(url);
   // A pipeline: a caller that does not wait for a statement sends the next one behind it.
   const client = new Client({ ...clientConfig(url, 'writes'), pipeline: true });
   // The statement that fails reports it to the user of the connection.
@@ -49,6 +47,7 @@ const sessionSettings = `
     where current_setting('synchronous_commit') in ('off', 'local', 'remote_write');
   set tcp_keepalives_idle = ${keepAliveSeconds};
   set tcp_keepalives_interval = ${keepAliveSeconds};
+  set client_min_messages = warning;
   set tcp_keepalives_count = 3;
   set tcp_user_timeout = ${keepAliveSeconds * 4_000};
   set idle_in_transaction_session_timeout = ${idleCommitMs}`;

@@ -15,7 +15,6 @@ import { createMemberConnection, type MemberConnection } from './member-connecti
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { retentionTables, storedDatapoints } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
-import { clientClass } from './primary.ts';
 import { createReader, type Reader } from './reader.ts';
 import { createSessionStore } from './sessions.ts';
 import { sharedContext } from './store-context.ts';
@@ -43,7 +42,7 @@ function createMembers(given: {
   const figures = () => ({
     lockWaitSeconds: link.lockWaitSeconds(),
     lossySettings: link.lossySettings(),
-    // Of members and the one that writes.
+    // The one that writes, and that of members.
     connections: reader.connections() + 2,
   });
   const parts = { connection, writer, figures };
@@ -61,13 +60,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, log, datapointLimits } = options;
   // Undone in reverse order, whether opening fails half-way or the service ends.
   await using opened = new AsyncDisposableStack();
-  const Client = clientClass(url);
-  const link = await openLink({ ...options, Client });
-  const connection = createMemberConnection(url, log, Client);
+  const link = await openLink(options);
+  const connection = createMemberConnection(url, log);
   opened.defer(() => connection.close());
   const writer = createWriter(link, log, connection.notify);
   opened.defer(() => writer.close());
-  const reader = createReader(url, log, Client);
+  const reader = createReader(url, log);
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
   const members = createMembers({ link, writer, connection, reader, opened });

@@ -7,9 +7,13 @@ import { postgresLimits } from './postgres-limits.ts';
 interface Primary {
   readonly host: string;
   readonly port: number;
-  /** Higher than those of all that were the primary before it. */
+  readonly cluster: string;
+  /** The number of its promotion: each primary of a cluster has a higher one. */
   readonly timeline: number;
 }
+
+/** Classes by URL: all clients of this process learn of the primary from each other. */
+const classes = new Map<string, typeof pg.Client>();
 
 /**
  * The class of clients for a URL. Where it names several servers of one cluster, each client finds
@@ -18,16 +22,25 @@ interface Primary {
  * yet that it is none any more, and answer with what was true before.
  */
 export function clientClass(url: string): typeof pg.Client {
+  const known = classes.get(url);
+  if (known !== undefined) return known;
   const servers = serverUrls(url);
-  if (servers.length === 1) return pg.Client;
-  const open = new Map<pg.Client, number>();
-  let newest = 0;
+  const made = servers.length === 1 ? pg.Client : classOf(servers);
+  classes.set(url, made);
+  return made;
+}
 
-  function keep(client: pg.Client, timeline: number): void {
-    open.set(client, timeline);
+function classOf(servers: readonly string[]): typeof pg.Client {
+  const open = new Map<pg.Client, Primary>();
+  /** The last timeline of each cluster: one that is made anew begins at the first again. */
+  const newest = new Map<string, number>();
+  const isFormer = ({ cluster, timeline }: Primary) => timeline < (newest.get(cluster) ?? 0);
+
+  function keep(client: pg.Client, primary: Primary): void {
+    open.set(client, primary);
     client.once('end', () => open.delete(client));
-    newest = Math.max(newest, timeline);
-    for (const [other, own] of open) if (own < newest) other.connection.stream.destroy();
+    if (!isFormer(primary)) newest.set(primary.cluster, primary.timeline);
+    for (const [other, its] of open) if (isFormer(its)) other.connection.stream.destroy();
   }
 
   return class extends pg.Client {
@@ -50,14 +63,15 @@ export function clientClass(url: string): typeof pg.Client {
     }
 
     async #connectToPrimary(): Promise<pg.Client> {
-      const { host, port, timeline } = await findPrimary(servers, this.#config);
-      if (timeline < newest) throw readOnly(`${host}:${port} was replaced by another primary`);
+      const primary = await findPrimary(servers, this.#config);
+      const { host, port } = primary;
+      if (isFormer(primary)) throw readOnly(`${host}:${port} was replaced by another primary`);
       const place = { host, port };
       Object.assign(this, place);
       // Passwords of ~/.pgpass are those of a server.
       if ('connectionParameters' in this) Object.assign(Object(this.connectionParameters), place);
       await super.connect();
-      keep(this, timeline);
+      keep(this, primary);
       return this;
     }
   };
@@ -78,9 +92,10 @@ async function findPrimary(servers: readonly string[], config: pg.ClientConfig):
   return found.reduce((last, one) => (one.timeline > last.timeline ? one : last));
 }
 
-// Of a file of the log the first eight digits are the timeline; a standby writes none.
+// The first eight digits of a file of the log are the timeline; a standby writes none.
 const selectState = `
   select current_setting('transaction_read_only') = 'off' as takes_changes,
+    (select system_identifier::text from pg_control_system()) as cluster,
     case when not pg_is_in_recovery() then
       ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer end as timeline`;
 
@@ -91,8 +106,8 @@ async function probe(config: pg.ClientConfig): Promise<Primary> {
     await client.connect();
     const { host, port } = client;
     const { rows } = await client.query(selectState);
-    const [{ takes_changes, timeline }] = rows;
-    if (takes_changes && timeline !== null) return { host, port, timeline };
+    const [{ takes_changes, cluster, timeline }] = rows;
+    if (takes_changes && timeline !== null) return { host, port, cluster, timeline };
     throw readOnly(`${host}:${port} is a standby, which takes no changes`);
   } finally {
     client.end().catch(() => undefined);

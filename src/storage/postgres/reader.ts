@@ -25,11 +25,11 @@ export interface Reader extends SqlSession {
 }
 
 /** Opens connections as they are needed. */
-export function createReader(url: string, log: Log, Client = clientClass(url)): Reader {
+export function createReader(url: string, log: Log): Reader {
   keepPayers();
   const pool = new pg.Pool({
     ...clientConfig(url, 'reads'),
-    Client,
+    Client: clientClass(url),
     max: postgresLimits.readConnectionsMax,
     idleTimeoutMillis: 60_000,
   });

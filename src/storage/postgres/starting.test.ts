@@ -105,7 +105,6 @@ describe('processes of two versions on one database', { skip: noPostgres }, () =
 
   /** A member of an older version, which serves while its connection is open. */
   const joinOlder = async (client: pg.Client) => {
-    await client.query("set application_name = 'kipimo members'");
     await lockService(client, undefined, 'shared');
     await client.query(`
       insert into members (positions, beat, state, backend)

@@ -5,6 +5,7 @@ import {
   migrate,
   newestTables,
   refuseHalf,
+  refuseNewer,
   versionOf,
 } from '../../../src/storage/postgres/migrate.ts';
 import { connectWriter, unusable } from '../../../src/storage/postgres/opening.ts';
@@ -55,12 +56,10 @@ export async function openForReading(url: string): Promise<Reader> {
     await refuseHalf(client);
     const version = await versionOf(client);
     if (version === 0) throw noData();
-    if (!(await canUse(client, version))) {
-      const newest = newestTables;
+    await refuseNewer(client);
+    if (version < newestTables) {
       throw new UnusableStorageError(
-        version > newest
-          ? `the database has version ${version}, and this kipimo knows versions up to ${newest}`
-          : `the database has version ${version}: start the service once, it makes it ${newest}`,
+        `the database has version ${version}: start the service once, it makes it ${newestTables}`,
       );
     }
   } catch (error) {

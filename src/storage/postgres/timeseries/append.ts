@@ -224,7 +224,7 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
 /** A last receipt so far ahead was made by a wrong clock, which pushes after it do not keep. */
 const raisedMsMax = 60_000;
 
-/** Receipts so far ahead of the clock go no further: pushes to the sensor come without a pause. */
+/** Receipts so far ahead of the clock go no further: pushes never pause, or a clock was wrong. */
 const apartMsMax = 10;
 
 /**

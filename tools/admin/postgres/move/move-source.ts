@@ -1,5 +1,6 @@
 import type { Log } from '../../../../src/lib/log.ts';
 import { sessionOn } from '../../../../src/storage/postgres/connection.ts';
+import { newestTables, versionOf } from '../../../../src/storage/postgres/migrate.ts';
 import { openPostgres } from '../../../../src/storage/postgres/postgres-storage.ts';
 import { lockService } from '../../../../src/storage/postgres/service-lock.ts';
 import { hotLimits } from '../../../../src/storage/postgres/timeseries/hot-limits.ts';
@@ -24,7 +25,15 @@ const hasHot = 'select exists (select 1 from hot) as found';
  * until `close`. Throws UnusableStorageError while one runs, or when there is no data.
  */
 export async function openMoveSource({ url }: DatabasePlace, log: Log): Promise<MoveSource> {
-  await (await connectForCommand(url, { makes: false })).end();
+  const first = await connectForCommand(url, { makes: false });
+  const version = await versionOf(first).finally(() => first.end());
+  // A newer version may keep what this one would leave behind.
+  if (version !== newestTables) {
+    throw new UnusableStorageError(
+      `the database has version ${version}, and this kipimo moves version ${newestTables}: ` +
+        'move it with the newer kipimo',
+    );
+  }
   const storage = await openPostgres({ url, log, datapointLimits: flushAll });
   try {
     const client = await connectForCommand(url, { makes: false });
