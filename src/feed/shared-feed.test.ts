@@ -161,7 +161,7 @@ describe('a feed whose changes others hear', () => {
     assert.deepEqual(other.told, [{ kind: 'anything' }]);
   });
 
-  test('values that were refused and stored all the same are told here too, in their place', async (context) => {
+  test('refused values that were stored all the same are told in their place', async (context) => {
     const shared = createLog();
     const other = shared.open(2);
     const one = await join(context, shared, 1);
