@@ -289,6 +289,32 @@ export const plantsOfMembers: readonly Plant[] = [
     ],
   },
   {
+    name: 'what a commit brought that was refused and made all the same is told here',
+    ...{
+      file: 'src/storage/postgres/writer.test.ts',
+      test: 'is told here once it proves to be made',
+      says: /'a'/,
+    },
+    patches: [
+      patch('src/storage/postgres/writer.ts', 'doubt.isRefused = true;', 'doubt = undefined;'),
+    ],
+  },
+  {
+    name: 'a message that the log handed on is only acknowledged when it is sent again',
+    ...{
+      file: 'test/walks/postgres-members-doubt.test.ts',
+      test: 'its publisher goes on at',
+      says: /'second'/,
+    },
+    patches: [
+      patch(
+        'src/storage/postgres/timeseries/kept-ids.ts',
+        'coalesce(handed_on, 0) = 1 as "isHandedOn"',
+        'false as "isHandedOn"',
+      ),
+    ],
+  },
+  {
     name: 'what a process changes of the session of another one is refused',
     ...{
       file: 'src/storage/postgres/sessions.test.ts',

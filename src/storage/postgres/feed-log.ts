@@ -69,12 +69,9 @@ export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
   );
   const others = tx.others();
   if (others === undefined || notes.length === 0) return;
-  tx.send(
-    insertAll,
-    others.own,
-    notes.map(({ text }) => text),
-  );
-  tx.news();
+  const entries = notes.map(({ text }) => text);
+  tx.send(insertAll, others.own, entries);
+  tx.news(entries);
 }
 
 /** The log of members in PostgreSQL. What is read is what was committed; news only says when. */

@@ -72,6 +72,8 @@ export interface Link {
   lockWaitSeconds(): number;
   /** Whether another process serves this database now. */
   isFenced(): boolean;
+  /** Calls back when it has connected again, with the number of the last commit. */
+  onReached(listener: (seq: number) => void): void;
   close(): Promise<void>;
 }
 
@@ -131,6 +133,7 @@ function createLink(options: LinkOptions, first: Open): Link {
   let acknowledged = first.seq;
   let fencedBy: string | undefined;
   let lockWaitMs = 0;
+  let reached: (seq: number) => void = () => undefined;
   hold(first);
 
   function hold(next: Open): void {
@@ -185,6 +188,7 @@ function createLink(options: LinkOptions, first: Open): Link {
       throw unavailable(fencedBy);
     }
     hold(next);
+    reached(next.seq);
     log.warn({}, 'the database was reached again');
     return next;
   }
@@ -198,6 +202,7 @@ function createLink(options: LinkOptions, first: Open): Link {
     reached: () => before.reached,
     lossySettings: () => before.lossySettings,
     lockWaitSeconds: () => lockWaitMs / 1_000,
+    onReached: (listener) => void (reached = listener),
     async transact(plane, work) {
       const current = await ready();
       const seq = current.seq + 1;
