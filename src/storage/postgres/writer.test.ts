@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { DomainError } from '../../domain/errors.ts';
 import { silentLog } from '../../lib/log.ts';
+import { unavailable } from './failures.ts';
 import type { Link } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { createWriter, type WriteSession } from './writer.ts';
@@ -14,6 +15,8 @@ function onFragileLink(context: TestContext) {
   context.mock.method(performance, 'now', () => now);
   let seq = 1;
   let isAway = false;
+  /** Whether the next connection is to a server that takes no changes. */
+  let isStandby = false;
   /** What becomes of the next commit: its connection is lost, before or after it is made. */
   let next: 'made' | 'lost' | 'made and lost' = 'made';
   let reached: (seq: number) => void = () => undefined;
@@ -22,8 +25,15 @@ function onFragileLink(context: TestContext) {
     isShared: true,
     hasDataPlane: () => true,
     isFenced: () => false,
-    onReached: (listener: typeof reached) => void (reached = listener),
+    onReached(listener: typeof reached) {
+      reached = listener;
+    },
     async ready() {
+      if (isStandby) {
+        isStandby = false;
+        isAway = false;
+        throw unavailable('KIPIMO_DATABASE_URL names a standby');
+      }
       if (!isAway) return seq;
       // For longer than calls wait.
       now += postgresLimits.awayMs + 1;
@@ -47,6 +57,11 @@ function onFragileLink(context: TestContext) {
     told,
     loseNext(how: 'lost' | 'made and lost') {
       next = how;
+    },
+    /** The next commit is made, its connection lost, and a standby answers before the primary. */
+    loseToStandby() {
+      next = 'made and lost';
+      isStandby = true;
     },
     /** The link connects again. */
     comeBack() {
@@ -103,6 +118,24 @@ describe('a commit that is refused while nobody knows whether it was made', () =
     await new Promise((resolve) => setTimeout(resolve, postgresLimits.retryMs / 2));
     comeBack();
     assert.equal(await called, 1);
+    assert.deepEqual(told, []);
+    await writer.close();
+  });
+
+  test('is made once where a standby answers before the primary', async (context) => {
+    const { writer, told, loseToStandby } = onFragileLink(context);
+    let runs = 0;
+    const count = async ({ news }: WriteSession) => {
+      runs += 1;
+      if (runs === 1) loseToStandby();
+      news(['a']);
+      return runs;
+    };
+    // Calls that wait for the first go together.
+    void writer.call(async () => 0, {});
+    const both = [writer.call(count, {}), writer.call(count, {})];
+    assert.deepEqual(await Promise.all(both), [1, 2]);
+    assert.equal(runs, 2);
     assert.deepEqual(told, []);
     await writer.close();
   });

@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
+import { DomainError } from '../../domain/errors.ts';
 import type { DeviceId } from '../../domain/ids.ts';
 import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
-import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
+import { asRefusal, isConflict, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Plane, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
@@ -134,7 +135,9 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
         });
         return;
       } catch (error) {
-        const isAway = isConnectionLost(error);
+        // Of a commit in doubt: the link does not connect again, whatever the reason.
+        const isDoubtful = error instanceof DomainError && doubt?.calls === calls;
+        const isAway = isConnectionLost(error) || isDoubtful;
         // Several calls that met another commit are made one by one, with fewer locks each.
         const mayRetry = isAway || (calls.length === 1 && isConflict(error));
         if (mayRetry && performance.now() < giveUpAt && !link.isFenced()) {
@@ -146,7 +149,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
           return;
         }
         if (isAway && doubt?.calls === calls) doubt.isRefused = true;
-        const refusal = isAway ? unavailable(awaySentence, error) : asRefusal(error);
+        const refusal = asRefusal(error);
         noteHealth({ err: refusal });
         for (const call of calls) call.reject(refusal);
         return;
@@ -161,6 +164,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
   async function attempt(calls: readonly Waiting[]): Promise<readonly unknown[]> {
     const seq = await link.ready();
     if (doubt?.seq === seq && doubt.calls === calls) return doubt.answers;
+    doubt = undefined;
     const locks = calls.flatMap((call) => call.locks ?? []);
     const news: (readonly string[])[] = [];
     const isData = calls.every((call) => planeOf(call) === 'data');
