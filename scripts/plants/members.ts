@@ -318,4 +318,54 @@ export const plantsOfMembers: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'values that a session may get are not given up while it is taken',
+    ...{
+      file: 'src/mqtt/broker/wanted-values.test.ts',
+      test: 'nothing is given up while sessions are taken',
+      says: /strictly equal/,
+    },
+    patches: [
+      patch(
+        'src/mqtt/broker/wanted-values.ts',
+        'mayBeMore = !isShrinking || beingTaken > 0;',
+        'mayBeMore = !isShrinking;',
+      ),
+    ],
+  },
+  {
+    name: 'all values are wanted from the commit on that takes a session',
+    ...{
+      file: 'src/storage/postgres/wanted-values.test.ts',
+      test: 'are all that there are from the commit on',
+      says: /truthy/,
+    },
+    patches: [
+      patch('src/storage/postgres/sessions.ts', 'tx.run(ownsAny, member)', 'tx.run(owns, member)'),
+    ],
+  },
+  {
+    name: 'a subscription is acknowledged when others write its values',
+    ...{
+      file: 'src/mqtt/broker/wanted-values.test.ts',
+      test: 'one that comes while fewer are being stored',
+      says: /falsy|truthy/,
+    },
+    patches: [patch('src/mqtt/broker/wanted-values.ts', '          known = undefined;\n', '')],
+  },
+  {
+    name: 'what another process heard ends a silence',
+    ...{
+      file: 'src/domain/notifications/silences.test.ts',
+      test: 'what another process heard ends a silence',
+      says: /strictly equal/,
+    },
+    patches: [
+      patch(
+        'src/domain/notifications/silences.ts',
+        'if (heard > sensor.seenAt) hear',
+        'if (heard < 0) hear',
+      ),
+    ],
+  },
 ];

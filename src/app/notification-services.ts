@@ -56,6 +56,7 @@ export function createNotificationServices(
   const watch = createSilences({
     ...{ clock, log, evaluations, budget: budgets.of('silences') },
     onSilence: notifier.silenceOf,
+    heardAt: looks?.heardAt,
   });
   if (parts.feed.isCurrent !== undefined) followRules({ changes: parts.feed, store, users, book });
   parts.feed.onChange(async (change) => {
@@ -112,7 +113,7 @@ export function createNotificationServices(
   };
 }
 
-/** Silences end with what any process took in. */
+/** Silences end with what this process took in, and others did where it comes here. */
 function followSensors(feed: Feed, silences: Silences): void {
   feed.subscribe((events) => {
     for (const event of events) {

@@ -1,4 +1,11 @@
+import { crc32 } from 'node:zlib';
 import type { Instant } from '../../lib/clock.ts';
+
+/** Groups of devices, of each of which a process says whether it wants the values. */
+export const valueGroups = 128;
+
+/** The group of a device. */
+export const valueGroupOf = (deviceId: string): number => crc32(deviceId) % valueGroups;
 
 /** A process that serves this installation, or did a moment ago. */
 export interface Member {

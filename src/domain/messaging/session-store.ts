@@ -169,6 +169,14 @@ export interface Elsewhere {
   readonly owner: number;
 }
 
+/** The values that sessions of a process may get. */
+export interface WantedValues {
+  /** `1` or `0` for each group of devices (see `valueGroupOf`). */
+  readonly groups: string;
+  /** Whether no others are wanted any more. */
+  readonly isAll: boolean;
+}
+
 /** Some entries of the log. */
 export interface LogPage {
   readonly entries: readonly LogEntry[];
@@ -194,6 +202,11 @@ export interface SharedSessions {
   beginWill(key: SessionKey, turn: number): Promise<boolean>;
   /** Some of what is logged behind this place, by all processes, in the order of their commits. */
   missed(after: number): Promise<LogPage>;
+  /**
+   * Has other processes write their values for this one, from then on, as is asked for in the
+   * commit: more than that, of what is taken with sessions meanwhile.
+   */
+  want(ask: () => WantedValues): Promise<void>;
   /** Changes what is claimed of messages for groups, and answers what became of each claim. */
   share(step: ShareStep): Promise<readonly ShareOutcome[]>;
   /** Messages retained on these topics. */

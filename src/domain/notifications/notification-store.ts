@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { SensorRef } from '../datapoints/datapoint.ts';
 import type { Commit, NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
@@ -141,6 +142,8 @@ export interface EvaluationStore {
    * files evaluations of the commit's sensors meanwhile. Rules that went are absent.
    */
   remembered(commit: Commit, asked: readonly RulesOfDevice[]): Promise<readonly Remembered[]>;
+  /** When datapoints of the sensors were received last, by any process; undefined: never. */
+  heardAt(sensors: readonly SensorRef[]): Promise<readonly (Instant | undefined)[]>;
   /** Ends evaluations while this process has the first; keeps what they leave: one commit. */
   finish(end: EvaluationEnd): Promise<EndOutcome>;
   /** Makes an evaluation of that process this one's, if it still is that one's. */

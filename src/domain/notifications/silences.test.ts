@@ -21,13 +21,13 @@ function aRule(id: string, expression = 'silent(TC1, 2h)', owner = 'ana'): Rule 
   return createRule(aNotification(id, { condition, owner: username(owner) }));
 }
 
-function start(log: Log = silentLog) {
+function start(log: Log = silentLog, heardAt?: () => Promise<readonly (Instant | undefined)[]>) {
   const clock = createManualClock(noon);
   const told: Silent[] = [];
   let answer: () => Instant | undefined = () => undefined;
   const evaluations = createEvaluations();
   const silences = createSilences({
-    ...{ clock, log, evaluations, budget: createBudgets().of('silences') },
+    ...{ clock, log, evaluations, budget: createBudgets().of('silences'), heardAt },
     async onSilence(silent) {
       told.push(silent);
       return answer();
@@ -105,6 +105,35 @@ test('what waited for its time before an outage is looked at when it is silent a
   assert.equal(await after(1), 2);
   assert.equal(await after(94 * hour), 2);
   assert.equal(await after(hour), 3);
+});
+
+test('what another process heard ends a silence, also one that was told', async () => {
+  let heard: Instant | undefined;
+  const { watch, after, told } = start(silentLog, async () => [heard]);
+  watch(aRule('1'));
+  heard = noon + hour;
+  assert.equal(await after(2 * hour), 0);
+  assert.equal(await after(hour), 1);
+  assert.equal(told[0]?.seenAt, noon + hour);
+  // It sends once more there, and is silent again before this process asks for it.
+  heard = noon + 3.5 * hour;
+  assert.equal(await after(2.5 * hour - 1), 1);
+  assert.equal(await after(1), 2);
+  assert.equal(told[1]?.seenAt, noon + 3.5 * hour);
+});
+
+test('where it cannot be read what others heard, nothing is told', async () => {
+  let isAway = true;
+  const { watch, after } = start(silentLog, async () => {
+    if (isAway) throw new Error('away');
+    return [undefined];
+  });
+  watch(aRule('1'));
+  assert.equal(await after(2 * hour), 0);
+  assert.equal(await after(2 * hour), 0);
+  isAway = false;
+  assert.equal(await after(2 * hour - 1), 0);
+  assert.equal(await after(1), 1);
 });
 
 test('what was told before the start is not told again', async () => {

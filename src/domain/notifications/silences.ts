@@ -3,6 +3,7 @@ import type { Log } from '../../lib/log.ts';
 import { oneOfEach } from '../../lib/scheduling/payer-queues.ts';
 import type { Budget } from '../budgets/budget.ts';
 import { createClockChecks } from '../clock-checks.ts';
+import type { SensorRef } from '../datapoints/datapoint.ts';
 import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
@@ -47,10 +48,17 @@ interface SilenceParts {
   readonly evaluations: Evaluations;
   /** Answers when to evaluate again; undefined: the sensor has sent. */
   readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
+  /**
+   * When the sensors sent last, to whichever process; undefined: never. Absent: this process alone
+   * hears them.
+   */
+  readonly heardAt?: ((sensors: readonly SensorRef[]) => Promise<readonly LastHeard[]>) | undefined;
 }
 
+type LastHeard = Instant | undefined;
+
 export function createSilences(options: SilenceParts) {
-  const { clock, log, budget, onSilence } = options;
+  const { clock, log, budget, onSilence, heardAt } = options;
   const sensors = new Map<string, Sensor>();
   const hearing = createHearing(clock);
   /** Where each rule waits, so that one that goes is found without a search of all others. */
@@ -77,8 +85,9 @@ export function createSilences(options: SilenceParts) {
     watched.notBefore = reported;
     try {
       const nextAt = await onSilence({ rule: watched.rule, deviceId, sensorId, seenAt });
-      if (nextAt === undefined) return;
-      watched.notBefore = nextAt;
+      if (nextAt === undefined && heardAt === undefined) return;
+      const askAgainMs = Math.max(watched.durationMs, limits.silenceRetryMs);
+      watched.notBefore = nextAt ?? clock.now() + askAgainMs;
     } catch (error) {
       log.error({ err: error }, 'a silence could not be told and is tried again');
       if (error instanceof DomainError && isFailureToStore(error)) unheard();
@@ -93,12 +102,37 @@ export function createSilences(options: SilenceParts) {
     nextAt = Math.min(nextAt, hearing.since());
   }
 
+  /** Takes in what other processes heard; where that cannot be read, nothing was heard of late. */
+  async function askOthers(due: readonly (readonly [Sensor, Watched])[]): Promise<void> {
+    try {
+      const found = await heardAt?.(due.map(([sensor]) => sensor));
+      for (const [at, [sensor]] of due.entries()) {
+        const heard = found?.[at] ?? sensor.seenAt;
+        if (heard > sensor.seenAt) hear(sensor, heard);
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'it could not be read when sensors sent last');
+      unheard();
+    }
+  }
+
+  /** The sensor sent: silence begins anew. */
+  function hear(sensor: Sensor, at: Instant): void {
+    sensor.seenAt = Math.max(sensor.seenAt, at);
+    for (const watched of sensor.watched) {
+      watched.evaluatedAfter = undefined;
+      nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
+    }
+  }
+
   async function lookAtAll(): Promise<void> {
     let due = findDue();
     while (due.length > 0) {
       // A few of each payer at a time: a thousand silences of one keep no other payer waiting.
       const byPayer = Map.groupBy(due, ([, { rule }]) => rule.payer);
-      for (const [sensor, watched] of oneOfEach([...byPayer.values()], limits.silencesPerLook)) {
+      const some = oneOfEach([...byPayer.values()], limits.silencesPerLook);
+      if (heardAt !== undefined) await askOthers(some);
+      for (const [sensor, watched] of some) {
         // Silences that are left are due at the next start.
         if (isStopped) return;
         if (deadlineOf(sensor, watched) <= clock.now()) await tell(sensor, watched);
@@ -161,12 +195,7 @@ export function createSilences(options: SilenceParts) {
     /** A datapoint was received. */
     seen(deviceId: DeviceId, sensorId: SensorId, at: Instant) {
       const sensor = sensors.size === 0 ? undefined : sensors.get(keyOf(deviceId, sensorId));
-      if (sensor === undefined) return;
-      sensor.seenAt = Math.max(sensor.seenAt, at);
-      for (const watched of sensor.watched) {
-        watched.evaluatedAfter = undefined;
-        nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
-      }
+      if (sensor !== undefined) hear(sensor, at);
     },
     /** Evaluates the rule again at `at`, when time alone may change its outcome. */
     lookAgain(rule: Rule, deviceId: DeviceId, at: Instant) {

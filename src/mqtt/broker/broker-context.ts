@@ -20,6 +20,7 @@ import { createSessionRegistry } from './session-registry.ts';
 import { createHandOnShares, createReaders } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { retainedNotes, writeTalk } from './talk.ts';
+import { createWantedValues } from './wanted-values.ts';
 import { createWills } from './wills.ts';
 
 export interface BrokerOptions {
@@ -58,7 +59,8 @@ export function createBrokerContext(options: BrokerOptions) {
     ...{ store, log, room: budgets.of('mqtt_store_changes') },
     notesOf: others && retainedNotes(others.peers),
   });
-  const tree = createSubscriptionTree();
+  const wanted = cluster && createWantedValues({ shared: cluster.shared, log });
+  const tree = createSubscriptionTree(wanted?.count);
   const handOnShares = createHandOnShares();
   const claims =
     cluster &&
@@ -82,14 +84,15 @@ export function createBrokerContext(options: BrokerOptions) {
   const ownership =
     cluster &&
     claims &&
+    wanted &&
     createOwnership({
       ...{ ...cluster, registry, outbound, journal, counters, wills },
-      ...{ clock, log, claims },
+      ...{ clock, log, claims, wanted },
     });
   const { heard } = ownership ?? {};
   return {
     ...{ ...completion, authority, clock, log, journal, tree, queue, registry, wills },
-    ...{ cluster, claims, ownership, handOnShares, frameLimits, waiting: budgets.waiting },
+    ...{ cluster, claims, ownership, wanted, handOnShares, frameLimits, waiting: budgets.waiting },
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock, heard }),
     partialBytes: budgets.of('partial_bytes'),
     publishBytes: budgets.of('mqtt_publish_bytes'),

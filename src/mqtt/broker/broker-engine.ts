@@ -181,6 +181,7 @@ async function closeAll(context: BrokerContext): Promise<void> {
   for (const member of [...members]) member.end(reason.shuttingDown);
   // Wills do not wait any longer for their clients to come back.
   await wills.finish();
+  context.wanted?.close();
   await ownership?.close();
   await claims?.finish();
   // A value whose packet id is kept as handed on has to reach kept sessions before the broker ends.

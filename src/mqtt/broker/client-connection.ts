@@ -287,7 +287,7 @@ function subscribe(connection: ClientConnection, header: number, body: Buffer): 
   const isFitting = codes.length + text.length + headBytesMax <= connection.packetBytesMax;
   const reasonString = wantsProblemInformation && isFitting ? text : '';
   const type = packetType.suback;
-  whenDurable(connection, () => {
+  whenWanted(connection, () => {
     writeListAcknowledgement(writer, { type, packetId, codes, version, reasonString });
     for (const one of wanted) connection.context.retainedDelivery.start(connection.session, one);
   });
@@ -347,6 +347,17 @@ function unsubscribe(connection: ClientConnection, header: number, body: Buffer)
   whenDurable(connection, () =>
     writeListAcknowledgement(writer, { type: packetType.unsuback, packetId, codes, version }),
   );
+}
+
+/** The same of a SUBSCRIBE, and once other processes write the values that it asks for. */
+function whenWanted(connection: ClientConnection, answer: () => void) {
+  const stored = connection.context.wanted?.stored();
+  if (stored === undefined) return whenDurable(connection, answer);
+  connection.pauseReading();
+  void stored.then(() => {
+    connection.resumeReading();
+    if (connection.isOpen) whenDurable(connection, answer);
+  });
 }
 
 /** Answers now, or once the change of a session that is kept is on disk. */

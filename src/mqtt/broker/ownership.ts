@@ -28,6 +28,7 @@ import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { createHandOnShares } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
+import type { WantedValues } from './wanted-values.ts';
 import type { Will, Wills } from './wills.ts';
 
 /** A client that is let in. */
@@ -46,6 +47,7 @@ interface OwnershipOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly registry: SessionRegistry;
+  readonly wanted: Pick<WantedValues, 'taking' | 'shrink'>;
   readonly wills: Wills;
 }
 
@@ -54,7 +56,7 @@ interface OwnershipOptions {
  * client last, and of another one when that has ended.
  */
 export function createOwnership(options: OwnershipOptions) {
-  const { shared, peers, registry, journal, wills, log } = options;
+  const { shared, peers, registry, journal, wanted, wills, log } = options;
   const { disconnect, endFormerOf, endIfReplaced } = createEnding(options);
   const inTurn = createKeyedSequence();
   /** Sessions that are being taken, and the last term in which another process took them. */
@@ -82,8 +84,11 @@ export function createOwnership(options: OwnershipOptions) {
     const key = sessionKey(client.identity, client.clientId);
     return inTurn(key, async () => {
       taking.set(key, 0);
+      const taken = wanted.taking();
+      let isTaken = true;
       try {
         const { turn, session, wills: left } = await claim(key, client);
+        isTaken = session !== undefined;
         const isContinued = session !== undefined && !client.cleanStart;
         for (const will of left) {
           // A client that reconnects in time cancels its will.
@@ -94,6 +99,7 @@ export function createOwnership(options: OwnershipOptions) {
         if (session !== undefined) restore([session], isContinued);
         if (!open(turn) && client.will !== undefined) wills.settle(key, turn, client.payer);
       } finally {
+        taken(isTaken);
         taking.delete(key);
       }
     });
@@ -147,10 +153,15 @@ export function createOwnership(options: OwnershipOptions) {
       for (const will of left) wills.inherit(will);
       left = await shared.adoptWills();
     }
-    for (let adopted = await shared.adopt(); adopted.length > 0; ) {
-      restore(adopted, true);
-      if (isClosed) return;
-      adopted = await shared.adopt();
+    const taken = wanted.taking();
+    let areAny = true;
+    try {
+      const first = await shared.adopt();
+      areAny = first.length > 0;
+      for (let adopted = first; adopted.length > 0; adopted = isClosed ? [] : await shared.adopt())
+        restore(adopted, true);
+    } finally {
+      taken(areAny);
     }
   }
 
@@ -177,6 +188,7 @@ export function createOwnership(options: OwnershipOptions) {
         .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
         .finally(() => {
           adopting = undefined;
+          void wanted.shrink();
         });
       return adopting;
     },
@@ -293,6 +305,12 @@ function letGo({ catchUp: state }: Session): void {
   for (const next of waiting) next();
 }
 
+interface LogSource {
+  readonly shared: Pick<SharedSessions, 'missed'>;
+  readonly peers: Pick<Peers, 'read'>;
+  readonly deliverEvent: DeliverEvent;
+}
+
 interface LogReader extends Pick<Broker, 'hasSubscribers'> {
   readonly route: (message: Message, reach?: Reach) => void;
   /** Called with the position of each entry. */
@@ -304,15 +322,7 @@ interface LogReader extends Pick<Broker, 'hasSubscribers'> {
  * Throws when the store cannot answer.
  */
 export async function readLog(
-  {
-    shared,
-    peers,
-    deliverEvent,
-  }: {
-    readonly shared: Pick<SharedSessions, 'missed'>;
-    readonly peers: Pick<Peers, 'read'>;
-    readonly deliverEvent: DeliverEvent;
-  },
+  { shared, peers, deliverEvent }: LogSource,
   { route, hasSubscribers, before }: LogReader,
 ): Promise<void> {
   const receivers: Parameters<DeliverEvent>[0] = {

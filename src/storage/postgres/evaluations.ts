@@ -10,6 +10,7 @@ import type {
   StoredState,
   WaitingEvaluation,
 } from '../../domain/notifications/notification-store.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { stateFromText } from '../sql/firing.ts';
 import { createBatchedQueries } from './batched-queries.ts';
 import { saveNotificationStates } from './notification-engine.ts';
@@ -53,6 +54,10 @@ const selectRemembered = `
       from looks where device_id = asked.device order by place limit $4) end as waiting
   from unnest($1::integer[], $2::text[], $3::text[]) as asked (at, device, notification)
   ${joinStates}`;
+const selectHeard = `
+  select greatest(heard, last_received) as at
+  from unnest($1::text[], $2::text[]) with ordinality as given (device, sensor, place)
+  left join sensors on device_id = device and sensor_id = sensor order by place`;
 const takeLook = 'update looks set member = $1 where id = $2 and member = $3';
 const deleteLooks = 'delete from looks where id = any($1::text[])';
 
@@ -209,6 +214,14 @@ export function createEvaluationStore(options: ClaimContext): EvaluationStore {
           states: new Map(own.map((row) => [row.id as NotificationId, readState(row, deviceId)])),
         };
       });
+    },
+    async heardAt(sensors) {
+      const rows = await reader.all<{ at: Instant | null }>(
+        selectHeard,
+        sensors.map(({ deviceId }) => deviceId),
+        sensors.map(({ sensorId }) => sensorId),
+      );
+      return rows.map(({ at }) => at ?? undefined);
     },
     finish: (end) => writer.call((tx) => endEvaluations(tx, member, end)),
     take: (id, from) => writer.call(async (tx) => tx.send(takeLook, member, id, from)),

@@ -61,19 +61,16 @@ const dropHeard = `
 
 const selectLast = 'select writer, max(place) as place from feed_log group by writer';
 
-/** Files evaluations in this commit, and writes entries where other processes serve. */
+/** Files evaluations in this commit, and writes entries for other processes where these serve. */
 export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
   fileEvaluations(
     tx,
     notes.flatMap(({ look, text }) => (look === undefined ? [] : { look, text })),
   );
   const others = tx.others();
-  if (others === undefined || notes.length === 0) return;
-  tx.send(
-    insertAll,
-    others.own,
-    notes.map(({ text }) => text),
-  );
+  const texts = notes.flatMap(({ text, isOwn }) => (isOwn === true ? [] : text));
+  if (others === undefined || texts.length === 0) return;
+  tx.send(insertAll, others.own, texts);
   tx.news();
 }
 

@@ -33,6 +33,8 @@ export interface Transaction {
   readonly send: Sender['send'];
   /** Known when a statement was answered; undefined: no other process serves. */
   readonly others: () => Others | undefined;
+  /** Something is written that others read: what they wrote before has to be known. */
+  readonly news: () => void;
 }
 
 /**
@@ -44,6 +46,8 @@ export type Plane = 'control' | 'data';
 /** Present in a commit while other processes serve the database; the number is this process's. */
 export interface Others {
   readonly own: number;
+  /** For each group of devices, `1`: sessions may get their values. */
+  readonly wants: string;
 }
 
 /**
@@ -246,15 +250,20 @@ async function commit<Answer>(
   const { client, session, membership, requireConfirmed, seq: last } = open;
   const seq = last + 1;
   let others: Others | undefined;
+  // What nobody wants of a push has no place among what others wrote.
+  let hasNews = plane === 'control';
+  const news = (): void => {
+    hasNews = true;
+  };
   const begun = begin(client, beginCommit(membership, last, plane === 'control'), (found) => {
     onBegun();
-    if (found.others) others = { own: membership.id };
+    if (found.others) others = { own: membership.id, wants: found.wants };
     open.isBesideOlder = found.older;
   });
   const { send, arrived } = createSender(session);
   let answer: Answer;
   try {
-    answer = await work({ session, seq, send, others: () => others });
+    answer = await work({ session, seq, send, others: () => others, news });
     await begun;
   } catch (error) {
     // The first failure is the reason: statements behind it were refused for it.
@@ -263,7 +272,7 @@ async function commit<Answer>(
     throw error;
   }
   // Everything that this commit had to wait for is committed.
-  const asked = others === undefined ? undefined : reachedOn(session, membership);
+  const asked = others && hasNews ? reachedOn(session, membership) : undefined;
   const [committed, reached] = await Promise.all([client.query('commit'), asked, arrived()]);
   // Of what was begun, and failed since, the server keeps nothing, and says so.
   if (committed.command !== 'COMMIT') throw new Error('the transaction was not committed');
@@ -280,6 +289,7 @@ async function reachedOn(session: SqlSession, { id }: Membership): Promise<LogPl
 interface OthersFound {
   readonly others: boolean;
   readonly older: boolean;
+  readonly wants: string;
 }
 
 function begin(

@@ -148,8 +148,11 @@ export const beginCommit = (
    where writer = ${id} and seq = ${last} and member = '${connection}' and not ended;
    ${selectOthers(id)}`;
 
-/** Whether other processes serve, and whether one of them locks no rows. */
+/**
+ * Whether other processes serve, whether one of them locks no rows, and which values sessions of
+ * all may get: of this process as well, as another one adopts its sessions if it ends.
+ */
 export const selectOthers = (id: number): string => `
-  select count(*) > 0 as others,
-    coalesce(bool_or(state = 'serving' and not locks_rows), false) as older
-  from members where (state = 'serving' or owns) and member <> ${id}`;
+  select coalesce(bool_or(member <> ${id}), false) as others, bit_or(wants)::text as wants,
+    coalesce(bool_or(member <> ${id} and state = 'serving' and not locks_rows), false) as older
+  from members where state = 'serving' or owns`;

@@ -82,6 +82,11 @@ const selectOwner = `
 /** Of the order in which processes commit. */
 const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as turn`;
 const owns = 'update members set owns = true where member = $1 and not owns';
+/** What it takes may be for sessions with any subscriptions: `want` says later which. */
+const ownsAny = 'update members set owns = true, wants = default where member = $1';
+const want = `
+  update members set wants = case when $3 then $2::bit(128) else wants | $2::bit(128) end
+  where member = $1`;
 const takeSessions = `
   update mqtt_sessions set owner = $1, term = term + 1, behind = true
   where session = any($2::bigint[])`;
@@ -183,6 +188,11 @@ function createSharedSessions(
         );
         return outcomes;
       }),
+    want: (ask) =>
+      writer.call(async (tx) => {
+        const { groups, isAll } = ask();
+        tx.send(want, member, groups, isAll);
+      }, {}),
     beginWill: (key, turn) =>
       writer.call(async (tx) => (await tx.run(beginWill, sessionIndexKey(key), member, turn)) > 0),
     async missed(after) {
@@ -236,7 +246,7 @@ async function takeOver(
   { member, damaged }: Own,
 ): Promise<readonly ClaimedSession[]> {
   if (rows.length === 0) return [];
-  await tx.run(owns, member);
+  await tx.run(ownsAny, member);
   await tx.run(takeSessions, member, rows);
   const heard = Map.groupBy(
     await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),

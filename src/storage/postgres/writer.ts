@@ -185,6 +185,7 @@ function createAttempt(
           send: transaction.send,
           others: transaction.others,
           news() {
+            transaction.news();
             hasNews = true;
           },
           atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),

@@ -81,9 +81,8 @@ async function findRepeats(options: {
     });
   }
   const before = keysOf(staged);
-  for (const { row, time } of suspects) {
+  for (const { row, time } of suspects)
     if (before.has(`${time} ${valueTextAt(batch, row)}`)) found.add(row);
-  }
   return found;
 }
 
@@ -113,12 +112,13 @@ const write = `
   with changed as (
     update sensors set arrivals = arrivals + added, bytes = bytes + took,
       newest = greatest(sensors.newest, given.newest),
+      heard = greatest(heard, at),
       last_at = case when moves then given.last_at else sensors.last_at end,
       last_received = case when moves then given.last_received else sensors.last_received end,
       last_value = case when moves then given.last_value else sensors.last_value end
     from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[],
-      $6::boolean[], $7::float8[], $8::float8[], $9::text[])
-      as given (bucket, series, added, took, newest, moves, last_at, last_received, last_value)
+      $6::boolean[], $7::float8[], $8::float8[], $9::text[], $19::float8[])
+      as given (bucket, series, added, took, newest, moves, last_at, last_received, last_value, at)
     where sensors.bucket = given.bucket and sensors.series = given.series)
   insert into hot (bucket, series, ordinal, min_time, max_time, count, points)
   select bucket, series, ordinal, min_time, max_time, count,
@@ -138,7 +138,7 @@ interface SeriesState {
   readonly newestStored: number;
   /** No timestamp is later of all. */
   newest: number;
-  /** When its last value was received. */
+  /** When its last value was received, or what the commit brings. */
   lastReceived: number;
   /** Positions of the sensor's pushes among those of the commit. */
   readonly places: number[];
@@ -347,9 +347,8 @@ function freshOf(batch: ColumnBatch, repeats: ReadonlySet<number>) {
 }
 
 function moveNewest(state: SeriesState, { count, times, timed }: ColumnBatch): void {
-  for (let row = 0; row < count; row += 1) {
+  for (let row = 0; row < count; row += 1)
     if (timed[row] === 1) state.newest = Math.max(state.newest, times[row] ?? 0);
-  }
 }
 
 function writeRows(
@@ -388,6 +387,7 @@ function writeRows(
     rows.map(({ count }) => count),
     starts,
     rows.map(({ points }) => points.length),
+    states.map(({ lastReceived }) => (Number.isFinite(lastReceived) ? lastReceived : null)),
   );
 }
 
