@@ -363,8 +363,8 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [
       patch(
         'src/domain/notifications/silences.ts',
-        'if (heard > sensor.seenAt) hear',
-        'if (heard < 0) hear',
+        'if (at > sensor.seenAt) hear',
+        'if (at < 0) hear',
       ),
     ],
   },

@@ -53,7 +53,7 @@ async function comeAndGo(server: PostgresServer): Promise<void> {
     const pushed = await one.call({ method: 'POST', path, token: ama, json: { value } });
     assert.equal(pushed.status, 204);
   };
-  const wants = `select bit_or(wants)::text as wants from ${schema}.members where state = 'serving'`;
+  const wants = `select bit_or(wants)::text as wants from ${schema}.members`;
   const nobodyWants = async (): Promise<void> => {
     const giveUpAt = performance.now() + patienceMs;
     while (!/^0+$/.test((await onServer(server.url, wants)).rows[0].wants)) {

@@ -79,15 +79,17 @@ export function createSilences(options: SilenceParts) {
     return isSame ? Math.max(dueAt, watched.notBefore) : dueAt;
   }
 
+  /** Another process may hear the sensor next, and end before it is silent again. */
+  const onceReported = ({ durationMs }: Pick<Watched, 'durationMs'>): Instant =>
+    heardAt === undefined ? reported : clock.now() + Math.max(durationMs, limits.silenceRetryMs);
+
   async function tell(sensor: Sensor, watched: Watched): Promise<void> {
     const { deviceId, sensorId, seenAt } = sensor;
     watched.evaluatedAfter = hearing.timesLost();
     watched.notBefore = reported;
     try {
       const nextAt = await onSilence({ rule: watched.rule, deviceId, sensorId, seenAt });
-      if (nextAt === undefined && heardAt === undefined) return;
-      const askAgainMs = Math.max(watched.durationMs, limits.silenceRetryMs);
-      watched.notBefore = nextAt ?? clock.now() + askAgainMs;
+      watched.notBefore = nextAt ?? onceReported(watched);
     } catch (error) {
       log.error({ err: error }, 'a silence could not be told and is tried again');
       if (error instanceof DomainError && isFailureToStore(error)) unheard();
@@ -100,20 +102,6 @@ export function createSilences(options: SilenceParts) {
   function unheard(): void {
     hearing.lose();
     nextAt = Math.min(nextAt, hearing.since());
-  }
-
-  /** Takes in what other processes heard; where that cannot be read, nothing was heard of late. */
-  async function askOthers(due: readonly (readonly [Sensor, Watched])[]): Promise<void> {
-    try {
-      const found = await heardAt?.(due.map(([sensor]) => sensor));
-      for (const [at, [sensor]] of due.entries()) {
-        const heard = found?.[at] ?? sensor.seenAt;
-        if (heard > sensor.seenAt) hear(sensor, heard);
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'it could not be read when sensors sent last');
-      unheard();
-    }
   }
 
   /** The sensor sent: silence begins anew. */
@@ -131,7 +119,12 @@ export function createSilences(options: SilenceParts) {
       // A few of each payer at a time: a thousand silences of one keep no other payer waiting.
       const byPayer = Map.groupBy(due, ([, { rule }]) => rule.payer);
       const some = oneOfEach([...byPayer.values()], limits.silencesPerLook);
-      if (heardAt !== undefined) await askOthers(some);
+      const heard = heardAt === undefined ? [] : await lastHeard(options, some);
+      if (heard === undefined) unheard();
+      for (const [place, [sensor]] of some.entries()) {
+        const at = heard?.[place] ?? sensor.seenAt;
+        if (at > sensor.seenAt) hear(sensor, at);
+      }
       for (const [sensor, watched] of some) {
         // Silences that are left are due at the next start.
         if (isStopped) return;
@@ -144,17 +137,9 @@ export function createSilences(options: SilenceParts) {
   function findDue(): [Sensor, Watched][] {
     const now = clock.now();
     if (now < nextAt) return [];
-    nextAt = Number.POSITIVE_INFINITY;
-    const due: [Sensor, Watched][] = [];
-    for (const sensor of sensors.values()) {
-      for (const watched of sensor.watched) {
-        const deadline = deadlineOf(sensor, watched);
-        if (deadline <= now) due.push([sensor, watched]);
-        else nextAt = Math.min(nextAt, deadline);
-      }
-    }
-    if (due.length > limits.silencesPerLook) nextAt = now;
-    return due;
+    const found = dueAmong(sensors.values(), now, deadlineOf);
+    nextAt = found.due.length > limits.silencesPerLook ? now : found.nextAt;
+    return found.due;
   }
 
   return {
@@ -173,7 +158,8 @@ export function createSilences(options: SilenceParts) {
         sensors.set(key, sensor);
         const { durationMs } = silence;
         const evaluatedAfter = isTold ? hearing.timesLost() : undefined;
-        const watched: Watched = { rule, durationMs, evaluatedAfter, notBefore: reported };
+        const notBefore = onceReported(silence);
+        const watched: Watched = { rule, durationMs, evaluatedAfter, notBefore };
         sensor.watched.push(watched);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
@@ -220,6 +206,37 @@ export function createSilences(options: SilenceParts) {
       return checks.stop();
     },
   };
+}
+
+/** When any process heard the sensors last; undefined: that cannot be read. */
+async function lastHeard(
+  { heardAt, log }: SilenceParts,
+  due: readonly (readonly [Sensor, Watched])[],
+): Promise<readonly LastHeard[] | undefined> {
+  try {
+    return await heardAt?.(due.map(([sensor]) => sensor));
+  } catch (error) {
+    log.warn({ err: error }, 'it could not be read when sensors sent last');
+    return undefined;
+  }
+}
+
+/** Silences that are due, and when the next one is. */
+function dueAmong(
+  sensors: Iterable<Sensor>,
+  now: Instant,
+  deadlineOf: (sensor: Sensor, watched: Watched) => Instant,
+) {
+  const due: [Sensor, Watched][] = [];
+  let nextAt = Number.POSITIVE_INFINITY;
+  for (const sensor of sensors) {
+    for (const watched of sensor.watched) {
+      const deadline = deadlineOf(sensor, watched);
+      if (deadline <= now) due.push([sensor, watched]);
+      else nextAt = Math.min(nextAt, deadline);
+    }
+  }
+  return { due, nextAt };
 }
 
 /** Reported rather than refused: a device may get the sensor long after the rule was made. */

@@ -17,6 +17,7 @@ import type { Log } from '../../lib/log.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { Broker, Reach } from '../broker.ts';
 import { reason } from '../packets/packet.ts';
+import { adoptAll } from './adoption.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import type { Claims } from './group-routing.ts';
@@ -148,23 +149,6 @@ export function createOwnership(options: OwnershipOptions) {
     behind.add(running);
   }
 
-  async function adoptAll(): Promise<void> {
-    for (let left = await shared.adoptWills(); left.length > 0; ) {
-      for (const will of left) wills.inherit(will);
-      left = await shared.adoptWills();
-    }
-    const taken = wanted.taking();
-    let areAny = true;
-    try {
-      const first = await shared.adopt();
-      areAny = first.length > 0;
-      for (let adopted = first; adopted.length > 0; adopted = isClosed ? [] : await shared.adopt())
-        restore(adopted, true);
-    } finally {
-      taken(areAny);
-    }
-  }
-
   async function giveAway(key: SessionKey, cleanStart: boolean): Promise<void> {
     const session = registry.find(key);
     if (session === undefined) return;
@@ -184,7 +168,11 @@ export function createOwnership(options: OwnershipOptions) {
     },
     /** Takes over what processes left that ended. */
     adopt(): Promise<void> {
-      adopting ??= adoptAll()
+      adopting ??= adoptAll(
+        options,
+        (adopted) => restore(adopted, true),
+        () => isClosed,
+      )
         .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
         .finally(() => {
           adopting = undefined;

@@ -81,7 +81,7 @@ test('the filters that include values name a device, or many', () => {
   for (const [filter, device] of cases) assert.equal(deviceOfValues(filter), device, filter);
 });
 
-test('a subscription waits until the store has its group, and others of that group do not', async () => {
+test('a subscription waits until the store has its group, others of it do not', async () => {
   const { wanted, commit, shrunk, has, count, writes } = start();
   await shrunk();
   assert.equal(count(), 0);
