@@ -285,7 +285,7 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'a will outlives the process of its client',
     ...{ file: sessions, test: 'comes once, also when its process', says: /it heard dropped/ },
     patches: [
-      patch('src/mqtt/broker/ownership.ts', 'for (const will of left) wills.inherit(will);', ''),
+      patch('src/mqtt/broker/adoption.ts', 'for (const will of left) wills.inherit(will);', ''),
     ],
   },
   {

@@ -122,6 +122,16 @@ test('what another process heard ends a silence, also one that was told', async 
   assert.equal(told[1]?.seenAt, noon + 3.5 * hour);
 });
 
+test('a silence that was told before the start ends with what another process heard', async () => {
+  let heard: Instant | undefined;
+  const { watch, after } = start(silentLog, async () => [heard]);
+  watch(aRule('1'), { isTold: true });
+  assert.equal(await after(hour), 0);
+  heard = noon + hour;
+  assert.equal(await after(2 * hour - 1), 0);
+  assert.equal(await after(1), 1);
+});
+
 test('where it cannot be read what others heard, nothing is told', async () => {
   let isAway = true;
   const { watch, after } = start(silentLog, async () => {
