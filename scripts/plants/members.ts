@@ -285,7 +285,33 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'a will outlives the process of its client',
     ...{ file: sessions, test: 'comes once, also when its process', says: /it heard dropped/ },
     patches: [
-      patch('src/mqtt/broker/adoption.ts', 'for (const will of left) wills.inherit(will);', ''),
+      patch('src/mqtt/broker/ownership.ts', 'for (const will of left) wills.inherit(will);', ''),
+    ],
+  },
+  {
+    name: 'what a commit brought that was refused and made all the same is told here',
+    ...{
+      file: 'src/storage/postgres/writer.test.ts',
+      test: 'is told here once it proves to be made',
+      says: /'a'/,
+    },
+    patches: [
+      patch('src/storage/postgres/writer.ts', 'doubt.isRefused = true;', 'doubt = undefined;'),
+    ],
+  },
+  {
+    name: 'a message that the log handed on is only acknowledged when it is sent again',
+    ...{
+      file: 'test/walks/postgres-members-doubt.test.ts',
+      test: 'its publisher goes on at',
+      says: /'second'/,
+    },
+    patches: [
+      patch(
+        'src/storage/postgres/timeseries/kept-ids.ts',
+        'coalesce(handed_on, 0) = 1 as "isHandedOn"',
+        'false as "isHandedOn"',
+      ),
     ],
   },
   {
@@ -321,15 +347,15 @@ export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'values that a session may get are not given up while it is taken',
     ...{
-      file: 'src/mqtt/broker/wanted-values.test.ts',
-      test: 'nothing is given up while sessions are taken',
-      says: /strictly equal/,
+      file: 'src/storage/postgres/wanted-values.test.ts',
+      test: 'are all that there are from the commit on',
+      says: /truthy/,
     },
     patches: [
       patch(
-        'src/mqtt/broker/wanted-values.ts',
-        'mayBeMore = !isShrinking || beingTaken > 0;',
-        'mayBeMore = !isShrinking;',
+        'src/storage/postgres/sessions.ts',
+        'where owner = $1 and behind)',
+        'where owner = $1 and not behind)',
       ),
     ],
   },

@@ -7,7 +7,7 @@ import type { FeedEvent } from '../domain/datapoints/feed.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { DeviceId, SensorId } from '../domain/ids.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
-import type { FeedLog, LogEntry } from '../domain/members/member-store.ts';
+import type { FeedLog, LogEntry, OnNews } from '../domain/members/member-store.ts';
 import { silentLog } from '../lib/log.ts';
 import { createInProcessFeed } from './in-process-feed.ts';
 import { createSharedFeed } from './shared-feed.ts';
@@ -23,7 +23,7 @@ const changed = (id: string): Change => ({ kind: 'device_changed', deviceId: id 
 /** A log in memory, and what can happen to it. */
 function createLog() {
   const entries: LogEntry[] = [];
-  const listeners = new Set<() => void>();
+  const listeners = new Set<OnNews>();
   const state = { isAway: false, saysNews: true };
   const positions = new Map<number, Map<number, number>>();
 
@@ -79,7 +79,10 @@ function createLog() {
       },
     };
   }
-  return { entries, open, state };
+  const tellOwn = (texts: readonly string[]): void => {
+    for (const listener of listeners) listener(texts);
+  };
+  return { entries, open, state, tellOwn };
 }
 
 type Shared = ReturnType<typeof createLog>;
@@ -156,6 +159,19 @@ describe('a feed whose changes others hear', () => {
     shared.state.isAway = false;
     await wait(3 * memberLimits.logLookMs);
     assert.deepEqual(other.told, [{ kind: 'anything' }]);
+  });
+
+  test('refused values that were stored all the same are told in their place', async (context) => {
+    const shared = createLog();
+    const other = shared.open(2);
+    const one = await join(context, shared, 1);
+    shared.state.saysNews = false;
+    await other.append(textOf(1));
+    shared.tellOwn([textOf(2), '!a message', JSON.stringify(changed('d')), textOf(3)]);
+    assert.deepEqual(one.values, []);
+    await one.feed.held?.released();
+    assert.deepEqual(one.values, [1, 2, 3]);
+    assert.deepEqual(one.told, []);
   });
 
   test('what others committed before is told before', async (context) => {

@@ -149,7 +149,8 @@ export function createSharedFeed(options: {
     isCurrent: reading.isCurrent,
     figures: reading.figures,
     async start() {
-      endNews = shared.onNews(() => {
+      endNews = shared.onNews((own = []) => {
+        for (const text of own.filter(isEventText)) held.inOrder(() => void act(text));
         barrier.news();
         void look();
       });

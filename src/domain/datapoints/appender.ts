@@ -74,7 +74,7 @@ export function createAppender(options: AppenderOptions) {
           one.event = new StoredEvent(push, outcome.fresh, one.look?.id, outcome.isAhead);
           events.push(one.event);
           published.push(one.event);
-        } else if (push.publishContext?.isRepetition === true) {
+        } else if (push.publishContext?.isRepetition === true && !outcome.isHandedOn) {
           published.push(new StoredEvent(push, push.batch));
         }
       }
@@ -273,7 +273,7 @@ async function notesOf(
     one.look = undefined;
     if (outcome.fresh.count > 0) {
       noted.push({ push: { ...push, batch: outcome.fresh }, appended: one, outcome });
-    } else if (push.publishContext?.isRepetition === true) {
+    } else if (push.publishContext?.isRepetition === true && !outcome.isHandedOn) {
       noted.push({ push, appended: one });
     }
   }

@@ -35,6 +35,8 @@ export type AppendOutcome =
       readonly isAhead?: boolean;
       /** The fresh ones were received after the last value of the sensor. Absent: not known. */
       readonly isLater?: boolean;
+      /** All subscribers get it by the log: sent again, it is only acknowledged. */
+      readonly isHandedOn?: boolean;
     }
   | { readonly kind: 'missing' }
   /** The push could not be stored by itself, though others of its batch could. */

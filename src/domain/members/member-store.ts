@@ -95,6 +95,11 @@ export interface FeedLog {
   isHeard(position: LogPosition, by?: number): Promise<boolean>;
   /** Drops what all have acknowledged, and was there when this was called before. */
   tidy(): Promise<void>;
-  /** Calls back when there may be something to read or an acknowledgement, soon but not surely. */
-  onNews(listener: () => void): () => void;
+  /**
+   * Calls back when there may be something to read or an acknowledgement, soon but not surely. With
+   * own entries: their commit was made, though it was refused, so nobody published them here.
+   */
+  onNews(listener: OnNews): () => void;
 }
+
+export type OnNews = (own?: readonly string[]) => void;

@@ -204,7 +204,7 @@ export interface SharedSessions {
   missed(after: number): Promise<LogPage>;
   /**
    * Has other processes write their values for this one, from then on, as is asked for in the
-   * commit: more than that, of what is taken with sessions meanwhile.
+   * commit, and more while sessions that were taken are not caught up.
    */
   want(ask: () => WantedValues): Promise<void>;
   /** Changes what is claimed of messages for groups, and answers what became of each claim. */

@@ -84,10 +84,9 @@ export function createBrokerContext(options: BrokerOptions) {
   const ownership =
     cluster &&
     claims &&
-    wanted &&
     createOwnership({
       ...{ ...cluster, registry, outbound, journal, counters, wills },
-      ...{ clock, log, claims, wanted },
+      ...{ clock, log, claims },
     });
   const { heard } = ownership ?? {};
   return {

@@ -22,6 +22,7 @@ const sweepMs = 1_000;
 /** The longest time that one sweep counts, however late it comes. */
 const sweepStepMsMax = 2_000;
 const sweepsPerRetained = 10;
+const sweepsPerShrink = 4;
 
 /** Loads what the store keeps, and is ready for connections. */
 export async function createBroker(options: BrokerOptions): Promise<BrokerEngine> {
@@ -110,6 +111,7 @@ function createSweep(context: BrokerContext): () => void {
     for (const { key } of registry.expire(now)) wills.publishNow(key);
     sweeps += 1;
     // An account may have a hundred thousand that expire at once.
+    if (sweeps % sweepsPerShrink === 0) void context.wanted?.shrink();
     if (sweeps % sweepsPerRetained === 0) void runInSteps(retained.expire(now));
   };
 }

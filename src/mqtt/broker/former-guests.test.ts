@@ -140,7 +140,6 @@ test('what was kept of a guest is not adopted beside a session of its client', a
       end: () => did.push('ended'),
     },
     journal: { settled: async () => undefined },
-    wanted: { taking: () => () => undefined, shrink: async () => undefined },
     wills: { cancel: () => did.push('cancelled') },
   } as never);
   await ownership.adopt();

@@ -17,7 +17,6 @@ import type { Log } from '../../lib/log.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import type { Broker, Reach } from '../broker.ts';
 import { reason } from '../packets/packet.ts';
-import { adoptAll } from './adoption.ts';
 import type { Counters } from './counters.ts';
 import type { Delivery } from './delivery.ts';
 import type { Claims } from './group-routing.ts';
@@ -29,7 +28,6 @@ import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { createHandOnShares } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
-import type { WantedValues } from './wanted-values.ts';
 import type { Will, Wills } from './wills.ts';
 
 /** A client that is let in. */
@@ -48,7 +46,6 @@ interface OwnershipOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly registry: SessionRegistry;
-  readonly wanted: Pick<WantedValues, 'taking' | 'shrink'>;
   readonly wills: Wills;
 }
 
@@ -57,7 +54,7 @@ interface OwnershipOptions {
  * client last, and of another one when that has ended.
  */
 export function createOwnership(options: OwnershipOptions) {
-  const { shared, peers, registry, journal, wanted, wills, log } = options;
+  const { shared, peers, registry, journal, wills, log } = options;
   const { disconnect, endFormerOf, endIfReplaced } = createEnding(options);
   const inTurn = createKeyedSequence();
   /** Sessions that are being taken, and the last term in which another process took them. */
@@ -85,11 +82,8 @@ export function createOwnership(options: OwnershipOptions) {
     const key = sessionKey(client.identity, client.clientId);
     return inTurn(key, async () => {
       taking.set(key, 0);
-      const taken = wanted.taking();
-      let isTaken = true;
       try {
         const { turn, session, wills: left } = await claim(key, client);
-        isTaken = session !== undefined;
         const isContinued = session !== undefined && !client.cleanStart;
         for (const will of left) {
           // A client that reconnects in time cancels its will.
@@ -100,7 +94,6 @@ export function createOwnership(options: OwnershipOptions) {
         if (session !== undefined) restore([session], isContinued);
         if (!open(turn) && client.will !== undefined) wills.settle(key, turn, client.payer);
       } finally {
-        taken(isTaken);
         taking.delete(key);
       }
     });
@@ -149,6 +142,18 @@ export function createOwnership(options: OwnershipOptions) {
     behind.add(running);
   }
 
+  async function adoptAll(): Promise<void> {
+    for (let left = await shared.adoptWills(); left.length > 0; ) {
+      for (const will of left) wills.inherit(will);
+      left = await shared.adoptWills();
+    }
+    for (let adopted = await shared.adopt(); adopted.length > 0; ) {
+      restore(adopted, true);
+      if (isClosed) return;
+      adopted = await shared.adopt();
+    }
+  }
+
   async function giveAway(key: SessionKey, cleanStart: boolean): Promise<void> {
     const session = registry.find(key);
     if (session === undefined) return;
@@ -168,15 +173,10 @@ export function createOwnership(options: OwnershipOptions) {
     },
     /** Takes over what processes left that ended. */
     adopt(): Promise<void> {
-      adopting ??= adoptAll(
-        options,
-        (adopted) => restore(adopted, true),
-        () => isClosed,
-      )
+      adopting ??= adoptAll()
         .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
         .finally(() => {
           adopting = undefined;
-          void wanted.shrink();
         });
       return adopting;
     },
@@ -293,12 +293,6 @@ function letGo({ catchUp: state }: Session): void {
   for (const next of waiting) next();
 }
 
-interface LogSource {
-  readonly shared: Pick<SharedSessions, 'missed'>;
-  readonly peers: Pick<Peers, 'read'>;
-  readonly deliverEvent: DeliverEvent;
-}
-
 interface LogReader extends Pick<Broker, 'hasSubscribers'> {
   readonly route: (message: Message, reach?: Reach) => void;
   /** Called with the position of each entry. */
@@ -310,7 +304,15 @@ interface LogReader extends Pick<Broker, 'hasSubscribers'> {
  * Throws when the store cannot answer.
  */
 export async function readLog(
-  { shared, peers, deliverEvent }: LogSource,
+  {
+    shared,
+    peers,
+    deliverEvent,
+  }: {
+    readonly shared: Pick<SharedSessions, 'missed'>;
+    readonly peers: Pick<Peers, 'read'>;
+    readonly deliverEvent: DeliverEvent;
+  },
   { route, hasSubscribers, before }: LogReader,
 ): Promise<void> {
   const receivers: Parameters<DeliverEvent>[0] = {

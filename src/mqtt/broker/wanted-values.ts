@@ -5,8 +5,8 @@ import { untilDone } from './journal.ts';
 
 /**
  * The groups of devices whose values sessions of this process may get: other processes write only
- * these to the log. More groups are stored before a subscription is acknowledged; fewer now and
- * then, but not while sessions are being taken, whose subscriptions are known later.
+ * these to the log. More groups are stored before a subscription is acknowledged, fewer now and
+ * then.
  */
 export function createWantedValues(options: {
   readonly shared: Pick<SharedSessions, 'want'>;
@@ -16,11 +16,8 @@ export function createWantedValues(options: {
   /** How many subscriptions there are to values of a group, and to those of all. */
   const counts = new Uint32Array(valueGroups);
   let ofAll = 0;
-  let beingTaken = 0;
   /** The store has these, or more; undefined: it is not known which. */
   let known: string | undefined;
-  /** Whether the store may have more than these. */
-  let mayBeMore = true;
   let writing: Promise<void> | undefined;
   let isClosed = false;
 
@@ -34,7 +31,7 @@ export function createWantedValues(options: {
     return true;
   }
 
-  async function write(isShrinking: boolean): Promise<void> {
+  async function write(isAll: boolean): Promise<void> {
     let asked: string | undefined;
     await untilDone(
       () =>
@@ -42,26 +39,26 @@ export function createWantedValues(options: {
           // What is counted from now on may not be among these.
           known = undefined;
           asked = wanted();
-          mayBeMore = !isShrinking || beingTaken > 0;
-          return { groups: asked, isAll: !mayBeMore };
+          return { groups: asked, isAll };
         }),
       (err) => {
         log.warn({ err }, 'other processes could not be told which values are wanted');
         asked = undefined;
-        return isClosed || isShrinking;
+        return isClosed || isAll;
       },
     );
     known = asked;
   }
 
-  async function settle(isShrinking: boolean): Promise<void> {
-    do {
-      await writing;
-      writing ??= write(isShrinking).finally(() => {
-        writing = undefined;
-      });
-      await writing;
-    } while (!isClosed && !isShrinking && !isStored());
+  async function store(): Promise<void> {
+    while (!isStored() && !isClosed) await start(false);
+  }
+
+  function start(isAll: boolean): Promise<void> {
+    writing ??= write(isAll).finally(() => {
+      writing = undefined;
+    });
+    return writing;
   }
 
   return {
@@ -73,23 +70,9 @@ export function createWantedValues(options: {
       else counts[valueGroupOf(device)] = (counts[valueGroupOf(device)] ?? 0) + by;
     },
     /** Resolves when the values of all subscriptions will come; undefined: they do already. */
-    stored: (): Promise<void> | undefined => (isStored() ? undefined : settle(false)),
-    /**
-     * Called before sessions are taken; the answer, when their subscriptions are counted, with
-     * whether any may have been taken.
-     */
-    taking(): (areAny: boolean) => void {
-      beingTaken += 1;
-      return (areAny) => {
-        beingTaken -= 1;
-        mayBeMore ||= areAny;
-      };
-    },
-    /** Gives up what is wanted no longer; called now and then. */
-    async shrink(): Promise<void> {
-      if (writing !== undefined || beingTaken > 0) return;
-      if (mayBeMore || known !== wanted()) await settle(true);
-    },
+    stored: (): Promise<void> | undefined => (isStored() ? undefined : store()),
+    /** Gives up what is wanted no longer. */
+    shrink: (): Promise<void> => start(true),
     close(): void {
       isClosed = true;
     },

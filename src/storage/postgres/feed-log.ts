@@ -68,10 +68,10 @@ export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
     notes.flatMap(({ look, text }) => (look === undefined ? [] : { look, text })),
   );
   const others = tx.others();
-  const texts = notes.flatMap(({ text, isOwn }) => (isOwn === true ? [] : text));
-  if (others === undefined || texts.length === 0) return;
-  tx.send(insertAll, others.own, texts);
-  tx.news();
+  const entries = notes.flatMap(({ text, isOwn }) => (isOwn === true ? [] : text));
+  if (others === undefined || entries.length === 0) return;
+  tx.send(insertAll, others.own, entries);
+  tx.news(entries);
 }
 
 /** The log of members in PostgreSQL. What is read is what was committed; news only says when. */

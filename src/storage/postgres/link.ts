@@ -76,6 +76,8 @@ export interface Link {
   lockWaitSeconds(): number;
   /** Whether another process serves this database now. */
   isFenced(): boolean;
+  /** Calls back when it has connected again, with the number of the last commit. */
+  onReached(listener: (seq: number) => void): void;
   close(): Promise<void>;
 }
 
@@ -135,6 +137,7 @@ function createLink(options: LinkOptions, first: Open): Link {
   let acknowledged = first.seq;
   let fencedBy: string | undefined;
   let lockWaitMs = 0;
+  let reached: (seq: number) => void = () => undefined;
   hold(first);
 
   function hold(next: Open): void {
@@ -189,6 +192,7 @@ function createLink(options: LinkOptions, first: Open): Link {
       throw unavailable(fencedBy);
     }
     hold(next);
+    reached(next.seq);
     log.warn({}, 'the database was reached again');
     return next;
   }
@@ -202,6 +206,7 @@ function createLink(options: LinkOptions, first: Open): Link {
     reached: () => before.reached,
     lossySettings: () => before.lossySettings,
     lockWaitSeconds: () => lockWaitMs / 1_000,
+    onReached: (listener) => void (reached = listener),
     async transact(plane, work) {
       const current = await ready();
       const seq = current.seq + 1;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { sessionOn } from './connection.ts';
@@ -13,12 +14,13 @@ import { clientClass } from './primary.ts';
  */
 export interface MemberConnection extends SqlSession {
   /** Calls back when other processes notified the channel, or may have without a connection. */
-  onNotified(listener: () => void): () => void;
+  onNotified(listener: OnNews): () => void;
   /**
    * Notifies other processes, soon: not in the commits that have news, which would wait for each
-   * other by it. One is under way at a time, and the next one is for all that came meanwhile.
+   * other by it. One is under way at a time, and the next one is for all that came meanwhile. With
+   * entries also the listeners here.
    */
-  notify(): void;
+  notify: OnNews;
   close(): Promise<void>;
 }
 
@@ -34,11 +36,11 @@ const notifyAlone = `
 export function createMemberConnection(url: string, log: Log): MemberConnection {
   const Client = clientClass(url);
   const { beatStatementMs: ms } = postgresLimits;
-  const listeners = new Set<() => void>();
+  const listeners = new Set<OnNews>();
   let open: Promise<pg.Client> | undefined;
   let isClosed = false;
-  const tell = (): void => {
-    for (const listener of listeners) listener();
+  const tell: OnNews = (own) => {
+    for (const listener of listeners) listener(own);
   };
 
   async function connect(): Promise<pg.Client> {
@@ -86,7 +88,8 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
 
   let notifying: Promise<unknown> | undefined;
   let hasMore = false;
-  function notify(): void {
+  function notify(entries?: readonly string[]): void {
+    if (entries !== undefined) tell(entries);
     hasMore = notifying !== undefined;
     notifying ??= use((session) => session.all(notifyAlone))
       .catch(() => undefined)
@@ -102,7 +105,7 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
     first: (sql, ...values) => use((session) => session.first(sql, ...values)),
     run: (sql, ...values) => use((session) => session.run(sql, ...values)),
     onNotified(listener) {
-      const own = (): void => listener();
+      const own: OnNews = (entries) => listener(entries);
       listeners.add(own);
       return () => void listeners.delete(own);
     },

@@ -82,10 +82,12 @@ const selectOwner = `
 /** Of the order in which processes commit. */
 const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as turn`;
 const owns = 'update members set owns = true where member = $1 and not owns';
-/** What it takes may be for sessions with any subscriptions: `want` says later which. */
+/** What it takes may have any subscriptions, until it is not behind: the process knows them then. */
 const ownsAny = 'update members set owns = true, wants = default where member = $1';
 const want = `
-  update members set wants = case when $3 then $2::bit(128) else wants | $2::bit(128) end
+  update members set wants = case
+    when $3 and not exists (select from mqtt_sessions where owner = $1 and behind)
+    then $2::bit(128) else wants | $2::bit(128) end
   where member = $1`;
 const takeSessions = `
   update mqtt_sessions set owner = $1, term = term + 1, behind = true

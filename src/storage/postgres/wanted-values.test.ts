@@ -67,6 +67,12 @@ describe('values that other processes want', { skip: noPostgres, timeout: 60_000
     assert.equal(await isWrittenAt(one), false);
     await shared.claim(request);
     assert.ok(await isWrittenAt(one));
+    // What the process knows of its subscriptions holds once the session has caught up.
+    await want(other, none);
+    assert.ok(await isWrittenAt(one), 'given up while the session is behind');
+    await shared.caughtUp([request.key]);
+    await want(other, none);
+    assert.equal(await isWrittenAt(one), false);
   });
 
   test('stay those of a process that ended until its sessions are taken', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId } from '../../domain/ids.ts';
+import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
@@ -18,8 +19,8 @@ export type Work<Answer> = (session: WriteSession) => Promise<Answer>;
 export interface WriteSession extends ChangeSession {
   /** Whether other processes serve the database; known when a statement was answered. */
   readonly others: () => Others | undefined;
-  /** Notifies other processes, once the commit is made, that there is something to read. */
-  readonly news: () => void;
+  /** Notifies other processes, once the commit is made, that there are these entries to read. */
+  readonly news: (entries?: readonly string[]) => void;
 }
 
 /**
@@ -71,15 +72,31 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
+/** A commit that may be made although its connection was lost. */
+interface Doubt {
+  readonly seq: number;
+  readonly calls: readonly Waiting[];
+  readonly answers: readonly unknown[];
+  readonly news: readonly (readonly string[])[];
+  isRefused: boolean;
+}
+
 /**
  * Many calls go in one commit, of one plane; one that fails is run again alone, and undoes only
- * itself. `onNews` runs after a commit that others have to read.
+ * itself. `onNews` runs after a commit that others have to read; when its calls had been refused,
+ * with its entries: nobody has published them here.
  */
-export function createWriter(link: Link, log: Log, onNews: () => void = () => undefined): Writer {
+export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefined): Writer {
   let queue: Waiting[] = [];
   const noteHealth = createWriteHealth(log, 'the database');
   let running: Promise<void> | undefined;
   let isClosed = false;
+  let doubt: Doubt | undefined;
+  link.onReached((seq) => {
+    if (doubt?.isRefused !== true) return;
+    if (doubt.seq === seq) onNews(doubt.news.flat());
+    doubt = undefined;
+  });
 
   async function run(): Promise<void> {
     while (queue.length > 0) await carryOut(takeTogether());
@@ -108,10 +125,9 @@ export function createWriter(link: Link, log: Log, onNews: () => void = () => un
 
   async function carryOut(calls: readonly Waiting[]): Promise<void> {
     const giveUpAt = performance.now() + postgresLimits.awayMs;
-    const attempt = createAttempt(calls, onNews);
     for (let failures = 0; ; failures += 1) {
       try {
-        const answers = await attempt(link);
+        const answers = await attempt(calls);
         noteHealth();
         calls.forEach((call, at) => {
           call.resolve(answers[at]);
@@ -129,12 +145,46 @@ export function createWriter(link: Link, log: Log, onNews: () => void = () => un
           for (const call of calls) await carryOut([call]);
           return;
         }
+        if (isAway && doubt?.calls === calls) doubt.isRefused = true;
         const refusal = isAway ? unavailable(awaySentence, error) : asRefusal(error);
         noteHealth({ err: refusal });
         for (const call of calls) call.reject(refusal);
         return;
       }
     }
+  }
+
+  /**
+   * Makes one commit of these calls. When the connection was lost while it was committed, the
+   * number of the last commit says whether it was.
+   */
+  async function attempt(calls: readonly Waiting[]): Promise<readonly unknown[]> {
+    const seq = await link.ready();
+    if (doubt?.seq === seq && doubt.calls === calls) return doubt.answers;
+    const locks = calls.flatMap((call) => call.locks ?? []);
+    const news: (readonly string[])[] = [];
+    const isData = calls.every((call) => planeOf(call) === 'data');
+    const committed = await link.transact(isData ? 'data' : 'control', async (transaction) => {
+      const { session: plain, send, others } = transaction;
+      const answers: unknown[] = [];
+      if (link.isShared) lockAll(send, locks);
+      const ends = new Map<string, readonly [string, ...Value[]]>();
+      const session: WriteSession = {
+        ...{ ...plain, send, others },
+        news(entries = []) {
+          transaction.news();
+          news.push(entries);
+        },
+        atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
+      };
+      for (const { work } of calls) answers.push(await work(session));
+      for (const end of ends.values()) session.send(...end);
+      doubt = { seq: transaction.seq, calls, answers, news, isRefused: false };
+      return answers;
+    });
+    doubt = undefined;
+    if (news.length > 0) onNews();
+    return committed;
   }
 
   return {
@@ -157,51 +207,7 @@ export function createWriter(link: Link, log: Log, onNews: () => void = () => un
   };
 }
 
-/**
- * Makes one commit of these calls, however often it has to be tried. When the connection was lost
- * while it was committed, the number of the last commit says whether it was.
- */
-function createAttempt(
-  calls: readonly Waiting[],
-  onNews: () => void,
-): (link: Link) => Promise<readonly unknown[]> {
-  const locks = calls.flatMap((call) => call.locks ?? []);
-  let doubtful: { readonly seq: number; readonly answers: readonly unknown[] } | undefined;
-
-  return async (link) => {
-    const seq = await link.ready();
-    if (doubtful?.seq === seq) return doubtful.answers;
-    doubtful = undefined;
-    let hasNews = false;
-    const isData = link.hasDataPlane() && calls.every((call) => call.locks !== undefined);
-    const committed = await link.transact(
-      isData ? 'data' : 'control',
-      async (transaction: Transaction) => {
-        const answers: unknown[] = [];
-        if (link.isShared) lockAll(transaction, locks);
-        const ends = new Map<string, readonly [string, ...Value[]]>();
-        const session: WriteSession = {
-          ...transaction.session,
-          send: transaction.send,
-          others: transaction.others,
-          news() {
-            transaction.news();
-            hasNews = true;
-          },
-          atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
-        };
-        for (const { work } of calls) answers.push(await work(session));
-        for (const end of ends.values()) session.send(...end);
-        doubtful = { seq: transaction.seq, answers };
-        return answers;
-      },
-    );
-    if (hasNews) onNews();
-    return committed;
-  };
-}
-
-function lockAll({ send }: Transaction, locks: readonly SensorLocks[]): void {
+function lockAll(send: Transaction['send'], locks: readonly SensorLocks[]): void {
   const sensors = locks.flatMap((one) => one.sensors ?? []);
   const series = locks.flatMap((one) => one.series ?? []);
   const devices = locks.flatMap((one) => one.devices ?? []);

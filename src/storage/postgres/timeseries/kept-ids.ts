@@ -8,11 +8,11 @@ import type { WriteSession } from '../writer.ts';
 
 /** No other process takes the sessions over until the commit ends. */
 const select = `
-  select place::integer as place, session, owner, exists (
-      select from mqtt_received as kept
-      where kept.session = mqtt_sessions.session and kept.packet_id = given.packet_id) as "isKept"
+  select place::integer as place, mqtt_sessions.session, owner,
+    handed_on is not null as "isKept", coalesce(handed_on, 0) = 1 as "isHandedOn"
   from unnest($1::text[], $2::integer[]) with ordinality as given (key, packet_id, place)
-  join mqtt_sessions using (key) order by session for share of mqtt_sessions`;
+  join mqtt_sessions using (key)
+  left join mqtt_received using (session, packet_id) order by session for share of mqtt_sessions`;
 const insert = `
   insert into mqtt_received (session, packet_id, handed_on)
   select * from unnest($1::bigint[], $2::integer[], $3::integer[]) on conflict do nothing`;
@@ -30,6 +30,7 @@ interface KeptId {
   readonly owner?: number | null;
   /** Whether the session has it: its message is stored. */
   readonly isKept: boolean;
+  readonly isHandedOn: boolean;
 }
 
 /** The ids under which pushes of a batch came, by their places; of sessions that there are. */
@@ -51,7 +52,8 @@ export async function findIds(
   const stored = await session.all<{ place: number }>(selectWills, keys, turns);
   const places = new Set(stored.map(({ place }) => place));
   for (const [at, { place, id }] of asked.entries()) {
-    if (id.willTurn !== undefined) ids.set(place, { isKept: places.has(at + 1) });
+    if (id.willTurn !== undefined)
+      ids.set(place, { isKept: places.has(at + 1), isHandedOn: false });
   }
   return ids;
 }
@@ -65,7 +67,8 @@ export function outcomeByIdOf(
   if (own !== undefined && id.owner !== undefined && id.owner !== own) {
     return { kind: 'failed', reason: unavailable('the client connected elsewhere') };
   }
-  return id.isKept ? { kind: 'stored', fresh: emptyBatch } : undefined;
+  const { isKept, isHandedOn } = id;
+  return isKept ? { kind: 'stored', fresh: emptyBatch, isHandedOn } : undefined;
 }
 
 /** Keeps the ids of what is new. Other processes find it in their log, and hand it on. */
