@@ -206,7 +206,9 @@ function createLink(options: LinkOptions, first: Open): Link {
     reached: () => before.reached,
     lossySettings: () => before.lossySettings,
     lockWaitSeconds: () => lockWaitMs / 1_000,
-    onReached: (listener) => void (reached = listener),
+    onReached(listener) {
+      reached = listener;
+    },
     async transact(plane, work) {
       const current = await ready();
       const seq = current.seq + 1;

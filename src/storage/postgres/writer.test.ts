@@ -22,7 +22,9 @@ function onFragileLink(context: TestContext) {
     isShared: true,
     hasDataPlane: () => true,
     isFenced: () => false,
-    onReached: (listener: typeof reached) => void (reached = listener),
+    onReached(listener: typeof reached) {
+      reached = listener;
+    },
     async ready() {
       if (!isAway) return seq;
       // For longer than calls wait.
