@@ -54,7 +54,7 @@ export interface Notifier extends DeviceOrder {
   readonly evaluationsOf?: CommitEvaluations['evaluationsOf'] | undefined;
   /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
   evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
-  /** Evaluates a silence; answers when to evaluate again. Undefined: the sensor has sent. */
+  /** Evaluates a silence; answers when to evaluate again. Undefined: not until the sensor sends. */
   silenceOf(silent: Silent): Promise<Instant | undefined>;
   /** Tries again to store firings that could not be stored. */
   retry(): Promise<void>;

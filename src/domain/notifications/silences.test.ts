@@ -132,7 +132,7 @@ test('a silence that was told before the start ends with what another process he
   assert.equal(await after(1), 1);
 });
 
-test('where it cannot be read what others heard, nothing is told', async () => {
+test('where it cannot be read what others heard, silences are told a moment later', async () => {
   let isAway = true;
   const { watch, after } = start(silentLog, async () => {
     if (isAway) throw new Error('away');
@@ -140,10 +140,39 @@ test('where it cannot be read what others heard, nothing is told', async () => {
   });
   watch(aRule('1'));
   assert.equal(await after(2 * hour), 0);
-  assert.equal(await after(2 * hour), 0);
   isAway = false;
-  assert.equal(await after(2 * hour - 1), 0);
+  assert.equal(await after(limits.silenceRetryMs), 1);
+});
+
+test('a silence that was told is asked for again, and not evaluated', async () => {
+  let asked = 0;
+  const { watch, after } = start(silentLog, async () => {
+    asked += 1;
+    return [undefined];
+  });
+  watch(aRule('1'));
+  assert.equal(await after(2 * hour), 1);
+  for (let round = 1; round <= 5; round += 1) {
+    assert.equal(await after(2 * hour), 1);
+    assert.equal(asked, round + 1);
+  }
+});
+
+test('a silence that is not due when others are asked is told in time', async () => {
+  const { watch, after, silences, clock } = start(silentLog, async () => [undefined]);
+  watch(aRule('1'));
+  assert.equal(await after(hour), 0);
+  silences.seen(d, TC1, clock.now());
+  // Asked for two hours after the rule was made; due an hour later.
+  assert.equal(await after(hour), 0);
+  assert.equal(await after(hour - 1), 0);
   assert.equal(await after(1), 1);
+});
+
+test('a receipt far in the future ends no silence', async () => {
+  const { watch, after } = start(silentLog, async () => [noon + 999 * hour]);
+  watch(aRule('1'));
+  assert.equal(await after(2 * hour), 1);
 });
 
 test('what was told before the start is not told again', async () => {

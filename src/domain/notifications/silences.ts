@@ -29,10 +29,15 @@ interface Watched {
   evaluatedAfter: number | undefined;
   /** After that evaluation none is of use before. */
   notBefore: Instant;
+  /** When other processes are asked whether they heard the sensor, though it was reported. */
+  askAt: Instant;
 }
 
 /** No evaluation is of use until the sensor sends again. */
 const reported = Number.POSITIVE_INFINITY;
+
+/** A receipt so far ahead was dated by a wrong clock. */
+const aheadMsMax = 60_000;
 
 interface Sensor {
   readonly deviceId: DeviceId;
@@ -46,7 +51,7 @@ interface SilenceParts {
   readonly log: Log;
   readonly budget: Budget;
   readonly evaluations: Evaluations;
-  /** Answers when to evaluate again; undefined: the sensor has sent. */
+  /** Answers when to evaluate again; undefined: not until the sensor sends. */
   readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
   /**
    * When the sensors sent last, to whichever process; undefined: never. Absent: this process alone
@@ -80,7 +85,7 @@ export function createSilences(options: SilenceParts) {
   }
 
   /** Another process may hear the sensor next, and end before it is silent again. */
-  const onceReported = ({ durationMs }: Pick<Watched, 'durationMs'>): Instant =>
+  const nextAsk = ({ durationMs }: Pick<Watched, 'durationMs'>): Instant =>
     heardAt === undefined ? reported : clock.now() + Math.max(durationMs, limits.silenceRetryMs);
 
   async function tell(sensor: Sensor, watched: Watched): Promise<void> {
@@ -89,7 +94,8 @@ export function createSilences(options: SilenceParts) {
     watched.notBefore = reported;
     try {
       const nextAt = await onSilence({ rule: watched.rule, deviceId, sensorId, seenAt });
-      watched.notBefore = nextAt ?? onceReported(watched);
+      if (nextAt === undefined) return;
+      watched.notBefore = nextAt;
     } catch (error) {
       log.error({ err: error }, 'a silence could not be told and is tried again');
       if (error instanceof DomainError && isFailureToStore(error)) unheard();
@@ -113,18 +119,26 @@ export function createSilences(options: SilenceParts) {
     }
   }
 
+  /** Takes in what other processes heard; false: that is not known yet. */
+  function takeIn(some: readonly (readonly [Sensor, Watched])[], heard?: readonly LastHeard[]) {
+    const now = clock.now();
+    if (heard === undefined) nextAt = now + limits.silenceRetryMs;
+    for (const [place, [sensor, watched]] of some.entries()) {
+      const at = heard?.[place] ?? sensor.seenAt;
+      if (at > sensor.seenAt && at <= now + aheadMsMax) hear(sensor, at);
+      watched.askAt = nextAsk(watched);
+      nextAt = Math.min(nextAt, watched.askAt, deadlineOf(sensor, watched));
+    }
+    return heard !== undefined;
+  }
+
   async function lookAtAll(): Promise<void> {
     let due = findDue();
     while (due.length > 0) {
       // A few of each payer at a time: a thousand silences of one keep no other payer waiting.
       const byPayer = Map.groupBy(due, ([, { rule }]) => rule.payer);
       const some = oneOfEach([...byPayer.values()], limits.silencesPerLook);
-      const heard = heardAt === undefined ? [] : await lastHeard(options, some);
-      if (heard === undefined) unheard();
-      for (const [place, [sensor]] of some.entries()) {
-        const at = heard?.[place] ?? sensor.seenAt;
-        if (at > sensor.seenAt) hear(sensor, at);
-      }
+      if (heardAt !== undefined && !takeIn(some, await lastHeard(options, some))) return;
       for (const [sensor, watched] of some) {
         // Silences that are left are due at the next start.
         if (isStopped) return;
@@ -158,10 +172,10 @@ export function createSilences(options: SilenceParts) {
         sensors.set(key, sensor);
         const { durationMs } = silence;
         const evaluatedAfter = isTold ? hearing.timesLost() : undefined;
-        const notBefore = onceReported(silence);
-        const watched: Watched = { rule, durationMs, evaluatedAfter, notBefore };
+        const askAt = nextAsk(silence);
+        const watched: Watched = { rule, durationMs, evaluatedAfter, notBefore: reported, askAt };
         sensor.watched.push(watched);
-        nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
+        nextAt = Math.min(nextAt, deadlineOf(sensor, watched), askAt);
       }
     },
     forget(id: NotificationId) {
@@ -231,7 +245,7 @@ function dueAmong(
   let nextAt = Number.POSITIVE_INFINITY;
   for (const sensor of sensors) {
     for (const watched of sensor.watched) {
-      const deadline = deadlineOf(sensor, watched);
+      const deadline = Math.min(deadlineOf(sensor, watched), watched.askAt);
       if (deadline <= now) due.push([sensor, watched]);
       else nextAt = Math.min(nextAt, deadline);
     }

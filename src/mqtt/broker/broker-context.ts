@@ -84,9 +84,10 @@ export function createBrokerContext(options: BrokerOptions) {
   const ownership =
     cluster &&
     claims &&
+    wanted &&
     createOwnership({
       ...{ ...cluster, registry, outbound, journal, counters, wills },
-      ...{ clock, log, claims },
+      ...{ clock, log, claims, wanted },
     });
   const { heard } = ownership ?? {};
   return {

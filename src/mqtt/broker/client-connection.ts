@@ -287,7 +287,7 @@ function subscribe(connection: ClientConnection, header: number, body: Buffer): 
   const isFitting = codes.length + text.length + headBytesMax <= connection.packetBytesMax;
   const reasonString = wantsProblemInformation && isFitting ? text : '';
   const type = packetType.suback;
-  whenWanted(connection, () => {
+  whenWanted(connection, [...lastOfEach.keys()], () => {
     writeListAcknowledgement(writer, { type, packetId, codes, version, reasonString });
     for (const one of wanted) connection.context.retainedDelivery.start(connection.session, one);
   });
@@ -350,13 +350,20 @@ function unsubscribe(connection: ClientConnection, header: number, body: Buffer)
 }
 
 /** The same of a SUBSCRIBE, and once other processes write the values that it asks for. */
-function whenWanted(connection: ClientConnection, answer: () => void) {
-  const stored = connection.context.wanted?.stored();
-  if (stored === undefined) return whenDurable(connection, answer);
+function whenWanted(
+  connection: ClientConnection,
+  filters: readonly string[],
+  answer: () => void,
+): void {
+  const stored = connection.context.wanted?.stored(filters);
+  if (stored === undefined) {
+    whenDurable(connection, answer);
+    return;
+  }
   connection.pauseReading();
   void stored.then(() => {
-    connection.resumeReading();
     if (connection.isOpen) whenDurable(connection, answer);
+    connection.resumeReading();
   });
 }
 

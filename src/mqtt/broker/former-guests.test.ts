@@ -146,3 +146,22 @@ test('what was kept of a guest is not adopted beside a session of its client', a
   await ownership.close();
   assert.deepEqual(did, ['cancelled', 'ended', 'caught up 1']);
 });
+
+test('values of a session that is given away are wanted a while longer', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const counted: string[] = [];
+  const filter = 'devices/d/sensors/s/value';
+  const session = { key, subscriptions: new Map([[filter, {}]]), link: undefined };
+  const ownership = createOwnership({
+    shared: { onFenced: () => undefined },
+    registry: { find: () => session, release: () => counted.push('released') },
+    journal: { settled: async () => undefined },
+    wanted: { count: (one: string, by: number) => void counted.push(`${one} ${by}`) },
+    wills: { cancel: () => undefined },
+  } as never);
+  const who = { identity: 'user/ana', clientId: 'sensor', cleanStart: false };
+  await ownership.told({ kind: 'wanted', ...who } as never);
+  assert.deepEqual(counted, [`${filter} 1`, 'released']);
+  context.mock.timers.tick(10_000);
+  assert.deepEqual(counted.slice(2), [`${filter} -1`]);
+});

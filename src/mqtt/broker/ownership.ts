@@ -28,6 +28,7 @@ import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { createHandOnShares } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
+import type { WantedValues } from './wanted-values.ts';
 import type { Will, Wills } from './wills.ts';
 
 /** A client that is let in. */
@@ -46,6 +47,7 @@ interface OwnershipOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly registry: SessionRegistry;
+  readonly wanted: Pick<WantedValues, 'count'>;
   readonly wills: Wills;
 }
 
@@ -54,7 +56,7 @@ interface OwnershipOptions {
  * client last, and of another one when that has ended.
  */
 export function createOwnership(options: OwnershipOptions) {
-  const { shared, peers, registry, journal, wills, log } = options;
+  const { shared, peers, registry, journal, wanted, wills, log } = options;
   const { disconnect, endFormerOf, endIfReplaced } = createEnding(options);
   const inTurn = createKeyedSequence();
   /** Sessions that are being taken, and the last term in which another process took them. */
@@ -162,7 +164,17 @@ export function createOwnership(options: OwnershipOptions) {
     // Stored values may wait for entries behind this one: no longer than the other process waits.
     await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
     await journal.settled();
-    if (registry.find(key) === session && session.link === undefined) registry.release(session);
+    if (registry.find(key) !== session || session.link !== undefined) return;
+    wantOn(session);
+    registry.release(session);
+  }
+
+  /** Until the other process has the session, and says that it wants its values. */
+  function wantOn({ subscriptions }: Session): void {
+    for (const filter of subscriptions?.keys() ?? []) {
+      wanted.count(filter, 1);
+      setTimeout(wanted.count, memberLimits.logTidyMs, filter, -1).unref();
+    }
   }
 
   return {
@@ -293,6 +305,12 @@ function letGo({ catchUp: state }: Session): void {
   for (const next of waiting) next();
 }
 
+interface LogSource {
+  readonly shared: Pick<SharedSessions, 'missed'>;
+  readonly peers: Pick<Peers, 'read'>;
+  readonly deliverEvent: DeliverEvent;
+}
+
 interface LogReader extends Pick<Broker, 'hasSubscribers'> {
   readonly route: (message: Message, reach?: Reach) => void;
   /** Called with the position of each entry. */
@@ -304,15 +322,7 @@ interface LogReader extends Pick<Broker, 'hasSubscribers'> {
  * Throws when the store cannot answer.
  */
 export async function readLog(
-  {
-    shared,
-    peers,
-    deliverEvent,
-  }: {
-    readonly shared: Pick<SharedSessions, 'missed'>;
-    readonly peers: Pick<Peers, 'read'>;
-    readonly deliverEvent: DeliverEvent;
-  },
+  { shared, peers, deliverEvent }: LogSource,
   { route, hasSubscribers, before }: LogReader,
 ): Promise<void> {
   const receivers: Parameters<DeliverEvent>[0] = {

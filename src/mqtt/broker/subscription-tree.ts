@@ -108,7 +108,7 @@ export function createSubscriptionTree(count: WantedValues['count'] = () => unde
     node.value ??= { payers: new Map(), count: 0 };
     if (addTo(node.value, session, subscription, group)) {
       tree.size += 1;
-      count(filter, 1);
+      count(subscription.filter, 1);
     }
     forget();
   }
@@ -119,7 +119,7 @@ export function createSubscriptionTree(count: WantedValues['count'] = () => unde
     const leaf = findNode(root, levels)?.value;
     if (leaf !== undefined && removeFrom(leaf, session, group)) {
       tree.size -= 1;
-      count(filter, -1);
+      count(text, -1);
     }
     forget();
     if (leaf?.payers.size === 0) forgetNode(root, levels);

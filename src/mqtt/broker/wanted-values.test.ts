@@ -73,6 +73,9 @@ test('the filters that include values name a device, or many', () => {
     ['gateways/one/#', undefined],
     ['$SYS/#', undefined],
     ['', undefined],
+    ['$share/group/devices/one/sensors/s/value', 'one'],
+    ['$share/group/#', '+'],
+    ['$share/group', undefined],
   ];
   for (const [filter, device] of cases) assert.equal(deviceOfValues(filter), device, filter);
 });
@@ -82,7 +85,7 @@ test('a subscription waits until the store has its group, others of it do not', 
   await shrunk();
   assert.equal(count(), 0);
   wanted.count(one, 1);
-  const stored = wanted.stored();
+  const stored = wanted.stored([one]);
   assert.ok(stored);
   let isStored = false;
   void stored.then(() => {
@@ -95,7 +98,7 @@ test('a subscription waits until the store has its group, others of it do not', 
   assert.ok(has('one'));
   assert.equal(count(), 1);
   wanted.count(one, 1);
-  assert.equal(wanted.stored(), undefined);
+  assert.equal(wanted.stored([one]), undefined);
   const before = writes();
   wanted.count(one, -1);
   await shrunk();
@@ -110,18 +113,18 @@ test('a subscription to the values of many devices asks for all groups', async (
   const { wanted, commit, shrunk, count } = start();
   await shrunk();
   wanted.count('devices/+/sensors/+/value', 1);
-  const stored = wanted.stored();
+  const stored = wanted.stored(['devices/+/sensors/+/value']);
   await commit();
   await stored;
   assert.equal(count(), valueGroups);
   wanted.count(other, 1);
-  assert.equal(wanted.stored(), undefined);
+  assert.equal(wanted.stored([other]), undefined);
 });
 
 test('one that comes while fewer are being stored is stored behind that', async () => {
   const { wanted, commit, shrunk, has } = start();
   wanted.count(one, 1);
-  const first = wanted.stored();
+  const first = wanted.stored([one]);
   await commit();
   await first;
   await shrunk();
@@ -130,11 +133,35 @@ test('one that comes while fewer are being stored is stored behind that', async 
   await new Promise((resolve) => setImmediate(resolve));
   // The commit that gives the group up is under way.
   wanted.count(one, 1);
-  const stored = wanted.stored();
+  const stored = wanted.stored([one]);
   assert.ok(stored);
   await commit();
   await Promise.all([shrinking, stored]);
   assert.ok(has('one'));
+});
+
+test('a filter waits for its own group alone, and for none that nobody subscribes to', async () => {
+  const { wanted, commit, shrunk, writes } = start();
+  await shrunk();
+  wanted.count(one, 1);
+  const first = wanted.stored([one]);
+  await commit();
+  await first;
+  wanted.count(other, 1);
+  const second = wanted.stored([other]);
+  assert.ok(second);
+  // A commit is under way that only adds.
+  assert.equal(wanted.stored([one, '$SYS/#', 'devices/one/actuators/+/value']), undefined);
+  await commit();
+  await second;
+  const before = writes();
+  wanted.count('devices/third/#', 1);
+  const ended = wanted.stored(['devices/third/#']);
+  wanted.count('devices/third/#', -1);
+  await commit();
+  await ended;
+  assert.ok(writes() <= before + 1);
+  assert.equal(wanted.stored(['devices/third/#']), undefined);
 });
 
 test('what the store refuses is stored later, before the subscription counts', async () => {
@@ -142,7 +169,7 @@ test('what the store refuses is stored later, before the subscription counts', a
   await shrunk();
   fail(2);
   wanted.count(one, 1);
-  const stored = wanted.stored();
+  const stored = wanted.stored([one]);
   const until = performance.now() + 10_000;
   while (!has('one') && performance.now() < until) {
     await commit();

@@ -24,21 +24,24 @@ export function createWantedValues(options: {
   const wanted = (): string =>
     Array.from(counts, (count) => (count + ofAll > 0 ? '1' : '0')).join('');
 
-  function isStored(): boolean {
-    for (let group = 0; group < valueGroups; group += 1) {
-      if ((counts[group] ?? 0) + ofAll > 0 && known?.[group] !== '1') return false;
-    }
-    return true;
-  }
+  /** Whether the store has the groups of these filters, as far as they are still subscribed to. */
+  const areStored = (filters: readonly string[]): boolean =>
+    filters.every((filter) => {
+      const device = deviceOfValues(filter);
+      if (device === undefined) return true;
+      if (device === '+') return ofAll === 0 || known?.includes('0') === false;
+      const group = valueGroupOf(device);
+      return counts[group] === 0 || known?.[group] === '1';
+    });
 
   async function write(isAll: boolean): Promise<void> {
     let asked: string | undefined;
     await untilDone(
       () =>
         shared.want(() => {
-          // What is counted from now on may not be among these.
-          known = undefined;
           asked = wanted();
+          // What is counted from now on may not be among these.
+          if (isAll) known = undefined;
           return { groups: asked, isAll };
         }),
       (err) => {
@@ -47,11 +50,11 @@ export function createWantedValues(options: {
         return isClosed || isAll;
       },
     );
-    known = asked;
+    if (asked !== undefined) known = asked;
   }
 
-  async function store(): Promise<void> {
-    while (!isStored() && !isClosed) await start(false);
+  async function store(filters: readonly string[]): Promise<void> {
+    while (!areStored(filters) && !isClosed) await start(false);
   }
 
   function start(isAll: boolean): Promise<void> {
@@ -69,10 +72,13 @@ export function createWantedValues(options: {
       if (device === '+') ofAll += by;
       else counts[valueGroupOf(device)] = (counts[valueGroupOf(device)] ?? 0) + by;
     },
-    /** Resolves when the values of all subscriptions will come; undefined: they do already. */
-    stored: (): Promise<void> | undefined => (isStored() ? undefined : store()),
+    /** Resolves when the values that these filters include will come; undefined: they do already. */
+    stored: (filters: readonly string[]): Promise<void> | undefined =>
+      areStored(filters) ? undefined : store(filters),
     /** Gives up what is wanted no longer. */
-    shrink: (): Promise<void> => start(true),
+    async shrink(): Promise<void> {
+      if (!isClosed) await start(true);
+    },
     close(): void {
       isClosed = true;
     },
@@ -82,7 +88,8 @@ export type WantedValues = ReturnType<typeof createWantedValues>;
 
 /** The device of which a filter includes values; `+`: of many. Undefined: it includes none. */
 export function deviceOfValues(filter: string): string | undefined {
-  const [first = '', device, kind] = filter.split('/');
+  const levels = filter.split('/');
+  const [first = '', device, kind] = levels[0] === '$share' ? levels.slice(2) : levels;
   if (first === '#') return '+';
   if ((first !== 'devices' && first !== '+') || device === undefined) return undefined;
   if (device === '#') return '+';

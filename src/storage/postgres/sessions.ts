@@ -82,7 +82,7 @@ const selectOwner = `
 /** Of the order in which processes commit. */
 const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as turn`;
 const owns = 'update members set owns = true where member = $1 and not owns';
-/** What it takes may have any subscriptions, until it has caught up: the process knows them then. */
+/** What it takes may have any subscriptions: the process knows them once it has caught up. */
 const ownsAny = 'update members set owns = true, wants = default where member = $1';
 const want = `
   update members set wants = case

@@ -109,5 +109,9 @@ describe('values that other processes want', { skip: noPostgres, timeout: 60_000
     assert.deepEqual(await ask(), [undefined, at]);
     await append(at - 3_600_000, at + 5_000);
     assert.deepEqual(await ask(), [undefined, at + 5_000]);
+    // By a clock that was a year wrong, and is right again.
+    await append(at - 3_600_001, at + 365 * 86_400_000);
+    await append(at - 3_600_002, at + 6_000);
+    assert.deepEqual(await ask(), [undefined, at + 6_000]);
   });
 });

@@ -104,6 +104,8 @@ function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
   return keys;
 }
 
+/** A last receipt so far ahead was made by a wrong clock, which pushes after it do not keep. */
+const raisedMsMax = 60_000;
 const selectSensors = `
   select place::integer as place, bucket, series, arrivals, newest, last_received
   from unnest($1::text[], $2::text[]) with ordinality as given (device, sensor, place)
@@ -112,7 +114,7 @@ const write = `
   with changed as (
     update sensors set arrivals = arrivals + added, bytes = bytes + took,
       newest = greatest(sensors.newest, given.newest),
-      heard = greatest(heard, at),
+      heard = case when heard > at + ${raisedMsMax} then at else greatest(heard, at) end,
       last_at = case when moves then given.last_at else sensors.last_at end,
       last_received = case when moves then given.last_received else sensors.last_received end,
       last_value = case when moves then given.last_value else sensors.last_value end
@@ -220,9 +222,6 @@ async function outcomeOf(stage: Stage, batch: ColumnBatch): Promise<AppendOutcom
   const isLater = (fresh.received[0] ?? 0) > lastReceived;
   return { kind: 'stored', fresh, weight, isAhead, isLater };
 }
-
-/** A last receipt so far ahead was made by a wrong clock, which pushes after it do not keep. */
-const raisedMsMax = 60_000;
 
 /** Receipts so far ahead of the clock go no further: pushes never pause, or a clock was wrong. */
 const apartMsMax = 10;
