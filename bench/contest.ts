@@ -60,7 +60,7 @@ const minuteMs = 60_000;
 const pointsPerPush = 10_000;
 
 /** Stores a year of minutes of one sensor, and answers the path that sums it up by day. */
-async function fillYear(url: string, token: string, startAt: number): Promise<string> {
+export async function fillYear(url: string, token: string, startAt: number): Promise<string> {
   const send = async (path: string, body: string): Promise<void> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const answer = await fetch(`${url}/api/v2${path}`, { method: 'POST', headers, body });
@@ -113,6 +113,7 @@ export async function openContestant(given: {
       return { port: service.port, traffic: createReadTraffic({ paths: [path], token }) };
     },
     broker,
+    ...{ url: service.url, pid: service.pid, token, startAt },
     idleBytes,
     residentBytes: client.residentBytes,
     readyMs: service.readyMs,

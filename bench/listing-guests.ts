@@ -74,12 +74,13 @@ const load = (count: number, traffic: Traffic): Promise<SliceFigures> =>
 
 async function slice(guests: number) {
   await holds();
-  const [pushed, listed] = await Promise.all([
+  const [pushed, guestsRead] = await Promise.all([
     load(pushers, pushes),
     guests > 0 ? load(guests, lists) : undefined,
   ]);
-  const { workedMax: worked } = await holds();
-  return { pushed, lists: listed?.perSecond ?? 0, worked, metric: await heldMs() };
+  const { workedMax: worked, ownMax: own, longest } = await holds();
+  const listed = guestsRead?.perSecond ?? 0;
+  return { pushed, lists: listed, worked, own, longest, metric: await heldMs() };
 }
 
 // The metric is of half a minute or of two: the start goes out of it first.
@@ -102,13 +103,32 @@ const rateOf = (guests: number): number =>
   median((slices.get(guests) ?? []).map(({ pushed }) => pushed.perSecond));
 const rows = [...slices].map(([guests, all]) => {
   const middle = (one: (slice: Slice) => number) => median(all.map(one)).toFixed(1);
-  const most = (key: 'worked' | 'metric') => Math.max(...all.map((one) => one[key])).toFixed(1);
+  const most = (key: 'worked' | 'own' | 'metric') =>
+    Math.max(...all.map((one) => one[key])).toFixed(1);
   return [
     `${guests}`,
     ...[`${Math.round(rateOf(guests))}/s`, (rateOf(guests) / rateOf(0)).toFixed(2)],
     ...[middle(({ pushed }) => pushed.p50Ms), middle(({ pushed }) => pushed.p99Ms)],
-    ...[middle((one) => one.lists), most('worked'), most('metric')],
+    ...[middle((one) => one.lists), most('worked'), most('own'), most('metric')],
   ];
 });
-const head = 'guests,pushes,of alone,p50 ms,p99 ms,lists/s,longest work ms,metric ms'.split(',');
+const head = [
+  ...['guests', 'pushes', 'of alone', 'p50 ms', 'p99 ms', 'lists/s'],
+  ...['longest work ms', 'without collections', 'metric ms'],
+];
 process.stdout.write(`${table([head, ...rows])}\n`);
+
+// What passed is no work of the main thread where it waited for a processor, or for the threads
+// that collect garbage beside it.
+const pieces = [...slices]
+  .flatMap(([guests, all]) =>
+    all.flatMap(({ longest }) => longest.map((one) => ({ guests, ...one }))),
+  )
+  .sort((a, b) => b.took - a.took)
+  .slice(0, 12)
+  .map(({ guests, ...one }) => [
+    `${guests}`,
+    ...[one.took, one.worked, one.waited, one.collected].map((ms) => ms.toFixed(1)),
+  ]);
+const parts = 'guests,longest pieces ms,worked,waited for a processor,collections'.split(',');
+process.stdout.write(`\n${table([parts, ...pieces])}\n`);

@@ -1,5 +1,5 @@
 // Loaded into the service by bench/loop-holds.ts: how long its main thread is held.
-import { renameSync, writeFileSync } from 'node:fs';
+import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
@@ -16,14 +16,43 @@ export interface LoopHolds {
   /** The longest collection of garbage, and all of them together. */
   readonly collectedMax: number;
   readonly collected: number;
+  /** The looks that took longest by the clock, the longest first. */
+  readonly longest: readonly LongLook[];
+}
+
+/** Where the time of a look went, in ms; what is neither worked nor waited it slept. */
+export interface LongLook {
+  /** Since the process began. */
+  readonly from: number;
+  readonly took: number;
+  readonly worked: number;
+  /** How long the thread could have run, but others had the processors. */
+  readonly waited: number;
+  readonly collected: number;
 }
 
 const lookMs = 1;
+/** As many of the longest looks are told in detail. */
+const longLooks = 5;
 
 /** Milliseconds of a processor that this thread has used. */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
+}
+
+/** Milliseconds that the main thread waited for a processor, as Linux counts them; elsewhere 0. */
+function createWaited(): () => number {
+  const read = Buffer.alloc(128);
+  try {
+    const file = openSync('/proc/self/schedstat', 'r');
+    return () => {
+      const text = read.toString('latin1', 0, readSync(file, read, 0, read.length, 0));
+      return Number(text.split(' ')[1]) / 1_000_000;
+    };
+  } catch {
+    return () => 0;
+  }
 }
 
 const highest = (sorted: Float64Array, share: number): number =>
@@ -33,37 +62,42 @@ const highest = (sorted: Float64Array, share: number): number =>
 function watch(file: string): void {
   let held: number[] = [];
   let worked: number[] = [];
-  let looks: { readonly from: number; readonly to: number; readonly ms: number }[] = [];
+  let looks: Omit<LongLook, 'collected'>[] = [];
   let collections: PerformanceEntry[] = [];
   const collector = new PerformanceObserver((list) => {
     collections.push(...list.getEntries());
   });
   collector.observe({ entryTypes: ['gc'] });
-  let [before, workedBefore] = [performance.now(), threadMs()];
+  const waited = createWaited();
+  const read = () => [performance.now(), threadMs(), waited()] as const;
+  let [before, workedBefore, waitedBefore] = read();
   setInterval(() => {
-    const [now, workedNow] = [performance.now(), threadMs()];
+    const [now, workedNow, waitedNow] = read();
     held.push(Math.max(0, now - before - lookMs));
     const ms = Math.min(now - before, workedNow - workedBefore);
     worked.push(ms);
-    looks.push({ from: before, to: now, ms });
-    [before, workedBefore] = [now, workedNow];
+    const took = now - before;
+    looks.push({ from: before, took, worked: ms, waited: waitedNow - waitedBefore });
+    [before, workedBefore, waitedBefore] = [now, workedNow, waitedNow];
   }, lookMs).unref();
   process.on('SIGUSR2', () => {
     const [holds, works] = [held, worked].map((all) => Float64Array.from(all).sort());
     if (holds === undefined || works === undefined) return;
     collections.push(...collector.takeRecords());
     const took = collections.map(({ duration }) => duration);
-    const owned = looks.map(({ from, to, ms }) => {
-      const within = collections.filter(({ startTime }) => startTime >= from && startTime < to);
-      return within.reduce((left, { duration }) => left - duration, ms);
-    });
+    const collectedIn = ({ from, took }: (typeof looks)[number]): number =>
+      collections
+        .filter(({ startTime }) => startTime >= from && startTime < from + took)
+        .reduce((sum, { duration }) => sum + duration, 0);
+    const longest = [...looks].sort((a, b) => b.took - a.took).slice(0, longLooks);
     const seen: LoopHolds = {
       looks: holds.length,
       ...{ p999: highest(holds, 0.999), max: highest(holds, 1) },
       ...{ workedP999: highest(works, 0.999), workedMax: highest(works, 1) },
-      ownMax: owned.reduce((most, ms) => Math.max(most, ms), 0),
+      ownMax: looks.reduce((most, look) => Math.max(most, look.worked - collectedIn(look)), 0),
       collectedMax: Math.max(0, ...took),
       collected: took.reduce((sum, ms) => sum + ms, 0),
+      longest: longest.map((look) => ({ ...look, collected: collectedIn(look) })),
     };
     collections = [];
     looks = [];
@@ -72,7 +106,7 @@ function watch(file: string): void {
     // Under another name until it is whole: somebody waits for it.
     writeFileSync(`${file}.part`, JSON.stringify(seen));
     renameSync(`${file}.part`, file);
-    [before, workedBefore] = [performance.now(), threadMs()];
+    [before, workedBefore, waitedBefore] = read();
   });
 }
 

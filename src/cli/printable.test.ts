@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { printable, printableJson, printableLines } from './printable.ts';
+import { printable, printableLines } from './printable.ts';
 
 const commands = '\u001b]0;title\u0007\u001b[2J\u009b31m\u202e';
 
@@ -9,11 +9,4 @@ test('text of strangers loses what a terminal would obey, and stays one line', (
   assert.equal(printable('one\r\nkipimo: all is well'), 'one kipimo: all is well');
   assert.equal(printable('Mbeya, 21 °C – Überlauf, 水位 🌊'), 'Mbeya, 21 °C – Überlauf, 水位 🌊');
   assert.equal(printableLines('a\u001b\nb\u0007'), 'a?\nb?');
-});
-
-test('JSON for a terminal is the same JSON', () => {
-  const value = { name: `x${commands}`, far: '\u{e0001}', plain: 'Ä' };
-  const text = printableJson(value);
-  assert.doesNotMatch(text, /\p{C}/u);
-  assert.deepEqual(JSON.parse(text), value);
 });

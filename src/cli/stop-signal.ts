@@ -49,10 +49,3 @@ export function stopWithNpm(everyMs = 250): void {
   }, everyMs);
   watch.unref();
 }
-
-/** Aborted at the first signal to stop, with this reason; a second one ends the process. */
-export function abortAtStopSignal(reason?: Error): AbortSignal {
-  const stop = new AbortController();
-  void waitForStopSignal().then(() => stop.abort(reason));
-  return stop.signal;
-}

@@ -64,11 +64,6 @@ export const parseNotificationId = idsOf<NotificationId>('notification id', pars
 export const parseCorrectionId = idsOf<CorrectionId>('correction id', parseHexId);
 export const parseAccessKeyId = idsOf<AccessKeyId>('key id');
 export const parseUserId = idsOf<UserId>('user id');
-/** The id of an account that is to be made: "me" would be the caller in every path. */
-export function parseNewUserId(text: unknown): UserId {
-  if (text !== 'me') return parseUserId(text);
-  throw invalid('user id me stands for whoever is logged in: choose another');
-}
 
 const usernamePattern = /^[A-Za-z0-9._@-]+$/;
 

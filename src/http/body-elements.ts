@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { gatherBytes } from '../lib/gathered-bytes.ts';
+import { ElementScanner, skipWhiteSpace } from '../lib/json-array-slices.ts';
 import { isPaddingByte } from '../wire/bare-value.ts';
 
 /** A part of a body: its bytes from `start` to `end`, or why it has none. */
@@ -72,13 +73,8 @@ export function createLineSplitter(elementBytesMax: number): BodySplitter {
   };
 }
 
-const quote = 34;
 const comma = 44;
 const openBracket = 91;
-const backslash = 92;
-const closeBracket = 93;
-const openBrace = 123;
-const closeBrace = 125;
 
 type ArrayPosition = 'before' | 'inside' | 'after';
 
@@ -86,50 +82,18 @@ type ArrayPosition = 'before' | 'inside' | 'after';
 export function createArraySplitter(elementBytesMax: number): BodySplitter {
   const rest = createElementRest(elementBytesMax);
   let place: ArrayPosition = 'before';
-  let depth = 0;
-  let isText = false;
-  let isEscaped = false;
+  const scanner = new ElementScanner();
   let hasElements = false;
 
   /** Where the array begins, or the length of the bytes. */
   function skipToArray(bytes: Buffer): number {
-    for (let at = 0; at < bytes.length; at += 1) {
-      const code = bytes[at] ?? 0;
-      if (code === openBracket) {
-        place = 'inside';
-        return at + 1;
-      }
-      if (!isWhiteSpace(code)) {
-        throw new BrokenBodyError('the body must be a JSON array: it must begin with [');
-      }
+    const at = skipWhiteSpace(bytes, 0);
+    if (at === bytes.length) return at;
+    if (bytes[at] !== openBracket) {
+      throw new BrokenBodyError('the body must be a JSON array: it must begin with [');
     }
-    return bytes.length;
-  }
-
-  /** The position of the comma or bracket that ends the element, or the length of the bytes. */
-  function endOfElement(bytes: Buffer, start: number): number {
-    // As local variables: this runs for every byte.
-    let [level, inText, escaped] = [depth, isText, isEscaped];
-    let at = start;
-    for (; at < bytes.length; at += 1) {
-      const code = bytes[at];
-      if (inText) {
-        if (escaped) escaped = false;
-        else if (code === backslash) escaped = true;
-        else if (code === quote) inText = false;
-      } else if (code === quote) {
-        inText = true;
-      } else if (code === openBracket || code === openBrace) {
-        level += 1;
-      } else if (code === closeBracket || code === closeBrace) {
-        if (level === 0) break;
-        level -= 1;
-      } else if (code === comma && level === 0) {
-        break;
-      }
-    }
-    [depth, isText, isEscaped] = [level, inText, escaped];
-    return at;
+    place = 'inside';
+    return at + 1;
   }
 
   return {
@@ -139,7 +103,7 @@ export function createArraySplitter(elementBytesMax: number): BodySplitter {
       const elements: BodyElement[] = [];
       let at = place === 'before' ? skipToArray(bytes) : 0;
       while (place === 'inside' && at < bytes.length) {
-        const end = endOfElement(bytes, at);
+        const end = scanner.endOf(bytes, at, bytes.length);
         if (end === bytes.length) {
           rest.add(bytes.subarray(at));
           break;
@@ -164,9 +128,6 @@ export function createArraySplitter(elementBytesMax: number): BodySplitter {
     },
   };
 }
-
-const isWhiteSpace = (code: number): boolean =>
-  code === 32 || code === 10 || code === 13 || code === 9;
 
 function isBlank(element: BodyElement): boolean {
   const text = textOfElement(element);

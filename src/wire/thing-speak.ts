@@ -18,7 +18,9 @@ const { bulkUpdatesMax, formPairsMax } = limits;
 /** Parameters of an update by their names, whichever part of the request held them. */
 export type UpdateParameters = ReadonlyMap<string, string>;
 
-const fieldNames = Array.from({ length: 8 }, (_, index) => `field${index + 1}`);
+export const fieldNames = Array.from({ length: 8 }, (_, index) => `field${index + 1}`);
+/** All that an entry may hold, in the order of the cells of a row. */
+const entryNames = [...fieldNames, 'latitude', 'longitude', 'elevation', 'status'];
 
 /** The datapoint of a field, or why it is none. */
 export type UpdateField = NewDatapoint | DomainError;
@@ -160,8 +162,10 @@ export function updateToWire(
   entry: { readonly deviceId: DeviceId; readonly entryId: number; readonly now: Instant },
   parameters: UpdateParameters,
 ): Wire<typeof UpdateMessage> {
-  const names = [...fieldNames, 'latitude', 'longitude', 'elevation', 'status'];
-  const sent = names.map((name) => [name, parameters.get(name) ?? parameters.get(short(name))]);
+  const sent = entryNames.map((name) => [
+    name,
+    parameters.get(name) ?? parameters.get(short(name)),
+  ]);
   const at = instantOf(parameters, zoneOf(parameters)) ?? entry.now;
   const refused = [...readUpdate(parameters)].flatMap(([sensorId, field]) =>
     field instanceof DomainError ? [sensorId as string] : [],
@@ -260,11 +264,7 @@ export interface BulkUpdate {
 }
 
 /** The meanings of the cells of a row. */
-const columns: readonly string[] = [
-  'time',
-  ...Array.from({ length: 8 }, (_, index) => `field${index + 1}`),
-  ...['latitude', 'longitude', 'elevation', 'status'],
-];
+const columns = ['time', ...entryNames];
 
 /** Reads a body of bulk_update.json, or a form of bulk_update.csv. Throws DomainError invalid. */
 export function readBulkUpdate(bytes: Buffer, isJson: boolean, now: Instant): BulkUpdate {

@@ -1,5 +1,5 @@
-import { conflict, notFound } from '../../src/domain/errors.ts';
-import { parseNewUserId, parseNewUsername } from '../../src/domain/ids.ts';
+import { conflict, invalid, notFound } from '../../src/domain/errors.ts';
+import { parseNewUsername, parseUserId, type UserId } from '../../src/domain/ids.ts';
 import { limits } from '../../src/domain/limits.ts';
 import { vouchedProofs } from '../../src/domain/users/address-proofs.ts';
 import { requireStrongPassword } from '../../src/domain/users/password-work.ts';
@@ -11,6 +11,12 @@ import { createId, createSigningKey } from '../../src/lib/secret-token.ts';
 import type { AccountStorage } from '../../src/storage/storage.ts';
 import { type DirectoryOption, knownPlaceOf, requirePlace } from './data-directory.ts';
 import { openAccounts } from './open-for-commands.ts';
+
+/** The id of an account that is to be made: "me" would be the caller in every path. */
+export function parseNewUserId(text: unknown): UserId {
+  if (text !== 'me') return parseUserId(text);
+  throw invalid('user id me stands for whoever is logged in: choose another');
+}
 
 /** An account that is to be made; the user of a command vouches for its addresses. */
 export function newAccount(

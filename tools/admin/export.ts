@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { dataDirOption } from '../../src/cli/data-dir-option.ts';
-import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { invalid } from '../../src/domain/errors.ts';
 import { openProgressBar } from '../copy-progress.ts';
+import { abortAtStopSignal } from '../stop-signal.ts';
 import { requireUser } from './account-work.ts';
 import {
   asideName,

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { dataDirOption } from '../../src/cli/data-dir-option.ts';
-import { printableJson } from '../../src/cli/printable.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import { parseAccessKeyId } from '../../src/domain/ids.ts';
 import { type AccessKeys, createAccessKeys } from '../../src/domain/users/sessions.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { accessKeyToWire, readAccessKey } from '../../src/wire/credentials.ts';
+import { printableJson } from '../printable-json.ts';
 import { requireUser, withAccounts } from './account-work.ts';
 import type { DirectoryOption } from './data-directory.ts';
 

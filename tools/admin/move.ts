@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { dataDirOption } from '../../src/cli/data-dir-option.ts';
-import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { databaseUrl } from '../../src/config/config-kinds.ts';
 import { invalid } from '../../src/domain/errors.ts';
 import type { StoragePlace } from '../../src/storage/storage.ts';
 import { openProgressBar } from '../copy-progress.ts';
+import { abortAtStopSignal } from '../stop-signal.ts';
 import { type DirectoryOption, knownPlaceOf, placeName } from './data-directory.ts';
 import { move } from './open-for-commands.ts';
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { Command } from 'commander';
 import { dataDirOption } from '../../src/cli/data-dir-option.ts';
-import { printable, printableJson } from '../../src/cli/printable.ts';
+import { printable } from '../../src/cli/printable.ts';
 import { invalid } from '../../src/domain/errors.ts';
 import { parseNewUsername } from '../../src/domain/ids.ts';
 import { limits } from '../../src/domain/limits.ts';
@@ -18,6 +18,7 @@ import {
   givenPassword,
   type PasswordOptions,
 } from '../password-options.ts';
+import { printableJson } from '../printable-json.ts';
 import {
   addAccount,
   allAccounts,

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { wholeNumber } from '../option-values.ts';
+import { abortAtStopSignal } from '../stop-signal.ts';
 import { benchLimits } from './bench-limits.ts';
 import { historyLimits } from './history-limits.ts';
 import type { StoredFigures } from './population.ts';

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { printable } from '../../src/cli/printable.ts';
-import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createApiClient } from '../client/api-client.ts';
 import {
@@ -17,6 +16,7 @@ import {
 import { openProgressBar } from '../copy-progress.ts';
 import { wholeNumber } from '../option-values.ts';
 import { addPasswordOptions } from '../password-options.ts';
+import { abortAtStopSignal } from '../stop-signal.ts';
 import { importCloud, whoIs } from './cloud-import.ts';
 import { cloudLimits, remoteLimits } from './cloud-limits.ts';
 import { openProgressFile } from './progress-file.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { printableLines } from '../../src/cli/printable.ts';
-import { abortAtStopSignal } from '../../src/cli/stop-signal.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import {
   addServiceOptions,
@@ -12,6 +11,7 @@ import {
 } from '../client/login-options.ts';
 import { parseDuration, parseWait, wholeNumber } from '../option-values.ts';
 import { givenPassword } from '../password-options.ts';
+import { abortAtStopSignal } from '../stop-signal.ts';
 import { demoLimits } from './demo-limits.ts';
 import type { Account } from './identity.ts';
 import { type SimulationOptions, simulate } from './simulation.ts';

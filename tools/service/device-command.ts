@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { printable, printableJson } from '../../src/cli/printable.ts';
+import { printable } from '../../src/cli/printable.ts';
 import { textField } from '../client/api-client.ts';
 import { addServiceOptions, openService, type ServiceOptions } from '../client/login-options.ts';
+import { printableJson } from '../printable-json.ts';
 import { table } from '../table.ts';
 
 /** Devices in one answer of the service. */

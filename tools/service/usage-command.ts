@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { printable, printableJson } from '../../src/cli/printable.ts';
+import { printable } from '../../src/cli/printable.ts';
 import type { BudgetReport } from '../../src/domain/budgets/budgets.ts';
 import { invalid } from '../../src/domain/errors.ts';
 import {
@@ -8,6 +8,7 @@ import {
   openService,
   type ServiceOptions,
 } from '../client/login-options.ts';
+import { printableJson } from '../printable-json.ts';
 import { table } from '../table.ts';
 
 interface UsageOptions extends ServiceOptions {

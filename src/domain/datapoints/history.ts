@@ -89,7 +89,7 @@ export function readRows<From extends Source>(
 
 /** Store that a read is answered from: datapoints as shown, or as pushed. */
 export const storeFor = (
-  stores: { readonly datapoints: DatapointStore; readonly pushedDatapoints: DatapointStore },
+  stores: Pick<ReadParts, 'datapoints' | 'pushedDatapoints'>,
   { isRaw }: Pick<HistoryQuery, 'isRaw'>,
 ): DatapointStore => (isRaw === true ? stores.pushedDatapoints : stores.datapoints);
 

@@ -15,7 +15,7 @@ import {
   type SummariseOptions,
 } from './datapoint-store.ts';
 import { createGrowth, type Growth, noGrowth } from './growth.ts';
-import { type HistoryQuery, pageOf, storeFor } from './history.ts';
+import { type HistoryQuery, pageOf, type ReadParts, storeFor } from './history.ts';
 import { dayMs, hourMs } from './retention/retention.ts';
 import type { Source } from './sensor-selection.ts';
 import { calibratedRun, mayStandFor } from './standing.ts';
@@ -59,10 +59,7 @@ type Work<Step> = (
 
 /** Work on what the datapoints of one sensor come to, from the beginning of the range. */
 export function createReader(options: {
-  readonly stores: {
-    readonly datapoints: DatapointStore;
-    readonly pushedDatapoints: DatapointStore;
-  };
+  readonly stores: Pick<ReadParts, 'datapoints' | 'pushedDatapoints'>;
   readonly query: HistoryQuery;
   readonly plan: AggregationPlan;
   readonly pace: Pace;

@@ -9,6 +9,7 @@ import type { Instant } from '../../lib/clock.ts';
 import { defined } from '../../lib/record.ts';
 import { readLocalInstant, readTimeZone } from '../../wire/datapoint.ts';
 import {
+  fieldNames,
   readBulkUpdate,
   readUpdate,
   type UpdateParameters,
@@ -97,7 +98,7 @@ async function readChannel(parts: ChannelParts, request: RouteRequest) {
 }
 
 const allFields = (parameters: UpdateParameters): readonly string[] => [
-  ...Array.from({ length: 8 }, (_, index) => `field${index + 1}`),
+  ...fieldNames,
   ...(parameters.get('status') === 'true' ? ['status'] : []),
 ];
 

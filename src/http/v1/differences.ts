@@ -41,38 +41,37 @@ function withOwnRefusals(route: Route, services: Services): Route {
   return route;
 }
 
+/** The route, with another end where something is not found. */
+const whereNotFound = (
+  route: Route,
+  end: (request: RouteRequest, reason: DomainError) => Promise<Answer>,
+): Route => ({
+  ...route,
+  handle: async (request) => {
+    try {
+      return await route.handle(request);
+    } catch (reason) {
+      if (reason instanceof DomainError && reason.code === 'not_found') return end(request, reason);
+      throw reason;
+    }
+  },
+});
+
 /** A social to an unknown recipient is answered 500, as ever: clients wait for it [contract 9]. */
-function withUnknownRecipients(route: Route): Route {
-  return {
-    ...route,
-    errors: [...route.errors.filter((code) => code !== 'not_found'), 'unknown_recipient'],
-    handle: async (request) => {
-      try {
-        return await route.handle(request);
-      } catch (reason) {
-        if (!isNotFound(reason)) throw reason;
-        throw new EdgeError('unknown_recipient', reason.message);
-      }
-    },
-  };
-}
+const withUnknownRecipients = (route: Route): Route => ({
+  ...whereNotFound(route, async (_, { message }) => {
+    throw new EdgeError('unknown_recipient', message);
+  }),
+  errors: [...route.errors.filter((code) => code !== 'not_found'), 'unknown_recipient'],
+});
 
 /** A measurement that a sensor does not have has no values; a missing sensor is still 404. */
-function withUnknownMeasurements(route: Route, { devices }: Services): Route {
-  return {
-    ...route,
-    handle: async (request) => {
-      try {
-        return await route.handle(request);
-      } catch (reason) {
-        if (!isNotFound(reason)) throw reason;
-        // An actor who may not view the data was refused before the measurement was searched.
-        await devices.get(request.actor, parseDeviceId(request.params['device_id']));
-        return nothing(request);
-      }
-    },
-  };
-}
+const withUnknownMeasurements = (route: Route, { devices }: Services): Route =>
+  whereNotFound(route, async (request) => {
+    // An actor who may not view the data was refused before the measurement was searched.
+    await devices.get(request.actor, parseDeviceId(request.params['device_id']));
+    return nothing(request);
+  });
 
 function nothing({ query, accept }: RouteRequest): Answer {
   const { format } = query as { readonly format?: 'json' | 'csv' };
@@ -81,9 +80,6 @@ function nothing({ query, accept }: RouteRequest): Answer {
     ? text(csvType, csvHeaderWithoutIds, headers)
     : text(jsonType, '[]', headers);
 }
-
-const isNotFound = (reason: unknown): reason is DomainError =>
-  reason instanceof DomainError && reason.code === 'not_found';
 
 /** 200 for every success, and bare texts raw whatever Accept says [contract 2]. */
 function withOwnSuccess(route: Route): Route {

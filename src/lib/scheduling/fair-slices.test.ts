@@ -229,3 +229,17 @@ test('slices leave most of the time to others who are at work, and to nobody els
   const alone = await shareOf(false);
   assert.ok(alone > beside, `${alone} of the time alone`);
 });
+
+test('short slices rest seldom, as no timer is as short as they are', async () => {
+  const turns = createFairSlices({ turnMs: 5, restsWhile: () => true });
+  let rests = 0;
+  for (let piece = 0; piece < 40; piece += 1) {
+    const turn = turns.enter('a');
+    if (turn !== undefined) rests += 1;
+    await turn;
+    const end = performance.now() + 0.1;
+    while (performance.now() < end);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(rests < 15, `${rests} rests in 40 slices`);
+});

@@ -28,7 +28,9 @@ function threadMs(): number {
 }
 
 const turnsPerEntry = 2;
-const restPerTurn = 2;
+const restPerWork = 4;
+/** Rests are put off until there is so much of one: a timer is no finer than short pieces. */
+const restMsMin = 2;
 /** A slice lasts so long at least, unless it is shorter, however long others worked in its turn. */
 const sliceMsMin = 1;
 
@@ -66,7 +68,7 @@ export function createFairSlices({
   later = inNextTurn,
   getOn = inMicrotasks,
   isInOrder = false,
-  restsWhile = () => false,
+  restsWhile,
 }: {
   readonly turnMs: number;
   readonly untilMs?: number;
@@ -80,8 +82,8 @@ export function createFairSlices({
   /** Whether nobody enters while others wait: else only who waits already does not. */
   readonly isInOrder?: boolean;
   /**
-   * Whether others are at work, who then have the event loop twice as long as a turn with slices
-   * took; absent: never.
+   * Whether others are at work, who then have the event loop four times as long as slices took;
+   * absent: never.
    */
   readonly restsWhile?: () => boolean;
 }) {
@@ -91,15 +93,14 @@ export function createFairSlices({
   let enteredAt: number | undefined;
   let restsUntil = 0;
 
-  const isResting = (now: number): boolean => now < restsUntil && restsWhile();
+  const isResting = (now: number): boolean =>
+    now < restsUntil - restMsMin && restsWhile?.() === true;
 
-  /** Goes on in the turn after one with slices that began then. */
-  function afterTurn(startedAt: number, goOn: () => void): void {
-    later(() => {
-      const now = performance.now();
-      restsUntil = now + restPerTurn * Math.min(now - startedAt, turnMs);
-      goOn();
-    });
+  /** Adds the rest for work that began then and ends now; that of one slice is owed at most. */
+  function addRest(startedAt: number): void {
+    const now = performance.now();
+    const owed = Math.max(restsUntil - now, 0) + restPerWork * (now - startedAt);
+    restsUntil = now + Math.min(owed, restPerWork * turnMs);
   }
 
   async function pump(): Promise<void> {
@@ -112,12 +113,13 @@ export function createFairSlices({
       const begin = waiting.shift();
       if (begin === undefined) {
         isPumping = false;
-        return;
+        break;
       }
       if (begin() === true) continue;
       await getOn();
     } while (isEarly(performance.now() - startedAt));
-    afterTurn(startedAt, () => void pump());
+    addRest(startedAt);
+    if (isPumping) later(() => void pump());
   }
 
   const leastMs = Math.min(sliceMsMin, turnMs);
@@ -146,9 +148,11 @@ export function createFairSlices({
     const now = performance.now();
     const isBehind = isInOrder ? isPumping : waiting.countOf(payer) > 0;
     if (isBehind || isTurnOver(now) || isResting(now)) return false;
-    if (enteredAt !== undefined) return now - enteredAt < turnsPerEntry * turnMs;
+    if (enteredAt !== undefined && now - enteredAt >= turnsPerEntry * turnMs) return false;
+    if (restsWhile !== undefined) void getOn().then(() => addRest(now));
+    if (enteredAt !== undefined) return true;
     enteredAt = now;
-    afterTurn(now, () => {
+    later(() => {
       enteredAt = undefined;
     });
     return true;

@@ -18,13 +18,6 @@ export function databasePath(directory: string): string {
   return join(directory, 'kipimo.db');
 }
 
-/** The same of a directory that has one. Throws UnusableStorageError for any other. */
-export function presentDatabase(directory: string): string {
-  const path = databasePath(directory);
-  if (existsSync(path)) return path;
-  throw new UnusableStorageError(`there is no database in ${directory}: set KIPIMO_DATA_DIR`);
-}
-
 /** The number that a pragma answers. */
 export const pragmaNumber = (database: DatabaseSync, name: string): number =>
   Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]);
@@ -132,15 +125,4 @@ export function createSelection<Row>(database: DatabaseSync, sql: string): Selec
     first: (...parameters) => statement.get(...parameters) as Row | undefined,
     all: (...parameters) => statement.all(...parameters) as readonly unknown[] as readonly Row[],
   };
-}
-
-/** Runs several reads so that they see the same commit. */
-export function inSnapshot<Answer>(database: DatabaseSync, read: () => Answer): Answer {
-  if (database.isTransaction) return read();
-  database.exec('begin');
-  try {
-    return read();
-  } finally {
-    if (database.isTransaction) database.exec('commit');
-  }
 }

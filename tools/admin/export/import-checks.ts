@@ -8,7 +8,6 @@ import {
   parseGatewayId,
   parseGroupId,
   parseInvitationId,
-  parseNewUserId,
   parseNewUsername,
   parseNotificationId,
   parseProjectId,
@@ -20,6 +19,7 @@ import type { InvitationTarget, TakenUse } from '../../../src/domain/sharing/inv
 import { ownEntry } from '../../../src/lib/own-entry.ts';
 import { isTakeableHash } from '../../../src/lib/password-hash.ts';
 import { isRecord } from '../../../src/lib/record.ts';
+import { parseNewUserId } from '../account-work.ts';
 import type { ExportRecord } from './export-format.ts';
 
 /** Reads a field of a line as the API does, and throws where that refuses it. */

@@ -2,11 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { markBackup } from '../../../src/storage/sqlite/backup-mark.ts';
-import {
-  createPrivately,
-  databasePath,
-  presentDatabase,
-} from '../../../src/storage/sqlite/connection.ts';
+import { createPrivately, databasePath } from '../../../src/storage/sqlite/connection.ts';
 import { makeCopyDirectory } from '../../../src/storage/sqlite/data-copies.ts';
 import { requireOrdinaryFiles } from '../../../src/storage/sqlite/data-files.ts';
 import { lockDirectory } from '../../../src/storage/sqlite/directory-lock.ts';
@@ -20,6 +16,7 @@ import { readMigrations, refuseUnknown, versionOf } from '../../../src/storage/s
 import { dataFiles, otherFiles, replaceData } from '../../../src/storage/sqlite/replacement.ts';
 import { sqliteLimits } from '../../../src/storage/sqlite/sqlite-limits.ts';
 import { UnusableStorageError } from '../../../src/storage/unusable-storage-error.ts';
+import { presentDatabase } from './present-database.ts';
 
 /** Called after every part: pages of 4 KiB. What it throws ends the copy. */
 type CopyProgress = (done: number, total: number) => void;

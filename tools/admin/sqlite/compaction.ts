@@ -5,7 +5,6 @@ import {
   createPrivately,
   openConnection,
   pragmaNumber,
-  presentDatabase,
 } from '../../../src/storage/sqlite/connection.ts';
 import { lockDirectory } from '../../../src/storage/sqlite/directory-lock.ts';
 import { putDurably } from '../../../src/storage/sqlite/durable-file.ts';
@@ -19,6 +18,7 @@ import { sqliteLimits } from '../../../src/storage/sqlite/sqlite-limits.ts';
 import { createChunkRenewal } from '../../../src/storage/sqlite/timeseries/chunk-renewal.ts';
 import { datapointLimits } from '../../../src/storage/sqlite/timeseries/datapoint-limits.ts';
 import { UnusableStorageError } from '../../../src/storage/unusable-storage-error.ts';
+import { presentDatabase } from './present-database.ts';
 
 /** The outcome of a compaction, in bytes of the database file. */
 export interface Compaction {

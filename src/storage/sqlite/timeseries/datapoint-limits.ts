@@ -49,7 +49,7 @@ export const datapointLimits = {
   /** Chunks as they are stored, some of whose blocks were read: up to 64 KB each. */
   chunksInMemoryMax: 64,
   /** Summaries of chunks, up to 30 KB each: ten weeks of minutes of a hundred sensors. */
-  summaryBytesMax: 16 * mebibyte,
+  summaryBytesMax: 20 * mebibyte,
   summariesInMemoryMax: 4_096,
   /** Chunks of one timestamp that are searched for a repeated datapoint: about 1 ms. */
   crowdedChunksMax: 16,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openConnection, presentDatabase } from '../../../../src/storage/sqlite/connection.ts';
+import { openConnection } from '../../../../src/storage/sqlite/connection.ts';
 import { requireOrdinaryFiles } from '../../../../src/storage/sqlite/data-files.ts';
 import {
   readMigrations,
@@ -29,6 +29,7 @@ import {
   totalOf,
 } from '../../examination/chunk-examination.ts';
 import { checkRows } from '../../examination/row-checks.ts';
+import { presentDatabase } from '../present-database.ts';
 import { checkAllSeries, checkDatapoints, type DatapointSizes } from './chunk-checks.ts';
 import { judgeDisk, measureDisk, measureSyncs } from './disk-checks.ts';
 

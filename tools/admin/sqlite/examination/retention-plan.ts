@@ -10,12 +10,7 @@ import {
   retainedSensors,
   sensorFromRow,
 } from '../../../../src/storage/sql/retentions.ts';
-import {
-  createSelection,
-  inSnapshot,
-  openConnection,
-  presentDatabase,
-} from '../../../../src/storage/sqlite/connection.ts';
+import { createSelection, openConnection } from '../../../../src/storage/sqlite/connection.ts';
 import {
   readMigrations,
   refuseUnknown,
@@ -34,6 +29,7 @@ import {
 import { UnusableStorageError } from '../../../../src/storage/unusable-storage-error.ts';
 import { createPace } from '../../examination/checks.ts';
 import { type PlannedDevice, type PlanOptions, planRetention } from '../../retention-plan.ts';
+import { inSnapshot, presentDatabase } from '../present-database.ts';
 
 const pageOfSensors = retainedSensors(retentionTables, 'true');
 const countDays = 'select count(*) as days from hourly_summaries where series = ? and day < ?';

@@ -2,17 +2,14 @@ import { realpathSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../../../src/lib/log.ts';
 import { decodePushes } from '../../../../src/storage/chunks/datapoint-log.ts';
-import {
-  createSelection,
-  openConnection,
-  presentDatabase,
-} from '../../../../src/storage/sqlite/connection.ts';
+import { createSelection, openConnection } from '../../../../src/storage/sqlite/connection.ts';
 import { lockDirectory } from '../../../../src/storage/sqlite/directory-lock.ts';
 import { ensureInstallationSecret } from '../../../../src/storage/sqlite/installation-secret.ts';
 import { openSqlite } from '../../../../src/storage/sqlite/sqlite-storage.ts';
 import { datapointLimits } from '../../../../src/storage/sqlite/timeseries/datapoint-limits.ts';
 import { UnusableStorageError } from '../../../../src/storage/unusable-storage-error.ts';
 import { type MoveSource, untilFlushed } from '../../move/move.ts';
+import { presentDatabase } from '../present-database.ts';
 import { readingPages } from './move-tables.ts';
 
 /** Limits under which all datapoints outside chunks are flushed. */
