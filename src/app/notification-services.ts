@@ -1,7 +1,6 @@
 import type { Access } from '../domain/access/policy.ts';
 import { payerOfAccount } from '../domain/budgets/budget.ts';
 import type { LongWork } from '../domain/budgets/long-work.ts';
-import type { Feed } from '../domain/datapoints/feed.ts';
 import { limits } from '../domain/limits.ts';
 import { catchUp } from '../domain/notifications/catch-up.ts';
 import { createDispatcher } from '../domain/notifications/dispatcher.ts';
@@ -71,7 +70,6 @@ export function createNotificationServices(
     }
     if (change.kind === 'datapoints_corrected') await notifier.forgetValues(change.deviceId);
   });
-  if (isShared) followSensors(parts.feed, watch);
   return {
     /** The evaluations that are filed with pushes; absent: this process evaluates alone. */
     evaluationsOf: notifier.evaluationsOf,
@@ -111,20 +109,4 @@ export function createNotificationServices(
       if (!isShared) await states.save();
     },
   };
-}
-
-/** Silences end with what this process took in, and others did where it comes here. */
-function followSensors(feed: Feed, silences: Silences): void {
-  feed.subscribe((events) => {
-    for (const event of events) {
-      if (event.kind !== 'datapoints') continue;
-      const { deviceId, sensorId, batch } = event;
-      if (!silences.isWatched(deviceId, sensorId)) continue;
-      const received: ArrayLike<number> =
-        batch?.received ?? event.datapoints.map(({ receivedAt }) => receivedAt);
-      let at = 0;
-      for (let row = 0; row < received.length; row += 1) at = Math.max(at, received[row] ?? 0);
-      silences.seen(deviceId, sensorId, at);
-    }
-  });
 }

@@ -230,8 +230,7 @@ const words = ['true', 'false', 'null'].map((word) => ({ word, text: Buffer.from
 
 const minus = 45;
 const [zero, nine] = [48, 57];
-export const mayBeginNumber = (sign: number): boolean =>
-  sign === minus || (sign >= zero && sign <= nine);
+const mayBeginNumber = (sign: number): boolean => sign === minus || (sign >= zero && sign <= nine);
 
 /** Longer texts are read by `readBulkLine`; so short ones are never too large for a value. */
 const textBytesMax = 256;
@@ -239,7 +238,7 @@ const textBytesMax = 256;
 const textsRemembered = 256;
 
 /** The texts of the lines before, as JSON: those of a sensor are often the same few. */
-export class TextMemory {
+class TextMemory {
   readonly #texts: (string | undefined)[] = new Array(textsRemembered).fill(undefined);
 
   /** Undefined: it is too long. */
@@ -264,7 +263,7 @@ const smallInteger = 0x3fff_ffff;
 type SensorReader = (first: string, second: string) => BulkSensor | undefined;
 
 /** The sensors of the lines before: one object, and one text of each id, for many lines. */
-export class SensorMemory {
+class SensorMemory {
   /** Sensors by the hash of both texts; the latest of several with one hash. */
   readonly #sensors = new Map<number, readonly [string, string, BulkSensor]>();
   /** Where hashes begin: nobody chooses texts that fall on one place of the map. */

@@ -110,15 +110,6 @@ export function bulkStepOf(lines: Iterable<BulkRow>): BulkStep {
   return step;
 }
 
-/** The lines of a step, each as an object. */
-export const rowsOf = (step: BulkStep): readonly BulkRow[] =>
-  Array.from({ length: step.count }, (_, row): BulkRow => {
-    const line = step.lineAt(row);
-    // A line that is none of the others is in columns, with its sensor.
-    const sensor = step.sensors[step.placeAt(row)] as BulkSensor;
-    return step.otherAt(row) ?? { line, sensor, datapoint: datapointIn(step, row) };
-  });
-
 /** The actor's access to one device: the sensors to push to, or the refusal. */
 export type Gate = OpenGate | { readonly kind: 'closed'; readonly refusal: DomainError };
 

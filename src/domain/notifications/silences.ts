@@ -38,6 +38,7 @@ const reported = Number.POSITIVE_INFINITY;
 
 /** A receipt so far ahead was dated by a wrong clock. */
 const aheadMsMax = 60_000;
+const askedAgainMsMin = 1_000;
 
 interface Sensor {
   readonly deviceId: DeviceId;
@@ -86,7 +87,7 @@ export function createSilences(options: SilenceParts) {
 
   /** Another process may hear the sensor next, and end before it is silent again. */
   const nextAsk = ({ durationMs }: Pick<Watched, 'durationMs'>): Instant =>
-    heardAt === undefined ? reported : clock.now() + Math.max(durationMs, limits.silenceRetryMs);
+    heardAt === undefined ? reported : clock.now() + Math.max(durationMs, askedAgainMsMin);
 
   async function tell(sensor: Sensor, watched: Watched): Promise<void> {
     const { deviceId, sensorId, seenAt } = sensor;
@@ -189,9 +190,6 @@ export function createSilences(options: SilenceParts) {
       }
       placesOf.delete(id);
     },
-    /** Whether a rule waits for the silence of the sensor. */
-    isWatched: (deviceId: DeviceId, sensorId: SensorId): boolean =>
-      sensors.has(keyOf(deviceId, sensorId)),
     /** A datapoint was received. */
     seen(deviceId: DeviceId, sensorId: SensorId, at: Instant) {
       const sensor = sensors.size === 0 ? undefined : sensors.get(keyOf(deviceId, sensorId));

@@ -1,10 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
-import {
-  type BulkRow,
-  type BulkStep,
-  bulkStepOf,
-  rowsOf,
-} from '../../domain/datapoints/bulk-step.ts';
+import { type BulkRow, type BulkStep, bulkStepOf } from '../../domain/datapoints/bulk-step.ts';
 import { excerptOf } from '../../domain/datapoints/ingest.ts';
 import type { BulkIngest, BulkReport, IngestMany } from '../../domain/datapoints/ingest-many.ts';
 import type { MissingSensors, SensorMaker, Unmade } from '../../domain/devices/missing-sensors.ts';
@@ -14,7 +9,6 @@ import { limits } from '../../domain/limits.ts';
 import { createBreather } from '../../lib/event-loop.ts';
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import { withoutStackTraces } from '../../lib/stackless.ts';
-import { createLineByteReader } from '../../wire/line-bytes.ts';
 import { datapointsOfPoint, type Precision, readLinePoint } from '../../wire/line-protocol.ts';
 import { type BodyElement, textOfElement } from '../body-elements.ts';
 import { feedBulk } from '../bulk-feed.ts';
@@ -43,7 +37,6 @@ export function createWriteLines(services: {
 }): WriteLines {
   return async (write) => {
     const bulk = services.ingestMany(write.actor, write);
-    const readBytes = createLineByteReader(write.precision);
     const maker = services.missingSensors(write.actor, {
       makesDevices: true,
       sensorsMax: endpointLimits.sensorsMadeMax,
@@ -53,9 +46,6 @@ export function createWriteLines(services: {
         pieces: write.pieces,
         splitter: createPointSplitter(limits.bulkLineBytesMax),
         read: (element, line, step) => {
-          const isRead =
-            'bytes' in element && readBytes(element.bytes, element.start, element.end, line, step);
-          if (isRead) return;
           for (const one of linesOf(element, line, write.precision)) step.put(one);
         },
         handOver: async (step) => bulk.add(await withSensors(step, maker, bulk.work.pace)),
@@ -142,9 +132,11 @@ export async function withSensors(
   maker: SensorMaker,
   pace: Pace,
 ): Promise<BulkStep> {
+  const lines = step.others;
   const wanted = new Map<DeviceId, Set<SensorId>>();
-  const ofOthers = step.others.flatMap((line) => ('refusal' in line ? [] : line.sensor));
-  for (const { deviceId, sensorId } of [...step.sensors, ...ofOthers]) {
+  for (const line of lines) {
+    if ('refusal' in line) continue;
+    const { deviceId, sensorId } = line.sensor;
     const sensors = wanted.get(deviceId);
     if (sensors === undefined) wanted.set(deviceId, new Set([sensorId]));
     else sensors.add(sensorId);
@@ -157,7 +149,7 @@ export async function withSensors(
     if (pace.isOver()) await pace.rest();
   }
   if (unmade.size === 0) return step;
-  const made = rowsOf(step).map((line): BulkRow => {
+  const made = lines.map((line): BulkRow => {
     if ('refusal' in line) return line;
     const refusal = unmade.get(line.sensor.deviceId)?.get(line.sensor.sensorId);
     if (refusal === undefined) return line;
