@@ -1,11 +1,14 @@
-import { crc32 } from 'node:zlib';
 import type { Instant } from '../../lib/clock.ts';
 
 /** Groups of devices, of each of which a process says whether it wants the values. */
 export const valueGroups = 128;
 
-/** The group of a device. */
-export const valueGroupOf = (deviceId: string): number => crc32(deviceId) % valueGroups;
+/** The group of a device: the same in all versions, whose processes compare them. */
+export function valueGroupOf(deviceId: string): number {
+  let hash = 0;
+  for (let at = 0; at < deviceId.length; at += 1) hash = (31 * hash + deviceId.charCodeAt(at)) | 0;
+  return (hash >>> 0) % valueGroups;
+}
 
 /** A process that serves this installation, or did a moment ago. */
 export interface Member {

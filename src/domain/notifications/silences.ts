@@ -85,18 +85,13 @@ export function createSilences(options: SilenceParts) {
     return isSame ? Math.max(dueAt, watched.notBefore) : dueAt;
   }
 
-  /** Another process may hear the sensor next, and end before it is silent again. */
-  const nextAsk = ({ durationMs }: Pick<Watched, 'durationMs'>): Instant =>
-    heardAt === undefined ? reported : clock.now() + Math.max(durationMs, askedAgainMsMin);
-
   async function tell(sensor: Sensor, watched: Watched): Promise<void> {
     const { deviceId, sensorId, seenAt } = sensor;
     watched.evaluatedAfter = hearing.timesLost();
     watched.notBefore = reported;
     try {
-      const nextAt = await onSilence({ rule: watched.rule, deviceId, sensorId, seenAt });
-      if (nextAt === undefined) return;
-      watched.notBefore = nextAt;
+      const silent = { rule: watched.rule, deviceId, sensorId, seenAt };
+      watched.notBefore = (await onSilence(silent)) ?? reported;
     } catch (error) {
       log.error({ err: error }, 'a silence could not be told and is tried again');
       if (error instanceof DomainError && isFailureToStore(error)) unheard();
@@ -127,7 +122,7 @@ export function createSilences(options: SilenceParts) {
     for (const [place, [sensor, watched]] of some.entries()) {
       const at = heard?.[place] ?? sensor.seenAt;
       if (at > sensor.seenAt && at <= now + aheadMsMax) hear(sensor, at);
-      watched.askAt = nextAsk(watched);
+      watched.askAt = nextAsk(options, watched);
       nextAt = Math.min(nextAt, watched.askAt, deadlineOf(sensor, watched));
     }
     return heard !== undefined;
@@ -173,7 +168,7 @@ export function createSilences(options: SilenceParts) {
         sensors.set(key, sensor);
         const { durationMs } = silence;
         const evaluatedAfter = isTold ? hearing.timesLost() : undefined;
-        const askAt = nextAsk(silence);
+        const askAt = nextAsk(options, silence);
         const watched: Watched = { rule, durationMs, evaluatedAfter, notBefore: reported, askAt };
         sensor.watched.push(watched);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched), askAt);
@@ -182,11 +177,13 @@ export function createSilences(options: SilenceParts) {
     forget(id: NotificationId) {
       for (const key of placesOf.get(id) ?? []) {
         const sensor = sensors.get(key);
-        if (sensor === undefined) continue;
-        const own = sensor.watched.filter(({ rule }) => rule.notification.id === id);
-        for (const { rule } of own) budget.release(rule.payer, 1);
-        sensor.watched = sensor.watched.filter((watched) => !own.includes(watched));
-        if (sensor.watched.length === 0) sensors.delete(key);
+        const byRule = Map.groupBy(
+          sensor?.watched ?? [],
+          ({ rule }) => rule.notification.id === id,
+        );
+        for (const { rule } of byRule.get(true) ?? []) budget.release(rule.payer, 1);
+        if (sensor !== undefined) sensor.watched = byRule.get(false) ?? [];
+        if (sensor?.watched.length === 0) sensors.delete(key);
       }
       placesOf.delete(id);
     },
@@ -219,6 +216,13 @@ export function createSilences(options: SilenceParts) {
     },
   };
 }
+
+/** Another process may hear the sensor next, and end before it is silent again. */
+const nextAsk = (
+  { heardAt, clock }: SilenceParts,
+  { durationMs }: Pick<Watched, 'durationMs'>,
+): Instant =>
+  heardAt === undefined ? reported : clock.now() + Math.max(durationMs, askedAgainMsMin);
 
 /** When any process heard the sensors last; undefined: that cannot be read. */
 async function lastHeard(

@@ -165,16 +165,8 @@ export function createOwnership(options: OwnershipOptions) {
     await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
     await journal.settled();
     if (registry.find(key) !== session || session.link !== undefined) return;
-    wantOn(session);
+    wantOn(wanted, session);
     registry.release(session);
-  }
-
-  /** Until the other process has the session, and says that it wants its values. */
-  function wantOn({ subscriptions }: Session): void {
-    for (const filter of subscriptions?.keys() ?? []) {
-      wanted.count(filter, 1);
-      setTimeout(wanted.count, memberLimits.logTidyMs, filter, -1).unref();
-    }
   }
 
   return {
@@ -211,6 +203,14 @@ export function createOwnership(options: OwnershipOptions) {
       await yieldToEventLoop();
     },
   };
+}
+
+/** Until the other process has the session, and says that it wants its values. */
+function wantOn({ count }: OwnershipOptions['wanted'], { subscriptions }: Session): void {
+  for (const filter of subscriptions?.keys() ?? []) {
+    count(filter, 1);
+    setTimeout(count, memberLimits.logTidyMs, filter, -1).unref();
+  }
 }
 
 /** Ends sessions whose clients have others by now. */

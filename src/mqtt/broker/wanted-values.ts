@@ -72,7 +72,7 @@ export function createWantedValues(options: {
       if (device === '+') ofAll += by;
       else counts[valueGroupOf(device)] = (counts[valueGroupOf(device)] ?? 0) + by;
     },
-    /** Resolves when the values that these filters include will come; undefined: they do already. */
+    /** Resolves when the values that these filters include will come; undefined: they do. */
     stored: (filters: readonly string[]): Promise<void> | undefined =>
       areStored(filters) ? undefined : store(filters),
     /** Gives up what is wanted no longer. */
