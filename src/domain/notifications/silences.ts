@@ -3,11 +3,11 @@ import type { Log } from '../../lib/log.ts';
 import { oneOfEach } from '../../lib/scheduling/payer-queues.ts';
 import type { Budget } from '../budgets/budget.ts';
 import { createClockChecks } from '../clock-checks.ts';
-import type { SensorRef } from '../datapoints/datapoint.ts';
 import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { Evaluations } from './evaluations.ts';
+import type { EvaluationStore } from './notification-store.ts';
 import type { Rule } from './rule.ts';
 
 /** A sensor whose silence a rule waits for. */
@@ -58,10 +58,8 @@ interface SilenceParts {
    * When the sensors sent last, to whichever process; undefined: never. Absent: this process alone
    * hears them.
    */
-  readonly heardAt?: ((sensors: readonly SensorRef[]) => Promise<readonly LastHeard[]>) | undefined;
+  readonly heardAt?: EvaluationStore['heardAt'] | undefined;
 }
-
-type LastHeard = Instant | undefined;
 
 export function createSilences(options: SilenceParts) {
   const { clock, log, budget, onSilence, heardAt } = options;
@@ -115,26 +113,18 @@ export function createSilences(options: SilenceParts) {
     }
   }
 
-  /** Takes in what other processes heard; false: that is not known yet. */
-  function takeIn(some: readonly (readonly [Sensor, Watched])[], heard?: readonly LastHeard[]) {
-    const now = clock.now();
-    if (heard === undefined) nextAt = now + limits.silenceRetryMs;
-    for (const [place, [sensor, watched]] of some.entries()) {
-      const at = heard?.[place] ?? sensor.seenAt;
-      if (at > sensor.seenAt && at <= now + aheadMsMax) hear(sensor, at);
-      watched.askAt = nextAsk(options, watched);
-      nextAt = Math.min(nextAt, watched.askAt, deadlineOf(sensor, watched));
-    }
-    return heard !== undefined;
-  }
-
   async function lookAtAll(): Promise<void> {
     let due = findDue();
     while (due.length > 0) {
       // A few of each payer at a time: a thousand silences of one keep no other payer waiting.
       const byPayer = Map.groupBy(due, ([, { rule }]) => rule.payer);
       const some = oneOfEach([...byPayer.values()], limits.silencesPerLook);
-      if (heardAt !== undefined && !takeIn(some, await lastHeard(options, some))) return;
+      if (heardAt !== undefined) {
+        const isKnown = await askOthers(options, some, hear);
+        // What is due next is looked for anew.
+        nextAt = clock.now() + (isKnown ? 0 : limits.silenceRetryMs);
+        if (!isKnown) return;
+      }
       for (const [sensor, watched] of some) {
         // Silences that are left are due at the next start.
         if (isStopped) return;
@@ -224,16 +214,23 @@ const nextAsk = (
 ): Instant =>
   heardAt === undefined ? reported : clock.now() + Math.max(durationMs, askedAgainMsMin);
 
-/** When any process heard the sensors last; undefined: that cannot be read. */
-async function lastHeard(
-  { heardAt, log }: SilenceParts,
+/** Takes in what other processes heard; false: that cannot be read. */
+async function askOthers(
+  parts: SilenceParts,
   due: readonly (readonly [Sensor, Watched])[],
-): Promise<readonly LastHeard[] | undefined> {
+  hear: (sensor: Sensor, at: Instant) => void,
+): Promise<boolean> {
   try {
-    return await heardAt?.(due.map(([sensor]) => sensor));
-  } catch (error) {
-    log.warn({ err: error }, 'it could not be read when sensors sent last');
-    return undefined;
+    const heard = await parts.heardAt?.(due.map(([sensor]) => sensor));
+    for (const [place, [sensor, watched]] of due.entries()) {
+      const at = heard?.[place] ?? sensor.seenAt;
+      if (at > sensor.seenAt && at <= parts.clock.now() + aheadMsMax) hear(sensor, at);
+      watched.askAt = nextAsk(parts, watched);
+    }
+    return true;
+  } catch (err) {
+    parts.log.warn({ err }, 'it could not be read when sensors sent last');
+    return false;
   }
 }
 
