@@ -95,7 +95,7 @@ const suites = {
     fileMsMax: 300_000 * Number(process.env['NEMESIS_ROUNDS'] ?? 1),
   },
   /** The same on three servers of which Patroni makes another one the primary. */
-  patroni: { patterns: [withPatroni], sideBySide: 1, fileMsMax: 420_000 },
+  patroni: { patterns: [withPatroni], sideBySide: 1, fileMsMax: 600_000 },
 } as const satisfies Record<string, Suite>;
 
 /**

@@ -14,6 +14,7 @@ import type { QuietProcesses } from './story.ts';
 /** Processes that find the primary in two ways, on servers of Patroni. */
 export interface PatroniCluster extends QuietProcesses {
   readonly database: PatroniServers;
+  readonly history: History;
 }
 
 /** The names of the processes say how each finds the primary. */
@@ -22,6 +23,8 @@ export const ways = ['several hosts', 'HAProxy'] as const;
 const balancerFile = new URL('../../deploy/haproxy-postgres.cfg', import.meta.url);
 /** For how long all is as a failover left it, before what was broken comes back. */
 const calmMs = 8_000;
+/** How much later than a machine its network wakes. */
+const wakeMs = 500;
 
 /** The configuration that we give to operators, but for addresses. */
 function balancerFor(servers: readonly PatroniServer[], port: number): string {
@@ -80,40 +83,70 @@ export async function openPatroniCluster(history: History): Promise<PatroniClust
   ];
   const open = opened.move();
   return {
-    ...{ members, database },
+    ...{ members, database, history },
     defer: (end) => void open.defer(async () => void (await end())),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
 }
 
+/** One that Patroni bears. */
+export interface PatroniFault extends Fault<PatroniCluster> {
+  /** The first version that does; absent: each that the suite runs on. */
+  readonly since?: string;
+}
+
+/** Before it, a primary that wakes takes its lock back from the next one: its commits are lost. */
+const wakesRight = '3.0.3';
+
 /** Until another server is the primary, and clients have used it, something is broken. */
 const replacing = (
   name: string,
-  { breakIt, mend }: Readonly<Record<'breakIt' | 'mend', (primary: PatroniServer) => void>>,
-): Fault<PatroniCluster> => ({
-  name,
-  async inflict({ database }) {
+  {
+    breakIt,
+    mend,
+    ...rest
+  }: Pick<PatroniFault, 'since'> &
+    Readonly<Record<'breakIt' | 'mend', (primary: PatroniServer) => unknown>>,
+): PatroniFault => ({
+  ...{ name, ...rest },
+  async inflict({ database, history }) {
     const primary = await database.primary();
     breakIt(primary);
     try {
-      await database.primary(primary);
+      const next = await database.primary(primary);
+      const doesWait = await database.waitsForStandby(next);
+      if (!doesWait) history.oddities.push(`${next.name} began by acknowledging alone`);
       await wait(calmMs);
     } finally {
-      mend(primary);
+      await mend(primary);
     }
     await database.untilWhole();
   },
 });
 
 /** What the servers are subjected to. */
-export const patroniFaults: readonly Fault<PatroniCluster>[] = [
+export const patroniFaults: readonly PatroniFault[] = [
   replacing('the primary is killed with its Patroni', {
     breakIt: (primary) => primary.kill(),
     mend: (primary) => primary.start(),
   }),
   replacing('the primary stands still with its Patroni, and wakes', {
+    since: wakesRight,
     breakIt: (primary) => primary.stop(),
     mend: (primary) => primary.wake(),
+  }),
+  replacing('the primary stands still with its Patroni, and wakes before its network', {
+    since: wakesRight,
+    breakIt(primary) {
+      primary.etcdLink.set('silent');
+      primary.stop();
+    },
+    async mend(primary) {
+      // It knows of etcd what it knew when it stood still.
+      primary.wake();
+      await wait(wakeMs);
+      primary.etcdLink.set('open');
+    },
   }),
   replacing('the primary is cut off from etcd', {
     breakIt: ({ etcdLink }) => etcdLink.set('silent'),
@@ -121,12 +154,38 @@ export const patroniFaults: readonly Fault<PatroniCluster>[] = [
   }),
   {
     name: 'the primary is cut off from its standbys',
-    async inflict({ database }) {
+    async inflict({ database, history }) {
       const { serverLink } = await database.primary();
       serverLink.set('silent');
-      // It asks the next standby, and then none.
+      const cutAt = performance.now();
+      // It asks the next standby, and waits for any.
       await wait(2 * calmMs);
+      const openAt = performance.now();
       serverLink.set('open');
+      history.oddities.push(
+        ...history.sent
+          .filter((one) => one.sentAt > cutAt && one.answeredAt < openAt)
+          .filter(({ outcome }) => outcome === 'acknowledged')
+          .map(({ mark }) => `${mark} was acknowledged when no standby could have it`),
+      );
+      await database.untilWhole();
+    },
+  },
+  {
+    name: 'the primary is killed, and the next one once it is promoted',
+    async inflict({ database }) {
+      const first = await database.primary();
+      first.kill();
+      try {
+        const second = await database.primary(first);
+        second.kill();
+        await wait(calmMs);
+        // Nobody else has what it may have acknowledged: the third waits for it.
+        second.start();
+        await database.primary(first);
+      } finally {
+        first.start();
+      }
       await database.untilWhole();
     },
   },

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { longestPause } from './gauge.ts';
 import { emptyHistory, type Sent } from './history.ts';
 import { configurationFor } from './patroni-config.ts';
+import { isOlder } from './patroni-servers.ts';
 
 const place = {
   ...{ name: 'db2', directory: '/nowhere' },
@@ -15,6 +16,7 @@ interface Configuration {
   readonly bootstrap: {
     readonly dcs: Readonly<Record<'ttl' | 'loop_wait' | 'retry_timeout', number>> & {
       readonly synchronous_mode: boolean;
+      readonly synchronous_mode_strict: boolean;
     };
   };
   readonly postgresql: { readonly listen: string; readonly connect_address: string };
@@ -31,9 +33,15 @@ test('Patroni has two attempts to reach etcd before its primary is replaced', ()
 test('a server of the suite has the synchronous standby of the file, and links of its own', () => {
   const { name, bootstrap, postgresql } = configuration();
   assert.equal(bootstrap.dcs.synchronous_mode, true);
+  assert.equal(bootstrap.dcs.synchronous_mode_strict, true);
   assert.equal(name, 'db2');
   assert.equal(postgresql.listen, '127.0.0.1:1');
   assert.equal(postgresql.connect_address, '127.0.0.1:3');
+});
+
+test('versions of Patroni are compared by their numbers', () => {
+  assert.ok(isOlder('3.0.2', '3.0.3') && isOlder('3.0.2', '3.0.10') && isOlder('3.0.2', '4.0.0'));
+  assert.ok(!isOlder('3.0.3', '3.0.3') && !isOlder('4.0.7', '3.0.3'));
 });
 
 test('the longest pause reaches to the end, and is none of before', () => {

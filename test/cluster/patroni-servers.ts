@@ -8,15 +8,24 @@ import { freePort, onServer } from '../postgres-server.ts';
 import { credentials } from './patroni-config.ts';
 import { openServer, type PatroniServer } from './patroni-server.ts';
 
-/** Debian's packages patroni and etcd-server. */
-export const hasPatroni =
-  spawnSync('patroni', ['--version']).status === 0 && spawnSync('etcd', ['--version']).status === 0;
+const said = spawnSync('patroni', ['--version'], { encoding: 'utf8' });
+/** The version of Patroni; undefined: there is none, or no etcd. */
+export const patroniVersion =
+  said.status === 0 && spawnSync('etcd', ['--version']).status === 0
+    ? /\d+\.\d+\.\d+/.exec(said.stdout)?.[0]
+    : undefined;
+
+/** Compares versions, such as 3.0.2 and 3.0.10. */
+export const isOlder = (version: string, other: string): boolean =>
+  version.localeCompare(other, 'en', { numeric: true }) < 0;
 
 /** Three servers of one database, and etcd, in which they agree who is the primary. */
 export interface PatroniServers {
   readonly servers: readonly PatroniServer[];
   /** Resolves with the server whose Patroni says that it is the primary, once one does. */
   primary(except?: PatroniServer): Promise<PatroniServer>;
+  /** Once it is promoted: whether a commit waits for a standby there, also while there is none. */
+  waitsForStandby(server: PatroniServer): Promise<boolean>;
   /** Resolves when all servers run, one of them the primary and one its synchronous standby. */
   untilWhole(): Promise<void>;
   /** Asks Patroni to make the standby the primary, as before work on a machine. */
@@ -34,6 +43,9 @@ const answerMsMax = 2_000;
 const names = ['db1', 'db2', 'db3'];
 const [role, password] = ['kipimo', 'cluster-password-2'];
 const { superuser, api } = credentials();
+const waiting = `
+  select not pg_is_in_recovery() as promoted,
+    current_setting('synchronous_standby_names') <> '' as waits`;
 
 const urlOf = (user: { username: string; password: string }, hosts: string, name: string): string =>
   `postgres://${user.username}:${user.password}@${hosts}/${name}`;
@@ -149,14 +161,22 @@ export async function startPatroni(): Promise<PatroniServers> {
     });
   };
 
+  const superuserUrl = ({ port }: PatroniServer): string =>
+    urlOf(superuser, `127.0.0.1:${port}`, 'postgres');
+
   await untilWhole();
-  const { port } = await primary();
-  const url = urlOf(superuser, `127.0.0.1:${port}`, 'postgres');
+  const url = superuserUrl(await primary());
   await onServer(url, `create role ${role} login password '${password}'`);
   await onServer(url, `create database ${role} owner ${role}`);
   const open = opened.move();
   return {
     ...{ servers, primary, untilWhole },
+    waitsForStandby: (server) =>
+      until(`${server.name} is not promoted`, primaryMsMax, async () => {
+        const { rows } = await onServer(superuserUrl(server), waiting);
+        // Its Patroni says that it is the primary as soon as it has the lock.
+        return rows[0].promoted ? rows[0].waits : undefined;
+      }),
     async switchOver() {
       const leader = await primary();
       await ask(leader.apiPort, '/switchover', { leader: leader.name });
