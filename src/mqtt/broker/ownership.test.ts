@@ -12,6 +12,7 @@ test('a session is given away although what it sent waits for the log', async (c
     peers: {},
     registry: { find: () => session, release: (one: unknown) => void released.push(one) },
     journal: { settled: async () => undefined },
+    wanted: { count: () => undefined },
     wills: { cancel: () => undefined },
   } as never);
   const given = ownership.told({
