@@ -21,6 +21,7 @@ import {
 } from './membership.ts';
 import { FencedError, migrate, refuseHalf, refuseNewer } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
+import { commitWhole, type Parts, readParts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { type Backend, lockService, type Serving } from './service-lock.ts';
 
@@ -39,7 +40,11 @@ export interface Transaction {
  * Commits of the control plane are made one after the other by all processes, so what they read is
  * the newest there is. Those of the data plane lock the rows that they change, and nothing else.
  */
-export type Plane = 'control' | 'data';
+export interface Plane {
+  readonly isData: boolean;
+  /** The part of all the data that it changes; 0: tables of the one server. */
+  readonly part: number;
+}
 
 /** Present in a commit while other processes serve the database; the number is this process's. */
 export interface Others {
@@ -53,8 +58,9 @@ export interface Others {
 export interface Link {
   /** The number of this process among those that serve the database. */
   readonly member: number;
-  /** Connects again when it has to. Answers the number of the last commit. */
-  ready(): Promise<number>;
+  readonly parts: Parts;
+  /** Connects again when it has to. Answers the number of the last commit in this part. */
+  ready(part: number): Promise<number>;
   /** Whether several processes may serve the database, so that rows have to be locked. */
   readonly isShared: boolean;
   /** Whether commits of datapoints go without the lock of all processes. */
@@ -84,7 +90,9 @@ interface Open {
   readonly membership: Membership;
   readonly serving: Serving;
   readonly lossySettings: number;
-  seq: number;
+  readonly parts: Parts;
+  /** The number of the last commit, by part. */
+  readonly seqs: number[];
   reached: LogPlaces;
   /** Whether a process of a version before this one serves, which locks no rows. */
   isBesideOlder: boolean;
@@ -128,7 +136,7 @@ function createLink(options: LinkOptions, first: Open): Link {
   let open: Open | undefined;
   let connecting: Promise<Open> | undefined;
   let before = first;
-  let acknowledged = first.seq;
+  let acknowledged = first.seqs;
   let fencedBy: string | undefined;
   let lockWaitMs = 0;
   hold(first);
@@ -179,11 +187,12 @@ function createLink(options: LinkOptions, first: Open): Link {
       throw unavailable(error.message, error);
     }
     before = next;
-    if (next.seq < acknowledged) fence(lost);
+    if (next.seqs.some((seq, part) => seq < (acknowledged[part] ?? 0))) fence(lost);
     if (fencedBy !== undefined) {
       lose(next);
       throw unavailable(fencedBy);
     }
+    acknowledged = next.seqs;
     hold(next);
     log.warn({}, 'the database was reached again');
     return next;
@@ -191,23 +200,23 @@ function createLink(options: LinkOptions, first: Open): Link {
 
   return {
     member: first.membership.id,
-    ready: async () => (await ready()).seq,
+    parts: first.parts,
+    ready: async (part) => (await ready()).seqs[part] ?? 0,
     isFenced: () => fencedBy !== undefined,
     isShared: first.serving === 'shared',
-    hasDataPlane: () => first.serving === 'shared' && !before.isBesideOlder,
+    hasDataPlane: () =>
+      first.parts.firsts.length > 0 || (first.serving === 'shared' && !before.isBesideOlder),
     reached: () => before.reached,
     lossySettings: () => before.lossySettings,
     lockWaitSeconds: () => lockWaitMs / 1_000,
     async transact(plane, work) {
       const current = await ready();
-      const seq = current.seq + 1;
       try {
         const askedAt = performance.now();
         const answer = await commit(current, plane, work, () => {
-          if (plane === 'control') lockWaitMs += performance.now() - askedAt;
+          if (!plane.isData) lockWaitMs += performance.now() - askedAt;
         });
-        current.seq = seq;
-        acknowledged = seq;
+        current.seqs[plane.part] = (current.seqs[plane.part] ?? 0) + 1;
         return answer;
       } catch (error) {
         if (error instanceof FencedError) {
@@ -243,10 +252,11 @@ async function commit<Answer>(
   work: (transaction: Transaction) => Promise<Answer>,
   onBegun: () => void,
 ): Promise<Answer> {
-  const { client, session, membership, requireConfirmed, seq: last } = open;
+  const { client, session, membership, requireConfirmed, parts, seqs } = open;
+  const last = seqs[plane.part] ?? 0;
   const seq = last + 1;
   let others: Others | undefined;
-  const begun = begin(client, beginCommit(membership, last, plane === 'control'), (found) => {
+  const begun = begin(client, beginCommit(membership, last, plane, parts.firsts), (found) => {
     onBegun();
     if (found.others) others = { own: membership.id };
     open.isBesideOlder = found.older;
@@ -264,6 +274,7 @@ async function commit<Answer>(
   }
   // Everything that this commit had to wait for is committed.
   const asked = others === undefined ? undefined : reachedOn(session, membership);
+  if (parts.firsts.length > 0) send(commitWhole);
   const [committed, reached] = await Promise.all([client.query('commit'), asked, arrived()]);
   // Of what was begun, and failed since, the server keeps nothing, and says so.
   if (committed.command !== 'COMMIT') throw new Error('the transaction was not committed');
@@ -335,8 +346,9 @@ async function connect(
     await refuseHalf(client);
     if (before === undefined) await migrate(client);
     else await refuseNewer(client);
-    const joined = before?.membership ?? (await join(client, { serving, program }));
-    const taken = await takeOverFor(session, joined);
+    const parts = await readParts(client);
+    const joined = before?.membership ?? (await join(client, { serving, program, parts }));
+    const taken = await takeOverFor(client, joined, parts);
     if (before !== undefined) await session.all(leavePlacesOut);
     // A commit of before may be made although its answer was lost: what it waited for is here.
     const reached = await reachedOn(session, joined);
@@ -345,7 +357,7 @@ async function connect(
     const lossySettings = await warnOfLoss(options, session);
     requireConfirmed();
     return {
-      ...{ client, session, backend, serving, reached, isBesideOlder, lossySettings },
+      ...{ client, session, backend, serving, reached, isBesideOlder, lossySettings, parts },
       ...{ requireConfirmed, ...taken },
     };
   } catch (error) {

@@ -15,7 +15,7 @@ const selectMembers = 'select member as id, beat, state from members order by me
 const selectNow = 'select extract(epoch from clock_timestamp())::float8 * 1000 as now';
 const giveUp = `
   update members set state = 'lost' where member = $1 and beat = $2 and state = 'serving'`;
-const fence = 'update writers set ended = true where writer = $1';
+const fence = (table: string): string => `update ${table} set ended = true where writer = $1`;
 
 export interface MemberStoreOptions {
   readonly own: number;
@@ -44,7 +44,8 @@ export function createMemberStore(options: MemberStoreOptions): MemberStore {
     giveUp: (member, beat) =>
       writer.call(async (tx) => {
         if ((await tx.run(giveUp, member, beat)) === 0) return 'moved';
-        await tx.run(fence, member);
+        await tx.run(fence('writers'), member);
+        if (writer.parts.firsts.length > 0) await tx.run(fence('part_writers'), member);
         await tx.run(freeClaims, member);
         return 'lost';
       }),

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { SqlSession } from '../sql/session.ts';
 import { inTransaction, sessionOn } from './connection.ts';
+import type { Plane } from './link.ts';
 import { FencedError, newestTables, refuseNewer } from './migrate.ts';
+import { commitWhole, type Parts } from './parts.ts';
 import type { Serving } from './service-lock.ts';
 
 /** The membership of this process among those that serve the database. */
@@ -27,6 +29,11 @@ const insertMember = `
   from (select writer, max(place) as place from feed_log group by writer) as written
   returning member as id`;
 const insertWriter = 'insert into writers (writer, member, seq) values ($1, $2, 0)';
+/** The same of commits in parts. */
+const lockWritersOfParts = 'update part_writers set seq = seq';
+const insertWriterOfPart = 'insert into part_writers (bucket, writer, member) values ($1, $2, $3)';
+const deleteWritersOfParts =
+  'delete from part_writers where writer in (select writer from part_writers except select writer from writers)';
 /** No other process serves: the others have ended, also one that comes back from a long sleep. */
 const deleteOthers = 'delete from members where member <> $1';
 const dropLog = 'delete from feed_log';
@@ -47,6 +54,9 @@ const deleteTheirWriters = `
 const takeOver = `
   update writers set member = $2
   where writer = $1 and starts_with(member, $3) and not ended returning seq`;
+const takeOverPart = `
+  update part_writers set member = $2
+  where bucket = $3 and writer = $1 and not ended returning seq`;
 const findOwn = `
   select 1 as found from writers where writer = $1 and starts_with(member, $2) and not ended`;
 /** Frees the claims of a member: their deliveries are due at once, for the next claim. */
@@ -63,12 +73,13 @@ export interface Joining {
   readonly serving: Serving;
   /** What it runs, for people. */
   readonly program?: string | undefined;
+  readonly parts: Parts;
 }
 
 /** Makes this process a member, with a row of its own among those that count commits. */
 export async function join(
   client: pg.Client,
-  { serving, program = '' }: Joining,
+  { serving, program = '', parts }: Joining,
 ): Promise<Membership> {
   const session = sessionOn(client);
   const name = randomBytes(16).toString('hex');
@@ -77,6 +88,7 @@ export async function join(
     // First alone: the statement behind it finds the writers of those who joined meanwhile.
     await session.run(takeTurn);
     await session.run(lockWriters);
+    if (parts.firsts.length > 0) await session.run(lockWritersOfParts);
     // A newer version may have come since this one looked.
     await refuseNewer(client);
     const row = await session.first<{ id: number }>(insertMember, program, newestTables);
@@ -92,6 +104,12 @@ export async function join(
       await session.run(deleteLongGone);
       await session.run(deleteTheirWriters);
     }
+    for (const bucket of parts.firsts)
+      await session.run(insertWriterOfPart, bucket, id, connection);
+    if (parts.firsts.length > 0) {
+      await session.run(deleteWritersOfParts);
+      await session.run(commitWhole);
+    }
     return { id, name, connection };
   });
 }
@@ -103,13 +121,21 @@ export async function checkMember(session: SqlSession, { id, name }: Membership)
 
 /** Another connection of this member commits from now on; with the number of its last commit. */
 export async function takeOverFor(
-  session: SqlSession,
+  client: pg.Client,
   { id, name, connection: before }: Membership,
-): Promise<{ readonly membership: Membership; readonly seq: number }> {
+  { firsts }: Parts,
+): Promise<{ readonly membership: Membership; readonly seqs: number[] }> {
+  const session = sessionOn(client);
   const connection = `${name} ${Number(before.slice(name.length)) + 1}`;
   const found = await session.first<{ seq: number }>(takeOver, id, connection, name);
   if (found === undefined) throw new FencedError(replaced);
-  return { membership: { id, name, connection }, seq: found.seq };
+  const seqs = [found.seq];
+  for (const bucket of firsts) {
+    const row = await session.first<{ seq: number }>(takeOverPart, id, connection, bucket);
+    if (row === undefined) throw new FencedError(replaced);
+    seqs.push(row.seq);
+  }
+  return { membership: { id, name, connection }, seqs };
 }
 
 /** Says good-bye: no process needs to notice that this one is gone. */
@@ -140,12 +166,14 @@ export const leavePlacesOut = `
 export const beginCommit = (
   { id, connection }: Membership,
   last: number,
-  isControl: boolean,
+  { isData, part }: Plane,
+  firsts: Parts['firsts'],
 ): string =>
   // All of it is made of our own letters and digits. One journey for all statements.
-  `begin; ${isControl ? takeTurn : 'select'};
-   update writers set seq = ${last + 1}
-   where writer = ${id} and seq = ${last} and member = '${connection}' and not ended;
+  `begin; ${isData ? 'select' : takeTurn};
+   update ${part === 0 ? 'writers' : 'part_writers'} set seq = ${last + 1}
+   where writer = ${id} and seq = ${last} and member = '${connection}' and not ended
+   ${part === 0 ? '' : `and bucket = ${firsts[part - 1]}`};
    ${selectOthers(id)}`;
 
 /** Whether other processes serve, and whether one of them locks no rows. */

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type Migration, migrationsBeside } from '../migrations.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { inTransaction, sessionOn } from './connection.ts';
+import { distributeTables } from './parts.ts';
 import { isServed } from './service-lock.ts';
 
 /** The migrations that come with this program, in order. */
@@ -41,6 +42,7 @@ export async function migrate(
     refuseUnknown(version, migrations.length, version === 0 ? await tableCount(client) : 0);
     await refuseBesideOlder(client, version, from);
     for (const step of migrations.slice(version)) await take(client, step);
+    if (version === 0) await distributeTables(client);
     if (migrations.length >= versioned) {
       await client.query(`update schema_version set usable_from = ${from}`);
     }

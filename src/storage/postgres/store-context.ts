@@ -1,40 +1,65 @@
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../faults.ts';
-import type { SqlContext } from '../sql/session.ts';
+import type { SqlContext, SqlSession } from '../sql/session.ts';
 import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
 import { createNotificationEngine } from './notification-engine.ts';
+import { bucketsOf, type Parts, partOf } from './parts.ts';
 import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
 
 // Sensors before their device, in the order in which pushes lock them.
+const isOf = 'bucket = any($1::smallint[]) and device_id = any($2::text[])';
+const isOne = ` and sensor_id = $3`;
 const lockSensors = (condition: string): string =>
-  `select from sensors where ${condition} order by series for update`;
+  `select series from sensors where ${condition} order by series for update`;
+const isIn = 'bucket = any($1::smallint[]) and series = any($2::bigint[])';
 // No foreign key removes these rows with their sensors: it would be checked for each push.
-const deleteHot = `
-  delete from hot using sensors where sensors.bucket = hot.bucket and sensors.series = hot.series`;
-const ofUser = `
-  device_id in (select devices.id from devices join users on nocase(owner) = nocase(username)
-    where users.id = $1)`;
+const deleteHot = `delete from hot where ${isIn}`;
+// Nor these where sensors are in parts, and retentions and devices in none.
+const deleteRetentions = 'delete from retentions where series = any($1::bigint[])';
+const deleteSensors = `delete from sensors where ${isIn}`;
+const selectDevices = `
+  select devices.id from devices join users on nocase(owner) = nocase(username) where users.id = $1`;
 
 /** Changes of the stores that both engines use; a command has no number. */
-function createSharedWrites(member: number | undefined): SqlWrites {
+function createSharedWrites(member: number | undefined, parts: Parts): SqlWrites {
   const writes = createSqlWrites(createNotificationEngine(member));
+
+  /** Removes what no foreign key does, of these devices or of one sensor, part by part. */
+  async function removeData(session: SqlSession, ids: readonly string[], sensorId?: string) {
+    const devices = ids.map((deviceId) => ({ deviceId }));
+    const byPart = Map.groupBy(devices, (device) => partOf(parts, device));
+    for (const [, ofPart] of [...byPart].sort(([a], [b]) => a - b)) {
+      const buckets = bucketsOf(ofPart);
+      const rows = await session.all<{ series: number }>(
+        lockSensors(sensorId === undefined ? isOf : `${isOf}${isOne}`),
+        ...[buckets, ofPart.map(({ deviceId }) => deviceId)],
+        ...(sensorId === undefined ? [] : [sensorId]),
+      );
+      const series = rows.map((row) => row.series);
+      await session.run(deleteHot, buckets, series);
+      await session.run(deleteRetentions, series);
+      if (sensorId === undefined) await session.run(deleteSensors, buckets, series);
+    }
+  }
+
   return {
     ...writes,
     async removeUser(session, id) {
-      await session.run(lockSensors(ofUser), id);
-      await session.run(`${deleteHot} and ${ofUser}`, id);
+      const devices = await session.all<{ id: string }>(selectDevices, id);
+      await removeData(
+        session,
+        devices.map((device) => device.id),
+      );
       return writes.removeUser(session, id);
     },
     async removeDevice(session, id) {
-      await session.run(lockSensors('device_id = $1'), id);
-      await session.run(`${deleteHot} and device_id = $1`, id);
+      await removeData(session, [id]);
       return writes.removeDevice(session, id);
     },
     async removeSensor(session, deviceId, sensorId, at) {
-      await session.run(lockSensors('device_id = $1 and sensor_id = $2'), deviceId, sensorId);
-      await session.run(`${deleteHot} and device_id = $1 and sensor_id = $2`, deviceId, sensorId);
+      await removeData(session, [deviceId], sensorId);
       return writes.removeSensor(session, deviceId, sensorId, at);
     },
   };
@@ -58,7 +83,7 @@ export function sharedContext(
   options: StoreContext & Partial<ClaimContext>,
 ): SqlContext<SqlWrites> {
   const { reader, writer, damaged, member } = options;
-  const writes = createSharedWrites(member);
+  const writes = createSharedWrites(member, writer.parts);
   return {
     ...{ reader, damaged },
     write: (name, ...args) =>

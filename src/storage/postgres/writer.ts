@@ -6,7 +6,9 @@ import { createWriteHealth } from '../faults.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
 import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Plane, Transaction } from './link.ts';
+import { bucketsOf, type Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
+import type { SeriesKey } from './timeseries/chunk-table.ts';
 
 /**
  * The work of a call inside the transaction of its group commit. It may be run again when a
@@ -23,12 +25,13 @@ export interface WriteSession extends ChangeSession {
 }
 
 /**
- * The sensors whose data a call changes: it works with their rows locked, and nobody else does.
+ * The sensors whose data a call changes, all of one part: it works with their rows locked, and
+ * nobody else does.
  * None: it locks itself whatever it changes or concludes from.
  */
 export interface SensorLocks {
   readonly sensors?: readonly SensorRef[];
-  readonly series?: readonly number[];
+  readonly series?: readonly SeriesKey[];
   /** All sensors of these. */
   readonly devices?: readonly DeviceId[];
   /** Whether it also concludes from what the corrections of the sensors' owners come to. */
@@ -38,11 +41,12 @@ export interface SensorLocks {
 // In one order, for all calls of a commit at once: commits that lock the same ones cannot block
 // each other. A statement behind it sees what the commits that had them before left.
 const lockSensors = `
-  select from sensors where series = any(array(
-    select series from unnest($1::text[], $2::text[]) as given (device, sensor)
-      join sensors on device_id = device and sensor_id = sensor
-    union all select unnest($3::bigint[])
-    union all select series from sensors where device_id = any($4::text[])))
+  select from sensors where bucket = any($1::smallint[]) and series = any(array(
+    select series from unnest($2::text[], $3::text[]) as given (device, sensor)
+      join sensors on device_id = device and sensor_id = sensor and bucket = any($1::smallint[])
+    union all select unnest($4::bigint[])
+    union all select series from sensors
+      where bucket = any($1::smallint[]) and device_id = any($5::text[])))
   order by series for no key update`;
 
 // Behind the sensors, and in one order as well.
@@ -60,6 +64,7 @@ export interface Writer {
    * the data plane, and waits for none of another kind.
    */
   call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer>;
+  readonly parts: Parts;
   /** Resolves when every call was answered and the connection is closed. */
   close(): Promise<void>;
 }
@@ -85,14 +90,14 @@ export function createWriter(link: Link, log: Log, onNews: () => void = () => un
     while (queue.length > 0) await carryOut(takeTogether());
   }
 
-  const planeOf = ({ locks }: Waiting): Plane =>
-    locks !== undefined && link.hasDataPlane() ? 'data' : 'control';
-
   /** The calls of one commit: of the plane of the first that waits, in the order they came. */
   function takeTogether(): readonly Waiting[] {
     const [first] = queue;
-    const plane = first && planeOf(first);
-    const ofPlane = queue.filter((call) => planeOf(call) === plane);
+    const plane = first && planeOf(link, [first]);
+    const ofPlane = queue.filter((call) => {
+      const { isData, part } = planeOf(link, [call]);
+      return isData === plane?.isData && part === plane.part;
+    });
     const taken = new Set(ofPlane.slice(0, postgresLimits.callsPerCommitMax));
     queue = queue.filter((call) => !taken.has(call));
     return [...taken];
@@ -138,6 +143,7 @@ export function createWriter(link: Link, log: Log, onNews: () => void = () => un
   }
 
   return {
+    parts: link.parts,
     call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer> {
       if (isClosed) return Promise.reject(unavailable('the storage is closed'));
       if (queue.length >= postgresLimits.callsWaitingMax) {
@@ -157,6 +163,22 @@ export function createWriter(link: Link, log: Log, onNews: () => void = () => un
   };
 }
 
+const control: Plane = { isData: false, part: 0 };
+
+/** The plane of a commit of these calls, of which the first says the part. */
+function planeOf(link: Link, calls: readonly Waiting[]): Plane {
+  const [locks] = calls.map((call) => call.locks);
+  const isData = link.hasDataPlane() && calls.every((call) => call.locks !== undefined);
+  if (!isData || locks === undefined) return control;
+  const [bucket] = bucketsIn(locks);
+  return { isData, part: bucket === undefined ? 0 : link.parts.of(bucket) };
+}
+
+const bucketsIn = ({ sensors = [], series = [], devices = [] }: SensorLocks): readonly number[] => [
+  ...series.map(({ bucket }) => bucket),
+  ...bucketsOf([...sensors, ...devices.map((deviceId) => ({ deviceId }))]),
+];
+
 /**
  * Makes one commit of these calls, however often it has to be tried. When the connection was lost
  * while it was committed, the number of the last commit says whether it was.
@@ -169,32 +191,29 @@ function createAttempt(
   let doubtful: { readonly seq: number; readonly answers: readonly unknown[] } | undefined;
 
   return async (link) => {
-    const seq = await link.ready();
+    const plane = planeOf(link, calls);
+    const seq = await link.ready(plane.part);
     if (doubtful?.seq === seq) return doubtful.answers;
     doubtful = undefined;
     let hasNews = false;
-    const isData = link.hasDataPlane() && calls.every((call) => call.locks !== undefined);
-    const committed = await link.transact(
-      isData ? 'data' : 'control',
-      async (transaction: Transaction) => {
-        const answers: unknown[] = [];
-        if (link.isShared) lockAll(transaction, locks);
-        const ends = new Map<string, readonly [string, ...Value[]]>();
-        const session: WriteSession = {
-          ...transaction.session,
-          send: transaction.send,
-          others: transaction.others,
-          news() {
-            hasNews = true;
-          },
-          atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
-        };
-        for (const { work } of calls) answers.push(await work(session));
-        for (const end of ends.values()) session.send(...end);
-        doubtful = { seq: transaction.seq, answers };
-        return answers;
-      },
-    );
+    const committed = await link.transact(plane, async (transaction: Transaction) => {
+      const answers: unknown[] = [];
+      if (link.isShared) lockAll(transaction, locks);
+      const ends = new Map<string, readonly [string, ...Value[]]>();
+      const session: WriteSession = {
+        ...transaction.session,
+        send: transaction.send,
+        others: transaction.others,
+        news() {
+          hasNews = true;
+        },
+        atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
+      };
+      for (const { work } of calls) answers.push(await work(session));
+      for (const end of ends.values()) session.send(...end);
+      doubtful = { seq: transaction.seq, answers };
+      return answers;
+    });
     if (hasNews) onNews();
     return committed;
   };
@@ -207,9 +226,10 @@ function lockAll({ send }: Transaction, locks: readonly SensorLocks[]): void {
   if (sensors.length + series.length + devices.length === 0) return;
   send(
     lockSensors,
+    [...new Set(locks.flatMap(bucketsIn))],
     sensors.map(({ deviceId }) => deviceId),
     sensors.map(({ sensorId }) => sensorId),
-    ...[series, devices],
+    ...[series.map((key) => key.series), devices],
   );
   const ofOwners = locks.flatMap(({ isOfOwners, sensors }) => (isOfOwners && sensors) || []);
   if (ofOwners.length === 0) return;

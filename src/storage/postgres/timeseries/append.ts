@@ -14,6 +14,7 @@ import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
+import { bucketsOf } from '../parts.ts';
 import type { WriteSession } from '../writer.ts';
 import type { SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -108,24 +109,29 @@ function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
 const selectSensors = `
   select place::integer as place, bucket, series, arrivals, newest, last_received
   from unnest($1::text[], $2::text[]) with ordinality as given (device, sensor, place)
-  join sensors on device_id = device and sensor_id = sensor`;
-const write = `
-  with changed as (
-    update sensors set arrivals = arrivals + added, bytes = bytes + took,
-      newest = greatest(sensors.newest, given.newest),
-      last_at = case when moves then given.last_at else sensors.last_at end,
-      last_received = case when moves then given.last_received else sensors.last_received end,
-      last_value = case when moves then given.last_value else sensors.last_value end
-    from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[],
-      $6::boolean[], $7::float8[], $8::float8[], $9::text[])
-      as given (bucket, series, added, took, newest, moves, last_at, last_received, last_value)
-    where sensors.bucket = given.bucket and sensors.series = given.series)
+  join sensors on device_id = device and sensor_id = sensor
+    and bucket = any($3::smallint[])`;
+const changeSensors = `
+  update sensors set arrivals = arrivals + added, bytes = bytes + took,
+    newest = greatest(sensors.newest, given.newest),
+    last_at = case when moves then given.last_at else sensors.last_at end,
+    last_received = case when moves then given.last_received else sensors.last_received end,
+    last_value = case when moves then given.last_value else sensors.last_value end
+  from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[],
+    $6::boolean[], $7::float8[], $8::float8[], $9::text[])
+    as given (bucket, series, added, took, newest, moves, last_at, last_received, last_value)
+  where sensors.bucket = given.bucket and sensors.series = given.series
+    and sensors.bucket = any($1::smallint[])`;
+// By its sensor, so that Citus knows that a row is where that is.
+const insertHot = `
   insert into hot (bucket, series, ordinal, min_time, max_time, count, points)
-  select bucket, series, ordinal, min_time, max_time, count,
-    substring($10::bytea from start + 1 for length)
-  from unnest($11::smallint[], $12::bigint[], $13::bigint[], $14::float8[], $15::float8[],
-    $16::integer[], $17::integer[], $18::integer[])
-    as rows (bucket, series, ordinal, min_time, max_time, count, start, length)`;
+  select sensors.bucket, sensors.series, ordinal, min_time, max_time, count,
+    substring($1::bytea from start + 1 for length)
+  from unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[],
+    $7::integer[], $8::integer[], $9::integer[])
+    as rows (bucket, series, ordinal, min_time, max_time, count, start, length)
+    join sensors on sensors.bucket = rows.bucket and sensors.series = rows.series
+      and sensors.bucket = any($2::smallint[])`;
 
 /** A sensor as the commit finds it, and what the commit brings. */
 interface SeriesState {
@@ -282,6 +288,7 @@ async function statesOf(
     own === undefined ? selectSensors : `${selectSensors} for no key update of sensors`,
     asked.map(({ sensor }) => sensor.deviceId),
     asked.map(({ sensor }) => sensor.sensorId),
+    bucketsOf(asked.map(({ sensor }) => sensor)),
   );
   return found.flatMap(({ place, bucket, series, arrivals, newest, ...row }) => {
     const known = asked[place - 1];
@@ -369,7 +376,7 @@ function writeRows(
     return end - points.length;
   });
   session.send(
-    write,
+    changeSensors,
     states.map(({ bucket }) => bucket),
     states.map(({ series }) => series),
     states.map(({ added }) => added),
@@ -379,6 +386,9 @@ function writeRows(
     lasts.map((last) => last?.at ?? null),
     lasts.map((last) => last?.received ?? null),
     lasts.map((last) => last?.value ?? null),
+  );
+  session.send(
+    insertHot,
     blob,
     rows.map(({ bucket }) => bucket),
     rows.map(({ series }) => series),

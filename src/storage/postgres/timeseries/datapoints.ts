@@ -1,8 +1,11 @@
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
 import type {
+  AppendOutcome,
   DatapointStore,
   Note,
+  NotesOf,
+  Push,
   Range,
   SummarisedStep,
 } from '../../../domain/datapoints/datapoint-store.ts';
@@ -16,6 +19,7 @@ import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../faults.ts';
 import { lockDevices, type PostgresCommit } from '../evaluations.ts';
 import { tellOthers } from '../feed-log.ts';
+import { type Parts, partOf } from '../parts.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { WriteSession } from '../writer.ts';
 import { appendPushes } from './append.ts';
@@ -71,7 +75,7 @@ export function createDatapointStore(
   const flusher = createFlusher({
     ...{ limits, log },
     carryOut: (key) =>
-      writer.call((tx) => flushSeries(tx, key, { limits, damaged }), { series: [key.series] }),
+      writer.call((tx) => flushSeries(tx, key, { limits, damaged }), { series: [key] }),
   });
 
   async function look<Result>(
@@ -84,24 +88,25 @@ export function createDatapointStore(
   }
 
   return {
-    async append(batch, notesOf) {
-      const store = async (tx: WriteSession) => {
-        const appended = await appendPushes(tx, batch, { view, loadSeveral, limits, own });
-        if (notesOf !== undefined) {
-          const commit: PostgresCommit = { areOthers: tx.others() !== undefined, tx };
-          const notes = await notesOf(appended.outcomes, commit);
-          lockDevices(
-            tx,
-            notes.flatMap(({ look }) => look ?? []),
-          );
-          await tellInSteps(tx, notes);
-        }
-        return appended;
-      };
-      const { outcomes, rows } = await writer.call(store, { sensors: batch });
-      flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
-      return outcomes;
-    },
+    append: (batch, notesOf) =>
+      appendByPart(writer.parts, batch, notesOf, async (pushes, notesOfThese) => {
+        const store = async (tx: WriteSession) => {
+          const appended = await appendPushes(tx, pushes, { view, loadSeveral, limits, own });
+          if (notesOfThese !== undefined) {
+            const commit: PostgresCommit = { areOthers: tx.others() !== undefined, tx };
+            const notes = await notesOfThese(appended.outcomes, commit);
+            lockDevices(
+              tx,
+              notes.flatMap(({ look }) => look ?? []),
+            );
+            await tellInSteps(tx, notes);
+          }
+          return appended;
+        };
+        const { outcomes, rows } = await writer.call(store, { sensors: pushes });
+        flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
+        return outcomes;
+      }),
     scan: (sensor, page, charactersMax) =>
       look(sensor, page, { columns: toDatapointColumns([]), isCut: false }, (seen) =>
         scanPart({ ...seen, page }, charactersMax),
@@ -123,6 +128,36 @@ export function createDatapointStore(
     },
     close: flusher.close,
   };
+}
+
+/** Appends in a commit for each part; one that fails keeps nothing of its own pushes. */
+async function appendByPart(
+  parts: Parts,
+  batch: readonly Push[],
+  notesOf: NotesOf | undefined,
+  append: DatapointStore['append'],
+): Promise<readonly AppendOutcome[]> {
+  const byPart = Map.groupBy(batch.keys(), (at) => partOf(parts, batch[at] as Push));
+  if (byPart.size <= 1) return append(batch, notesOf);
+  const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
+  await Promise.all(
+    byPart.values().map(async (places) => {
+      /** Of the whole batch, of which the others are none of this commit. */
+      const spread = (own: readonly AppendOutcome[]): readonly AppendOutcome[] => {
+        const all: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
+        for (const [at, place] of places.entries()) all[place] = own[at] ?? { kind: 'missing' };
+        return all;
+      };
+      const pushes = places.map((place) => batch[place] as Push);
+      const notesOfThese: NotesOf | undefined =
+        notesOf && ((own, commit) => notesOf(spread(own), commit));
+      const failed = (reason: unknown): readonly AppendOutcome[] =>
+        places.map(() => ({ kind: 'failed', reason }));
+      const own = await append(pushes, notesOfThese).catch(failed);
+      for (const [at, place] of places.entries()) outcomes[place] = own[at] ?? { kind: 'missing' };
+    }),
+  );
+  return outcomes;
 }
 
 const notesPerStep = 32;

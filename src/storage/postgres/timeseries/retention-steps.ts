@@ -16,6 +16,7 @@ import {
   restoreHours,
   takeOld,
 } from '../../chunks/retention-step.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import { retentionTablesOf } from '../../sql/retention-tables.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
@@ -74,7 +75,8 @@ export function createRetainedHours(reader: SqlSession) {
 const isOf = 'bucket = $1 and series = $2';
 /** Nobody else changes its data until the commit ends. */
 const lockSensor = `
-  select bucket, series from sensors where device_id = $1 and sensor_id = $2 for no key update`;
+  select bucket, series from sensors
+  where device_id = $1 and sensor_id = $2 and bucket = $3 for no key update`;
 const oldestOutside = `select min(min_time) as time from hot where ${isOf}`;
 
 /** The report of a step of retention, with its series; -1: there is no such sensor. */
@@ -88,7 +90,7 @@ export async function takeOldDatapoints(
   { deviceId, sensorId }: SensorRef,
   { limits, ...ages }: RetentionLimits & { readonly limits: HotLimits },
 ): Promise<RetentionOutcome> {
-  const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId);
+  const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId, bucketOf(deviceId));
   if (key === undefined) return { ...nothingTaken, series: -1, state: 'done' };
   const { bucket, series } = key;
   const { rawBefore } = ages;
@@ -110,7 +112,7 @@ export async function putHours(
   { deviceId, sensorId }: SensorRef,
   { state, given }: { readonly state: RetainedState; readonly given: readonly HourTally[] },
 ): Promise<'put' | 'missing'> {
-  const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId);
+  const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId, bucketOf(deviceId));
   if (key === undefined) return 'missing';
   await runAwaiting(restoreHours(retentionTablesOf(session, key, hourTables), state, given));
   return 'put';
