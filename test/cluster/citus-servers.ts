@@ -29,9 +29,13 @@ const portOf = ({ url }: OwnPostgres): string => new URL(url).port;
 
 /** Makes the servers and starts them. */
 export async function startCitus(
-  options: { readonly workers?: number; readonly isDurable?: boolean } = {},
+  options: {
+    readonly workers?: number;
+    readonly parts?: number;
+    readonly isDurable?: boolean;
+  } = {},
 ): Promise<CitusServers> {
-  const { workers: count = 2, isDurable = false } = options;
+  const { workers: count = 2, parts = 8, isDurable = false } = options;
   const start = () => startPostgres({ isDurable, more: settings });
   const servers = await Promise.all(Array.from({ length: count + 1 }, start));
   const [coordinator, ...workers] = servers;
@@ -42,6 +46,7 @@ export async function startCitus(
   for (const worker of workers) {
     await onServer(url, `select citus_add_node('127.0.0.1', ${portOf(worker)})`);
   }
+  await onServer(url, `alter database postgres set citus.shard_count = ${parts}`);
   return {
     ...{ url, coordinator, workers },
     async close() {

@@ -163,8 +163,8 @@ const selectOwner = `
 const tally = `count(*) as n, coalesce(sum(${correctionRowBytes}), 0) as bytes`;
 const tallyOfSensor = `select ${tally} from corrections where ${ofSensor}`;
 const tallyOfOwner = `
-  select ${tally} from devices join sensors on device_id = devices.id
-  join corrections using (series) where nocase(owner) = nocase($1)`;
+  select ${tally} from corrections join sensors using (bucket, series)
+  join devices on devices.id = device_id where nocase(owner) = nocase($1)`;
 const insertRow = `
   insert into corrections (bucket, series, ${correctionColumns})
   select bucket, series, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
