@@ -22,6 +22,7 @@ import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { found } from '../../sql/table.ts';
 import { hourTables } from '../own-tables.ts';
+import { bucketsOf } from '../parts.ts';
 import type { WriteSession } from '../writer.ts';
 import { chunksOf, type SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -37,13 +38,14 @@ export const daysWithHours = (condition: string, max: string): string => `
   where before < ${max} + ${hoursBeside}`;
 
 const ofSensor = `
-  (bucket, series) = (select bucket, series from sensors where device_id = $1 and sensor_id = $2)`;
+  bucket = $3 and series = (
+    select series from sensors where bucket = $3 and device_id = $1 and sensor_id = $2)`;
 const selectState = `select raw_before, open_hour from retained_series where ${ofSensor}`;
-const selectDays = daysWithHours(`${ofSensor} and day >= $3 and day <= $4`, '$5::integer');
+const selectDays = daysWithHours(`${ofSensor} and day >= $4 and day <= $5`, '$6::integer');
 const selectStandsFrom = `
   select max(raw_before) as stands
   from unnest($1::text[], $2::text[]) as given (device, sensor)
-    join sensors on device_id = device and sensor_id = sensor
+    join sensors on device_id = device and sensor_id = sensor and bucket = any($4::smallint[])
     join retained_series using (bucket, series)
   where raw_before > $3`;
 
@@ -51,12 +53,14 @@ const selectStandsFrom = `
 export function createRetainedHours(reader: SqlSession) {
   return {
     async state({ deviceId, sensorId }: SensorRef): ReturnType<Retaining['state']> {
-      return found(await reader.first<StateRow>(selectState, deviceId, sensorId), stateFromRow);
+      const key = [deviceId, sensorId, bucketOf(deviceId)] as const;
+      return found(await reader.first<StateRow>(selectState, ...key), stateFromRow);
     },
     async hours({ deviceId, sensorId }: SensorRef, range: Range, max: number): Promise<Stretches> {
       const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
       const days = await reader.all<{ summary: Uint8Array }>(
-        ...([selectDays, deviceId, sensorId, startOfDay(from), startOfDay(to), max] as const),
+        ...([selectDays, deviceId, sensorId, bucketOf(deviceId)] as const),
+        ...[startOfDay(from), startOfDay(to), max],
       );
       return hoursAmong(days, { from, to }, max);
     },
@@ -66,6 +70,7 @@ export function createRetainedHours(reader: SqlSession) {
         sensors.map(({ deviceId }) => deviceId),
         sensors.map(({ sensorId }) => sensorId),
         range.from ?? Number.NEGATIVE_INFINITY,
+        bucketsOf(sensors),
       );
       return row?.stands ?? undefined;
     },
