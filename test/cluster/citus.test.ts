@@ -69,7 +69,9 @@ const faults: readonly Fault<CitusCluster>[] = [
   restart('the coordinator is killed and started again', 'SIGKILL', (all) => all.coordinator),
 ];
 
-describe('on Citus with two workers', { skip: hasCitus() ? false : 'needs Citus' }, () => {
+const options = { skip: hasCitus() ? false : 'needs Citus', timeout: rounds * 300_000 };
+
+describe('on Citus with two workers', options, () => {
   test('two processes lose nothing, double nothing and keep the order', async (context) => {
     const say = (line: string) => context.diagnostic(line);
     say(`NEMESIS_SEED=${seed}`);
