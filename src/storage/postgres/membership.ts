@@ -33,7 +33,7 @@ const insertWriter = 'insert into writers (writer, member, seq) values ($1, $2, 
 const lockWritersOfParts = 'update part_writers set seq = seq';
 const insertWriterOfPart = 'insert into part_writers (bucket, writer, member) values ($1, $2, $3)';
 const deleteWritersOfParts =
-  'delete from part_writers where writer in (select writer from part_writers except select writer from writers)';
+  'delete from part_writers where writer not in (select writer from writers)';
 /** No other process serves: the others have ended, also one that comes back from a long sleep. */
 const deleteOthers = 'delete from members where member <> $1';
 const dropLog = 'delete from feed_log';
@@ -104,9 +104,10 @@ export async function join(
       await session.run(deleteLongGone);
       await session.run(deleteTheirWriters);
     }
-    for (const bucket of parts.firsts)
-      await session.run(insertWriterOfPart, bucket, id, connection);
     if (parts.firsts.length > 0) {
+      for (const bucket of parts.firsts) {
+        await session.run(insertWriterOfPart, bucket, id, connection);
+      }
       await session.run(deleteWritersOfParts);
       await session.run(commitWhole);
     }

@@ -1,7 +1,7 @@
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../faults.ts';
-import type { SqlContext, SqlSession } from '../sql/session.ts';
+import type { ChangeSession, SqlContext } from '../sql/session.ts';
 import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
 import { createNotificationEngine } from './notification-engine.ts';
 import { bucketsOf, type Parts, partOf } from './parts.ts';
@@ -27,7 +27,7 @@ function createSharedWrites(member: number | undefined, parts: Parts): SqlWrites
   const writes = createSqlWrites(createNotificationEngine(member));
 
   /** Removes what no foreign key does, of these devices or of one sensor, part by part. */
-  async function removeData(session: SqlSession, ids: readonly string[], sensorId?: string) {
+  async function removeData(session: ChangeSession, ids: readonly string[], sensorId?: string) {
     const devices = ids.map((deviceId) => ({ deviceId }));
     const byPart = Map.groupBy(devices, (device) => partOf(parts, device));
     for (const [, ofPart] of [...byPart].sort(([a], [b]) => a - b)) {
@@ -38,9 +38,9 @@ function createSharedWrites(member: number | undefined, parts: Parts): SqlWrites
         ...(sensorId === undefined ? [] : [sensorId]),
       );
       const series = rows.map((row) => row.series);
-      await session.run(deleteHot, buckets, series);
-      await session.run(deleteRetentions, series);
-      if (sensorId === undefined) await session.run(deleteSensors, buckets, series);
+      session.send(deleteHot, buckets, series);
+      session.send(deleteRetentions, series);
+      if (sensorId === undefined) session.send(deleteSensors, buckets, series);
     }
   }
 

@@ -167,11 +167,10 @@ const control: Plane = { isData: false, part: 0 };
 
 /** The plane of a commit of these calls, of which the first says the part. */
 function planeOf(link: Link, calls: readonly Waiting[]): Plane {
-  const [locks] = calls.map((call) => call.locks);
-  const isData = link.hasDataPlane() && calls.every((call) => call.locks !== undefined);
-  if (!isData || locks === undefined) return control;
-  const [bucket] = bucketsIn(locks);
-  return { isData, part: bucket === undefined ? 0 : link.parts.of(bucket) };
+  if (!link.hasDataPlane() || calls.some((call) => call.locks === undefined)) return control;
+  const { firsts, of } = link.parts;
+  const [bucket] = firsts.length === 0 ? [] : bucketsIn(calls[0]?.locks ?? {});
+  return { isData: true, part: bucket === undefined ? 0 : of(bucket) };
 }
 
 const bucketsIn = ({ sensors = [], series = [], devices = [] }: SensorLocks): readonly number[] => [

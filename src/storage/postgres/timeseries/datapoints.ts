@@ -137,26 +137,26 @@ async function appendByPart(
   notesOf: NotesOf | undefined,
   append: DatapointStore['append'],
 ): Promise<readonly AppendOutcome[]> {
+  if (parts.firsts.length === 0) return append(batch, notesOf);
   const byPart = Map.groupBy(batch.keys(), (at) => partOf(parts, batch[at] as Push));
-  if (byPart.size <= 1) return append(batch, notesOf);
-  const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
-  await Promise.all(
-    byPart.values().map(async (places) => {
-      /** Of the whole batch, of which the others are none of this commit. */
-      const spread = (own: readonly AppendOutcome[]): readonly AppendOutcome[] => {
-        const all: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
-        for (const [at, place] of places.entries()) all[place] = own[at] ?? { kind: 'missing' };
-        return all;
-      };
-      const pushes = places.map((place) => batch[place] as Push);
-      const notesOfThese: NotesOf | undefined =
-        notesOf && ((own, commit) => notesOf(spread(own), commit));
-      const failed = (reason: unknown): readonly AppendOutcome[] =>
-        places.map(() => ({ kind: 'failed', reason }));
-      const own = await append(pushes, notesOfThese).catch(failed);
-      for (const [at, place] of places.entries()) outcomes[place] = own[at] ?? { kind: 'missing' };
-    }),
-  );
+  const none: readonly AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
+  const outcomes = [...none];
+  /** Puts those of a part where they are in the batch, of which it has no other. */
+  function place(own: readonly AppendOutcome[], places: readonly number[], all = [...none]) {
+    for (const [at, to] of places.entries()) all[to] = own[at] ?? { kind: 'missing' };
+    return all;
+  }
+  const parting = [...byPart.values()].map(async (places) => {
+    const pushes = places.map((at) => batch[at] as Push);
+    const notes: NotesOf | undefined =
+      notesOf && ((own, commit) => notesOf(place(own, places), commit));
+    const failed = (reason: unknown) => pushes.map(() => ({ kind: 'failed', reason }) as const);
+    const own = await (byPart.size === 1
+      ? append(pushes, notes)
+      : append(pushes, notes).catch(failed));
+    place(own, places, outcomes);
+  });
+  await Promise.all(parting);
   return outcomes;
 }
 
