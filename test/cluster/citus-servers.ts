@@ -22,6 +22,7 @@ export const hasCitus = (): boolean =>
 /** A commit whose coordinator or worker was killed half-way is ended a second after the start. */
 const settings = [
   ...['shared_preload_libraries=citus', 'citus.recover_2pc_interval=1s'],
+  ...['citus.enable_stat_counters=on'],
   // What goes to more than one part is told in the log.
   ...['logging_collector=on', 'citus.multi_task_query_log_level=log', 'log_line_prefix=%a '],
   ...['citus.node_conninfo=sslmode=disable', 'max_prepared_transactions=600'],

@@ -47,7 +47,7 @@ const selectStandsFrom = `
   from unnest($1::text[], $2::text[]) as given (device, sensor)
     join sensors on device_id = device and sensor_id = sensor and bucket = any($4::smallint[])
     join retained_series using (bucket, series)
-  where raw_before > $3`;
+  where retained_series.bucket = any($4::smallint[]) and raw_before > $3`;
 
 /** Reads the hours that retention left of datapoints, and how far it has come. */
 export function createRetainedHours(reader: SqlSession) {
