@@ -55,16 +55,29 @@ const changeSensors = `
     as given (bucket, series, added, took, newest, moves, last_at, last_received, last_value)
   where sensors.bucket = given.bucket and sensors.series = given.series
     and sensors.bucket = any($1::smallint[])`;
-// By its sensor, so that Citus knows that a row is where that is.
-const insertHot = `
+const placesOfHot = [
+  'smallint',
+  'bigint',
+  'bigint',
+  'float8',
+  'float8',
+  ...Array(3).fill('integer'),
+];
+/** Inserts from lists that begin behind this parameter, which is the bytes of all. */
+const insertHot = (first: number, owner: 'rows' | 'sensors', from = ''): string => `
   insert into hot (bucket, series, ordinal, min_time, max_time, count, points)
-  select sensors.bucket, sensors.series, ordinal, min_time, max_time, count,
-    substring($1::bytea from start + 1 for length)
-  from unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[],
-    $7::integer[], $8::integer[], $9::integer[])
-    as rows (bucket, series, ordinal, min_time, max_time, count, start, length)
-    join sensors on sensors.bucket = rows.bucket and sensors.series = rows.series
-      and sensors.bucket = any($2::smallint[])`;
+  select ${owner}.bucket, ${owner}.series, ordinal, min_time, max_time, count,
+    substring($${first}::bytea from start + 1 for length)
+  from unnest(${placesOfHot.map((type, at) => `$${first + 1 + at}::${type}[]`).join(', ')})
+    as rows (bucket, series, ordinal, min_time, max_time, count, start, length)${from}`;
+const write = `with changed as (${changeSensors}) ${insertHot(10, 'rows')}`;
+/** Where there are parts: Citus knows by its sensor where a row is, and takes one change at once. */
+const insertHotOfPart = insertHot(
+  1,
+  'sensors',
+  ` join sensors on sensors.bucket = rows.bucket and sensors.series = rows.series
+      and sensors.bucket = any($2::smallint[])`,
+);
 
 /** A sensor as the commit finds it, and what the commit brings. */
 interface SeriesState {
@@ -122,7 +135,7 @@ export async function appendPushes(
   }
   const changed = states.filter(({ added }) => added > 0);
   const rows = await rowsOf(changed, limits);
-  if (rows.length > 0) writeRows(session, changed, rows, limits);
+  if (rows.length > 0) writeRows(session, changed, rows, looking);
   keepIds(session, batch, { ids, outcomes });
   return { outcomes, rows };
 }
@@ -131,6 +144,7 @@ export async function appendPushes(
 interface AppendReads extends Pick<PartsLoading, 'loadSeveral'> {
   readonly view: ViewSeries;
   readonly limits: HotLimits;
+  readonly hasParts: boolean;
   /** The process, where several serve. */
   readonly own: number | undefined;
 }
@@ -296,7 +310,7 @@ function writeRows(
   session: WriteSession,
   states: readonly SeriesState[],
   rows: readonly HotRow[],
-  limits: HotLimits,
+  { limits, hasParts }: Pick<AppendReads, 'limits' | 'hasParts'>,
 ): void {
   const lasts = states.map(({ last }) => last && lastColumns(last));
   const blob = Buffer.concat(rows.map(({ points }) => points));
@@ -308,8 +322,7 @@ function writeRows(
     end += points.length;
     return end - points.length;
   });
-  session.send(
-    changeSensors,
+  const changes = [
     states.map(({ bucket }) => bucket),
     states.map(({ series }) => series),
     states.map(({ added }) => added),
@@ -319,9 +332,8 @@ function writeRows(
     lasts.map((last) => last?.at ?? null),
     lasts.map((last) => last?.received ?? null),
     lasts.map((last) => last?.value ?? null),
-  );
-  session.send(
-    insertHot,
+  ];
+  const inserted = [
     blob,
     rows.map(({ bucket }) => bucket),
     rows.map(({ series }) => series),
@@ -331,7 +343,11 @@ function writeRows(
     rows.map(({ count }) => count),
     starts,
     rows.map(({ points }) => points.length),
-  );
+  ];
+  if (hasParts) {
+    session.send(changeSensors, ...changes);
+    session.send(insertHotOfPart, ...inserted);
+  } else session.send(write, ...changes, ...inserted);
 }
 
 function lastColumns({ batch, row }: NonNullable<SeriesState['last']>) {

@@ -67,6 +67,7 @@ export function createDatapointStore(
   },
 ): PostgresDatapoints {
   const { reader, writer, damaged, log, limits = hotLimits, own } = options;
+  const hasParts = writer.parts.firsts.length > 0;
   const cache = createChunkCache(limits, log);
   const { loadParts, loadSeveral } = createPartsLoading(damaged);
   const view = createViewSeries({ cache, limits, loadParts });
@@ -91,7 +92,13 @@ export function createDatapointStore(
     append: (batch, notesOf) =>
       appendByPart(writer.parts, batch, notesOf, async (pushes, notesOfThese) => {
         const store = async (tx: WriteSession) => {
-          const appended = await appendPushes(tx, pushes, { view, loadSeveral, limits, own });
+          const appended = await appendPushes(tx, pushes, {
+            view,
+            loadSeveral,
+            limits,
+            own,
+            hasParts,
+          });
           if (notesOfThese !== undefined) {
             const commit: PostgresCommit = { areOthers: tx.others() !== undefined, tx };
             const notes = await notesOfThese(appended.outcomes, commit);
