@@ -62,7 +62,8 @@ export const stillWaits = async (work: Promise<unknown>): Promise<boolean> =>
 /** Row by row, where there are gaps between the ordinals of a sensor or two have the same. */
 const brokenOrdinals = `
   select series from (
-    select series, ordinal, lag(ordinal + count) over (partition by bucket, series order by ordinal) as next
+    select series, ordinal,
+      lag(ordinal + count) over (partition by bucket, series order by ordinal) as next
     from hot) as rows
   where next is not null and next <> ordinal`;
 const miscounted = `

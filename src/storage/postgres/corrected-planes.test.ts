@@ -94,9 +94,7 @@ describe('corrections', { skip: noPostgres, timeout: 60_000 }, () => {
     assert.deepEqual((await onServer(url, deadlocks)).rows, started);
   });
 
-  test('wait for every change beside a version that locks no rows', {
-    skip: isInParts,
-  }, async () => {
+  test('wait for all beside a version that locks no rows', { skip: isInParts }, async () => {
     await using several = await openSeveral('plane_older_corrections', 1);
     await onServer(several.url, 'insert into members (locks_rows) values (false)');
     const newer = await several.open();

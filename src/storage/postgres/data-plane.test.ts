@@ -151,9 +151,7 @@ describe('changes of datapoints beside others', { skip: noPostgres, timeout: 60_
     );
   });
 
-  test('wait for every change beside a version that locks no rows', {
-    skip: isInParts,
-  }, async () => {
+  test('wait for all beside a version that locks no rows', { skip: isInParts }, async () => {
     await using several = await openSeveral('plane_older', 1);
     const { one, open, url } = several;
     await onServer(url, 'insert into members (locks_rows) values (false)');

@@ -22,7 +22,7 @@ interface OfDevice {
 export const partOf = (parts: Parts, { deviceId }: OfDevice): number =>
   parts.of(bucketOf(deviceId));
 
-/** The buckets of these, each once: with them Citus finds the one server that a statement is for. */
+/** The buckets of these, each once: by them Citus finds the one server that a statement is for. */
 export const bucketsOf = (devices: readonly OfDevice[]): readonly number[] => [
   ...new Set(devices.map(({ deviceId }) => bucketOf(deviceId))),
 ];
@@ -39,7 +39,8 @@ const findWorkers = `
  */
 const distribute = `
   alter table sensors drop constraint sensors_device_id_fkey,
-    drop constraint sensors_device_id_sensor_id_key cascade, add unique (bucket, device_id, sensor_id);
+    drop constraint sensors_device_id_sensor_id_key cascade,
+    add unique (bucket, device_id, sensor_id);
   drop index sensors_by_series;
   create index sensors_by_series on sensors (series);
   alter table retentions drop constraint retentions_bucket_series_fkey;

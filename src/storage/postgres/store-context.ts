@@ -20,7 +20,8 @@ const deleteHot = `delete from hot where ${isIn}`;
 const deleteRetentions = 'delete from retentions where series = any($1::bigint[])';
 const deleteSensors = `delete from sensors where ${isIn}`;
 const selectDevices = `
-  select devices.id from devices join users on nocase(owner) = nocase(username) where users.id = $1`;
+  select devices.id from devices join users on nocase(owner) = nocase(username)
+  where users.id = $1`;
 
 /** Changes of the stores that both engines use; a command has no number. */
 function createSharedWrites(member: number | undefined, parts: Parts): SqlWrites {

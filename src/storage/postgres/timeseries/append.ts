@@ -71,7 +71,7 @@ const insertHot = (first: number, owner: 'rows' | 'sensors', from = ''): string 
   from unnest(${placesOfHot.map((type, at) => `$${first + 1 + at}::${type}[]`).join(', ')})
     as rows (bucket, series, ordinal, min_time, max_time, count, start, length)${from}`;
 const write = `with changed as (${changeSensors}) ${insertHot(10, 'rows')}`;
-/** Where there are parts: Citus knows by its sensor where a row is, and takes one change at once. */
+/** Where there are parts: Citus knows by its sensor where a row is, and takes a change at once. */
 const insertHotOfPart = insertHot(
   1,
   'sensors',
