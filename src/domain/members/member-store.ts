@@ -95,4 +95,5 @@ export interface FeedLog {
   onNews(listener: OnNews): () => void;
 }
 
+/** A listener to news of the log; `own`: entries of this process that it has to act on itself. */
 export type OnNews = (own?: readonly string[]) => void;

@@ -17,7 +17,7 @@ function onFragileLink(context: TestContext) {
   let isAway = false;
   /** Whether the next connection is to a server that takes no changes. */
   let isStandby = false;
-  /** What becomes of the next commit: its connection is lost, before or after it is made. */
+  /** The fate of the next commit: its connection is lost, before or after it is made. */
   let next: 'made' | 'lost' | 'made and lost' = 'made';
   let reached: (seq: number) => void = () => undefined;
   const told: (readonly string[] | undefined)[] = [];
