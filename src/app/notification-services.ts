@@ -25,6 +25,7 @@ export function createNotificationServices(
   const { evaluateOnCreate, messagesPerDay: perDay } = config.notifications;
   const messages = { perDay, mustBeProven: config.accounts.proveAddresses === 'on' };
   const { users, devices, datapoints, notifications: store } = storage;
+  const wanted = storage.mqttSessions.shared?.wanted;
   const actuate = createActuate({
     ...{ devices, clock },
     publish: (actuation) => parts.feed.publish([{ kind: 'actuator', ...actuation }]),
@@ -38,7 +39,7 @@ export function createNotificationServices(
   const silences = (): Silences => watch;
   const book = createRuleBook({
     ...{ store, users, devices, datapoints, silences, budgets, reporter, log },
-    ...{ states, evaluations },
+    ...{ states, evaluations, wanted },
   });
   const ofNotifier = {
     ...{ store, users, devices, access, channels, outbox, clock, reporter, log },
@@ -56,6 +57,7 @@ export function createNotificationServices(
   const watch = createSilences({
     ...{ clock, log, evaluations, budget: budgets.of('silences') },
     onSilence: notifier.silenceOf,
+    count: wanted?.count,
   });
   if (parts.feed.isCurrent !== undefined) followRules({ changes: parts.feed, store, users, book });
   parts.feed.onChange(async (change) => {

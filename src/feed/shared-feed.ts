@@ -1,5 +1,5 @@
 import type { Change } from '../domain/changes.ts';
-import type { Push } from '../domain/datapoints/datapoint-store.ts';
+import type { Commit, Push } from '../domain/datapoints/datapoint-store.ts';
 import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -123,7 +123,7 @@ export function createSharedFeed(options: {
       if (!isWritten()) throw new DomainError('unavailable', awaySentence);
     },
     held,
-    notesOf: (pushes, areOthers) => notesOf(pushes, areOthers, eventText),
+    notesOf: (pushes, isWanted) => notesOf(pushes, isWanted, eventText),
     pushOf(note) {
       const event = isEventText(note) ? eventText.read(note) : undefined;
       return event?.kind === 'datapoints' ? event : undefined;
@@ -172,19 +172,19 @@ const awaySentence = 'the other processes of the service cannot be told now: try
 /** In steps where a push is long. */
 async function notesOf(
   pushes: readonly Push[],
-  areOthers: boolean,
+  isWanted: Commit['isWanted'],
   { ofPush, ofLast }: EventText,
 ): Promise<readonly (readonly string[])[]> {
-  if (!areOthers) return pushes.map((push) => [ofLast(push)]);
+  const textsOf = (push: Push) => (isWanted(push.deviceId) ? ofPush(push) : [ofLast(push)]);
   const isLong = pushes.some(({ batch }) => batch.count > memberLimits.datapointsPerEntryMax);
-  if (!isLong) return pushes.map((push) => [...ofPush(push)]);
+  if (!isLong) return pushes.map((push) => [...textsOf(push)]);
   return runInSteps(
     (function* () {
       const notes: string[][] = [];
       for (const push of pushes) {
         const parts: string[] = [];
         notes.push(parts);
-        for (const part of ofPush(push)) {
+        for (const part of textsOf(push)) {
           parts.push(part);
           yield;
         }

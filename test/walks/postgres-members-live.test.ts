@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import mqtt from 'mqtt';
-import { findPostgres, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
+import { findPostgres, onServer, type PostgresServer, sharedPostgres } from '../postgres-server.ts';
 import { fieldOf, type MemberProcess, membersOf, signUp } from './member-processes.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
@@ -35,6 +35,46 @@ async function until(isTrue: () => boolean, what: string): Promise<void> {
     assert.ok(performance.now() < giveUpAt, what);
     await wait(20);
   }
+}
+
+/** Subscribes again and again at the other process, as values are pushed to the one. */
+async function comeAndGo(server: PostgresServer): Promise<void> {
+  const schema = 'members_wanted';
+  const { one, other, ama } = await fieldOf(server, schema);
+  await using _one = one;
+  await using _other = other;
+  const entries = async (): Promise<number> => {
+    const written = `select count(*)::integer as n from ${schema}.feed_log
+      where starts_with(entry, '["datapoints"')`;
+    return (await onServer(server.url, written)).rows[0].n;
+  };
+  const push = async (value: number): Promise<void> => {
+    const path = '/devices/field/sensors/s/value';
+    const pushed = await one.call({ method: 'POST', path, token: ama, json: { value } });
+    assert.equal(pushed.status, 204);
+  };
+  const wants = `select bit_or(wants)::text as wants from ${schema}.writers where writer <> 0`;
+  const nobodyWants = async (): Promise<void> => {
+    const giveUpAt = performance.now() + patienceMs;
+    while (!/^0+$/.test((await onServer(server.url, wants)).rows[0].wants)) {
+      assert.ok(performance.now() < giveUpAt, 'what is wanted no longer was not given up');
+      await wait(20);
+    }
+  };
+  await nobodyWants();
+  await push(0);
+  assert.equal(await entries(), 0);
+  for (let round = 1; round <= 6; round += 1) {
+    // Just after everything was given up, and at any other moment.
+    if (round % 2 === 0) await nobodyWants();
+    else await wait(Math.random() * 4_500);
+    const { client, heard } = await subscribe(other, ama, 'devices/field/sensors/+/value');
+    await push(round);
+    await until(() => heard.length > 0, `the value of round ${round}`);
+    assert.equal((JSON.parse(heard[0]?.text ?? '') as { value: number }).value, round);
+    await client.endAsync();
+  }
+  assert.ok((await entries()) > 0);
 }
 
 /** Pushes and publishes arrays that one entry of the log cannot hold. */
@@ -140,6 +180,9 @@ describe('what is live in processes that share a database', {
 
   test('all of a long push reaches those at the other who subscribed to arrays', () =>
     pushLong(server));
+
+  test('values that nobody wants are not written for others, and come once somebody does', () =>
+    comeAndGo(server));
 
   test('what an actuator was set to is heard, though its process is killed then', async () => {
     const { one, other, ama } = await fieldOf(server, 'members_set');

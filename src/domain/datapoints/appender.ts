@@ -282,11 +282,15 @@ async function notesOf(
   );
   const looks = (await evaluationsOf?.(evaluated, stored.commit)) ?? [];
   for (const [at, { appended }] of evaluated.entries()) appended.look = looks[at];
-  const pushes = noted.map(({ push }) => push);
-  const texts = (await feed.notesOf?.(pushes, stored.commit.areOthers)) ?? [];
+  const { isWanted } = stored.commit;
+  const told = noted.filter(({ push, appended }) => appended.look || isWanted(push.deviceId));
+  const pushes = told.map(({ push }) => push);
+  const texts = (await feed.notesOf?.(pushes, isWanted)) ?? [];
   return texts.flatMap((parts, at) => {
-    const look = noted[at]?.appended.look;
-    const notes: Note[] = parts.map((text) => ({ text }));
+    const { appended, push } = told[at] as (typeof told)[number];
+    const { look } = appended;
+    const isOwn = !isWanted(push.deviceId);
+    const notes: Note[] = parts.map((text) => ({ text, isOwn }));
     const own = notes.pop();
     return own === undefined ? [] : [...notes, look === undefined ? own : { ...own, look }];
   });

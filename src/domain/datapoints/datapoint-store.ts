@@ -54,12 +54,14 @@ export interface NewEvaluation {
 export interface Note {
   readonly text: string;
   readonly look?: NewEvaluation;
+  /** No process wants it: it is for the evaluation alone. */
+  readonly isOwn?: boolean;
 }
 
 /** A commit that is being made; the stores of its engine know more of it. */
 export interface Commit {
-  /** Whether there are other processes; else evaluations alone are filed. */
-  readonly areOthers: boolean;
+  /** Whether there are other processes, and any process wants to hear of values of the device. */
+  readonly isWanted: (deviceId: DeviceId) => boolean;
 }
 
 /** Makes the messages on a batch for other processes. */

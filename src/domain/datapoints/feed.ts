@@ -5,7 +5,7 @@ import type { MessageOrigin } from '../messaging/message.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { ColumnBatch } from './column-batch.ts';
 import type { Datapoint, SensorRef } from './datapoint.ts';
-import type { Push } from './datapoint-store.ts';
+import type { Commit, Push } from './datapoint-store.ts';
 
 /** Datapoints of one sensor that became durable together, in the order given. */
 export interface StoredPush extends SensorRef {
@@ -59,9 +59,12 @@ export interface Feed extends ChangeFeed {
   readonly held?: HeldEvents;
   /**
    * Makes the messages on each push for other processes, for the commit that stores it: its parts
-   * where there are others, and last its own message. Absent: there never are others.
+   * where others want it, and last its own message. Absent: there never are others.
    */
-  notesOf?(pushes: readonly Push[], areOthers: boolean): Promise<readonly (readonly string[])[]>;
+  notesOf?(
+    pushes: readonly Push[],
+    isWanted: Commit['isWanted'],
+  ): Promise<readonly (readonly string[])[]>;
   /** The push that such a message is on; undefined: on none. Absent: there are no others. */
   pushOf?(note: string): StoredPush | undefined;
   /** Calls the listener from now on; the answer ends that. */

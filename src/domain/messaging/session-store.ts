@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Payer } from '../budgets/budget.ts';
 import type { LogEntry } from '../members/member-store.ts';
+import type { WantedValues } from '../members/wanted-values.ts';
 import type { Message, Qos, SessionKey } from './message.ts';
 
 /**
@@ -181,6 +182,8 @@ export interface LogPage {
  * throws DomainError unavailable when the database is away.
  */
 export interface SharedSessions {
+  /** While sessions that were claimed or adopted are not caught up, all values are wanted. */
+  readonly wanted: WantedValues;
   /** Makes a session this process's from now on, unless a process that serves has it. */
   claim(request: ClaimRequest): Promise<Claim | Elsewhere>;
   /** Makes some sessions of ended processes, or without an owner, this process's. None: no more. */

@@ -64,7 +64,7 @@ async function filedOf(pushes: readonly NewPush[], waiting: readonly string[] = 
       },
     },
   });
-  const found = await evaluations.evaluationsOf(pushes, { areOthers: true });
+  const found = await evaluations.evaluationsOf(pushes, { isWanted: () => true });
   const outcomes = pushes.map(({ push: { batch } }) => {
     const noted: string[] = [];
     evaluations.noteOutcomes(batch, { note: (_, { outcome }) => void noted.push(outcome) });

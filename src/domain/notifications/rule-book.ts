@@ -14,6 +14,7 @@ import {
   type Username,
 } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { WantedValues } from '../members/wanted-values.ts';
 import type { Reporter } from '../reporter.ts';
 import type { UserStore } from '../users/user.ts';
 import type { Evaluations } from './evaluations.ts';
@@ -39,8 +40,10 @@ export function createRuleBook(options: {
   readonly budgets: Budgets;
   readonly reporter: Pick<Reporter, 'rowSetAside'>;
   readonly log: Log;
+  /** Absent: no process but this one stores values. */
+  readonly wanted?: WantedValues | undefined;
 }) {
-  const { store, states, evaluations, log } = options;
+  const { store, states, evaluations, log, wanted } = options;
   const { devicesOf, countSilences } = createRuleDevices(options.devices);
   const index = createSensorIndex();
   const room = options.budgets.of('notification_bytes');
@@ -58,10 +61,17 @@ export function createRuleBook(options: {
     if (silences.length === 0) return;
     const sensorIds = new Set(silences.map(({ sensorId }) => sensorId));
     for await (const some of devicesOf(rule)) {
-      const heard = await lastHeard(options.datapoints, some, sensorIds);
-      // Changed or removed meanwhile: that change watches what there is to watch.
-      if (index.find(rule.notification.id)?.notification !== rule.notification) return;
-      for (const device of some) watchOn(rule, device, sensorIds, heard);
+      const ids = some.map(({ id }) => id);
+      wanted?.count(ids, 1);
+      try {
+        await wanted?.stored(ids);
+        const heard = await lastHeard(options.datapoints, some, sensorIds);
+        // Changed or removed meanwhile: that change watches what there is to watch.
+        if (index.find(rule.notification.id)?.notification !== rule.notification) return;
+        for (const device of some) watchOn(rule, device, sensorIds, heard);
+      } finally {
+        wanted?.count(ids, -1);
+      }
     }
   }
 

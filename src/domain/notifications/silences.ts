@@ -6,6 +6,7 @@ import { createClockChecks } from '../clock-checks.ts';
 import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, NotificationId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { WantedValues } from '../members/wanted-values.ts';
 import type { Evaluations } from './evaluations.ts';
 import type { Rule } from './rule.ts';
 
@@ -47,10 +48,12 @@ interface SilenceParts {
   readonly evaluations: Evaluations;
   /** Answers when to evaluate again; undefined: the sensor has sent. */
   readonly onSilence: (silent: Silent) => Promise<Instant | undefined>;
+  /** Called with the devices whose values end silences. */
+  readonly count?: WantedValues['count'] | undefined;
 }
 
 export function createSilences(options: SilenceParts) {
-  const { clock, log, budget, onSilence } = options;
+  const { clock, log, budget, onSilence, count } = options;
   const sensors = new Map<string, Sensor>();
   const hearing = createHearing(clock);
   /** Where each rule waits, so that one that goes is found without a search of all others. */
@@ -141,6 +144,7 @@ export function createSilences(options: SilenceParts) {
         const evaluatedAfter = isTold ? hearing.timesLost() : undefined;
         const watched: Watched = { rule, durationMs, evaluatedAfter, notBefore: reported };
         sensor.watched.push(watched);
+        count?.([deviceId], 1);
         nextAt = Math.min(nextAt, deadlineOf(sensor, watched));
       }
     },
@@ -149,7 +153,10 @@ export function createSilences(options: SilenceParts) {
         const sensor = sensors.get(key);
         if (sensor === undefined) continue;
         const own = sensor.watched.filter(({ rule }) => rule.notification.id === id);
-        for (const { rule } of own) budget.release(rule.payer, 1);
+        for (const { rule } of own) {
+          budget.release(rule.payer, 1);
+          count?.([sensor.deviceId], -1);
+        }
         sensor.watched = sensor.watched.filter((watched) => !own.includes(watched));
         if (sensor.watched.length === 0) sensors.delete(key);
       }

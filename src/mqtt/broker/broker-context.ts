@@ -58,7 +58,8 @@ export function createBrokerContext(options: BrokerOptions) {
     ...{ store, log, room: budgets.of('mqtt_store_changes') },
     notesOf: others && retainedNotes(others.peers),
   });
-  const tree = createSubscriptionTree();
+  const wanted = cluster?.shared.wanted;
+  const tree = createSubscriptionTree(wanted?.count);
   const handOnShares = createHandOnShares();
   const claims =
     cluster &&
@@ -89,7 +90,7 @@ export function createBrokerContext(options: BrokerOptions) {
   const { heard } = ownership ?? {};
   return {
     ...{ ...completion, authority, clock, log, journal, tree, queue, registry, wills },
-    ...{ cluster, claims, ownership, handOnShares, frameLimits, waiting: budgets.waiting },
+    ...{ cluster, claims, ownership, wanted, handOnShares, frameLimits, waiting: budgets.waiting },
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock, heard }),
     partialBytes: budgets.of('partial_bytes'),
     publishBytes: budgets.of('mqtt_publish_bytes'),

@@ -27,10 +27,12 @@ import type { PacketWriter } from '../packets/packet-writer.ts';
 import { longTopic } from '../packets/topic-names.ts';
 import type { BrokerContext, Member } from './broker-context.ts';
 import { Inbound, type Publisher } from './inbound.ts';
+import { untilDone } from './journal.ts';
 import { type Established, encodeAcceptance, longestExpiry } from './login.ts';
 import { isCongested } from './message-queue.ts';
 import type { PacketInput } from './packet-input.ts';
 import type { Session, TopicAliases } from './session.ts';
+import { sourcesOf } from './value-sources.ts';
 import type { Will } from './wills.ts';
 
 /** The connection that carries the packets of a client. */
@@ -287,7 +289,7 @@ function subscribe(connection: ClientConnection, header: number, body: Buffer): 
   const isFitting = codes.length + text.length + headBytesMax <= connection.packetBytesMax;
   const reasonString = wantsProblemInformation && isFitting ? text : '';
   const type = packetType.suback;
-  whenDurable(connection, () => {
+  whenWanted(connection, [...lastOfEach.keys()], () => {
     writeListAcknowledgement(writer, { type, packetId, codes, version, reasonString });
     for (const one of wanted) connection.context.retainedDelivery.start(connection.session, one);
   });
@@ -347,6 +349,32 @@ function unsubscribe(connection: ClientConnection, header: number, body: Buffer)
   whenDurable(connection, () =>
     writeListAcknowledgement(writer, { type: packetType.unsuback, packetId, codes, version }),
   );
+}
+
+/** The same of a SUBSCRIBE, and once other processes write the values that it asks for. */
+function whenWanted(
+  connection: ClientConnection,
+  filters: readonly string[],
+  answer: () => void,
+): void {
+  const { wanted, log } = connection.context;
+  const devices = wanted && sourcesOf(filters);
+  if (devices === undefined || wanted?.stored(devices) === undefined) {
+    whenDurable(connection, answer);
+    return;
+  }
+  connection.pauseReading();
+  const stored = untilDone(
+    async () => wanted.stored(devices),
+    (err) => {
+      log.warn({ err }, 'other processes could not be told which values are wanted');
+      return !connection.isOpen;
+    },
+  );
+  void stored.then(() => {
+    if (connection.isOpen) whenDurable(connection, answer);
+    connection.resumeReading();
+  });
 }
 
 /** Answers now, or once the change of a session that is kept is on disk. */

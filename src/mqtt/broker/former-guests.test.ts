@@ -99,7 +99,7 @@ test('what was kept of a guest ends when its client begins a session elsewhere',
   const did: string[] = [];
   const session = { key, payer, link: { end: () => did.push('disconnected') } };
   const ownership = createOwnership({
-    shared: { onFenced: () => undefined },
+    shared: { onFenced: () => undefined, wanted: { count: () => undefined } },
     registry: {
       find: () => undefined,
       findFormer: ({ identity }: { readonly identity: string }) =>
@@ -129,6 +129,7 @@ test('what was kept of a guest is not adopted beside a session of its client', a
   const pages = [[former], []];
   const ownership = createOwnership({
     shared: {
+      wanted: { count: () => undefined },
       onFenced: () => undefined,
       adoptWills: async () => [],
       adopt: async () => pages.shift() ?? [],

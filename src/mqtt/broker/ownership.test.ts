@@ -6,19 +6,34 @@ import { createOwnership } from './ownership.ts';
 test('a session is given away although what it sent waits for the log', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const released: unknown[] = [];
-  const session = { link: undefined, received: new Map([[1, new Promise(() => undefined)]]) };
+  const filter = 'devices/d/sensors/s/value';
+  const session = {
+    ...{ link: undefined, subscriptions: new Map([[filter, {}]]) },
+    received: new Map([[1, new Promise(() => undefined)]]),
+  };
+  const counted: string[] = [];
+  const wanted = {
+    count: (devices: Iterable<string>, by: number) =>
+      void counted.push(...Array.from(devices, (one) => `${one} ${by}`)),
+  };
   const ownership = createOwnership({
-    shared: { onFenced: () => undefined },
+    shared: { onFenced: () => undefined, wanted },
     peers: {},
-    registry: { find: () => session, release: (one: unknown) => void released.push(one) },
+    registry: {
+      ...{ find: () => session, findFormer: () => undefined },
+      release: (one: unknown) => void released.push(one),
+    },
     journal: { settled: async () => undefined },
     wills: { cancel: () => undefined },
   } as never);
-  const given = ownership.told({
-    ...{ kind: 'wanted', identity: 'user/ana', clientId: 'c', cleanStart: false },
-  });
+  const who = { identity: 'user/ana', clientId: 'c', cleanStart: false };
+  const given = ownership.told({ kind: 'wanted', ...who });
   await undefined;
   context.mock.timers.tick(memberLimits.barrierMs);
   await given;
   assert.deepEqual(released, [session]);
+  // Until another process has it, and says what it wants.
+  assert.deepEqual(counted, ['d 1']);
+  await ownership.told({ kind: 'opened', turn: 0, ...who });
+  assert.deepEqual(counted, ['d 1', 'd -1']);
 });

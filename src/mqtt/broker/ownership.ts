@@ -28,6 +28,7 @@ import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { createHandOnShares } from './slices.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
+import { createGiven } from './value-sources.ts';
 import type { Will, Wills } from './wills.ts';
 
 /** A client that is let in. */
@@ -62,6 +63,7 @@ export function createOwnership(options: OwnershipOptions) {
   const behind = new Set<Promise<void>>();
   let adopting: Promise<void> | undefined;
   let isClosed = false;
+  const given = createGiven(shared.wanted);
   shared.onFenced((keys) => {
     for (const key of keys) lose(registry.find(key));
   });
@@ -92,6 +94,7 @@ export function createOwnership(options: OwnershipOptions) {
         }
         if ((taking.get(key) ?? 0) > turn) throw new Error('the client connected elsewhere');
         if (session !== undefined) restore([session], isContinued);
+        given(key);
         if (!open(turn) && client.will !== undefined) wills.settle(key, turn, client.payer);
       } finally {
         taking.delete(key);
@@ -131,8 +134,7 @@ export function createOwnership(options: OwnershipOptions) {
         log.error({ clientId: one.clientId, err: error }, 'a kept session cannot be taken up');
       }
       const session = registry.find(one.key);
-      if (session === undefined) continue;
-      if (endIfReplaced(session)) continue;
+      if (session === undefined || endIfReplaced(session)) continue;
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
@@ -162,7 +164,9 @@ export function createOwnership(options: OwnershipOptions) {
     // Stored values may wait for entries behind this one: no longer than the other process waits.
     await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
     await journal.settled();
-    if (registry.find(key) === session && session.link === undefined) registry.release(session);
+    if (registry.find(key) !== session || session.link !== undefined) return;
+    given(key, session.subscriptions?.keys());
+    registry.release(session);
   }
 
   return {
@@ -186,9 +190,9 @@ export function createOwnership(options: OwnershipOptions) {
       if (talk.kind === 'wanted') return await giveAway(key, talk.cleanStart);
       const { turn } = talk;
       endFormerOf(talk);
+      given(key);
       if (taking.has(key)) taking.set(key, turn);
-      const session = registry.find(key);
-      if (session !== undefined && session.claimedAt < turn) lose(session);
+      if ((registry.find(key)?.claimedAt ?? turn) < turn) lose(registry.find(key));
     },
     /** Resolves when nothing is under way. */
     async close(): Promise<void> {
@@ -293,6 +297,12 @@ function letGo({ catchUp: state }: Session): void {
   for (const next of waiting) next();
 }
 
+interface LogSource {
+  readonly shared: Pick<SharedSessions, 'missed'>;
+  readonly peers: Pick<Peers, 'read'>;
+  readonly deliverEvent: DeliverEvent;
+}
+
 interface LogReader extends Pick<Broker, 'hasSubscribers'> {
   readonly route: (message: Message, reach?: Reach) => void;
   /** Called with the position of each entry. */
@@ -304,15 +314,7 @@ interface LogReader extends Pick<Broker, 'hasSubscribers'> {
  * Throws when the store cannot answer.
  */
 export async function readLog(
-  {
-    shared,
-    peers,
-    deliverEvent,
-  }: {
-    readonly shared: Pick<SharedSessions, 'missed'>;
-    readonly peers: Pick<Peers, 'read'>;
-    readonly deliverEvent: DeliverEvent;
-  },
+  { shared, peers, deliverEvent }: LogSource,
   { route, hasSubscribers, before }: LogReader,
 ): Promise<void> {
   const receivers: Parameters<DeliverEvent>[0] = {

@@ -1,9 +1,11 @@
 import type { Payer } from '../../domain/budgets/budget.ts';
+import type { WantedValues } from '../../domain/members/wanted-values.ts';
 import type { Subscription } from '../../domain/messaging/session-store.ts';
 import { readSharedFilter } from '../../lib/topic-filter.ts';
 import type { Reach } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
 import type { Session } from './session.ts';
+import { sourcesOf } from './value-sources.ts';
 
 /** A session that gets the messages of a topic, with all its subscriptions that include it. */
 export interface Target {
@@ -90,8 +92,8 @@ const nobody: Match = { count: 0, few: [], byPayer: () => [] };
 
 export type SubscriptionTree = ReturnType<typeof createSubscriptionTree>;
 
-/** The subscriptions of all sessions, found by topic. */
-export function createSubscriptionTree() {
+/** The subscriptions of all sessions, found by topic; `count` is called as they come and end. */
+export function createSubscriptionTree(count?: WantedValues['count']) {
   const root: Node = { children: undefined, value: undefined };
   // As each change of a subscription empties them, there is no need to know what was used last.
   let matches = new Map<string, Match>();
@@ -105,7 +107,10 @@ export function createSubscriptionTree() {
     const { group, filter } = split(subscription.filter);
     const node = nodeAt(root, filter.split('/'));
     node.value ??= { payers: new Map(), count: 0 };
-    if (addTo(node.value, session, subscription, group)) tree.size += 1;
+    if (addTo(node.value, session, subscription, group)) {
+      tree.size += 1;
+      count?.(sourcesOf([filter]), 1);
+    }
     forget();
   }
 
@@ -113,7 +118,10 @@ export function createSubscriptionTree() {
     const { group, filter } = split(text);
     const levels = filter.split('/');
     const leaf = findNode(root, levels)?.value;
-    if (leaf !== undefined && removeFrom(leaf, session, group)) tree.size -= 1;
+    if (leaf !== undefined && removeFrom(leaf, session, group)) {
+      tree.size -= 1;
+      count?.(sourcesOf([filter]), -1);
+    }
     forget();
     if (leaf?.payers.size === 0) forgetNode(root, levels);
   }

@@ -5,6 +5,7 @@ import type {
   LogPlaces,
   LogPosition,
 } from '../../domain/members/member-store.ts';
+import type { WantedGroups } from '../../domain/members/wanted-values.ts';
 import { settleWill } from '../sql/wills.ts';
 import { fileEvaluations } from './evaluations.ts';
 import type { MemberConnection } from './member-connection.ts';
@@ -61,15 +62,15 @@ const dropHeard = `
 
 const selectLast = 'select writer, max(place) as place from feed_log group by writer';
 
-/** Files evaluations in this commit, and writes entries where other processes serve. */
+/** Files evaluations in this commit, and writes entries for other processes where these serve. */
 export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
   fileEvaluations(
     tx,
     notes.flatMap(({ look, text }) => (look === undefined ? [] : { look, text })),
   );
   const others = tx.others();
-  if (others === undefined || notes.length === 0) return;
-  const entries = notes.map(({ text }) => text);
+  const entries = notes.flatMap(({ text, isOwn }) => (isOwn === true ? [] : text));
+  if (others === undefined || entries.length === 0) return;
   tx.send(insertAll, others.own, entries);
   tx.news(entries);
 }
@@ -80,8 +81,9 @@ export function createFeedLog(options: {
   readonly connection: MemberConnection;
   readonly writer: Writer;
   readonly before: () => LogPlaces;
+  readonly wanted: Pick<WantedGroups, 'isStored'>;
 }): FeedLog {
-  const { own, connection, writer, before } = options;
+  const { own, connection, writer, before, wanted } = options;
   const positions = new Map<number, number>();
   let isBegun = false;
   /** Younger entries are kept: what its process did not hand on another process hands on. */
@@ -130,6 +132,8 @@ export function createFeedLog(options: {
     isHeard: async ({ writer: from, place }, by) =>
       (await connection.first(findDeaf, from, place, by ?? null)) === undefined,
     async tidy() {
+      // What is wanted no longer is given up with any commit.
+      if (!wanted.isStored()) await writer.call(async () => undefined, {});
       if (seen.length > 0) {
         const places = seen.map(({ place }) => place);
         await connection.run(

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { LogPlaces, LogPosition } from '../../domain/members/member-store.ts';
+import type { WantedGroups } from '../../domain/members/wanted-values.ts';
 import type { Log } from '../../lib/log.ts';
 import type { SqlSession } from '../sql/session.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
@@ -33,6 +34,8 @@ export interface Transaction {
   readonly send: Sender['send'];
   /** Known when a statement was answered; undefined: no other process serves. */
   readonly others: () => Others | undefined;
+  /** Something is written that others read: what they wrote before has to be known. */
+  readonly news: () => void;
 }
 
 /**
@@ -44,6 +47,8 @@ export type Plane = 'control' | 'data';
 /** Present in a commit while other processes serve the database; the number is this process's. */
 export interface Others {
   readonly own: number;
+  /** For each group of devices, `1`: somebody wants their values. */
+  readonly wants: string;
 }
 
 /**
@@ -101,6 +106,8 @@ export interface LinkOptions {
   readonly program?: string;
   /** Called once, with the reason, when others have taken the place of this process. */
   readonly onReplaced?: (reason: string) => void;
+  /** The values that this process wants to hear of. Absent: all. */
+  readonly wanted?: WantedGroups;
 }
 
 /** Connects, waits a moment for a process that just ended, and brings the tables up to date. */
@@ -126,7 +133,7 @@ async function warnOfLoss({ log, serving }: LinkOptions, session: SqlSession): P
 }
 
 function createLink(options: LinkOptions, first: Open): Link {
-  const { log, onReplaced } = options;
+  const { log, onReplaced, wanted } = options;
   let open: Open | undefined;
   let connecting: Promise<Open> | undefined;
   let before = first;
@@ -210,9 +217,10 @@ function createLink(options: LinkOptions, first: Open): Link {
       const seq = current.seq + 1;
       try {
         const askedAt = performance.now();
-        const answer = await commit(current, plane, work, () => {
+        const onBegun = () => {
           if (plane === 'control') lockWaitMs += performance.now() - askedAt;
-        });
+        };
+        const answer = await commit(current, work, { plane, onBegun, wanted });
         current.seq = seq;
         acknowledged = seq;
         return answer;
@@ -246,22 +254,31 @@ function createLink(options: LinkOptions, first: Open): Link {
  */
 async function commit<Answer>(
   open: Open,
-  plane: Plane,
   work: (transaction: Transaction) => Promise<Answer>,
-  onBegun: () => void,
+  {
+    plane,
+    onBegun,
+    wanted,
+  }: { plane: Plane; onBegun: () => void; wanted: WantedGroups | undefined },
 ): Promise<Answer> {
   const { client, session, membership, requireConfirmed, seq: last } = open;
   const seq = last + 1;
   let others: Others | undefined;
-  const begun = begin(client, beginCommit(membership, last, plane === 'control'), (found) => {
+  // A push that nobody wants has no place among what others wrote.
+  let hasNews = plane === 'control';
+  const news = (): void => {
+    hasNews = true;
+  };
+  const statements = beginCommit(membership, last, { isControl: hasNews, wants: wanted?.begin() });
+  const begun = begin(client, statements, (found) => {
     onBegun();
-    if (found.others) others = { own: membership.id };
+    if (found.others) others = { own: membership.id, wants: found.wants };
     open.isBesideOlder = found.older;
   });
   const { send, arrived } = createSender(session);
   let answer: Answer;
   try {
-    answer = await work({ session, seq, send, others: () => others });
+    answer = await work({ session, seq, send, others: () => others, news });
     await begun;
   } catch (error) {
     // The first failure is the reason: statements behind it were refused for it.
@@ -270,11 +287,12 @@ async function commit<Answer>(
     throw error;
   }
   // Everything that this commit had to wait for is committed.
-  const asked = others === undefined ? undefined : reachedOn(session, membership);
+  const asked = others && hasNews ? reachedOn(session, membership) : undefined;
   const [committed, reached] = await Promise.all([client.query('commit'), asked, arrived()]);
   // Of what was begun, and failed since, the server keeps nothing, and says so.
   if (committed.command !== 'COMMIT') throw new Error('the transaction was not committed');
   requireConfirmed();
+  wanted?.made();
   if (reached !== undefined) open.reached = reached;
   return answer;
 }
@@ -287,6 +305,7 @@ async function reachedOn(session: SqlSession, { id }: Membership): Promise<LogPl
 interface OthersFound {
   readonly others: boolean;
   readonly older: boolean;
+  readonly wants: string;
 }
 
 function begin(

@@ -140,16 +140,20 @@ export const leavePlacesOut = `
 export const beginCommit = (
   { id, connection }: Membership,
   last: number,
-  isControl: boolean,
+  { isControl, wants }: { readonly isControl: boolean; readonly wants: string | undefined },
 ): string =>
   // All of it is made of our own letters and digits. One journey for all statements.
   `begin; ${isControl ? takeTurn : 'select'};
-   update writers set seq = ${last + 1}
+   update writers set seq = ${last + 1}${wants === undefined ? '' : `, wants = B'${wants}'`}
    where writer = ${id} and seq = ${last} and member = '${connection}' and not ended;
    ${selectOthers(id)}`;
 
-/** Whether other processes serve, and whether one of them locks no rows. */
+/**
+ * Whether other processes serve, whether one of them locks no rows, and which values are wanted: by
+ * this process as well, as another one adopts its sessions if it ends.
+ */
 export const selectOthers = (id: number): string => `
-  select count(*) > 0 as others,
-    coalesce(bool_or(state = 'serving' and not locks_rows), false) as older
-  from members where (state = 'serving' or owns) and member <> ${id}`;
+  select coalesce(bool_or(members.member <> ${id}), false) as others,
+    coalesce(bool_or(members.member <> ${id} and state = 'serving' and not locks_rows), false)
+      as older, bit_or(wants)::text as wants
+  from members left join writers on writer = members.member where state = 'serving' or owns`;

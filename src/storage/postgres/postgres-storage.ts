@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { MemberStore } from '../../domain/members/member-store.ts';
+import { createWantedGroups, type WantedGroups } from '../../domain/members/wanted-values.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../faults.ts';
 import { type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
@@ -36,8 +37,9 @@ function createMembers(given: {
   readonly connection: MemberConnection;
   readonly reader: Reader;
   readonly opened: AsyncDisposableStack;
+  readonly wanted: WantedGroups;
 }): MemberStore | undefined {
-  const { link, writer, connection, reader, opened } = given;
+  const { link, writer, connection, reader, opened, wanted } = given;
   if (!link.isShared) return undefined;
   const figures = () => ({
     lockWaitSeconds: link.lockWaitSeconds(),
@@ -45,7 +47,7 @@ function createMembers(given: {
     // The one that writes, and that of members.
     connections: reader.connections() + 2,
   });
-  const parts = { connection, writer, figures };
+  const parts = { connection, writer, figures, wanted };
   const store = createMemberStore({ ...parts, own: link.member, before: link.reached });
   const [members, end] = beatingFromNow(store);
   opened.defer(end);
@@ -60,7 +62,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, log, datapointLimits } = options;
   // Undone in reverse order, whether opening fails half-way or the service ends.
   await using opened = new AsyncDisposableStack();
-  const link = await openLink(options);
+  const wanted = createWantedGroups();
+  const link = await openLink({ ...options, ...(options.serving === 'shared' && { wanted }) });
   const connection = createMemberConnection(url, log);
   opened.defer(() => connection.close());
   const writer = createWriter(link, log, connection.notify);
@@ -68,7 +71,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const reader = createReader(url, log);
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
-  const members = createMembers({ link, writer, connection, reader, opened });
+  const members = createMembers({ link, writer, connection, reader, opened, wanted });
   const context = { reader, writer, damaged };
   const claiming = { ...context, member: link.member };
   const shared = sharedContext(claiming);
@@ -96,7 +99,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const open = opened.move();
   return {
     ...stores,
-    mqttSessions: createSessionStore(context, members?.own),
+    mqttSessions: createSessionStore(
+      context,
+      members && { own: members.own, connection, groups: wanted },
+    ),
     ...(members !== undefined && { members, looks: createEvaluationStore(claiming) }),
     // A commit of its own number: proves that a change can be made durable.
     ping: () => writer.call(async () => undefined, {}),

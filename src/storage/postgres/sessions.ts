@@ -1,4 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { memberLimits } from '../../domain/members/member-limits.ts';
 import type { LogEntry } from '../../domain/members/member-store.ts';
+import type {
+  ValueSource,
+  WantedGroups,
+  WantedValues,
+} from '../../domain/members/wanted-values.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
@@ -15,12 +22,19 @@ import { createSessionChanges, insertSession, type SessionCluster } from '../sql
 import type { Row } from '../sql/table.ts';
 import { putWill, type WillRow, willColumns, willsFrom } from '../sql/wills.ts';
 import { tellOthers } from './feed-log.ts';
+import type { MemberConnection } from './member-connection.ts';
 import { sessionIndexKey, sessionTables } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { applyShares, giveSharesBack, settleShares } from './shares.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexKey } from './text.ts';
 import type { WriteSession } from './writer.ts';
+
+interface OfMember {
+  readonly own: number;
+  readonly connection: MemberConnection;
+  readonly groups: WantedGroups;
+}
 
 const upsertHeard = `
   insert into mqtt_heard (session, writer, at) values ($1, $2, $3)
@@ -41,9 +55,9 @@ const clusterOf = (own: number): SessionCluster => ({
  */
 export function createSessionStore(
   { reader, writer, damaged }: StoreContext,
-  own: number | undefined,
+  ofMember?: OfMember,
 ): SessionStore {
-  if (own === undefined) {
+  if (ofMember === undefined) {
     const applyTo = createSessionChanges(sessionTables(undefined));
     return {
       load: () => loadAll(reader, damaged),
@@ -52,6 +66,7 @@ export function createSessionStore(
       },
     };
   }
+  const { own } = ofMember;
   const applyTo = createSessionChanges(sessionTables(own), clusterOf(own));
   const fenced = new Set<(keys: readonly SessionKey[]) => void>();
   return {
@@ -68,7 +83,7 @@ export function createSessionStore(
       if (refused.length > 0 || isGivenBack) for (const listener of fenced) listener(refused);
     },
     shared: {
-      ...createSharedSessions({ reader, writer, damaged, own }),
+      ...createSharedSessions({ reader, writer, damaged, ...ofMember }),
       retained: (topics) => loadRetained(reader, damaged, topics.map(indexKey)),
       onFenced: (listener) => void fenced.add(listener),
     },
@@ -82,6 +97,8 @@ const selectOwner = `
 /** Of the order in which processes commit. */
 const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as turn`;
 const owns = 'update members set owns = true where member = $1 and not owns';
+/** What it takes may have any subscriptions. */
+const wantAll = 'update writers set wants = default where writer = $1';
 const takeSessions = `
   update mqtt_sessions set owner = $1, term = term + 1, behind = true
   where session = any($2::bigint[])`;
@@ -125,11 +142,57 @@ const adoptWills = `
 const beginWill = `
   update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
 
+/** Whether the commits that were under way have ended; those are the ones before `bound`. */
+const selectEnded = `
+  select bound::text as bound, pg_snapshot_xmin(now) >= bound as "isEnded"
+  from pg_current_snapshot() as now,
+    lateral (select coalesce($1::xid8, pg_snapshot_xmax(now)) as bound) as of_all`;
+
+/** What this process wants is in the row of its writer, which its commits change anyway. */
+function wantedValues({ groups, writer, connection }: StoreContext & OfMember): WantedValues {
+  let storing: Promise<void> | undefined;
+
+  /** Of a process that stands still in a commit nobody waits for the end. */
+  async function commitsEnd(): Promise<void> {
+    const giveUpAt = performance.now() + memberLimits.barrierMs;
+    let row: { bound: string; isEnded: boolean } | undefined;
+    do {
+      if (row !== undefined) await wait(endedLookMs);
+      row = await connection.first<typeof row>(selectEnded, row?.bound ?? null);
+    } while (row?.isEnded === false && performance.now() < giveUpAt);
+  }
+
+  function store(): Promise<void> {
+    storing ??= groups
+      .settle(async () => {
+        await writer.call(async () => undefined, {});
+        await commitsEnd();
+      })
+      .finally(() => {
+        storing = undefined;
+      });
+    return storing;
+  }
+
+  async function settled(devices: readonly ValueSource[]): Promise<void> {
+    while (!groups.areSettled(devices)) await store();
+  }
+
+  return {
+    count: groups.count,
+    stored: (devices) => (groups.areSettled(devices) ? undefined : settled(devices)),
+  };
+}
+
+const endedLookMs = 2;
+
 /** Sessions that several processes have in one database: who has one is in its row. */
 function createSharedSessions(
-  options: StoreContext & { readonly own: number },
+  options: StoreContext & OfMember,
 ): Omit<SharedSessions, 'onFenced' | 'retained'> {
-  const { reader, writer, damaged, own: member } = options;
+  const { reader, writer, damaged, own: member, groups } = options;
+  const { behind } = groups;
+  const taking = { member, damaged, behind };
   let isFirst = true;
 
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
@@ -137,7 +200,7 @@ function createSharedSessions(
   return {
     claim: (request) =>
       writer.call(async (tx) => {
-        const claimed = await claim(tx, request, { member, damaged });
+        const claimed = await claim(tx, request, taking);
         if ('owner' in claimed) return claimed;
         const { key, isForced, will: given } = request;
         const { turn } = claimed;
@@ -168,7 +231,7 @@ function createSharedSessions(
         return takeOver(
           tx,
           found.map(({ session }) => session),
-          { member, damaged },
+          taking,
         );
       });
       isFirst &&= adopted.length > 0;
@@ -190,25 +253,30 @@ function createSharedSessions(
       const entries = await reader.all<LogEntry>(selectMissed, after, most);
       return { entries, isLast: entries.length < most };
     },
-    caughtUp: (keys) =>
-      writer.call(async (tx) => {
+    async caughtUp(keys) {
+      await writer.call(async (tx) => {
         await tx.run(setCaughtUp, member, keysOf(keys));
         await tx.run(dropHeard, member, keysOf(keys));
         await tx.run(ownNoMore);
-      }),
+      });
+      for (const key of keys) behind.delete(key);
+    },
+    wanted: wantedValues(options),
   };
 }
 
-interface Own {
+interface Taking {
   readonly member: number;
   readonly damaged: DamagedRows;
+  readonly behind: Set<string>;
 }
 
 async function claim(
   tx: WriteSession,
   request: ClaimRequest,
-  { member, damaged }: Own,
+  taking: Taking,
 ): Promise<Omit<Claim, 'wills'> | Elsewhere> {
+  const { member } = taking;
   const key = sessionIndexKey(request.key);
   const row = await tx.first<{ session: number; owner: number | null; isServed: boolean }>(
     ...[selectOwner, key],
@@ -225,7 +293,7 @@ async function claim(
     return { turn };
   }
   if (isOwn && request.isKnown) return { turn };
-  const [session] = await takeOver(tx, [row.session], { member, damaged });
+  const [session] = await takeOver(tx, [row.session], taking);
   return { turn, ...(session !== undefined && { session }) };
 }
 
@@ -233,16 +301,18 @@ async function claim(
 async function takeOver(
   tx: SqlSession,
   rows: readonly number[],
-  { member, damaged }: Own,
+  { member, damaged, behind }: Taking,
 ): Promise<readonly ClaimedSession[]> {
   if (rows.length === 0) return [];
   await tx.run(owns, member);
+  await tx.run(wantAll, member);
   await tx.run(takeSessions, member, rows);
   const heard = Map.groupBy(
     await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
     ({ session }) => session,
   );
   const sessions = await loadSessions(tx, damaged, { rows, also: ', since, places' });
+  for (const { session } of sessions) behind.add(session.key);
   return sessions.map(({ row, session, subscribed }) => ({
     ...session,
     since: new Map(

@@ -41,7 +41,7 @@ function onFragileLink(context: TestContext) {
     },
     async transact(_plane: unknown, work: (transaction: unknown) => Promise<unknown>) {
       const session = { all: async () => [], first: async () => undefined, run: async () => 0 };
-      const rest = { send: () => undefined, others: () => ({ own: 1 }) };
+      const rest = { send: () => undefined, others: () => ({ own: 1 }), news: () => undefined };
       const answer = await work({ session, seq: seq + 1, ...rest });
       if (next !== 'lost') seq += 1;
       if (next === 'made') return answer;

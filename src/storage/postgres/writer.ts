@@ -175,7 +175,10 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
       const ends = new Map<string, readonly [string, ...Value[]]>();
       const session: WriteSession = {
         ...{ ...plain, send, others },
-        news: (entries = []) => void news.push(entries),
+        news(entries = []) {
+          transaction.news();
+          news.push(entries);
+        },
         atEnd: (sql, ...values) => void ends.set(JSON.stringify([sql, values]), [sql, ...values]),
       };
       for (const { work } of calls) answers.push(await work(session));

@@ -8,6 +8,8 @@ import type {
 } from '../../../domain/datapoints/datapoint-store.ts';
 import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
 import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
+import type { DeviceId } from '../../../domain/ids.ts';
+import { valueGroupOf } from '../../../domain/members/wanted-values.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -88,7 +90,9 @@ export function createDatapointStore(
       const store = async (tx: WriteSession) => {
         const appended = await appendPushes(tx, batch, { view, loadSeveral, limits, own });
         if (notesOf !== undefined) {
-          const commit: PostgresCommit = { areOthers: tx.others() !== undefined, tx };
+          const wants = tx.others()?.wants;
+          const isWanted = (id: DeviceId) => wants?.[valueGroupOf(id)] === '1';
+          const commit: PostgresCommit = { isWanted, tx };
           const notes = await notesOf(appended.outcomes, commit);
           lockDevices(
             tx,
