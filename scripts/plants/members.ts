@@ -10,6 +10,8 @@ const sharedFeed = 'src/feed/shared-feed.ts';
 const logReading = 'src/feed/log-reading.ts';
 
 /** Several processes on one database. */
+const wanted = 'src/storage/postgres/wanted-values.test.ts';
+
 export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'the will of one connection stays when the next one begins elsewhere',
@@ -342,6 +344,47 @@ export const plantsOfMembers: readonly Plant[] = [
         "telling?.note(name, key, window === undefined ? 'forgiven' : 'failed');",
         '',
       ),
+    ],
+  },
+  {
+    name: 'all values are wanted from the commit on that takes a session',
+    ...{ file: wanted, test: 'are all that there are from the commit on', says: /falsy/ },
+    patches: [patch('src/storage/postgres/sessions.ts', '  await tx.run(wantAll, member);\n', '')],
+  },
+  {
+    name: 'values that a session may get are not given up while it is behind',
+    ...{ file: wanted, test: 'are all that there are from the commit on', says: /strictly equal/ },
+    patches: [
+      patch(
+        'src/domain/members/wanted-values.ts',
+        'ofAll + behind.size > 0 ? all',
+        'ofAll > 0 ? all',
+      ),
+    ],
+  },
+  {
+    name: 'a subscription waits for pushes that began before it',
+    ...{ file: wanted, test: 'are waited for until commits have ended', says: /falsy/ },
+    patches: [patch('src/storage/postgres/sessions.ts', '        await commitsEnd();\n', '')],
+  },
+  {
+    name: 'a group that a commit gives up does not count any more',
+    ...{
+      file: 'src/domain/members/wanted-values.test.ts',
+      test: 'a group that was given up meanwhile',
+      says: /strictly equal/,
+    },
+    patches: [patch('src/domain/members/wanted-values.ts', '      settled &= beginning;\n', '')],
+  },
+  {
+    name: 'values of a session that is given away are wanted until another process has it',
+    ...{
+      file: 'src/mqtt/broker/ownership.test.ts',
+      test: 'a session is given away',
+      says: /strictly deep-equal/,
+    },
+    patches: [
+      patch('src/mqtt/broker/ownership.ts', 'given(key, session.subscriptions?.keys());', ''),
     ],
   },
 ];
