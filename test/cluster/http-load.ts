@@ -76,14 +76,14 @@ export function startPusher(
     });
     sent.answeredAt = performance.now();
     if (reply?.status === 204) sent.outcome = 'acknowledged';
-    else if (reply !== undefined && reply.status >= 400 && reply.status < 500) {
+    else if (reply !== undefined && reply.status !== 503) {
+      const isFull = reply.status === 507;
+      const isRefused = isFull || (reply.status >= 400 && reply.status < 500);
       // What was unknown before stays so: it may be stored since.
-      if (sent.sends === 1) sent.outcome = 'refused';
-      if (token === undefined) {
+      if (isRefused && sent.sends === 1) sent.outcome = 'refused';
+      if (!isFull && (!isRefused || token === undefined)) {
         history.oddities.push(`${sent.mark} was answered ${reply.status}`);
       }
-    } else if (reply !== undefined && reply.status !== 503) {
-      history.oddities.push(`${sent.mark} was answered ${reply.status}`);
     }
     if (sent.outcome === 'acknowledged') return;
     // To another process, as a balancer would.

@@ -7,6 +7,8 @@ import { type MqttClientOptions, type MqttLink, startClient } from './mqtt-clien
 
 const pauseMs = 25;
 const underWayMax = 4;
+/** The reason code of a publish that cannot be stored [MQTT5 3.4.2.1]: quota exceeded. */
+const diskFull = 0x97;
 
 interface UnderWay {
   readonly sent: Sent;
@@ -61,7 +63,10 @@ export function startPublisher(
     { sent }: UnderWay,
     { cmd, reasonCode = 0 }: Packet & { reasonCode?: number },
   ) {
-    if (reasonCode >= 0x80) history.oddities.push(`${sent.mark}: ${cmd} with ${reasonCode}`);
+    if (reasonCode === diskFull) {
+      // Nothing is kept of it; what was sent before may be.
+      if (sent.sends === 1) sent.outcome = 'refused';
+    } else if (reasonCode >= 0x80) history.oddities.push(`${sent.mark}: ${cmd} with ${reasonCode}`);
     else if (sent.outcome === 'unknown') {
       sent.outcome = 'acknowledged';
       sent.answeredAt = performance.now();

@@ -50,6 +50,10 @@ const cutMs = 3_000;
 /** Longer than what a beat of a member may be missed for. */
 const silenceMs = 8_000;
 const slowMs = 40;
+/** Of the one link that is slower than all others, each way. */
+const verySlowMs = 500;
+/** How long a start may take that is slow; then it goes on as fast as others. */
+const slowStartMsMax = 60_000;
 const calmMs = 1_000;
 /** In which the others give up a process that stands still, also on a busy machine. */
 const givenUpMsMax = 30_000;
@@ -135,6 +139,31 @@ export const faults: readonly Fault[] = [
       await wait(cutMs);
       for (const { database } of members) database.delay(0);
     },
+  },
+  {
+    name: 'the link of one process is slow',
+    async inflict({ members }, random) {
+      const { database } = anyOf(members, random);
+      database.delay(verySlowMs);
+      await wait(silenceMs);
+      database.delay(0);
+    },
+  },
+  {
+    name: 'a process is killed, and its start takes up to a minute',
+    async inflict({ members }, random) {
+      const member = anyOf(members, random);
+      const livesBefore = member.lives();
+      member.database.delay(verySlowMs);
+      signal(member, 'SIGKILL');
+      const untilMs = performance.now() + slowStartMsMax;
+      while (member.lives() === livesBefore && performance.now() < untilMs) await wait(20);
+      member.database.delay(0);
+    },
+  },
+  {
+    name: 'the disk of the database is full',
+    inflict: async ({ database }) => database.fillDisk?.(cutMs),
   },
   restartFault('SIGINT', 'the database is restarted'),
   restartFault('SIGKILL', 'the database is killed and started again'),

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,6 +21,11 @@ export interface PostgresPair {
   promote(): Promise<void>;
   /** Gives the primary a standby again where it has none, and waits until it has all commits. */
   pairUp(): Promise<void>;
+  /**
+   * Leaves no room on the disk of both for a while; resolves when the primary takes connections
+   * again. Absent: this account may not mount a disk of their own.
+   */
+  readonly fillDisk: ((ms: number) => Promise<void>) | undefined;
   close(): Promise<void>;
 }
 
@@ -47,11 +52,18 @@ export const schema = 'cluster';
 
 export const urlOnPort = (port: number): string => `postgres://kipimo@127.0.0.1:${port}/postgres`;
 
+/** Mounts a disk in memory, or changes it; false: this account may not. */
+function mount(directory: string, options: string): boolean {
+  const words = ['-t', 'tmpfs', '-o', options, 'tmpfs', directory];
+  return spawnSync('mount', words, { stdio: 'ignore' }).status === 0;
+}
+
 /** Makes both and starts them. */
 export async function startPair(): Promise<PostgresPair> {
   const programs = findPostgres() ?? '';
   const directory = mkdtempSync(join(tmpdir(), 'kipimo-cluster-'));
   const user = owner();
+  const hasDisk = mount(directory, 'size=4g');
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
   const standbyLink = await openProxy();
   let made = 0;
@@ -120,8 +132,37 @@ export async function startPair(): Promise<PostgresPair> {
     }
   }
 
+  async function restart(signal: NodeJS.Signals): Promise<void> {
+    await end(primary, signal);
+    for (let attempt = 0; ; attempt += 1) {
+      primary.child = launch(primary.data, primary.port);
+      const ended = once(primary.child, 'exit').then(() => 'ended' as const);
+      const ready = untilReady(urlOnPort(primary.port)).then(() => 'ready' as const);
+      // After SIGKILL its children go one after the other, and so long it refuses to start.
+      if ((await Promise.race([ended, ready])) === 'ready') return;
+      if (attempt > 100) throw new Error('PostgreSQL does not start again');
+      await wait(50);
+    }
+  }
+
+  async function fillDisk(ms: number): Promise<void> {
+    const { blocks, bfree, bsize } = statfsSync(directory);
+    mount(directory, `remount,size=${(blocks - bfree) * bsize}`);
+    await wait(ms);
+    mount(directory, 'remount,size=4g');
+    // A server that could not write its log of changes has ended, or starts anew by itself.
+    const hasEnded = ({ child }: Server) => child.exitCode !== null || child.signalCode !== null;
+    if (standby !== undefined && hasEnded(standby)) {
+      standby.child = launch(standby.data, standby.port);
+    }
+    if (hasEnded(primary)) await restart('SIGKILL');
+    else await untilReady(urlOnPort(primary.port));
+  }
+
   await pairUp();
   return {
+    fillDisk: hasDisk ? fillDisk : undefined,
+    restart,
     get port() {
       return primary.port;
     },
@@ -130,18 +171,6 @@ export async function startPair(): Promise<PostgresPair> {
     },
     standbyLink,
     pairUp,
-    async restart(signal) {
-      await end(primary, signal);
-      for (let attempt = 0; ; attempt += 1) {
-        primary.child = launch(primary.data, primary.port);
-        const ended = once(primary.child, 'exit').then(() => 'ended' as const);
-        const ready = untilReady(urlOnPort(primary.port)).then(() => 'ready' as const);
-        // After SIGKILL its children go one after the other, and so long it refuses to start.
-        if ((await Promise.race([ended, ready])) === 'ready') return;
-        if (attempt > 100) throw new Error('PostgreSQL does not start again');
-        await wait(50);
-      }
-    },
     async promote() {
       if (standby === undefined) throw new Error('there is no standby');
       await end(primary, 'SIGKILL');
@@ -155,6 +184,8 @@ export async function startPair(): Promise<PostgresPair> {
       if (standby !== undefined) await end(standby, 'SIGKILL');
       await end(primary, 'SIGKILL');
       await standbyLink.close();
+      // Children of a killed server end a moment later.
+      if (hasDisk) execFileSync('umount', ['-l', directory]);
       rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };

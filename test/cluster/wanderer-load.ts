@@ -131,7 +131,7 @@ export function startRetainer(history: History, targets: readonly HttpTarget[]):
       if (acknowledged < count) publish();
     },
     onPacket(_, packet) {
-      if (packet.cmd === 'puback') acknowledged = count;
+      if (packet.cmd === 'puback' && (packet.reasonCode ?? 0) < 0x80) acknowledged = count;
     },
   });
 
