@@ -53,7 +53,7 @@ const slowMs = 40;
 /** Of the one link that is slower than all others, each way. */
 const verySlowMs = 500;
 /** How long a start may take that is slow; then it goes on as fast as others. */
-const slowStartMsMax = 60_000;
+const slowStartMsMax = Number(process.env['NEMESIS_START_MS'] ?? 60_000);
 const calmMs = 1_000;
 /** In which the others give up a process that stands still, also on a busy machine. */
 const givenUpMsMax = 30_000;
