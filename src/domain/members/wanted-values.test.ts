@@ -50,6 +50,8 @@ test('what a commit that failed was to store is stored by the next one', () => {
   assert.equal(groups.begin(), groupOf('one'));
   groups.made();
   assert.equal(groups.begin(), undefined);
+  groups.forget();
+  assert.equal(groups.begin(), groupOf('one'), 'of another store');
 });
 
 test('values come once the commits have ended that began before they were wanted', async () => {

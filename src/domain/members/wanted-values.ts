@@ -15,12 +15,10 @@ export type ValueSource = string;
 export interface WantedValues {
   /** Counts somebody who wants the values of these devices, or ceases to want them. */
   count(devices: Iterable<ValueSource>, by: 1 | -1): void;
-  /**
-   * Resolves when all values of these devices come that are stored from then on, as far as they are
-   * counted; undefined: they do already. Rejects with DomainError unavailable when the store is
-   * away.
-   */
-  stored(devices: readonly ValueSource[]): Promise<void> | undefined;
+  /** Whether all values come that are stored from now on, of devices that are counted. */
+  areSettled(devices: readonly ValueSource[]): boolean;
+  /** Resolves when they do. Rejects with DomainError unavailable when the store is away. */
+  settled(devices: readonly ValueSource[]): Promise<void>;
 }
 
 const groupBits = Array.from(
@@ -78,6 +76,10 @@ export function createWantedGroups() {
     /** The commit was made. */
     made(): void {
       stored = beginning;
+    },
+    /** The store may be another one. */
+    forget(): void {
+      stored = undefined;
     },
     /** `commit` makes one, and resolves when those that were under way then have ended. */
     async settle(commit: () => Promise<void>): Promise<void> {

@@ -64,7 +64,7 @@ export function createRuleBook(options: {
       const ids = some.map(({ id }) => id);
       wanted?.count(ids, 1);
       try {
-        await wanted?.stored(ids);
+        await wanted?.settled(ids);
         const heard = await lastHeard(options.datapoints, some, sensorIds);
         // Changed or removed meanwhile: that change watches what there is to watch.
         if (index.find(rule.notification.id)?.notification !== rule.notification) return;

@@ -358,20 +358,20 @@ function whenWanted(
   answer: () => void,
 ): void {
   const { wanted, log } = connection.context;
-  const devices = wanted && sourcesOf(filters);
-  if (devices === undefined || wanted?.stored(devices) === undefined) {
+  const devices = wanted === undefined ? [] : sourcesOf(filters);
+  if (wanted === undefined || wanted.areSettled(devices)) {
     whenDurable(connection, answer);
     return;
   }
   connection.pauseReading();
-  const stored = untilDone(
-    async () => wanted.stored(devices),
+  const settled = untilDone(
+    () => wanted.settled(devices),
     (err) => {
       log.warn({ err }, 'other processes could not be told which values are wanted');
       return !connection.isOpen;
     },
   );
-  void stored.then(() => {
+  void settled.then(() => {
     if (connection.isOpen) whenDurable(connection, answer);
     connection.resumeReading();
   });

@@ -189,6 +189,7 @@ function createLink(options: LinkOptions, first: Open): Link {
       throw unavailable(error.message, error);
     }
     before = next;
+    wanted?.forget();
     if (next.seq < acknowledged) fence(lost);
     if (fencedBy !== undefined) {
       lose(next);

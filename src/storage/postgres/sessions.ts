@@ -1,11 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { memberLimits } from '../../domain/members/member-limits.ts';
 import type { LogEntry } from '../../domain/members/member-store.ts';
-import type {
-  ValueSource,
-  WantedGroups,
-  WantedValues,
-} from '../../domain/members/wanted-values.ts';
+import type { WantedGroups, WantedValues } from '../../domain/members/wanted-values.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
@@ -174,13 +170,12 @@ function wantedValues({ groups, writer, connection }: StoreContext & OfMember): 
     return storing;
   }
 
-  async function settled(devices: readonly ValueSource[]): Promise<void> {
-    while (!groups.areSettled(devices)) await store();
-  }
-
+  const { count, areSettled } = groups;
   return {
-    count: groups.count,
-    stored: (devices) => (groups.areSettled(devices) ? undefined : settled(devices)),
+    ...{ count, areSettled },
+    async settled(devices) {
+      while (!areSettled(devices)) await store();
+    },
   };
 }
 

@@ -49,11 +49,11 @@ describe('values that processes want', { skip: noPostgres, timeout: 60_000 }, ()
     await onServer(url, `update writers set wants = 0::bit(128) where writer = 2`);
     assert.equal(await isWrittenAt(one), false);
     wanted.count([another], 1);
-    await wanted.stored([another]);
+    await wanted.settled([another]);
     assert.equal(await isWrittenAt(one), false);
     wanted.count([device], 1);
-    await wanted.stored([device]);
-    assert.equal(wanted.stored([device]), undefined);
+    await wanted.settled([device]);
+    assert.ok(wanted.areSettled([device]));
     assert.ok(await isWrittenAt(one));
     // Also of its own: another process adopts its sessions when it ends.
     assert.ok(await isWrittenAt(other));
@@ -70,7 +70,7 @@ describe('values that processes want', { skip: noPostgres, timeout: 60_000 }, ()
     await Promise.all([commit(one), commit(other)]);
     const { wanted } = sharedOf(other);
     wanted.count([device], 1);
-    await wanted.stored([device]);
+    await wanted.settled([device]);
     wanted.count([device], -1);
     assert.ok(await isWrittenAt(one));
     await other.members?.log.tidy();
@@ -97,10 +97,10 @@ describe('values that processes want', { skip: noPostgres, timeout: 60_000 }, ()
       });
     await begun.promise;
     wanted.count([device], 1);
-    const stored = wanted.stored([device])?.then(() => assert.ok(isOver));
+    const settled = wanted.settled([device]).then(() => assert.ok(isOver));
     await new Promise((resolve) => setTimeout(resolve, 200));
     goOn.resolve();
-    await Promise.all([pushed, stored]);
+    await Promise.all([pushed, settled]);
   });
 
   test('are all that there are from the commit on that takes a session', async () => {
