@@ -4,7 +4,7 @@ const suite = {
   file: 'test/cluster/cluster.test.ts',
   test: 'three processes lose nothing',
   // One seed, so that whom a fault meets is known to matter.
-  environment: { NEMESIS_SEED: '7', NEMESIS_PROCESSES: '3' },
+  environment: { NEMESIS_SEED: '7', NEMESIS_PROCESSES: '3', NEMESIS_START_MS: '5000' },
 } as const;
 
 /** What must be noticed under a nemesis, by nothing but what clients were answered. */
@@ -49,6 +49,48 @@ export const plantsUnderNemesis: readonly Plant[] = [
     patches: [
       patch('src/storage/postgres/membership.ts', "connection}' and not ended", "connection}'"),
       patch('src/storage/postgres/members.ts', "if (row?.counted !== 1) return 'lost';", ''),
+    ],
+  },
+  {
+    name: 'pushes of several processes to one sensor lock its row, under a nemesis',
+    ...{ ...suite, says: /answered 500|stands behind|is lost|is stored \d times|show different/ },
+    environment: { ...suite.environment, NEMESIS_FAULTS: 'a process is killed' },
+    patches: [
+      patch('src/storage/postgres/writer.ts', 'if (link.isShared) lockAll(send, locks);', ''),
+      patch('src/storage/postgres/timeseries/append.ts', ' for no key update of sensors', ''),
+    ],
+  },
+  {
+    name: 'messages of others are acknowledged when they are in the queues, under a nemesis',
+    ...{ ...suite, says: /never got/ },
+    patches: [
+      patch(
+        'src/feed/log-reading.ts',
+        '      const entries = await shared.read();\n',
+        '      const entries = await shared.read();\n      await shared.acknowledge();\n',
+      ),
+    ],
+  },
+  {
+    name: 'an id of QoS 2 is kept in the commit of its value, under a nemesis',
+    ...{ ...suite, says: /is stored \d times/ },
+    patches: [
+      patch(
+        'src/storage/postgres/timeseries/kept-ids.ts',
+        '  if (rows.length === 0) return;\n  session.send(\n    insert,',
+        '  if (rows.length >= 0) return;\n  session.send(\n    insert,',
+      ),
+    ],
+  },
+  {
+    name: 'an alarm is filed in the commit of its value, under a nemesis',
+    ...{ ...suite, says: /alarm|fir(ed|ing)|deliver/ },
+    patches: [
+      patch(
+        'src/storage/postgres/timeseries/datapoints.ts',
+        'await tellInSteps(tx, notes);',
+        'setTimeout(() => void writer.call((later) => tellInSteps(later, notes)), 300);',
+      ),
     ],
   },
 ];

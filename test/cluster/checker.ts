@@ -55,8 +55,8 @@ function checkStored({ sent }: History, { at, sensor, marks }: Read): readonly s
     if (one.outcome === 'refused' && count > 0) {
       complaints.push(`${at}: ${one.mark} was refused and is stored`);
     }
-    // What a client without timestamps sends again is a new value to everybody.
-    const countMax = one.isTimed ? 1 : one.sends;
+    // What a client without timestamps sends again is a new value to everybody, but with QoS 2.
+    const countMax = one.isTimed || one.qos === 2 ? 1 : one.sends;
     if (count > countMax) complaints.push(`${at}: ${one.mark} is stored ${count} times`);
   }
   for (const mark of times.keys()) {

@@ -74,7 +74,7 @@ describe('values that processes want', { skip: noPostgres, timeout: 60_000 }, ()
     wanted.count([device], -1);
     assert.ok(await isWrittenAt(one));
     await other.members?.log.tidy();
-    assert.equal(await isWrittenAt(one), false);
+    for (let tries = 0; await isWrittenAt(one); tries += 1) assert.ok(tries < 100);
   });
 
   test('are waited for until commits have ended that began before', async () => {
