@@ -10,10 +10,11 @@ type Parts = Readonly<Record<string, number>>;
  * that writes; undefined: there is none, or it has ended.
  */
 export function addMemoryMetrics(
-  { watchedLater }: Meters,
+  { watched }: Meters,
   readStorageThread: () => Promise<ThreadMemory | undefined>,
 ): void {
-  watchedLater(
+  watched(
+    'gauge',
     'kipimo_memory_bytes',
     {
       help:

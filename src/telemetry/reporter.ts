@@ -117,27 +117,29 @@ const createCounts = ({ counter, histogram }: Meters) => ({
   ),
 });
 
-/** Adds how far writing chunks anew in the background is; answers what to call with its figures. */
-function addRenewalMetrics({ watched }: Meters): Reporter['chunksRenewed'] {
-  let latest = { replaced: 0, left: 0, unreadable: 0 };
-  watched(
-    'count',
+const renewalCounters = {
+  replaced: [
     'kipimo_chunks_renewed_total',
-    { help: 'Chunks of datapoints that were written anew in the background since the start.' },
-    () => [[latest.replaced]],
-  );
-  watched(
-    'gauge',
+    'Chunks of datapoints that were written anew in the background since the start.',
+  ],
+} as const;
+
+const renewalGauges = {
+  left: [
     'kipimo_chunks_to_look_at',
-    { help: 'Chunks of datapoints that the walk in the background has not looked at yet.' },
-    () => [[latest.left]],
-  );
-  watched(
-    'gauge',
+    'Chunks of datapoints that the walk in the background has not looked at yet.',
+  ],
+  unreadable: [
     'kipimo_chunks_unreadable',
-    { help: 'Chunks of datapoints that the walk in the background could not read, and left.' },
-    () => [[latest.unreadable]],
-  );
+    'Chunks of datapoints that the walk in the background could not read, and left.',
+  ],
+} as const;
+
+/** Adds how far writing chunks anew in the background is; answers what to call with its figures. */
+function addRenewalMetrics({ watchedFields }: Meters): Reporter['chunksRenewed'] {
+  let latest = { replaced: 0, left: 0, unreadable: 0 };
+  watchedFields('count', renewalCounters, () => latest);
+  watchedFields('gauge', renewalGauges, () => latest);
   return (figures) => {
     latest = figures;
   };
@@ -276,6 +278,25 @@ type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>
 /** Makes the metrics of one registry. */
 export function createMeters(registry: Registry) {
   const registers = [registry];
+
+  /** A gauge, or a count kept elsewhere since the start, read with the metrics. */
+  function watched(
+    kind: 'gauge' | 'count',
+    name: string,
+    options: { readonly help: string; readonly labels?: readonly string[] },
+    read: () => readonly Sample[] | Promise<readonly Sample[]>,
+  ): void {
+    const { help, labels: labelNames = [] } = options;
+    async function collect(this: Gauge | Counter): Promise<void> {
+      const samples = await read();
+      this.reset();
+      for (const [value, labels = {}] of samples) this.inc(labels, value);
+    }
+    const description = { name, help, labelNames, registers, collect };
+    if (kind === 'gauge') new Gauge(description);
+    else new Counter(description);
+  }
+
   return {
     counter: <Label extends string = never>(
       name: string,
@@ -290,46 +311,16 @@ export function createMeters(registry: Registry) {
         labels = [],
       }: { readonly buckets: readonly number[]; readonly labels?: readonly string[] },
     ): SeriesHistogram => addHistogram(registry, { name, help, buckets, labels }),
-    /** A gauge, or a count kept elsewhere since the start, read with the metrics. */
-    watched(
+    watched,
+    /** Each field as one metric of this name and help. */
+    watchedFields<Field extends string>(
       kind: 'gauge' | 'count',
-      name: string,
-      options: { readonly help: string; readonly labels?: readonly string[] },
-      read: () => readonly Sample[],
+      table: Readonly<Record<Field, readonly [string, string]>>,
+      read: () => Readonly<Record<NoInfer<Field>, number>>,
     ): void {
-      const { help, labels: labelNames = [] } = options;
-      const description = { name, help, labelNames, registers };
-      if (kind === 'gauge') {
-        new Gauge({
-          ...description,
-          collect() {
-            for (const [value, labels = {}] of read()) this.set(labels, value);
-          },
-        });
-        return;
+      for (const [field, [name, help]] of Object.entries(table) as [Field, [string, string]][]) {
+        watched(kind, name, { help }, () => [[read()[field]]]);
       }
-      new Counter({
-        ...description,
-        collect() {
-          this.reset();
-          for (const [value, labels = {}] of read()) this.inc(labels, value);
-        },
-      });
-    },
-    /** The same for a gauge whose values have to be waited for. */
-    watchedLater(
-      name: string,
-      { help, labels: labelNames }: { readonly help: string; readonly labels: readonly string[] },
-      read: () => Promise<readonly Sample[]>,
-    ): void {
-      new Gauge({
-        ...{ name, help, labelNames, registers },
-        async collect() {
-          const samples = await read();
-          this.reset();
-          for (const [value, labels = {}] of samples) this.set(labels, value);
-        },
-      });
     },
   };
 }
