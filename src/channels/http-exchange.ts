@@ -19,7 +19,6 @@ export type HttpAnswer =
   | {
       readonly kind: 'answer';
       readonly status: number;
-      readonly retryAfter?: string;
       readonly headers: IncomingMessage['headers'];
       readonly text: string;
       readonly isCut: boolean;
@@ -98,11 +97,9 @@ async function readAnswer(response: IncomingMessage): Promise<HttpAnswer> {
     }
     gathered.add(part);
   }
-  const retryAfter = response.headers['retry-after'];
   return {
     kind: 'answer',
     status: response.statusCode ?? 0,
-    ...(retryAfter !== undefined && { retryAfter }),
     headers: response.headers,
     text: isCut ? '' : gathered.take().toString('utf8'),
     isCut,
