@@ -67,12 +67,13 @@ function createRequestObserver(requests: SeriesHistogram): Reporter['requestAnsw
 
 /** Metrics that the service counts itself. */
 const createCounts = ({ counter, histogram }: Meters) => ({
-  requests: histogram(
-    'kipimo_request_duration_seconds',
-    'HTTP requests by method, route pattern and status, and how long they took.',
+  requests: histogram({
+    name: 'kipimo_request_duration_seconds',
+    help: 'HTTP requests by method, route pattern and status, and how long they took.',
+    labels: ['method', 'route', 'status'],
     // Few: they are multiplied by routes and statuses.
-    { labels: ['method', 'route', 'status'], buckets: [0.002, 0.01, 0.05, 0.25, 1, 5] },
-  ),
+    buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
+  }),
   refusals: counter('kipimo_refusals_total', 'Requests that were refused, by error code.', 'code'),
   logins: counter('kipimo_logins_total', 'Logins by outcome: succeeded or failed.', 'outcome'),
   datapointsStored: counter('kipimo_datapoints_stored_total', 'Datapoints made durable.'),
@@ -80,11 +81,11 @@ const createCounts = ({ counter, histogram }: Meters) => ({
     'kipimo_datapoints_repeated_total',
     'Datapoints that were pushed again and stored once.',
   ),
-  commits: histogram(
-    'kipimo_commit_duration_seconds',
-    'Commits of datapoints and how long they took, sync to disk included.',
-    { buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2] },
-  ),
+  commits: histogram({
+    name: 'kipimo_commit_duration_seconds',
+    help: 'Commits of datapoints and how long they took, sync to disk included.',
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
+  }),
   commitsFailed: counter(
     'kipimo_commits_failed_total',
     'Commits of datapoints that failed; nothing of them was kept.',
@@ -146,10 +147,10 @@ function addRenewalMetrics({ watchedFields }: Meters): Reporter['chunksRenewed']
 }
 
 /** Adds what retention deleted and kept, and when it last went through all sensors. */
-function addRetentionMetrics(
-  options: Meters,
-): Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'> {
-  const { counter, watched } = options;
+function addRetentionMetrics({
+  counter,
+  watched,
+}: Meters): Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'> {
   const datapoints = counter(
     'kipimo_retention_datapoints_deleted_total',
     'Datapoints that retention deleted since the start.',
@@ -209,11 +210,10 @@ function addHistogram(
     readonly help: string;
     /** Upper bounds, included, smallest first. */
     readonly buckets: readonly number[];
-    readonly labels: readonly string[];
+    readonly labels?: readonly string[];
   },
 ): SeriesHistogram {
-  const { name, help, ...about } = options;
-  const { buckets, labels: labelNames } = about;
+  const { name, help, buckets, labels: labelNames = [] } = options;
   const known = new Map<string, Series>();
   const open = (values: readonly string[]): Series => {
     const key = JSON.stringify(values);
@@ -303,14 +303,7 @@ export function createMeters(registry: Registry) {
       help: string,
       ...labelNames: readonly Label[]
     ): Counter<Label> => new Counter({ name, help, labelNames, registers }),
-    histogram: (
-      name: string,
-      help: string,
-      {
-        buckets,
-        labels = [],
-      }: { readonly buckets: readonly number[]; readonly labels?: readonly string[] },
-    ): SeriesHistogram => addHistogram(registry, { name, help, buckets, labels }),
+    histogram: (options: Parameters<typeof addHistogram>[1]) => addHistogram(registry, options),
     watched,
     /** Each field as one metric of this name and help. */
     watchedFields<Field extends string>(
