@@ -92,8 +92,7 @@ export function userRoutes(services: Services): readonly Route[] {
       answer: oneUser,
       handle: async ({ actor }) => {
         const user = await accounts.me(actor);
-        const isOwn = accounts.maySeeContact(actor, user);
-        return json({ ...userToWire(user, isOwn), storage: room.useOf(user.username) });
+        return json({ ...shownTo(accounts, actor, user), storage: room.useOf(user.username) });
       },
     }),
     route.get('/users/me/webhook_secret', {
