@@ -10,10 +10,10 @@ type Parts = Readonly<Record<string, number>>;
  * that writes; undefined: there is none, or it has ended.
  */
 export function addMemoryMetrics(
-  { watched }: Meters,
+  { watchedLater }: Meters,
   readStorageThread: () => Promise<ThreadMemory | undefined>,
 ): void {
-  watched(
+  watchedLater(
     'gauge',
     'kipimo_memory_bytes',
     {

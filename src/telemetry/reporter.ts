@@ -275,16 +275,21 @@ class Series implements HistogramSeries {
 /** A value of a metric, with its labels. */
 type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
 
+interface MetricAbout {
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
 /** Makes the metrics of one registry. */
 export function createMeters(registry: Registry) {
   const registers = [registry];
 
-  /** A gauge, or a count kept elsewhere since the start, read with the metrics. */
-  function watched(
+  /** A gauge, or a count kept elsewhere since the start, waited for with the metrics. */
+  function watchedLater(
     kind: 'gauge' | 'count',
     name: string,
-    options: { readonly help: string; readonly labels?: readonly string[] },
-    read: () => readonly Sample[] | Promise<readonly Sample[]>,
+    options: MetricAbout,
+    read: () => Promise<readonly Sample[]>,
   ): void {
     const { help, labels: labelNames = [] } = options;
     async function collect(this: Gauge | Counter): Promise<void> {
@@ -297,6 +302,14 @@ export function createMeters(registry: Registry) {
     else new Counter(description);
   }
 
+  /** The same of what is at hand. */
+  const watched = (
+    kind: 'gauge' | 'count',
+    name: string,
+    options: MetricAbout,
+    read: () => readonly Sample[],
+  ): void => watchedLater(kind, name, options, async () => read());
+
   return {
     counter: <Label extends string = never>(
       name: string,
@@ -305,6 +318,7 @@ export function createMeters(registry: Registry) {
     ): Counter<Label> => new Counter({ name, help, labelNames, registers }),
     histogram: (options: Parameters<typeof addHistogram>[1]) => addHistogram(registry, options),
     watched,
+    watchedLater,
     /** Each field as one metric of this name and help. */
     watchedFields<Field extends string>(
       kind: 'gauge' | 'count',
