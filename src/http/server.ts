@@ -94,8 +94,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { services, reporter, log } = options;
   const authenticate = createAuthenticate(services.sessions);
   const clients = createClients(options.isTrustedProxy);
-  const { publicUrl } = options;
-  const site = createSite(defined({ clients, publicUrl }));
+  const site = createSite(defined({ clients, publicUrl: options.publicUrl }));
   const ofV1 = v1Routes(services, options.v1TokenLifeSeconds, site);
   const mounted = [
     { prefix: '/api/v2', routes: v2Routes(services, options.tokenLifeSeconds, site) },

@@ -244,12 +244,7 @@ function userChangeRoutes({ accounts, sessions }: Services): readonly Route[] {
         const id = await idOf(actor, params['user_id']);
         const secret = bearerSecret(authorization);
         const exceptSession = secret && (await sessions.sessionOf(secret));
-        const change = { ...body, address };
-        await accounts.setPassword(
-          actor,
-          id,
-          exceptSession === undefined ? change : { ...change, exceptSession },
-        );
+        await accounts.setPassword(actor, id, defined({ ...body, address, exceptSession }));
       },
     }),
     route.post('/users/:user_id/initial_password', {
