@@ -76,8 +76,12 @@ function createTell(feed: Pick<ChangeFeed, 'publishChange'>): Tell {
 }
 
 function deviceWrites({ devices }: Storage, tell: Tell) {
-  const changing = <Outcome>(deviceId: DeviceId, write: Promise<Outcome>): Promise<Outcome> =>
-    tell(write, { kind: 'device_changed', deviceId });
+  const changing =
+    <Given extends readonly unknown[], Outcome>(
+      write: (id: DeviceId, ...given: Given) => Promise<Outcome>,
+    ) =>
+    (deviceId: DeviceId, ...given: Given): Promise<Outcome> =>
+      tell(write(deviceId, ...given), { kind: 'device_changed', deviceId });
   return {
     update(deviceId, changes, at) {
       const kind = changes.owner === undefined ? 'device_changed' : 'device_handed_over';
@@ -89,20 +93,17 @@ function deviceWrites({ devices }: Storage, tell: Tell) {
         { kind: 'device_removed', deviceId },
         { kind: 'device_handed_over', deviceId },
       ),
-    putSensor: (id, sensor, at) => changing(id, devices.putSensor(id, sensor, at)),
-    updateSensor: (id, sensorId, changes, at) =>
-      changing(id, devices.updateSensor(id, sensorId, changes, at)),
+    putSensor: changing(devices.putSensor),
+    updateSensor: changing(devices.updateSensor),
     removeSensor: (deviceId, sensorId, at) =>
       tell(
         devices.removeSensor(deviceId, sensorId, at),
         { kind: 'sensor_removed', deviceId, sensorId },
         { kind: 'device_changed', deviceId },
       ),
-    putActuator: (id, actuator, at) => changing(id, devices.putActuator(id, actuator, at)),
-    stepActuator: (id, actuatorId, step) =>
-      changing(id, devices.stepActuator(id, actuatorId, step)),
-    updateActuator: (id, actuatorId, changes, at) =>
-      changing(id, devices.updateActuator(id, actuatorId, changes, at)),
+    putActuator: changing(devices.putActuator),
+    stepActuator: changing(devices.stepActuator),
+    updateActuator: changing(devices.updateActuator),
     removeActuator: (deviceId, actuatorId, at) =>
       tell(
         devices.removeActuator(deviceId, actuatorId, at),
@@ -205,10 +206,10 @@ function grantWrites({ grants }: Storage, tell: Tell) {
       const { kind: on, resource, username } = grant;
       return tell(grants.put(grant), { kind: 'grant_changed', on, resource, username });
     },
-    remove: (on, resource, username) =>
-      tell(grants.remove(on, resource, username), {
-        ...{ kind: 'grant_changed', on, resource, username },
-      }),
+    remove(on, resource, username) {
+      const write = grants.remove(on, resource, username);
+      return tell(write, { kind: 'grant_changed', on, resource, username });
+    },
   } satisfies Partial<Storage['grants']>;
 }
 

@@ -62,8 +62,7 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   const { metrics, reporter, budgets } = meters;
   const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
   onOpened(() => tls?.close());
-  const { host, mqttPort, mqttsPort } = config.listen;
-  const { isTrustedProxy } = config.listen;
+  const { host, mqttPort, mqttsPort, isTrustedProxy } = config.listen;
   const connections = createConnectionGuard({
     room: createConnectionQuotas(budgets.of('connections'), isTrustedProxy),
     handshakes: createConnectionQuotas(budgets.of('tls_handshakes'), isTrustedProxy),

@@ -11,7 +11,7 @@ import { bytesPerWeight, weightOfBatch } from '../domain/datapoints/column-batch
 import type { AppendOutcome, Push } from '../domain/datapoints/datapoint-store.ts';
 import { actuatorOf, type Device, type DeviceStore, sensorOf } from '../domain/devices/device.ts';
 import type { DeviceDirectory } from '../domain/devices/devices.ts';
-import type { ActuatorId, DeviceId, SensorId, Username } from '../domain/ids.ts';
+import type { DeviceId, SensorId, Username } from '../domain/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { createKeyedSequence } from '../lib/scheduling/payer-queues.ts';
 import { descriptionBytes, partBytes } from '../storage/sql/stored-bytes.ts';
@@ -153,13 +153,22 @@ function countedDevices(
       return outcome;
     });
 
-  const ofSensor = <Outcome>(id: DeviceId, sensorId: SensorId, change: () => Promise<Outcome>) =>
-    changing(id, change, (device) => sizeOf(sensorOf(device, sensorId)));
-  const ofActuator = <Outcome>(
-    id: DeviceId,
-    actuatorId: ActuatorId,
-    change: () => Promise<Outcome>,
-  ) => changing(id, change, (device) => sizeOf(actuatorOf(device, actuatorId)));
+  /** A write of the part that `partOf` finds by what stands behind the id of the device. */
+  const changingPart =
+    <Named, Given extends readonly unknown[], Outcome>(
+      partOf: (device: Device, named: Named) => Parameters<typeof sizeOf>[0],
+      write: (id: DeviceId, named: Named, ...given: Given) => Promise<Outcome>,
+    ) =>
+    (id: DeviceId, named: Named, ...given: Given): Promise<Outcome> =>
+      changing(
+        id,
+        () => write(id, named, ...given),
+        (device) => sizeOf(partOf(device, named)),
+      );
+
+  /** The bytes of a device or sensor, those of strangers on the device, and the device itself. */
+  const standing = (id: DeviceId, sensorId?: SensorId) =>
+    Promise.all([devices.storedBytes(id, sensorId), devices.strangerBytes(id), devices.find(id)]);
 
   const removing = <Outcome extends string>(
     id: DeviceId,
@@ -167,11 +176,7 @@ function countedDevices(
     removal: () => Promise<Outcome>,
   ): Promise<Outcome> =>
     inTurn(id, async () => {
-      const [freed, ofStrangers, device] = await Promise.all([
-        devices.storedBytes(id, sensorId),
-        devices.strangerBytes(id),
-        devices.find(id),
-      ]);
+      const [freed, ofStrangers, device] = await standing(id, sensorId);
       const outcome = await removal();
       if (outcome === 'missing' || device === undefined) return outcome;
       room.add(device.owner, -freed);
@@ -186,11 +191,7 @@ function countedDevices(
     change: () => Promise<Outcome>,
   ): Promise<Outcome> =>
     inTurn(id, async () => {
-      const [bytes, ofStrangers, before] = await Promise.all([
-        devices.storedBytes(id),
-        devices.strangerBytes(id),
-        devices.find(id),
-      ]);
+      const [bytes, ofStrangers, before] = await standing(id);
       const outcome = await change();
       if (before === undefined || outcome === 'missing') return outcome;
       room.add(before.owner, -bytes);
@@ -214,19 +215,14 @@ function countedDevices(
         : handingOver(id, changes.owner, change);
     },
     remove: (id) => removing(id, undefined, () => devices.remove(id)),
-    putSensor: (id, sensor, at) => ofSensor(id, sensor.id, () => devices.putSensor(id, sensor, at)),
-    updateSensor: (id, sensorId, changes, at) =>
-      ofSensor(id, sensorId, () => devices.updateSensor(id, sensorId, changes, at)),
+    putSensor: changingPart((device, { id }) => sensorOf(device, id), devices.putSensor),
+    updateSensor: changingPart(sensorOf, devices.updateSensor),
     removeSensor: (id, sensorId, at) =>
       removing(id, sensorId, () => devices.removeSensor(id, sensorId, at)),
-    putActuator: (id, actuator, at) =>
-      ofActuator(id, actuator.id, () => devices.putActuator(id, actuator, at)),
-    stepActuator: (id, actuatorId, step) =>
-      ofActuator(id, actuatorId, () => devices.stepActuator(id, actuatorId, step)),
-    updateActuator: (id, actuatorId, changes, at) =>
-      ofActuator(id, actuatorId, () => devices.updateActuator(id, actuatorId, changes, at)),
-    removeActuator: (id, actuatorId, at) =>
-      ofActuator(id, actuatorId, () => devices.removeActuator(id, actuatorId, at)),
+    putActuator: changingPart((device, { id }) => actuatorOf(device, id), devices.putActuator),
+    stepActuator: changingPart(actuatorOf, devices.stepActuator),
+    updateActuator: changingPart(actuatorOf, devices.updateActuator),
+    removeActuator: changingPart(actuatorOf, devices.removeActuator),
   };
 }
 

@@ -32,26 +32,22 @@ export function createCodeSender(parts: {
   const { clock, log } = parts;
   const { pauseFor = (ms: number) => pause(ms, undefined, { ref: false }) } = parts;
   const known = (['email', 'sms', 'voice'] as const).filter((name) => parts.channels.has(name));
-  const queues = new Map(
-    known.map((name) => [
-      name,
-      createFairQueue({
-        lanes: ['codes'],
-        parallelMax: channelLimits.codesAtOnceMax,
-        waitingMax: channelLimits.codesWaitingMax,
-      }),
-    ]),
-  );
+  const createQueue = () =>
+    createFairQueue({
+      lanes: ['codes'],
+      parallelMax: channelLimits.codesAtOnceMax,
+      waitingMax: channelLimits.codesWaitingMax,
+    });
+  const queues = new Map(known.map((name) => [name, createQueue()]));
 
   /** Sends it when it is next in the queue; never rejects. */
   async function sendInTurn(
-    name: CodeMessage['channel'],
+    queue: ReturnType<typeof createQueue>,
     askedFrom: string,
     send: () => Promise<Outcome>,
   ): Promise<Outcome> {
     try {
-      const place = { lane: 'codes', payer: askedFrom } as const;
-      return (await queues.get(name)?.run(place, send)) ?? retry('the channel is not set up');
+      return await queue.run({ lane: 'codes', payer: askedFrom }, send);
     } catch (error) {
       if (!(error instanceof TooManyWaitingError)) throw error;
       return retry('too many codes are under way');
@@ -61,8 +57,8 @@ export function createCodeSender(parts: {
   return {
     channels: new Set(known),
     async send({ channel: name, text, askedFrom, ...to }) {
-      const channel = parts.channels.get(name);
-      if (channel === undefined) return;
+      const [channel, queue] = [parts.channels.get(name), queues.get(name)];
+      if (channel === undefined || queue === undefined) return;
       const message: ChannelMessage = {
         // The same for every try, so that a message that was taken twice is shown once.
         deliveryId: randomUUID(),
@@ -71,7 +67,7 @@ export function createCodeSender(parts: {
         createdAt: clock.now(),
       };
       for (const pauseMs of [...pausesMs, undefined]) {
-        const outcome = await sendInTurn(name, askedFrom, () =>
+        const outcome = await sendInTurn(queue, askedFrom, () =>
           channel.send(message, new AbortController().signal),
         );
         if (outcome.kind === 'sent') return;

@@ -171,13 +171,10 @@ export function guardChannel(
 function endOf(deadline: AbortSignal, stop: AbortSignal): Promise<Outcome> {
   return new Promise((resolve) => {
     const end = () => {
-      // The channel itself knows better what was not answered: it goes first.
-      setImmediate(() => setImmediate(() => resolve(endedBy(stop))));
+      resolve(retry(stop.aborted ? 'the service is stopping' : 'there was no answer in time'));
     };
-    deadline.addEventListener('abort', end, { once: true });
+    // The channel itself knows better what was not answered: it goes first.
+    const endLater = () => setImmediate(() => setImmediate(end));
+    deadline.addEventListener('abort', endLater, { once: true });
   });
-}
-
-function endedBy(stop: AbortSignal): Outcome {
-  return retry(stop.aborted ? 'the service is stopping' : 'there was no answer in time');
 }

@@ -4,7 +4,8 @@ import { nonsense, notReached, pauseOf, refused, retry, sanitized, sent } from '
 import type { AfricasTalkingSettings, TwilioSettings } from './provider-settings.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
-type Answered = Extract<HttpAnswer, { readonly kind: 'answer' }>;
+/** An answer that came. */
+export type Answered = Extract<HttpAnswer, { readonly kind: 'answer' }>;
 
 /** Parts that every request to a provider needs. */
 export interface ProviderParts<Settings> {
@@ -33,9 +34,10 @@ async function postForm(
     body: new URLSearchParams(fields).toString(),
   });
   if (answer.kind !== 'answer') return notReached(answer, provider);
-  const { status, retryAfter } = answer;
-  if (status === 429) return retry(`${provider} asks to slow down`, pauseOf(retryAfter, now()));
-  if (status >= 500) return retry(`${provider} has a fault of its own`, pauseOf(retryAfter, now()));
+  const { status, headers: told } = answer;
+  const pauseMs = pauseOf(told['retry-after'], now());
+  if (status === 429) return retry(`${provider} asks to slow down`, pauseMs);
+  if (status >= 500) return retry(`${provider} has a fault of its own`, pauseMs);
   return read(answer, jsonObjectOf(answer.text));
 }
 

@@ -120,9 +120,7 @@ export function readVoiceUrl(text: string): VoiceSettings {
         host: 'voice.africastalking.com',
         example: callExample,
       });
-      if (settings.from === undefined) {
-        throw new ProviderUrlError(`a URL with from=, the number that calls: ${callExample}`);
-      }
+      needed(settings.from, 'from=, the number that calls', callExample);
       return settings;
     }
     default:

@@ -25,29 +25,26 @@ export const seconds: Kind<number> = {
   parse: (text) => wholeNumber(text, 1, 31_536_000),
 };
 
-/** How many of something. */
-export const count = (min: number, max: number): Kind<number> => ({
-  must: `a whole number, ${min} to ${max}`,
-  parse: (text) => wholeNumber(text, min, max),
+/** How many of something, whose name completes "a whole number". */
+const numberOf =
+  (something = '') =>
+  (min: number, max: number): Kind<number> => ({
+    must: `a whole number${something}, ${min} to ${max}`,
+    parse: (text) => wholeNumber(text, min, max),
+  });
+
+export const count = numberOf();
+export const bytes = numberOf(' of bytes');
+
+/** The same, or a word for no end. */
+const numberOr = <Word extends string>(word: Word, something = ''): Kind<number | Word> => ({
+  must: `a whole number${something}, or ${word}`,
+  parse: (text) => (text === word ? word : wholeNumber(text, 0, Number.MAX_SAFE_INTEGER)),
 });
 
-/** An sms_credit: a whole number, or no end. */
-export const credit: Kind<number | 'unlimited'> = {
-  must: 'a whole number, or unlimited',
-  parse: (text) => (text === 'unlimited' ? text : wholeNumber(text, 0, Number.MAX_SAFE_INTEGER)),
-};
-
-/** A number of bytes. */
-export const bytes = (min: number, max: number): Kind<number> => ({
-  must: `a whole number of bytes, ${min} to ${max}`,
-  parse: (text) => wholeNumber(text, min, max),
-});
-
-/** A number of bytes, or no end. */
-export const bytesOrNone: Kind<number | 'none'> = {
-  must: 'a whole number of bytes, or none',
-  parse: (text) => (text === 'none' ? text : wholeNumber(text, 0, Number.MAX_SAFE_INTEGER)),
-};
+/** An sms_credit. */
+export const credit = numberOr('unlimited');
+export const bytesOrNone = numberOr('none', ' of bytes');
 
 /** Totals of budgets, by name. */
 export const budgetTotals: Kind<BudgetTotals> = {
@@ -87,10 +84,10 @@ export const flag: Kind<boolean> = {
 const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 
 /** Where to listen. */
-export const host: Kind<string> = {
-  must: 'an IP address or a host name of this machine',
-  parse: (text) => (isIP(text) !== 0 || hostPattern.test(text) ? text : undefined),
-};
+export const host = textThat(
+  'an IP address or a host name of this machine',
+  (text) => isIP(text) !== 0 || hostPattern.test(text),
+);
 
 /** IP addresses and networks; says of an address whether it is among them. */
 export const addressList: Kind<(address: string) => boolean> = {
@@ -126,10 +123,7 @@ export const origin: Kind<string> = {
 };
 
 /** A directory; made at the start when it is missing. */
-export const directory: Kind<string> = {
-  must: 'the path of a directory',
-  parse: (text) => (text.includes('\0') ? undefined : text),
-};
+export const directory = textThat('the path of a directory', (text) => !text.includes('\0'));
 
 /** Address of a PostgreSQL database; it may have a password in it. */
 export const databaseUrl: Kind<string> = {
@@ -169,28 +163,21 @@ function isPostgresUrl(text: string): boolean {
 }
 
 /** A file that this process can read now. */
-export const readableFile: Kind<string> = {
-  must: 'the path of a file that the service may read',
-  parse: (text) => (isReadable(text) ? text : undefined),
-};
+export const readableFile = textThat('the path of a file that the service may read', isReadable);
 
 /** Where pictures of a map come from. */
-export const tileUrl: Kind<string> = {
-  must: 'an http:// or https:// address with {z}, {x} and {y} in it',
-  parse: (text) => (isTileUrl(text) ? text : undefined),
-};
+export const tileUrl = textThat(
+  'an http:// or https:// address with {z}, {x} and {y} in it',
+  (text) => tileHost.test(text) && ['{z}', '{x}', '{y}'].every((blank) => text.includes(blank)),
+);
 
 const tileHost = /^https?:\/\/(\{s\}\.)?[A-Za-z0-9.-]{1,253}(:\d{1,5})?\/[^\s"'<>\\]{0,500}$/;
 
-function isTileUrl(text: string): boolean {
-  return tileHost.test(text) && ['{z}', '{x}', '{y}'].every((blank) => text.includes(blank));
-}
-
 /** A line of plain text. */
-export const plainLine: Kind<string> = {
-  must: 'one line of at most 200 characters',
-  parse: (text) => (text.length <= 200 && !/[\r\n]/.test(text) ? text : undefined),
-};
+export const plainLine = textThat(
+  'one line of at most 200 characters',
+  (text) => text.length <= 200 && !/[\r\n]/.test(text),
+);
 
 /** The name of an account. */
 export const username: Kind<Username> = {
@@ -206,13 +193,10 @@ export const username: Kind<Username> = {
 };
 
 /** A password that is good enough for an administrator. */
-export const password: Kind<string> = {
-  must: `${limits.passwordCharactersMin} to ${limits.passwordCharactersMax} characters long`,
-  parse: (text) =>
-    text.length >= limits.passwordCharactersMin && text.length <= limits.passwordCharactersMax
-      ? text
-      : undefined,
-};
+export const password = textThat(
+  `${limits.passwordCharactersMin} to ${limits.passwordCharactersMax} characters long`,
+  ({ length }) => length >= limits.passwordCharactersMin && length <= limits.passwordCharactersMax,
+);
 
 /** The URL of a channel's provider, with its credentials. */
 export function providerUrl<Settings>(read: (text: string) => Settings): Kind<Settings> {
@@ -235,6 +219,11 @@ export function providerUrl<Settings>(read: (text: string) => Settings): Kind<Se
       return `${error instanceof ProviderUrlError ? error.message : 'right'} (docs/channels.md)`;
     },
   };
+}
+
+/** The kind of texts of which this holds. */
+function textThat(must: string, isRight: (text: string) => boolean): Kind<string> {
+  return { must, parse: (text) => (isRight(text) ? text : undefined) };
 }
 
 function wholeNumber(text: string, min: number, max: number): number | undefined {

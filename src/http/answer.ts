@@ -112,9 +112,6 @@ export const unkept = { 'cache-control': 'no-store' };
 /** 204 without a body. */
 export const done: EmptyAnswer = { kind: 'empty', status: 204 };
 
-/** 204 without a body, with cookies to set. */
-export const doneSetting = (...cookies: readonly string[]): EmptyAnswer => ({ ...done, cookies });
-
 export const json = <Message>(message: Message, headers: Headers = {}): JsonAnswer<Message> => ({
   kind: 'json',
   message,

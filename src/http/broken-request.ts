@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyServerOptions } from 'fastify';
 import { limits } from '../domain/limits.ts';
 import { endWithin } from '../lib/connection-guard.ts';
+import { ownEntry } from '../lib/own-entry.ts';
 import { jsonType } from './answer.ts';
 import { answerUnderWay, noRoomCode } from './request-gate.ts';
 
@@ -51,16 +52,15 @@ function refuse(error: { readonly code?: string }, socket: WatchedSocket): void 
     socket.destroySoon();
     return;
   }
-  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const description = isSlow
-    ? 'the request took too long to arrive'
-    : isLarge
-      ? 'the request headers are too large'
-      : 'this is not a valid HTTP request';
-  const status = isSlow ? '408 Request Timeout' : '400 Bad Request';
+  const [status, description] = ownEntry(answers, error.code ?? '') ?? usualAnswer;
   endWithin(socket, limits.goodbyeMs, answerOf(status, 'invalid', description));
 }
+
+const usualAnswer = ['400 Bad Request', 'this is not a valid HTTP request'] as const;
+const answers: Readonly<Record<string, readonly [string, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request took too long to arrive'],
+  HPE_HEADER_OVERFLOW: ['400 Bad Request', 'the request headers are too large'],
+};
 
 function answerOf(status: string, code: string, description: string, fields = ''): string {
   const body = JSON.stringify({ error: code, description, code, params: {} });

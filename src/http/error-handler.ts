@@ -2,10 +2,8 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import type { Reporter } from '../domain/reporter.ts';
 import type { Log } from '../lib/log.ts';
 import { jsonType } from './answer.ts';
-import { type ErrorAnswer, errorAnswer } from './errors.ts';
+import { type ErrorAnswer, errorAnswer, type Headers } from './errors.ts';
 import type { ReceivedRequest } from './route.ts';
-
-type Headers = Readonly<Record<string, string>>;
 
 /** Writes a refusal as the clients of a protocol read it. */
 export type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly text: string };

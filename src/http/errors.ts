@@ -47,16 +47,14 @@ export function usualErrorsOf(route: {
   return isSent ? ['invalid', 'unauthenticated', 'forbidden'] : ['unauthenticated', 'forbidden'];
 }
 
+export type Headers = Readonly<Record<string, string>>;
+
 /** A refusal by the HTTP edge itself. */
 export class EdgeError extends Error {
   readonly code: EdgeErrorCode;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 
-  constructor(
-    code: EdgeErrorCode,
-    message: string,
-    headers: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(code: EdgeErrorCode, message: string, headers: Headers = {}) {
     super(message);
     this.name = 'EdgeError';
     this.code = code;
@@ -67,7 +65,7 @@ export class EdgeError extends Error {
 export interface ErrorAnswer {
   readonly code: ErrorCode | EdgeErrorCode;
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   readonly body: {
     /** The kind, which decides the status. */
     readonly error: string;
@@ -100,7 +98,7 @@ export function reworded(refusal: DomainError, message: string): DomainError {
 export const refusalBody = (error: DomainError): ErrorAnswer['body'] =>
   answer(error.code, error.message, {}, firstSaid(error)).body;
 
-function domainHeaders(error: DomainError): Readonly<Record<string, string>> {
+function domainHeaders(error: DomainError): Headers {
   const headers: Record<string, string> = {};
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = `${error.retryAfterSeconds}`;
   if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
@@ -131,7 +129,7 @@ function frameworkAnswer(error: unknown): ErrorAnswer | undefined {
 function answer(
   code: ErrorCode | EdgeErrorCode,
   description: string,
-  headers: Readonly<Record<string, string>>,
+  headers: Headers,
   said = description,
 ): ErrorAnswer {
   const exact = codeOf(said) ?? { code, params: {} };

@@ -1,6 +1,6 @@
-import type { Actor } from '../domain/actor.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import { parseDeviceId, parseSensorId } from '../domain/ids.ts';
+import { ifDefined } from '../lib/record.ts';
 import type { Authenticate, Clients } from './authentication.ts';
 import type { OnRefused, RefusedRequest } from './error-handler.ts';
 
@@ -13,22 +13,21 @@ export function createNoteRefusal(
   return (request, { code, body }, error) => {
     const meant = pushOf(request);
     if (meant === undefined) return;
-    const actor = code === 'unauthenticated' ? undefined : senderOf(request, authenticate);
-    const problem = request.is404 ? 'wrong_path' : code;
-    const ids = idsOf(meant);
+    // Ids that can be none are of no device.
+    const ids = ifPossible(() => idsOf(meant));
     if (ids === undefined) return;
-    const sender = actor === undefined ? {} : { actor };
-    const { address } = clients.of(request.raw);
-    const path = pathOf(request.url);
+    // The sender, where the secret was looked up already.
+    const peek = () => authenticate.peek?.(request.headers.authorization);
+    const actor = code === 'unauthenticated' ? undefined : ifPossible(peek);
     void refusedPushes.note({
       via: 'http',
-      code: problem,
+      code: request.is404 ? 'wrong_path' : code,
       error,
-      address,
-      path,
+      address: clients.of(request.raw).address,
+      path: pathOf(request.url),
       description: body.description,
       sent: request.body instanceof Uint8Array ? request.body : undefined,
-      ...sender,
+      ...(actor !== undefined && { actor }),
       ...ids,
     });
   };
@@ -50,7 +49,7 @@ function pushOf({ method, is404, routeOptions, params, url }: RefusedRequest): M
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return undefined;
   if (is404) {
     const [, device] = devicePath.exec(url) ?? [];
-    return device === undefined ? undefined : { device: decoded(device) };
+    return ifDefined(device, (text) => ({ device: ifPossible(() => decodeURIComponent(text)) }));
   }
   if (!valuePath.test(routeOptions.url ?? '')) return undefined;
   const named = params as Readonly<Record<string, string | undefined>>;
@@ -59,28 +58,15 @@ function pushOf({ method, is404, routeOptions, params, url }: RefusedRequest): M
   return sensor_id === undefined ? undefined : { device: device_id, sensor: sensor_id };
 }
 
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Ids as ids; undefined where they can be none: no device has them. */
 function idsOf({ device, sensor }: Meant) {
-  try {
-    const deviceId = parseDeviceId(device);
-    return sensor === undefined ? { deviceId } : { deviceId, sensorId: parseSensorId(sensor) };
-  } catch {
-    return undefined;
-  }
+  const deviceId = parseDeviceId(device);
+  return sensor === undefined ? { deviceId } : { deviceId, sensorId: parseSensorId(sensor) };
 }
 
-/** Finds the sender of a push, where the secret was looked up already. */
-function senderOf(request: RefusedRequest, authenticate: Authenticate): Actor | undefined {
+/** What is read; undefined where reading it throws. */
+function ifPossible<Value>(read: () => Value): Value | undefined {
   try {
-    return authenticate.peek?.(request.headers.authorization);
+    return read();
   } catch {
     return undefined;
   }

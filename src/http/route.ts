@@ -36,7 +36,9 @@ import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
 /** The parameters of a path, by their names. */
 export type Params = Readonly<Record<string, string>>;
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+export type Method = (typeof methods)[number];
 
 export interface RouteRequest<Query = unknown, Body = unknown> {
   readonly actor: Actor;
@@ -206,8 +208,6 @@ export function routesOf(tag: string) {
     delete: of('DELETE'),
   };
 }
-
-const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** The services that requests pass before they reach their routes. */
 export interface Edge {

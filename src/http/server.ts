@@ -20,7 +20,7 @@ import { refuseBrokenRequest } from './broken-request.ts';
 import { mountCompatibilityEndpoints } from './compatible/endpoints.ts';
 import { createCompressor } from './compression.ts';
 import { assetsPath, type DashboardSettings, mountDashboard } from './dashboard/pages.ts';
-import { answerErrors, type OnRefused, refuseAsUsual } from './error-handler.ts';
+import { answerErrors, refuseAsUsual } from './error-handler.ts';
 import { EdgeError, errorAnswer } from './errors.ts';
 import { createFastPath, type FastPathOptions } from './fast-path/fast-path.ts';
 import { nothingAt } from './lost-paths.ts';
@@ -28,7 +28,7 @@ import { mountOperations, type OperationsOptions } from './operations.ts';
 import { mountReference } from './reference.ts';
 import { createNoteRefusal } from './refused-pushes.ts';
 import { requestLimits } from './request-limits.ts';
-import { type Edge, mountRoutes, type Route } from './route.ts';
+import { type Edge, mountRoutes } from './route.ts';
 import { type ProtocolHandler, sharePort } from './shared-port.ts';
 import { createSite } from './site.ts';
 import { v1Routes } from './v1/index.ts';
@@ -94,13 +94,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { services, reporter, log } = options;
   const authenticate = createAuthenticate(services.sessions);
   const clients = createClients(options.isTrustedProxy);
-  const { publicUrl } = options;
-  const site = createSite(defined({ clients, publicUrl }));
-  const routes = {
-    v2: v2Routes(services, options.tokenLifeSeconds, site),
-    v1: v1Routes(services, options.v1TokenLifeSeconds, site),
-  };
-  const fastify = createFastify(options, createV1Paths(routes.v1));
+  const site = createSite(defined({ clients, publicUrl: options.publicUrl }));
+  const ofV1 = v1Routes(services, options.v1TokenLifeSeconds, site);
+  const mounted = [
+    { prefix: '/api/v2', routes: v2Routes(services, options.tokenLifeSeconds, site) },
+    { prefix: '/api/v1', routes: ofV1 },
+  ];
+  const fastify = createFastify(options, createV1Paths(ofV1));
   const partialBytes = options.budgets.of('partial_bytes');
   const turns = createFairSlices({ turnMs: limits.turnMs });
   const guestTurns = createGuestSlices(requestLimits.guestMs);
@@ -117,9 +117,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   refuseUnknownPaths(fastify);
   const edge = { authenticate, clients, room, partialBytes, turns, guestTurns, reporter };
   const compressor = createCompressor();
-  mountRoutes(fastify, { prefix: '/api/v2', routes: routes.v2, ...edge, compressor });
-  mountRoutes(fastify, { prefix: '/api/v1', routes: routes.v1, ...edge, compressor });
-  acceptConnections(fastify, options, { ...edge, compressor, onRefused, routes });
+  for (const version of mounted) mountRoutes(fastify, { ...version, ...edge, compressor });
+  acceptConnections(fastify, options, { ...edge, compressor, onRefused, mounted });
   mountCompatibilityEndpoints(fastify, { services, ...edge, log });
   mountOperations(fastify, { ...options, authenticate });
   if (options.answerCall !== undefined) mountCallAnswers(fastify, options.answerCall);
@@ -149,10 +148,7 @@ function acceptConnections(
     budgets: { waiting },
     timeouts = usualTimeouts,
   }: HttpServerOptions,
-  edge: Edge & {
-    readonly onRefused: OnRefused;
-    readonly routes: { readonly v2: readonly Route[]; readonly v1: readonly Route[] };
-  },
+  edge: Edge & Pick<FastPathOptions, 'onRefused' | 'mounted'>,
 ): void {
   const server: Server = fastify.server;
   // Devices set their clocks by Date, which node:http takes from the machine.
@@ -160,12 +156,8 @@ function acceptConnections(
     if (clock.aheadMs() > 0) answer.setHeader('date', new Date(clock.now()).toUTCString());
   });
   const { headersMs, requestMs, keepAliveMs } = timeouts;
-  const mounted = [
-    { prefix: '/api/v2', routes: edge.routes.v2 },
-    { prefix: '/api/v1', routes: edge.routes.v1 },
-  ];
   const fastPath: FastPathOptions = {
-    ...{ ...edge, mounted, waiting, clock, log },
+    ...{ ...edge, waiting, clock, log },
     timeouts: {
       ...{ requestMs, keepAliveMs, checkMs: checkMsOf(timeouts) },
       keepAliveBufferMs: server.keepAliveTimeoutBuffer,
@@ -220,10 +212,7 @@ function createFastify(
     schemaController: { compilersFactory: withoutSchemas },
   } satisfies FastifyServerOptions;
   const { tls } = options;
-  if (tls === undefined) {
-    const fastify = Fastify({ ...settings, http: ofServer });
-    return bounded(fastify, timeouts);
-  }
+  if (tls === undefined) return bounded(Fastify({ ...settings, http: ofServer }), timeouts);
   const fastify = Fastify({
     ...settings,
     https: {
@@ -236,8 +225,7 @@ function createFastify(
   const server: TlsServer = fastify.server;
   tls.onChange((pair) => server.setSecureContext(pair));
   // The same instance whatever its transport; Fastify types the two apart.
-  const plain = fastify as unknown as FastifyInstance;
-  return bounded(plain, timeouts);
+  return bounded(fastify as unknown as FastifyInstance, timeouts);
 }
 
 /**

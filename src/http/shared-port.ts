@@ -37,19 +37,14 @@ export function sharePort(
   server: Server | TlsServer,
   {
     protocolHandler,
-    headersMs,
-    checkMs,
     clients,
     waiting,
-    identify,
-    payerOf,
     openFastPath,
-  }: Pick<Parameters<typeof createNodeHttp>[1], 'identify' | 'payerOf'> & {
+    ...ofNode
+  }: Omit<Parameters<typeof createNodeHttp>[1], 'listeners' | 'room'> & {
     /** The budget of requests that are not whole, and of those that wait. */
     readonly waiting: WaitingBudget;
     readonly protocolHandler: ProtocolHandler;
-    readonly headersMs: number;
-    readonly checkMs: number;
     readonly clients: Clients;
     /** Absent: all requests take the Fastify path. */
     readonly openFastPath?: (node: NodeHttp) => FastPath;
@@ -58,11 +53,7 @@ export function sharePort(
   // With TLS the event that HTTP listens to comes after the handshake.
   const event = 'setSecureContext' in server ? 'secureConnection' : 'connection';
   const http = server as Server;
-  const node = createNodeHttp(http, {
-    listeners: http.listeners(event),
-    ...{ headersMs, checkMs, identify, payerOf },
-    room: waiting,
-  });
+  const node = createNodeHttp(http, { ...ofNode, listeners: http.listeners(event), room: waiting });
   const fastPath = openFastPath?.(node);
   const silent = new Set<Socket>();
   let isClosing = false;
@@ -75,7 +66,7 @@ export function sharePort(
     }
     silent.add(socket);
     onFirstBytes(socket, {
-      waitMs: Math.min(headersMs, requestLimits.firstByteMs),
+      waitMs: Math.min(ofNode.headersMs, requestLimits.firstByteMs),
       take: (first) => () => {
         if (first[0] === protocolHandler.firstByte) {
           protocolHandler.takeOver(socket, first);

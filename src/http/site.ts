@@ -76,22 +76,13 @@ const device: LoginCookie = {
   ageSeconds: 365 * 24 * 60 * 60,
 };
 
-/** Reads and writes the cookies of logins [contract 13, 14]. */
-export interface LoginCookies {
-  /** The session cookie, if a page of this service sends it. */
-  sessionOf(request: RequestSource): string | undefined;
-  deviceOf(request: RequestSource): string | undefined;
-  /** Values of Set-Cookie. */
-  session(request: RequestSource, value: string): readonly string[];
-  endOfSession(request: RequestSource): readonly string[];
-  device(request: RequestSource, value: string): readonly string[];
-}
-
 /**
+ * Reads the cookies of logins, and writes the values of Set-Cookie for them [contract 13, 14].
+ *
  * Over HTTPS cookies have the prefix `__Secure-` [RFC 6265bis, 4.1.3.1]: a page over plain HTTP
  * cannot put one in their place. Cookies without it, of earlier versions, are read until they end.
  */
-export function createLoginCookies(site: Site): LoginCookies {
+export function createLoginCookies(site: Site) {
   function readCookie({ name }: LoginCookie, { headers: { cookie } }: RequestSource) {
     return cookieOf(cookie, securePrefix + name) ?? cookieOf(cookie, name);
   }
@@ -105,16 +96,18 @@ export function createLoginCookies(site: Site): LoginCookies {
   }
 
   return {
-    sessionOf: (request) => (site.isOwnPage(request) ? readCookie(session, request) : undefined),
-    deviceOf: (request) => readCookie(device, request),
-    session: (request, value) => set(session, request, value),
+    /** The session cookie, if a page of this service sends it. */
+    sessionOf: (request: RequestSource) =>
+      site.isOwnPage(request) ? readCookie(session, request) : undefined,
+    deviceOf: (request: RequestSource) => readCookie(device, request),
+    session: (request: RequestSource, value: string) => set(session, request, value),
     // The browser sends the cookie to its own path alone, so its name is not known here.
-    endOfSession(request) {
+    endOfSession(request: RequestSource): readonly string[] {
       const isSecure = site.isSecure(request);
       const names = isSecure ? [securePrefix + session.name, session.name] : [session.name];
       return names.map((name) => cookieText({ ...ended(session), name, isSecure }));
     },
-    device: (request, value) => set(device, request, value),
+    device: (request: RequestSource, value: string) => set(device, request, value),
   };
 }
 

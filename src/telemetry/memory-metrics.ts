@@ -14,6 +14,7 @@ export function addMemoryMetrics(
   readStorageThread: () => Promise<ThreadMemory | undefined>,
 ): void {
   watchedLater(
+    'gauge',
     'kipimo_memory_bytes',
     {
       help:

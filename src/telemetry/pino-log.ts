@@ -1,5 +1,5 @@
 import { destination, pino, stdSerializers, stdTimeFunctions } from 'pino';
-import type { Log, LogFields } from '../lib/log.ts';
+import type { Log } from '../lib/log.ts';
 
 export interface PinoLogOptions {
   readonly level: 'error' | 'warn' | 'info' | 'debug' | 'silent';
@@ -46,11 +46,11 @@ export function createPinoLog(options: PinoLogOptions): Log {
   };
 }
 
-function redact(fields: LogFields): Record<string, unknown> {
+function redact(fields: object, depth = 1): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
+    Object.entries(fields).map(([name, value]: [string, unknown]) => [
       name,
-      isSecretName(name) ? redacted : redactValue(value, 1),
+      isSecretName(name) ? redacted : redactValue(value, depth),
     ]),
   );
 }
@@ -60,12 +60,7 @@ function redactValue(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
   if (depth >= depthMax) return '[deeper]';
   if (Array.isArray(value)) return value.map((item: unknown) => redactValue(item, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]: [string, unknown]) => [
-      name,
-      isSecretName(name) ? redacted : redactValue(inner, depth + 1),
-    ]),
-  );
+  return redact(value, depth + 1);
 }
 
 /** Whether one of the words a name is made of is a secret's: accessToken, api_key, phones. */

@@ -67,12 +67,13 @@ function createRequestObserver(requests: SeriesHistogram): Reporter['requestAnsw
 
 /** Metrics that the service counts itself. */
 const createCounts = ({ counter, histogram }: Meters) => ({
-  requests: histogram(
-    'kipimo_request_duration_seconds',
-    'HTTP requests by method, route pattern and status, and how long they took.',
+  requests: histogram({
+    name: 'kipimo_request_duration_seconds',
+    help: 'HTTP requests by method, route pattern and status, and how long they took.',
+    labels: ['method', 'route', 'status'],
     // Few: they are multiplied by routes and statuses.
-    { labels: ['method', 'route', 'status'], buckets: [0.002, 0.01, 0.05, 0.25, 1, 5] },
-  ),
+    buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
+  }),
   refusals: counter('kipimo_refusals_total', 'Requests that were refused, by error code.', 'code'),
   logins: counter('kipimo_logins_total', 'Logins by outcome: succeeded or failed.', 'outcome'),
   datapointsStored: counter('kipimo_datapoints_stored_total', 'Datapoints made durable.'),
@@ -80,11 +81,11 @@ const createCounts = ({ counter, histogram }: Meters) => ({
     'kipimo_datapoints_repeated_total',
     'Datapoints that were pushed again and stored once.',
   ),
-  commits: histogram(
-    'kipimo_commit_duration_seconds',
-    'Commits of datapoints and how long they took, sync to disk included.',
-    { buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2] },
-  ),
+  commits: histogram({
+    name: 'kipimo_commit_duration_seconds',
+    help: 'Commits of datapoints and how long they took, sync to disk included.',
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2],
+  }),
   commitsFailed: counter(
     'kipimo_commits_failed_total',
     'Commits of datapoints that failed; nothing of them was kept.',
@@ -117,37 +118,39 @@ const createCounts = ({ counter, histogram }: Meters) => ({
   ),
 });
 
-/** Adds how far writing chunks anew in the background is; answers what to call with its figures. */
-function addRenewalMetrics({ watched }: Meters): Reporter['chunksRenewed'] {
-  let latest = { replaced: 0, left: 0, unreadable: 0 };
-  watched(
-    'count',
+const renewalCounters = {
+  replaced: [
     'kipimo_chunks_renewed_total',
-    { help: 'Chunks of datapoints that were written anew in the background since the start.' },
-    () => [[latest.replaced]],
-  );
-  watched(
-    'gauge',
+    'Chunks of datapoints that were written anew in the background since the start.',
+  ],
+} as const;
+
+const renewalGauges = {
+  left: [
     'kipimo_chunks_to_look_at',
-    { help: 'Chunks of datapoints that the walk in the background has not looked at yet.' },
-    () => [[latest.left]],
-  );
-  watched(
-    'gauge',
+    'Chunks of datapoints that the walk in the background has not looked at yet.',
+  ],
+  unreadable: [
     'kipimo_chunks_unreadable',
-    { help: 'Chunks of datapoints that the walk in the background could not read, and left.' },
-    () => [[latest.unreadable]],
-  );
+    'Chunks of datapoints that the walk in the background could not read, and left.',
+  ],
+} as const;
+
+/** Adds how far writing chunks anew in the background is; answers what to call with its figures. */
+function addRenewalMetrics({ watchedFields }: Meters): Reporter['chunksRenewed'] {
+  let latest = { replaced: 0, left: 0, unreadable: 0 };
+  watchedFields('count', renewalCounters, () => latest);
+  watchedFields('gauge', renewalGauges, () => latest);
   return (figures) => {
     latest = figures;
   };
 }
 
 /** Adds what retention deleted and kept, and when it last went through all sensors. */
-function addRetentionMetrics(
-  options: Meters,
-): Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'> {
-  const { counter, watched } = options;
+function addRetentionMetrics({
+  counter,
+  watched,
+}: Meters): Pick<Reporter, 'retentionStepped' | 'retentionRoundEnded'> {
   const datapoints = counter(
     'kipimo_retention_datapoints_deleted_total',
     'Datapoints that retention deleted since the start.',
@@ -207,11 +210,10 @@ function addHistogram(
     readonly help: string;
     /** Upper bounds, included, smallest first. */
     readonly buckets: readonly number[];
-    readonly labels: readonly string[];
+    readonly labels?: readonly string[];
   },
 ): SeriesHistogram {
-  const { name, help, ...about } = options;
-  const { buckets, labels: labelNames } = about;
+  const { name, help, buckets, labels: labelNames = [] } = options;
   const known = new Map<string, Series>();
   const open = (values: readonly string[]): Series => {
     const key = JSON.stringify(values);
@@ -273,63 +275,59 @@ class Series implements HistogramSeries {
 /** A value of a metric, with its labels. */
 type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
 
+interface MetricAbout {
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
 /** Makes the metrics of one registry. */
 export function createMeters(registry: Registry) {
   const registers = [registry];
+
+  /** A gauge, or a count kept elsewhere since the start, waited for with the metrics. */
+  function watchedLater(
+    kind: 'gauge' | 'count',
+    name: string,
+    options: MetricAbout,
+    read: () => Promise<readonly Sample[]>,
+  ): void {
+    const { help, labels: labelNames = [] } = options;
+    async function collect(this: Gauge | Counter): Promise<void> {
+      const samples = await read();
+      this.reset();
+      for (const [value, labels = {}] of samples) this.inc(labels, value);
+    }
+    const description = { name, help, labelNames, registers, collect };
+    if (kind === 'gauge') new Gauge(description);
+    else new Counter(description);
+  }
+
+  /** The same of what is at hand. */
+  const watched = (
+    kind: 'gauge' | 'count',
+    name: string,
+    options: MetricAbout,
+    read: () => readonly Sample[],
+  ): void => watchedLater(kind, name, options, async () => read());
+
   return {
     counter: <Label extends string = never>(
       name: string,
       help: string,
       ...labelNames: readonly Label[]
     ): Counter<Label> => new Counter({ name, help, labelNames, registers }),
-    histogram: (
-      name: string,
-      help: string,
-      {
-        buckets,
-        labels = [],
-      }: { readonly buckets: readonly number[]; readonly labels?: readonly string[] },
-    ): SeriesHistogram => addHistogram(registry, { name, help, buckets, labels }),
-    /** A gauge, or a count kept elsewhere since the start, read with the metrics. */
-    watched(
+    histogram: (options: Parameters<typeof addHistogram>[1]) => addHistogram(registry, options),
+    watched,
+    watchedLater,
+    /** Each field as one metric of this name and help. */
+    watchedFields<Field extends string>(
       kind: 'gauge' | 'count',
-      name: string,
-      options: { readonly help: string; readonly labels?: readonly string[] },
-      read: () => readonly Sample[],
+      table: Readonly<Record<Field, readonly [string, string]>>,
+      read: () => Readonly<Record<NoInfer<Field>, number>>,
     ): void {
-      const { help, labels: labelNames = [] } = options;
-      const description = { name, help, labelNames, registers };
-      if (kind === 'gauge') {
-        new Gauge({
-          ...description,
-          collect() {
-            for (const [value, labels = {}] of read()) this.set(labels, value);
-          },
-        });
-        return;
+      for (const [field, [name, help]] of Object.entries(table) as [Field, [string, string]][]) {
+        watched(kind, name, { help }, () => [[read()[field]]]);
       }
-      new Counter({
-        ...description,
-        collect() {
-          this.reset();
-          for (const [value, labels = {}] of read()) this.inc(labels, value);
-        },
-      });
-    },
-    /** The same for a gauge whose values have to be waited for. */
-    watchedLater(
-      name: string,
-      { help, labels: labelNames }: { readonly help: string; readonly labels: readonly string[] },
-      read: () => Promise<readonly Sample[]>,
-    ): void {
-      new Gauge({
-        ...{ name, help, labelNames, registers },
-        async collect() {
-          const samples = await read();
-          this.reset();
-          for (const [value, labels = {}] of samples) this.set(labels, value);
-        },
-      });
     },
   };
 }

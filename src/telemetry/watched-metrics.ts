@@ -21,23 +21,10 @@ const mqttCounters = {
   bytesSent: ['kipimo_mqtt_bytes_sent_total', 'Bytes that MQTT clients were sent.'],
 } as const;
 
-/** Shows each field as one metric of this name and help. */
-function addFields<Field extends string>(
-  { watched }: Meters,
-  kind: 'gauge' | 'count',
-  table: Readonly<Record<Field, readonly [string, string]>>,
-  read: () => Readonly<Record<NoInfer<Field>, number>>,
-): void {
-  for (const [field, [name, help]] of Object.entries(table) as [Field, [string, string]][]) {
-    watched(kind, name, { help }, () => [[read()[field]]]);
-  }
-}
-
 /** Shows what the broker counts. */
-export function addMqttMetrics(meters: Meters, read: () => MqttMetrics): void {
-  const { watched } = meters;
-  addFields(meters, 'gauge', mqttGauges, read);
-  addFields(meters, 'count', mqttCounters, read);
+export function addMqttMetrics({ watched, watchedFields }: Meters, read: () => MqttMetrics): void {
+  watchedFields('gauge', mqttGauges, read);
+  watchedFields('count', mqttCounters, read);
   watched(
     'count',
     'kipimo_mqtt_messages_dropped_total',
@@ -66,8 +53,8 @@ const memberGauges = {
 } as const;
 
 /** Shows what a process shares with others on one database. */
-export const addMemberMetrics = (meters: Meters, read: () => MemberFigures): void =>
-  addFields(meters, 'gauge', memberGauges, read);
+export const addMemberMetrics = ({ watchedFields }: Meters, read: () => MemberFigures): void =>
+  watchedFields('gauge', memberGauges, read);
 
 /** Adds what is used of each budget, and how often one was full; read when they are asked for. */
 export function addBudgetMetrics({ watched }: Meters, read: () => readonly BudgetUsage[]): void {

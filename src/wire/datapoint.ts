@@ -144,18 +144,14 @@ export function readDatapoint(
 }
 
 /** An instant from the wire. Throws DomainError invalid, naming the field. */
-export function readInstant(text: unknown, field: string): Instant {
-  const instant = typeof text === 'string' ? parseTimestamp(text) : undefined;
+export function readInstant(text: unknown, field: string, parse = parseTimestamp): Instant {
+  const instant = typeof text === 'string' ? parse(text) : undefined;
   if (instant !== undefined) return instant;
   throw invalid(noTimestamp(text, field));
 }
 
 /** The end that a field says; a date alone is the end of that day. Throws DomainError invalid. */
-export function readEnd(text: string, field: string): Instant {
-  const instant = parseEnd(text);
-  if (instant !== undefined) return instant;
-  throw invalid(noTimestamp(text, field));
-}
+export const readEnd = (text: string, field: string): Instant => readInstant(text, field, parseEnd);
 
 /** A last value as sensors and devices show it. */
 export function lastValueToWire(datapoint: Datapoint): Wire<typeof LastValueMessage> {

@@ -253,23 +253,16 @@ function deviceOf({ measurement, tags }: LinePoint): {
   readonly naming: Naming;
   readonly others: readonly string[];
 } {
-  const others = (...taken: readonly string[]) =>
-    [...tags.entries()]
-      .filter(([name]) => !taken.includes(name))
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([, value]) => value);
-  const deviceId = tags.get('device_id');
   const host = tags.get('host');
-  if (deviceId !== undefined) {
-    const naming = host === undefined ? 'device' : 'host';
-    return { deviceId, naming, others: others('device_id', 'host') };
-  }
-  if (host !== undefined) return { deviceId: host, naming: 'host', others: others('host') };
-  const device = tags.get('device');
-  if (device !== undefined) {
-    return { deviceId: device, naming: 'device', others: others('device') };
-  }
-  return { deviceId: measurement, naming: 'measurement', others: others() };
+  const named = tags.get('device_id') ?? host;
+  const device = named ?? tags.get('device');
+  const taken = named === undefined ? ['device'] : ['device_id', 'host'];
+  const others = [...tags.entries()]
+    .filter(([name]) => !taken.includes(name))
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([, value]) => value);
+  if (device === undefined) return { deviceId: measurement, naming: 'measurement', others };
+  return { deviceId: device, naming: host === undefined ? 'device' : 'host', others };
 }
 
 /** Characters that an id may not hold become a dash each: paths and units are in tags. */

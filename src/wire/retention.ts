@@ -37,9 +37,8 @@ export const RetentionMessage = Message('Retention', {
 export function readRetention(body: unknown): Retention {
   if (!isRecord(body))
     throw invalid('send an object such as {"raw_days": 90, "hourly_days": 3650}');
-  const raw = readDays(body, 'raw_days');
-  const hourly = readDays(body, 'hourly_days');
-  return defined({ rawDays: raw, hourlyDays: hourly });
+  const rawDays = readDays(body, 'raw_days');
+  return defined({ rawDays, hourlyDays: readDays(body, 'hourly_days') });
 }
 
 function readDays(body: Readonly<Record<string, unknown>>, name: string): number | undefined {

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type TSchemaOptions } from 'typebox';
 import type {
   EffectiveSettings,
   SettingsChange,
@@ -14,12 +14,13 @@ const Moment = Type.String({ format: 'date-time' });
 
 const Bytes = Type.Integer({ minimum: 0 });
 
+const SignUp = (about: TSchemaOptions = {}) =>
+  Type.Union([Type.Literal('open'), Type.Literal('closed')], about);
+
 export const ServiceMessage = Message('Service', {
   version: Type.String(),
   started_at: Moment,
-  signup: Type.Union([Type.Literal('open'), Type.Literal('closed')], {
-    description: 'Whether strangers may make accounts: see /admin/settings.',
-  }),
+  signup: SignUp({ description: 'Whether strangers may make accounts: see /admin/settings.' }),
   storage: Type.Object(
     {
       used: Bytes,
@@ -73,14 +74,12 @@ export const serviceToWire = (report: ServiceReport) => ({
   failed_messages: [...report.failedMessages].map(([channel, count]) => ({ channel, count })),
 });
 
-const SignUp = Type.Union([Type.Literal('open'), Type.Literal('closed')]);
-
 export const SettingsMessage = Message('Settings', {
-  sign_up: SignUp,
+  sign_up: SignUp(),
   sign_up_from: Type.Union([Type.Literal('configuration'), Type.Literal('administrator')], {
     description: 'Who says so: KIPIMO_SIGNUP, or an administrator.',
   }),
-  sign_up_default: SignUp,
+  sign_up_default: SignUp(),
 });
 
 export const settingsToWire = (settings: EffectiveSettings) => ({
@@ -91,7 +90,7 @@ export const settingsToWire = (settings: EffectiveSettings) => ({
 
 const SettingsChangeMessage = Message('SettingsChange', {
   sign_up: Type.Optional(
-    Type.Union([SignUp, Type.Null()], { description: 'null: as KIPIMO_SIGNUP says.' }),
+    Type.Union([SignUp(), Type.Null()], { description: 'null: as KIPIMO_SIGNUP says.' }),
   ),
 });
 
@@ -119,12 +118,7 @@ export const BudgetMessage = Message('Budget', {
   ),
 });
 
-export const budgetToWire = (report: BudgetReport) => ({
-  name: report.name,
-  unit: report.unit,
-  used: report.used,
-  total: report.total,
-  guests: report.guests,
-  refusals: report.refusals,
-  largest: report.largest.map(({ username, who, used }) => defined({ username, who, used })),
+export const budgetToWire = ({ largest, ...figures }: BudgetReport) => ({
+  ...figures,
+  largest: largest.map(({ username, who, used }) => defined({ username, who, used })),
 });

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static, type TObject } from 'typebox';
 import {
   type Aggregate,
   type AggregationPlan,
@@ -49,20 +49,13 @@ export const BucketMessage = Message('Bucket', {
   ),
 });
 
-export interface SummaryQuery {
-  readonly aggregate?: readonly string[];
-  readonly interval?: string;
-  readonly timezone?: string;
-  readonly points?: number;
-}
-
 /** How a read is to be summed up; undefined when its datapoints are wanted. */
 export type Summary =
   | { readonly kind: 'aggregate'; readonly plan: AggregationPlan }
   | { readonly kind: 'downsample'; readonly points: number };
 
 /** Reads the parameters. Throws DomainError invalid, naming the one to change. */
-export function readSummary(query: SummaryQuery): Summary | undefined {
+export function readSummary(query: Static<TObject<typeof summaryParameters>>): Summary | undefined {
   const { interval: intervalText, timezone = 'UTC', points } = query;
   const zone = findTimeZone(timezone);
   if (zone === undefined) {

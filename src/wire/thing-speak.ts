@@ -186,7 +186,8 @@ function instantOf(parameters: UpdateParameters, zone: TimeZone | undefined): In
   return createdAt === undefined ? undefined : readLocalInstant(createdAt, 'created_at', zone);
 }
 
-function zoneOf(parameters: UpdateParameters): TimeZone | undefined {
+/** The zone of times without an offset. Throws DomainError invalid. */
+export function zoneOf(parameters: UpdateParameters): TimeZone | undefined {
   const name = parameters.get('timezone');
   return name === undefined ? undefined : readTimeZone(name);
 }
@@ -268,13 +269,8 @@ const columns = ['time', ...entryNames];
 
 /** Reads a body of bulk_update.json, or a form of bulk_update.csv. Throws DomainError invalid. */
 export function readBulkUpdate(bytes: Buffer, isJson: boolean, now: Instant): BulkUpdate {
-  const read = isJson ? ofObject(bytes) : ofForm(bytes);
-  const zone = read.parameters.get('timezone');
-  return {
-    parameters: read.parameters,
-    updates: timed(read.updates, now),
-    zone: zone === undefined ? undefined : readTimeZone(zone),
-  };
+  const { parameters, updates } = isJson ? ofObject(bytes) : ofForm(bytes);
+  return { parameters, updates: timed(updates, now), zone: zoneOf(parameters) };
 }
 
 type Read = Pick<BulkUpdate, 'parameters' | 'updates'>;

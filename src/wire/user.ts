@@ -133,21 +133,18 @@ const readUserChanges = createReader(UserChangesMessage, 'user');
 
 /** A profile from any object that holds its fields in camelCase or snake_case. */
 export function profileFromWire(message: unknown): Profile {
-  const read = readProfileMessage(camelCased(message));
-  const profile: { -readonly [Field in keyof Profile]: Profile[Field] } = {};
-  for (const field of ['firstName', 'lastName', 'email'] as const) {
-    const text = read[field];
-    if (text !== undefined) profile[field] = text;
-  }
-  for (const field of ['phone', 'address', 'facebook', 'twitter', 'webhook'] as const) {
-    const texts = read[field];
-    if (texts !== undefined) profile[field] = typeof texts === 'string' ? [texts] : texts;
-  }
-  if (profile.phone !== undefined) profile.phone = profile.phone.map(phoneFrom);
-  if (profile.email !== undefined && profile.email !== '') requireEmail(profile.email);
-  for (const webhook of profile.webhook ?? []) requireWebhook(webhook);
-  return profile;
+  const { firstName, lastName, email, ...lists } = readProfileMessage(camelCased(message));
+  const phone = listOf(lists.phone)?.map(phoneFrom);
+  const webhook = listOf(lists.webhook);
+  if (email !== undefined && email !== '') requireEmail(email);
+  for (const url of webhook ?? []) requireWebhook(url);
+  const address = listOf(lists.address);
+  const [facebook, twitter] = [listOf(lists.facebook), listOf(lists.twitter)];
+  return defined({ firstName, lastName, email, phone, address, facebook, twitter, webhook });
 }
+
+const listOf = (texts: readonly string[] | string | undefined): readonly string[] | undefined =>
+  typeof texts === 'string' ? [texts] : texts;
 
 /** A number with its country code, without what people put between the digits. */
 function phoneFrom(text: string): string {
@@ -205,10 +202,9 @@ function provenToWire(user: User): Pick<Wire<typeof UserMessage>, 'proven'> {
   );
   if (proven.length === 0) return {};
   const byChannel = Map.groupBy(proven, ({ channel }) => channel);
-  const [email, phone] = (['email', 'phone'] as const).map((channel) =>
-    byChannel.get(channel)?.map(({ address }) => address),
-  );
-  return { proven: { ...(email && { email }), ...(phone && { phone }) } };
+  const addressesOf = (channel: 'email' | 'phone') =>
+    byChannel.get(channel)?.map(({ address }) => address);
+  return { proven: defined({ email: addressesOf('email'), phone: addressesOf('phone') }) };
 }
 
 /** A user as the API shows it; contact details only to those who may see them [contract 4]. */
@@ -222,18 +218,17 @@ export function userToWire(user: User, maySeeContact: boolean): Wire<typeof User
     lastName,
     facebook,
     twitter,
-    ...(maySeeContact &&
-      defined({
-        email,
-        phone,
-        address,
-        webhook,
-        ...(user.isAdmin && { admin: true }),
-        ...(user.isDisabled && { disabled: true }),
-        ...(user.isPasswordInitial === true && { password_is_initial: true }),
-        sms_credit: user.smsCredit,
-        ...provenToWire(user),
-      })),
+    ...(maySeeContact && {
+      email,
+      phone,
+      address,
+      webhook,
+      ...(user.isAdmin && { admin: true }),
+      ...(user.isDisabled && { disabled: true }),
+      ...(user.isPasswordInitial === true && { password_is_initial: true }),
+      sms_credit: user.smsCredit,
+      ...provenToWire(user),
+    }),
   });
 }
 

@@ -93,15 +93,11 @@ const codingOf = (alphabet: Alphabet): number => (alphabet === 'gsm' ? 0 : 8);
 
 /** Type of number: 1 international, 3 of the network (a short code), 5 a name. */
 function sourceOf(from: string): Fields {
-  if (/^\+\d+$/.test(from)) {
-    return { source_addr_ton: 1, source_addr_npi: 1, source_addr: from.slice(1) };
+  if (!/^\+?\d+$/.test(from)) {
+    return { source_addr_ton: 5, source_addr_npi: 0, source_addr: from };
   }
-  if (/^\d{1,8}$/.test(from)) {
-    return { source_addr_ton: 3, source_addr_npi: 1, source_addr: from };
-  }
-  return /^\d+$/.test(from)
-    ? { source_addr_ton: 1, source_addr_npi: 1, source_addr: from }
-    : { source_addr_ton: 5, source_addr_npi: 0, source_addr: from };
+  const ton = /^\d{1,8}$/.test(from) ? 3 : 1;
+  return { source_addr_ton: ton, source_addr_npi: 1, source_addr: from.replace('+', '') };
 }
 
 const throttlePauseMs = 5_000;
@@ -139,8 +135,7 @@ function outcomeOf(answer: SmppAnswer): Outcome {
 /** The answer to a command, or why there is none. */
 type SmppAnswer =
   | { readonly kind: 'answer'; readonly status: number }
-  | { readonly kind: 'unbound'; readonly status: number }
-  | { readonly kind: 'silence' }
+  | { readonly kind: 'unbound' | 'silence' }
   | { readonly kind: 'unreachable'; readonly code: string };
 
 interface BoundSession {
@@ -218,7 +213,7 @@ async function openSession(parts: Opening): Promise<BoundSession | SmppAnswer> {
   if (answer.kind !== 'answer') return answer;
   if (answer.status !== 0) {
     session.destroy();
-    return { kind: 'unbound', status: answer.status };
+    return { kind: 'unbound' };
   }
   const timer = setInterval(() => {
     void wire.ask((answered) => session.enquire_link({}, answered));

@@ -2,13 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Channel, Outcome } from '../../domain/notifications/channel.ts';
 import { createLruCache } from '../../lib/cache.ts';
 import { isRecord } from '../../lib/record.ts';
-import { type HttpAnswer, jsonObjectOf } from '../http-exchange.ts';
+import { jsonObjectOf } from '../http-exchange.ts';
 import { channelLimits } from '../limits.ts';
 import { bounded, nonsense, notReached, pauseOf, refused, retry, sanitized } from '../outcome.ts';
-import type { ProviderParts } from '../provider-accounts.ts';
+import type { Answered, ProviderParts } from '../provider-accounts.ts';
 import type { TwitterSettings } from '../provider-settings.ts';
-
-type Answered = Extract<HttpAnswer, { readonly kind: 'answer' }>;
 
 /** Direct messages of X (API v2), signed with OAuth 1.0a in the name of one account. */
 export function createTwitterChannel(parts: ProviderParts<TwitterSettings>): Channel {
@@ -80,11 +78,11 @@ function cut(text: string): string {
   return [...text.toWellFormed()].slice(0, channelLimits.directMessageCharactersMax).join('');
 }
 
-function refusalOf({ status, headers, retryAfter, text }: Answered, now: number): Outcome {
+function refusalOf({ status, headers, text }: Answered, now: number): Outcome {
   if (status === 429) {
     return retry('X asks to slow down', pauseUntil(headers['x-rate-limit-reset'], now));
   }
-  if (status >= 500) return retry('X has a fault of its own', pauseOf(retryAfter, now));
+  if (status >= 500) return retry('X has a fault of its own', pauseOf(headers['retry-after'], now));
   if (status < 400) return nonsense('X');
   if (status === 401) {
     return retry('X does not accept the keys: the administrator must check them');

@@ -78,35 +78,27 @@ export type Resolve = (
   ) => void,
 ) => void;
 
-/** How the name servers of the machine are asked; tests name their own. */
-interface ResolveOptions {
-  readonly servers?: readonly string[];
-  readonly timeoutMs?: number;
-}
-
-const timeoutMsUsually = 2_000;
-
 /**
- * Asks the name servers of the machine, any number of names at once. The resolver of the system has
- * two threads for all: names without an answer kept the webhooks of others waiting.
+ * Asks the name servers of the machine, any number of names at once; tests name their own. The
+ * resolver of the system has two threads for all: names without an answer kept the webhooks of
+ * others waiting.
  */
-export function createResolve(options: ResolveOptions = {}): Resolve {
-  const resolver = new Resolver({ timeout: options.timeoutMs ?? timeoutMsUsually, tries: 2 });
-  if (options.servers !== undefined) resolver.setServers(options.servers);
+export function createResolve(
+  options: { readonly servers?: readonly string[]; readonly timeoutMs?: number } = {},
+): Resolve {
+  const { servers, timeoutMs: timeout = 2_000 } = options;
+  const resolver = new Resolver({ timeout, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
   return (hostname, done) => {
     const asked = [resolver.resolve4(hostname), resolver.resolve6(hostname)] as const;
     void Promise.allSettled(asked).then(([four, six]) => {
-      const addresses = [
-        ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({
-          ...{ address, family: 4 },
-        })),
-        ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({
-          ...{ address, family: 6 },
-        })),
-      ];
+      const found = [four, six].flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
       // c-ares rejects with errors of this type.
       const reason = four.status === 'rejected' ? (four.reason as NodeJS.ErrnoException) : null;
-      done(addresses.length > 0 ? null : reason, addresses);
+      done(
+        found.length > 0 ? null : reason,
+        found.map((address) => ({ address, family: isIP(address) })),
+      );
     });
   };
 }

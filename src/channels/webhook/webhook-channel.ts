@@ -117,13 +117,13 @@ function outcomeOf(answer: HttpAnswer, now: number): Outcome {
       ? refused(privateReason)
       : retry(`the webhook could not be reached (${answer.code})`);
   }
-  const { status, retryAfter } = answer;
+  const { status, headers } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent' };
   if (status >= 300 && status < 400) {
     return refused(`the webhook answers a redirect (${status}), which is not followed`);
   }
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    return retry(`the webhook answers ${status}`, pauseOf(retryAfter, now));
+    return retry(`the webhook answers ${status}`, pauseOf(headers['retry-after'], now));
   }
   return status === 410
     ? refused('the webhook says it is gone (410)')

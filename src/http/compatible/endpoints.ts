@@ -35,41 +35,29 @@ export function mountCompatibilityEndpoints(
 ): void {
   const { services, reporter, log, authenticate } = options;
   const tokens = acceptingTokens(authenticate);
-  const mount = (
-    prefix: string,
-    routes: readonly Route[],
-    authenticate: Authenticate,
-    refuse: Refuse,
-  ): void => {
+  const refusing = (refuse: Refuse, fill: (scope: FastifyInstance) => void): void => {
     fastify.register((scope, _options, done) => {
       answerErrors(scope, { reporter, log, refuse });
-      mountRoutes(scope, { ...options, prefix, routes, authenticate });
+      fill(scope);
       done();
     });
   };
-  mount('/api/v2', compatibleV2Routes(services), tokens, refuseForInflux);
-  const v1Route = influxV1Route(createWriteLines(services), authenticate);
-  mount('', [v1Route], tokens, refuseForInfluxV1);
-  mount('', [influxV3Route(createWriteLines(services))], tokens, refuseForInflux);
-  fastify.register((scope, _options, done) => {
-    answerErrors(scope, { reporter, log, refuse: refuseForInfluxV1 });
-    mountInfluxQueries(scope, tokens);
-    done();
-  });
+  const mount = (
+    routes: readonly Route[],
+    refuse: Refuse,
+    authenticate: Authenticate,
+    prefix = '',
+  ): void =>
+    refusing(refuse, (scope) => mountRoutes(scope, { ...options, prefix, routes, authenticate }));
+  const writeLines = createWriteLines(services);
+  mount(compatibleV2Routes(services), refuseForInflux, tokens, '/api/v2');
+  mount([influxV1Route(writeLines, authenticate)], refuseForInfluxV1, tokens);
+  mount([influxV3Route(writeLines)], refuseForInflux, tokens);
+  refusing(refuseForInfluxV1, (scope) => mountInfluxQueries(scope, tokens));
   const parts = { ...services, authenticate };
-  const updates = thingSpeakRoutes(parts);
-  mount(
-    '',
-    updates.filter(({ path }) => path === '/update'),
-    authenticate,
-    refuseWithZero,
-  );
-  mount(
-    '',
-    [...updates.filter(({ path }) => path !== '/update'), ...channelRoutes(parts)],
-    authenticate,
-    refuseAsUsual,
-  );
+  const shaped = thingSpeakRoutes(parts, ['/update.json', '/update.xml']);
+  mount(thingSpeakRoutes(parts, ['/update']), refuseWithZero, authenticate);
+  mount([...shaped, ...channelRoutes(parts)], refuseAsUsual, authenticate);
 }
 
 const influxCodes: Partial<Readonly<Record<ErrorCode | EdgeErrorCode, string>>> = {

@@ -3,15 +3,16 @@ import Type from 'typebox';
 import { payerOf } from '../../domain/budgets/budget.ts';
 import { invalid } from '../../domain/errors.ts';
 import { countFor } from '../../lib/connection-guard.ts';
+import { ownEntry } from '../../lib/own-entry.ts';
 import { Message, OneOf, Plain, Text } from '../../wire/fields.ts';
 import { type Precision, precisions } from '../../wire/line-protocol.ts';
 import { readForm, type UpdateParameters } from '../../wire/thing-speak.ts';
-import { done, jsonType } from '../answer.ts';
+import { jsonType } from '../answer.ts';
 import { type Authenticate, basicCredentials } from '../authentication.ts';
 import { asSent, streamBody } from '../body.ts';
 import { bounded } from '../content-encoding.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { type Route, routesOf } from '../route.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 import { readableLines, type WriteLines } from './line-writes.ts';
 import { queryOf } from './thing-speak-routes.ts';
@@ -25,12 +26,11 @@ const body = streamBody(
 const precision = Type.Optional(OneOf(precisions, 'What timestamps count; else nanoseconds.'));
 const ignored = Type.Optional(Text('Taken and ignored: there is one store.'));
 
+const route = routesOf('Datapoints');
+
 const common = {
-  method: 'POST',
-  path: '/write',
-  tag: 'Datapoints',
   body,
-  answer: { status: 204, description: 'All lines are on disk.' },
+  done: 'All lines are on disk.',
   errors: ['invalid', 'unauthenticated', 'forbidden', 'too_large', 'unsupported_media_type'],
 } as const;
 
@@ -42,42 +42,37 @@ const refusal = Message('InfluxError', {
 
 /** Where clients of InfluxDB 2 write. */
 export function influxRoute(writeLines: WriteLines): Route {
-  return defineRoute({
+  return route.post('/write', {
     ...common,
     refusal,
     summary: 'Push datapoints in the line protocol of InfluxDB',
     query: Type.Object({ org: ignored, bucket: ignored, precision }),
-    handle: async ({ actor, body, query, url }) => {
-      const { precision } = query;
-      await writeLines({ actor, pieces: body.pieces, precision, path: pathOf(url) });
-      return done;
-    },
+    perform: ({ actor, body: { pieces }, query: { precision }, url }) =>
+      writeLines({ actor, pieces, precision, path: pathOf(url) }),
   });
 }
 
 /** Where clients of InfluxDB 1 write, with an access key in place of the password. */
 export function influxV1Route(writeLines: WriteLines, authenticate: Authenticate): Route {
   const secret = Type.Optional(Text('An access key, or a token.'));
-  return defineRoute({
+  return route.post('/write', {
     ...common,
     summary: 'Push datapoints as clients of InfluxDB 1 do',
     query: Type.Object({ precision, u: Type.Optional(Text('Ignored.')), p: secret }),
-    handle: async ({ actor, body, query, raw, url }) => {
-      const { p, precision } = query;
+    perform: async ({ actor, body: { pieces }, query: { p, precision }, raw, url }) => {
       const writer = p === undefined || p === '' ? actor : await authenticate(`Bearer ${p}`);
       countFor(raw.socket, payerOf(writer));
-      await writeLines({ actor: writer, pieces: body.pieces, precision, path: pathOf(url) });
-      return done;
+      await writeLines({ actor: writer, pieces, precision, path: pathOf(url) });
     },
   });
 }
 
-const wholeWords = {
+const wholeWords: Readonly<Record<string, Precision>> = {
   nanosecond: 'ns',
   microsecond: 'us',
   millisecond: 'ms',
   second: 's',
-} as const satisfies Readonly<Record<string, Precision>>;
+};
 
 const precisionsOfV3 = [
   'auto',
@@ -90,10 +85,9 @@ const precisionsOfV3 = [
 
 /** Where clients of InfluxDB 3 write. */
 export function influxV3Route(writeLines: WriteLines): Route {
-  return defineRoute({
+  return route.post('/api/v3/write_lp', {
     ...common,
     refusal,
-    path: '/api/v3/write_lp',
     summary: 'Push datapoints as clients of InfluxDB 3 do',
     query: Type.Object({
       db: ignored,
@@ -101,11 +95,9 @@ export function influxV3Route(writeLines: WriteLines): Route {
       accept_partial: Type.Optional(OneOf(['true', 'false'], 'false: all lines, or none.')),
       no_sync: ignored,
     }),
-    handle: async ({ actor, body: { pieces }, query, url }) => {
+    perform: async ({ actor, body: { pieces }, query, url }) => {
       const given = query.precision ?? 'auto';
-      const precision = Object.hasOwn(wholeWords, given)
-        ? wholeWords[given as keyof typeof wholeWords]
-        : (given as Precision | 'auto');
+      const precision = ownEntry(wholeWords, given) ?? (given as Precision | 'auto');
       const isWhole = query.accept_partial === 'false';
       const write = { actor, precision, path: pathOf(url) };
       if (!isWhole) await writeLines({ ...write, pieces });
@@ -113,7 +105,6 @@ export function influxV3Route(writeLines: WriteLines): Route {
         const kept = bounded(pieces, endpointLimits.wholeWriteBytesMax);
         await writeLines({ ...write, pieces: await readableLines(kept, precision) });
       }
-      return done;
     },
   });
 }

@@ -2,12 +2,12 @@ import Type from 'typebox';
 import { type Actor, onlyDeviceOf } from '../../domain/actor.ts';
 import { BulkStep } from '../../domain/datapoints/bulk-step.ts';
 import { datapointsIn } from '../../domain/datapoints/datapoint-columns.ts';
-import type { ReadHistory } from '../../domain/datapoints/history.ts';
+import type { HistoryQuery, ReadHistory } from '../../domain/datapoints/history.ts';
 import { DomainError, invalid, notFound } from '../../domain/errors.ts';
 import { type DeviceId, parseDeviceId, parseSensorId } from '../../domain/ids.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { defined } from '../../lib/record.ts';
-import { readLocalInstant, readTimeZone } from '../../wire/datapoint.ts';
+import { readLocalInstant } from '../../wire/datapoint.ts';
 import {
   fieldNames,
   readBulkUpdate,
@@ -15,13 +15,14 @@ import {
   type UpdateParameters,
   updateText,
   xmlType,
+  zoneOf,
 } from '../../wire/thing-speak.ts';
 import { createFeed, type FeedShape, feedText, lastText } from '../../wire/thing-speak-feed.ts';
 import { csvType, jsonType, type TextAnswer, text, textType, written } from '../answer.ts';
 import { asSent, streamBody } from '../body.ts';
 import type { StreamBody } from '../body-reader.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { defineRoute, type Route, type RouteRequest, usualErrors } from '../route.ts';
+import { type Route, type RouteRequest, routesOf, usualErrors } from '../route.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 import { withSensors } from './line-writes.ts';
 import { gatheredBody, queryOf, senderOf, type ThingSpeakParts } from './thing-speak-routes.ts';
@@ -30,8 +31,9 @@ export interface ChannelParts extends ThingSpeakParts {
   readonly readHistory: ReadHistory;
 }
 
+const route = routesOf('Datapoints');
+
 const common = {
-  tag: 'Datapoints',
   answer: {
     status: 200,
     description: 'As ThingSpeak answers.',
@@ -45,14 +47,14 @@ const root = '/channels/:channel_id';
 /** Channels of ThingSpeak: a device whose sensors field1 to field8 are filled and read. */
 export function channelRoutes(parts: ChannelParts): readonly Route[] {
   const reads = ['/:what', '/:what/:part', '/:what/:part/:last'].map((path) =>
-    defineRoute({
-      ...{ ...common, method: 'GET', path: root + path },
+    route.get(root + path, {
+      ...common,
       summary: 'Read fields as clients of ThingSpeak do',
       handle: (request) => readChannel(parts, request),
     }),
   );
-  const bulk = defineRoute({
-    ...{ ...common, method: 'POST', path: `${root}/:what` },
+  const bulk = route.post(`${root}/:what`, {
+    ...common,
     summary: 'Push many updates as clients of ThingSpeak do',
     body: streamBody(Type.Unknown(), asSent),
     handle: (request) => bulkUpdate(parts, request),
@@ -84,14 +86,13 @@ async function readChannel(parts: ChannelParts, request: RouteRequest) {
   const parameters = queryOf(request.url);
   const actor = await senderOf(parts, request, parameters);
   const deviceId = channelOf(actor, request.params);
-  const range = rangeOf(parameters, parts.clock.now());
-  const count = isLast ? 1 : range.count;
+  const { zone, count, ...range } = rangeOf(parameters, parts.clock.now());
+  const limit = isLast ? 1 : count;
   const wanted = number === undefined ? allFields(parameters) : [`field${number}`];
-  const { feed, fields } = await gatherFeed(parts, actor, {
-    ...{ deviceId, wanted, count, from: range.from, to: range.to },
-  });
-  const head = { channelId: deviceId, fields, zone: range.zone };
-  const entries = feed.newest(count);
+  const page = defined({ order: 'desc', skip: 0, limit, isCalibrated: true, ...range });
+  const { feed, fields } = await gatherFeed(parts, actor, { deviceId, wanted, page });
+  const head = { channelId: deviceId, fields, zone };
+  const entries = feed.newest(limit);
   return isLast
     ? text(typeOf[shape], lastText(head, entries[0], shape))
     : written(typeOf[shape], feedText(head, entries, shape));
@@ -109,26 +110,17 @@ async function gatherFeed(
   asked: {
     readonly deviceId: DeviceId;
     readonly wanted: readonly string[];
-    readonly count: number;
-    readonly from: Instant | undefined;
-    readonly to: Instant | undefined;
+    readonly page: HistoryQuery;
   },
 ) {
-  const { deviceId, wanted, count, from, to } = asked;
+  const { deviceId, wanted, page } = asked;
   const feed = createFeed();
   const fields: string[] = [];
   let missing: unknown;
   for (const field of wanted) {
     try {
-      const history = await readHistory(
-        actor,
-        { deviceId, sensorId: parseSensorId(field) },
-        defined({
-          ...{ order: 'desc', skip: 0, limit: count, isCalibrated: true },
-          from,
-          to,
-        }),
-      );
+      const sensor = { deviceId, sensorId: parseSensorId(field) };
+      const history = await readHistory(actor, sensor, page);
       fields.push(field);
       for await (const step of history.steps) {
         for (const [, datapoint] of datapointsIn(step)) feed.add(field, datapoint);
@@ -149,8 +141,7 @@ const reckoned = ['average', 'median', 'sum', 'timescale', 'min', 'max'] as cons
 function rangeOf(parameters: UpdateParameters, now: Instant) {
   const unknown = reckoned.find((name) => parameters.has(name));
   if (unknown) throw invalid(`${unknown} is not computed here: read aggregates of /api/v2`);
-  const name = parameters.get('timezone');
-  const zone = name === undefined ? undefined : readTimeZone(name);
+  const zone = zoneOf(parameters);
   const at = (field: string): Instant | undefined => {
     const given = parameters.get(field);
     return given === undefined ? undefined : readLocalInstant(given, field, zone);

@@ -30,7 +30,7 @@ import type { StreamBody } from '../body-reader.ts';
 import { bounded } from '../content-encoding.ts';
 import { EdgeError } from '../errors.ts';
 import { pathOf } from '../refused-pushes.ts';
-import { defineRoute, type Route, type RouteRequest, usualErrors } from '../route.ts';
+import { type Route, type RouteRequest, routesOf, usualErrors } from '../route.ts';
 import { endpointLimits } from './endpoint-limits.ts';
 
 export interface ThingSpeakParts {
@@ -41,12 +41,15 @@ export interface ThingSpeakParts {
   readonly clock: Clock;
 }
 
+const route = routesOf('Datapoints');
 const body = streamBody(Type.Unknown(), asSent);
 
 /** Where sketches for ThingSpeak send their fields; `.json` answers with what was stored. */
-export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
+export function thingSpeakRoutes(
+  parts: ThingSpeakParts,
+  paths: readonly string[],
+): readonly Route[] {
   const common = {
-    tag: 'Datapoints',
     summary: 'Push up to eight fields as sketches for ThingSpeak do',
     answer: {
       status: 200,
@@ -59,13 +62,13 @@ export function thingSpeakRoutes(parts: ThingSpeakParts): readonly Route[] {
     },
     errors: [...usualErrors, 'too_large', 'storage_full'],
   } as const;
-  return ['/update', '/update.json', '/update.xml'].flatMap((path) => [
-    defineRoute({
-      ...{ ...common, method: 'GET', path, isUnsafe: true },
+  return paths.flatMap((path) => [
+    route.get(path, {
+      ...{ ...common, isUnsafe: true },
       handle: (request) => update(parts, request, queryOf(request.url)),
     }),
-    defineRoute({
-      ...{ ...common, method: 'POST', path, body },
+    route.post(path, {
+      ...{ ...common, body },
       handle: async (request) => {
         const ofAddress = queryOf(request.url);
         const sent = await readBody(request.body).catch(async (reason: unknown) => {

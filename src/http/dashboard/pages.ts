@@ -166,14 +166,9 @@ function sendPage(
   reply: FastifyReply,
   { page, policy }: { readonly page: Page; readonly policy: string },
 ): FastifyReply {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  const encoding = /\bbr\b/.test(accepted)
-    ? 'brotli'
-    : /\bgzip\b/.test(accepted)
-      ? 'gzip'
-      : undefined;
-  if (encoding !== undefined)
-    reply.header('content-encoding', encoding === 'brotli' ? 'br' : encoding);
+  const accepted = String(request.headers['accept-encoding'] ?? '').split(/\W+/);
+  const encoding = (['br', 'gzip'] as const).find((one) => accepted.includes(one));
+  if (encoding !== undefined) reply.header('content-encoding', encoding);
   const isKnown = request.headers['if-none-match'] === page.tag;
   return reply
     .code(isKnown ? 304 : 200)
@@ -223,7 +218,7 @@ interface Page {
   readonly tag: string;
   readonly plain: Buffer;
   readonly gzip: Buffer;
-  readonly brotli: Buffer;
+  readonly br: Buffer;
 }
 
 /** The pages of one build with one set of settings. */
@@ -241,14 +236,10 @@ interface BuiltScreen {
 
 /** Reads the built page of a folder, and fills the settings in; no folder: how to build it. */
 function createPages(folder: string | undefined, settings: object): Pages {
-  if (folder === undefined) {
-    const page = createPage(unbuiltPage);
-    return { scriptHash: undefined, pageAt: () => page };
-  }
-  const template = readFileSync(join(folder, 'index.html'), 'utf8');
+  const template =
+    folder === undefined ? unbuiltPage : readFileSync(join(folder, 'index.html'), 'utf8');
   const filled = template.replace('<!--settings-->', () => metaTag('settings', settings));
-  const screens = readScreens(folder).map((screen) => {
-    const { path, ...files } = screen;
+  const screens = readScreens(folder).map(({ path, ...files }) => {
     const page = createPage(filled.replace('<!--screen-->', () => metaTag('screen', files)));
     return { pattern: patternOf(path), page };
   });
@@ -259,9 +250,9 @@ function createPages(folder: string | undefined, settings: object): Pages {
   };
 }
 
-function readScreens(folder: string): readonly BuiltScreen[] {
-  const path = join(folder, 'screens.json');
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
+function readScreens(folder: string | undefined): readonly BuiltScreen[] {
+  const path = folder && join(folder, 'screens.json');
+  return path && existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
 }
 
 /** A path with blanks such as `/devices/:device` and `/:part?`, as a pattern of whole addresses. */
@@ -278,7 +269,7 @@ function hashOfScript(template: string): string | undefined {
 function createPage(text: string): Page {
   const plain = Buffer.from(text);
   // When the first browser asks: brotli costs a start more than most of the other routes.
-  let [gzip, brotli]: (Buffer | undefined)[] = [];
+  let [gzip, br]: (Buffer | undefined)[] = [];
   return {
     tag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
     plain,
@@ -286,9 +277,9 @@ function createPage(text: string): Page {
       gzip ??= gzipSync(plain);
       return gzip;
     },
-    get brotli() {
-      brotli ??= brotliCompressSync(plain);
-      return brotli;
+    get br() {
+      br ??= brotliCompressSync(plain);
+      return br;
     },
   };
 }

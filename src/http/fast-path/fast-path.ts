@@ -12,7 +12,6 @@ import {
   textHeaders,
 } from '../answer-headers.ts';
 import { type OnRefused, refusalOf, refuseAsUsual } from '../error-handler.ts';
-import type { ErrorAnswer } from '../errors.ts';
 import type { NodeHttp } from '../request-gate.ts';
 import { createResponder, type Edge, mayShorten, type Route } from '../route.ts';
 import { FastConnection, type FastPathParts, type HotTarget } from './connection.ts';
@@ -140,18 +139,11 @@ export interface Written {
   readonly bytes: string;
 }
 
-/** A refusal, as it is answered everywhere. */
-export interface Refusal {
-  readonly status: number;
-  readonly headers: ErrorAnswer['headers'];
-  readonly text: string;
-}
-
 /** Writes answers with the headers that node:http and Fastify give theirs. */
 interface AnswerWriter {
   /** undefined: it is too large, or is found while it is sent. */
   answer(answer: Answer, read: ReadOptions | undefined): Written | undefined;
-  refusal(refusal: Refusal): Written;
+  refusal(refusal: ReturnType<typeof refusalOf>): Written;
 }
 
 // An import statement would ask for all that the module has, and load a client of HTTP, HTTP/2 and

@@ -89,20 +89,15 @@ function both(one: RenamingNode, other: RenamingNode): RenamingNode {
 }
 
 function completed(node: Omit<RenamingNode, 'keys' | 'isPlain'>): RenamingNode {
-  const keys = new Map([...node.fields.keys()].map((key) => [keyToV1(key), key]));
-  return { ...node, keys, isPlain: hasNoWords(node) };
+  const { fields, items, words, emptyFields } = node;
+  const keys = new Map([...fields.keys()].map((key) => [keyToV1(key), key]));
+  const hasNoWords =
+    words === undefined &&
+    emptyFields.length === 0 &&
+    items?.isPlain !== false &&
+    fields.entries().every(([key, field]) => field.isPlain && keyToV1(key) === key);
+  return { ...node, keys, isPlain: hasNoWords };
 }
-
-const hasNoWords = ({
-  fields,
-  items,
-  words,
-  emptyFields,
-}: Omit<RenamingNode, 'keys' | 'isPlain'>) =>
-  words === undefined &&
-  emptyFields.length === 0 &&
-  (items === undefined || items.isPlain) &&
-  fields.entries().every(([key, node]) => node.isPlain && keyToV1(key) === key);
 
 function messageToV1(node: RenamingNode, message: unknown): unknown {
   if (node.isPlain) return message;

@@ -7,7 +7,7 @@ import type { Answer } from '../answer.ts';
 import { type BareBody, bareJson, type RouteBody } from '../body.ts';
 import { EdgeError, reworded } from '../errors.ts';
 import type { NestedMessage } from '../json-pieces.ts';
-import type { Route, RouteAnswer, RouteRequest } from '../route.ts';
+import type { Params, Route, RouteAnswer, RouteRequest } from '../route.ts';
 import { keyToV1, pathToV1, refusalToV1, textToV1 } from './dictionary.ts';
 import { type Renaming, renamingOf } from './renaming.ts';
 
@@ -50,9 +50,7 @@ function bodyDataToV1(body: RouteBody, { schema }: Renaming): RouteBody {
   return { ...body, schema, ...renamed };
 }
 
-function createParamsToV2(
-  path: string,
-): (params: RouteRequest['params']) => RouteRequest['params'] {
+function createParamsToV2(path: string): (params: Params) => Params {
   const names = [...path.matchAll(/:(\w+)/g)].map(
     ([, name = '']) => [name, keyToV1(name)] as const,
   );

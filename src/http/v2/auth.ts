@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { unauthenticated } from '../../domain/errors.ts';
@@ -19,7 +19,7 @@ import {
 import { Flag } from '../../wire/fields.ts';
 import { PermissionMessage } from '../../wire/sharing.ts';
 import { createReader } from '../../wire/validation.ts';
-import { bare, done, doneSetting, json, list, unkept } from '../answer.ts';
+import { bare, done, json, list, unkept } from '../answer.ts';
 import { basicCredentials, bearerSecret } from '../authentication.ts';
 import { messageBody } from '../body.ts';
 import {
@@ -29,7 +29,7 @@ import {
   type RouteRequest,
   routesOf,
 } from '../route.ts';
-import { createLoginCookies, type LoginCookies } from '../site.ts';
+import { createLoginCookies } from '../site.ts';
 import type { RouteParts, Services } from './services.ts';
 
 const route = routesOf('Authentication');
@@ -87,16 +87,16 @@ export function authRoutes(parts: RouteParts): readonly Route[] {
       body: messageBody(createReader(LoginMessage, 'login')),
       answer: tokenAnswer,
       errors: ['invalid', 'unauthenticated', 'rate_limited'],
-      handle: ({ body, address, raw }) => token(body, { address, raw }),
+      handle: (request) => token(request.body, request),
     }),
     route.get('/auth/token', {
       summary: 'Get a token with HTTP Basic credentials',
       isLogin: true,
       answer: tokenAnswer,
       errors: ['unauthenticated', 'rate_limited'],
-      handle: async ({ authorization, address, raw }) => {
-        const login = basicCredentials(authorization);
-        if (login !== undefined) return token(login, { address, raw });
+      handle: async (request) => {
+        const login = basicCredentials(request.authorization);
+        if (login !== undefined) return token(login, request);
         throw unauthenticated('send username and password as HTTP Basic, or as JSON with POST');
       },
     }),
@@ -105,7 +105,7 @@ export function authRoutes(parts: RouteParts): readonly Route[] {
       answer: { status: 204, description: 'The token is no longer valid.' },
       handle: async ({ authorization, raw }) => {
         const hadSession = await sessions.end(requireSecret(authorization));
-        return hadSession ? doneSetting(...cookies.endOfSession(raw)) : done;
+        return hadSession ? { ...done, cookies: cookies.endOfSession(raw) } : done;
       },
     }),
     route.post('/auth/renew', {
@@ -126,27 +126,25 @@ export function authRoutes(parts: RouteParts): readonly Route[] {
 /** How a login is answered: with a token, and with cookies for a browser that may have them. */
 function createTokenAnswers(
   { logins, sessions, site, tokenLifeSeconds }: RouteParts,
-  cookies: LoginCookies,
+  cookies: ReturnType<typeof createLoginCookies>,
 ) {
   async function token(
-    login: { username: string; password: string; remember?: boolean },
-    { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
+    { username, password, remember }: Static<typeof LoginMessage>,
+    request: RouteRequest,
   ) {
+    const { address, raw } = request;
+    const signal = goneSignal(raw.socket);
     const deviceCookie = cookies.deviceOf(raw);
     const loggedIn = await logins.logIn(
-      defined({
-        ...{ username: login.username, password: login.password, address },
-        signal: goneSignal(raw.socket),
-        deviceCookie,
-      }),
+      defined({ username, password, address, signal, deviceCookie }),
     );
-    return tokenOf(loggedIn, login.remember, { address, raw });
+    return tokenOf(loggedIn, remember, request);
   }
 
   async function tokenOf(
     loggedIn: LoggedIn,
     remember: boolean | undefined,
-    { address, raw }: Pick<RouteRequest, 'address' | 'raw'>,
+    { address, raw }: RouteRequest,
   ) {
     countFor(raw.socket, payerOfAccount(loggedIn.user.id));
     const set = site.isOwnPage(raw)
@@ -174,9 +172,10 @@ function firstLoginRoute(
     body: messageBody(createReader(FirstLoginMessage, 'first login')),
     answer: tokenAnswer,
     errors: ['invalid', 'unauthenticated', 'rate_limited'],
-    handle: async ({ body: { remember, ...answer }, address, raw }) => {
-      const loggedIn = await firstLogin.logIn({ ...answer, address });
-      return tokenOf(loggedIn, remember, { address, raw });
+    handle: async (request) => {
+      const { remember, ...answer } = request.body;
+      const loggedIn = await firstLogin.logIn({ ...answer, address: request.address });
+      return tokenOf(loggedIn, remember, request);
     },
   });
 }

@@ -181,21 +181,28 @@ export function datapointsOf(
     : readDatapoints(body.value);
 }
 
+/** How reads of datapoints are answered; `more`: what is to be said of one beside. */
+export const readAnswer = (more = '') =>
+  ({
+    status: 200,
+    description:
+      'Datapoints; X-Total-Count has the number of all in the range, X-Summarised-Before the ' +
+      `time before which retention took datapoints: hours stand for them in aggregates.${more}`,
+    content: {
+      'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
+      'text/csv': csvText,
+    },
+  }) as const;
+
+export const csvText = Plain('With a header line, RFC 4180.');
+
 function readRoute(path: string, { readHistory, readAfter, summaries }: Services): Route {
   return route.get(path, {
     summary: 'Read datapoints, aggregates of them, or as many as a plot needs',
     query: SummedUpQuery,
-    answer: {
-      status: 200,
-      description:
-        'Datapoints; X-Total-Count has the number of all in the range, X-Summarised-Before the ' +
-        'time before which retention took datapoints: hours stand for them in aggregates. ' +
-        'With after, X-After is where the next page begins; it is absent at the end.',
-      content: {
-        'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
-        'text/csv': Plain('With a header line, RFC 4180.'),
-      },
-    },
+    answer: readAnswer(
+      ' With after, X-After is where the next page begins; it is absent at the end.',
+    ),
     handle: async ({ actor, params, query, accept, spelling }) => {
       const sensor = sensorOf(params);
       const isCsv = wantsCsv(query.format, accept);

@@ -9,7 +9,7 @@ import { limits } from '../../domain/limits.ts';
 import { DatapointMessage } from '../../wire/datapoint.ts';
 import { Flag, Plain, Word } from '../../wire/fields.ts';
 import type { Spelling } from '../../wire/spelling.ts';
-import { BucketMessage, readSummary, summaryParameters } from '../../wire/summary.ts';
+import { readSummary, type Summary, summaryParameters } from '../../wire/summary.ts';
 import { csvType, jsonType, type StreamAnswer, stream } from '../answer.ts';
 import { type Chunks, inSlices } from '../answer-budget.ts';
 import { messageAnswer, type Route, routesOf } from '../route.ts';
@@ -23,7 +23,13 @@ import {
   standingHeader,
   wantsCsv,
 } from './datapoint-answer.ts';
-import { DatapointsQuery, historyQuery, rangeParameters } from './datapoints.ts';
+import {
+  csvText,
+  DatapointsQuery,
+  historyQuery,
+  rangeParameters,
+  readAnswer,
+} from './datapoints.ts';
 import { deviceIdOf } from './devices.ts';
 import { valueOptions, valueParameters } from './lists.ts';
 import type { Services } from './services.ts';
@@ -83,16 +89,7 @@ export function mergedReadRoutes(services: Services): readonly Route[] {
       summary: 'Read datapoints of many sensors, or aggregates of them, in order of time',
       query: MergedQuery,
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found'],
-      answer: {
-        status: 200,
-        description:
-          'Datapoints; X-Total-Count has the number of all in the range, X-Summarised-Before the ' +
-          'time before which retention took datapoints: hours stand for them in aggregates.',
-        content: {
-          'application/json': Type.Array(Type.Union([DatapointMessage, BucketMessage])),
-          'text/csv': Plain('With a header line, RFC 4180.'),
-        },
-      },
+      answer: readAnswer(),
       handle: async ({ actor, query, accept, spelling }) => {
         const isCsv = wantsCsv(query.format, accept);
         const page = historyQuery(query, isCsv);
@@ -106,12 +103,10 @@ export function mergedReadRoutes(services: Services): readonly Route[] {
             : { ...sensorsOf(query), deviceIds, areFound: true, devicesMax };
         const format = formatOf(isCsv, spelling);
         const summary = readSummary(query);
+        requireAcross(across, summary);
         if (summary === undefined) {
-          if (across !== undefined) throw acrossNeedsAggregate();
           return answerWith(await readMany.merged(actor, selection, page), page, format);
         }
-        requireAcross(across);
-        if (across !== undefined && summary.kind !== 'aggregate') throw acrossNeedsAggregate();
         return answerSummary(summaries, {
           ...{ actor, selection, query: page, limit, summary, isCsv, isOfOneSensor: false },
           ...{ format, spelling, isTotal: across !== undefined },
@@ -121,12 +116,12 @@ export function mergedReadRoutes(services: Services): readonly Route[] {
   ];
 }
 
-function requireAcross(across: string | undefined): void {
-  if (across !== undefined && across !== 'devices') throw invalid('across must be devices');
+function requireAcross(across: string | undefined, summary: Summary | undefined): void {
+  if (across === undefined) return;
+  if (summary !== undefined && across !== 'devices') throw invalid('across must be devices');
+  if (summary?.kind === 'aggregate') return;
+  throw invalid('across needs aggregate: say what to compute of all sensors together');
 }
-
-const acrossNeedsAggregate = (): Error =>
-  invalid('across needs aggregate: say what to compute of all sensors together');
 
 function selectionOf(query: Pick<Static<typeof MergedQuery>, 'device_id' | 'sensor_id'>) {
   const { device_id, sensor_id } = query;
@@ -192,7 +187,7 @@ export function exportRoutes({ readMany, projects }: Services): readonly Route[]
       answer: {
         status: 200,
         description: `A CSV that kipimo import csv reads back. ${standsText}`,
-        content: { 'text/csv': Plain('With a header line, RFC 4180.') },
+        content: { 'text/csv': csvText },
       },
       handle: async ({ actor, params, query, spelling }) => {
         const deviceIds = [deviceIdOf(params)];

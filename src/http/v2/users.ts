@@ -92,8 +92,7 @@ export function userRoutes(services: Services): readonly Route[] {
       answer: oneUser,
       handle: async ({ actor }) => {
         const user = await accounts.me(actor);
-        const isOwn = accounts.maySeeContact(actor, user);
-        return json({ ...userToWire(user, isOwn), storage: room.useOf(user.username) });
+        return json({ ...shownTo(accounts, actor, user), storage: room.useOf(user.username) });
       },
     }),
     route.get('/users/me/webhook_secret', {
@@ -245,12 +244,7 @@ function userChangeRoutes({ accounts, sessions }: Services): readonly Route[] {
         const id = await idOf(actor, params['user_id']);
         const secret = bearerSecret(authorization);
         const exceptSession = secret && (await sessions.sessionOf(secret));
-        const change = { ...body, address };
-        await accounts.setPassword(
-          actor,
-          id,
-          exceptSession === undefined ? change : { ...change, exceptSession },
-        );
+        await accounts.setPassword(actor, id, defined({ ...body, address, exceptSession }));
       },
     }),
     route.post('/users/:user_id/initial_password', {
