@@ -58,19 +58,15 @@ interface Filed {
  * Numbers of deliveries that may still be filed as waiting, of each notification and of each payer.
  * Counted once for all firings of a commit: to count thousands takes longer than to file one.
  */
-interface DeliveryQuotas {
-  /** Counts the deliveries that wait, unless they were counted before. */
-  count(session: SqlSession, filed: Filed): Promise<void>;
-  /** Takes one delivery of what was counted; answers false when the quota is used up. */
-  take(filed: Filed): boolean;
-}
+type DeliveryQuotas = ReturnType<typeof createDeliveryQuotas>;
 
 /** Quotas of one commit; nothing is counted yet. */
-function createDeliveryQuotas(): DeliveryQuotas {
+function createDeliveryQuotas() {
   const ofNotification = new Map<number, number>();
   const ofPayer = new Map<string, number>();
   return {
-    async count(session, { position, owner }) {
+    /** Counts the deliveries that wait, unless they were counted before. */
+    async count(session: SqlSession, { position, owner }: Filed): Promise<void> {
       const { deliveriesPendingMax: max, deliveriesPendingPerPayerMax: ofPayerMax } = limits;
       const payer = owner.toLowerCase();
       if (!ofNotification.has(position)) {
@@ -82,7 +78,8 @@ function createDeliveryQuotas(): DeliveryQuotas {
         ofPayer.set(payer, ofPayerMax - (waiting?.n ?? 0));
       }
     },
-    take({ position, owner }) {
+    /** Takes one delivery of what was counted; answers false when the quota is used up. */
+    take({ position, owner }: Filed): boolean {
       const payer = owner.toLowerCase();
       const own = ofNotification.get(position) ?? 0;
       const all = ofPayer.get(payer) ?? 0;
