@@ -32,12 +32,6 @@ interface PasswordChange {
   readonly address: string;
 }
 
-interface AccountsPage {
-  readonly username?: string;
-  readonly limit: number;
-  readonly offset: number;
-}
-
 interface AccountsOptions extends UserSearchOptions {
   readonly logins: Logins;
   readonly work: PasswordWork;
@@ -87,7 +81,7 @@ export function createAccounts(options: AccountsOptions) {
 
   return {
     get,
-    list: (page: AccountsPage): Promise<UserListing> => users.list(page),
+    list: (...page: Parameters<UserStore['list']>) => users.list(...page),
     ...createUserSearch(options),
     me: async (actor: Actor): Promise<User> => get(requirePerson(actor).userId),
     /**

@@ -3,7 +3,7 @@ import type { Actor } from '../../actor.ts';
 import { type DeviceStore, sensorOf } from '../../devices/device.ts';
 import { deviceResource, noDevice, noSensor, requireDevice } from '../../devices/devices.ts';
 import { invalid, notFound } from '../../errors.ts';
-import type { DeviceId, SensorId, Username } from '../../ids.ts';
+import type { DeviceId, Username } from '../../ids.ts';
 import { requirePerson } from '../../users/account-access.ts';
 import type { SensorRef } from '../datapoint.ts';
 import type { DatapointStore } from '../datapoint-store.ts';
@@ -21,8 +21,7 @@ import {
 
 /** Place whose retention is asked for: a sensor, a device, or the own account. */
 export type RetentionPlace =
-  | { readonly kind: 'sensor'; readonly deviceId: DeviceId; readonly sensorId: SensorId }
-  | { readonly kind: 'device'; readonly deviceId: DeviceId }
+  | Exclude<RetentionScope, { readonly kind: 'user' }>
   | { readonly kind: 'me' };
 
 /** The retention that holds somewhere. */
