@@ -1,4 +1,4 @@
-import type { NotificationId, UserId } from '../../domain/ids.ts';
+import type { NotificationId, SocialId, UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type {
   ClaimedDelivery,
@@ -112,12 +112,7 @@ interface Window {
 }
 
 /** Claims the windows of firings, files their deliveries, and saves states of those that fired. */
-type FireNotifications = (
-  session: ChangeSession,
-  firings: readonly Firing[],
-) => Promise<readonly FiringOutcome[]>;
-
-export function createFireNotifications(options: NotificationEngine): FireNotifications {
+export function createFireNotifications(options: NotificationEngine) {
   const { saveStates, cluster } = options;
   const selectWindow = `
     select position, owner, is_active, last_fired_at, ${cluster?.isOurs ?? '1'} as is_ours
@@ -182,7 +177,7 @@ export function createFireNotifications(options: NotificationEngine): FireNotifi
     return { kind: 'fired', deliveryIds };
   }
 
-  return async (session, firings) => {
+  return async (session: ChangeSession, firings: readonly Firing[]) => {
     const outcomes: FiringOutcome[] = [];
     const quotas = createDeliveryQuotas();
     for (const firing of firings) outcomes.push(await fire(session, firing, quotas));
@@ -369,10 +364,7 @@ export function claimedFromRow(row: ClaimedRow): ClaimedDelivery {
     source:
       row.social === null
         ? { kind: 'notification', id: row.notification_id as NotificationId }
-        : {
-            kind: 'social',
-            id: row.social as (ClaimedDelivery['source'] & { kind: 'social' })['id'],
-          },
+        : { kind: 'social', id: row.social as SocialId },
     username,
     ...(accountId !== undefined && { accountId }),
     channel: row.channel as DeliveryTarget,
