@@ -47,6 +47,17 @@ export function tooMany(what: string, waitMs: number): DomainError {
 export const isFailureToStore = ({ code }: DomainError): boolean =>
   code === 'unavailable' || code === 'storage_full';
 
+/** Why the work is refused; undefined: it is not. Throws what is no refusal. */
+export function refusalOf(work: () => void): DomainError | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (reason) {
+    if (reason instanceof DomainError) return reason;
+    throw reason;
+  }
+}
+
 export const invalid = (message: string): DomainError => new DomainError('invalid', message);
 export const notFound = (message: string): DomainError => new DomainError('not_found', message);
 export const forbidden = (message: string): DomainError => new DomainError('forbidden', message);

@@ -241,7 +241,8 @@ export function createConnectionGuard(options: {
       });
     },
     /** Counts a connection for the client behind a proxy; false: there is no slot for it. */
-    move: (socket: Socket, address: string): boolean => placeIn(socket)?.move(address) ?? true,
+    move: (socket: GuardedSocket, address: string): boolean =>
+      socket[placeOf]?.slot.move(address) ?? true,
     /** Connections that are open, TLS handshakes under way included. */
     get size() {
       return open.size;
@@ -253,8 +254,6 @@ export function createConnectionGuard(options: {
     },
   };
 }
-
-const placeIn = (socket: GuardedSocket): ConnectionSlot | undefined => socket[placeOf]?.slot;
 
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 

@@ -1,25 +1,8 @@
 import type { Actor } from '../actor.ts';
 import { forbidden } from '../errors.ts';
 import type { UserId, Username } from '../ids.ts';
-import {
-  Budget,
-  type BudgetRule,
-  createWaitingBudget,
-  isGuestPayer,
-  type PayerUsage,
-} from './budget.ts';
+import { Budget, type BudgetRule, createWaitingBudget, isGuestPayer } from './budget.ts';
 import { type BudgetName, budgetTable } from './budget-table.ts';
-
-/** Usage of one budget, and its largest payers. */
-export interface BudgetUsage {
-  readonly name: BudgetName;
-  readonly unit: BudgetRule['unit'];
-  readonly used: number;
-  readonly total: number;
-  readonly guests: number;
-  readonly refusals: number;
-  readonly largest: readonly PayerUsage[];
-}
 
 /** Totals other than those of the table, by name; quotas change in proportion. */
 export type BudgetTotals = Readonly<Partial<Record<BudgetName, number>>>;
@@ -59,6 +42,9 @@ export function createBudgets(totals: BudgetTotals = {}) {
   };
 }
 export type Budgets = ReturnType<typeof createBudgets>;
+
+/** Usage of one budget, and its largest payers. */
+export type BudgetUsage = ReturnType<Budgets['usage']>[number];
 
 function scaled(rule: BudgetRule, total: number | undefined): BudgetRule {
   if (total === undefined) return rule;

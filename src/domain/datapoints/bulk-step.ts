@@ -220,7 +220,8 @@ function findGroups(step: BulkStep, places: Places, rules: StepRules): Int32Arra
       place.count += 1;
       groupOfRow[row] = place.index;
     } else {
-      refuseRow(step, row, { refusal, sensor }, rules);
+      const excerpt = () => excerptOf(datapointIn(step, row), refusal);
+      rules.refuse({ line: step.lineAt(row), refusal, sensor }, excerpt);
     }
   }
   return groupOfRow;
@@ -231,16 +232,6 @@ function datapointIn(step: BulkStep, row: number): NewDatapoint {
   const line = step.otherAt(row);
   if (line !== undefined && 'datapoint' in line) return line.datapoint;
   return step.columns.at(row) as NewDatapoint;
-}
-
-function refuseRow(
-  step: BulkStep,
-  row: number,
-  { refusal, sensor }: { readonly refusal: DomainError; readonly sensor: SensorRef },
-  { refuse }: StepRules,
-): void {
-  const excerpt = () => excerptOf(datapointIn(step, row), refusal);
-  refuse({ line: step.lineAt(row), refusal, sensor }, excerpt);
 }
 
 function refusalOf(

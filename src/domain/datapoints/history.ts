@@ -39,11 +39,7 @@ export interface History {
 }
 
 /** Stored datapoints of one sensor, for those who may view its data. */
-export type ReadHistory = (
-  actor: Actor,
-  sensor: SensorRef,
-  query: HistoryQuery,
-) => Promise<History>;
+export type ReadHistory = ReturnType<typeof createHistory>;
 
 /** The parts by which datapoints are read. */
 export interface ReadParts {
@@ -54,9 +50,9 @@ export interface ReadParts {
   readonly longWork: LongWork;
 }
 
-export function createHistory(options: ReadParts): ReadHistory {
+export function createHistory(options: ReadParts) {
   const { longWork } = options;
-  return async (actor, ref, query) => {
+  return async (actor: Actor, ref: SensorRef, query: HistoryQuery): Promise<History> => {
     const [, sensor] = await requireSensor(options, actor, 'devices-data:view', ref);
     const datapoints = storeFor(options, query);
     const total = await datapoints.count(ref, query);

@@ -2,10 +2,9 @@ import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Actor } from '../actor.ts';
 import { payerOf } from '../budgets/budget.ts';
 import type { ArrivingWork, LongWork } from '../budgets/long-work.ts';
-import type { StorageQuotas } from '../budgets/storage-quotas.ts';
 import { deviceResource, noSensor } from '../devices/devices.ts';
-import { DomainError } from '../errors.ts';
-import type { DeviceId, Username } from '../ids.ts';
+import { DomainError, refusalOf } from '../errors.ts';
+import type { DeviceId } from '../ids.ts';
 import { limits } from '../limits.ts';
 import {
   type BulkGroup,
@@ -121,7 +120,7 @@ export function createIngestMany(
       async add(step) {
         const { groups, linesOf } = groupStep(step, {
           ...{ gates: await gateOf(step), now: clock.now(), actor, valueBytesMax, refuse },
-          fullness: (owner) => fullnessOf(owner, options.room, actor),
+          fullness: (owner) => refusalOf(() => options.room.require(actor, owner)),
         });
         await settle();
         const appending: Promise<void>[] = [];
@@ -201,15 +200,4 @@ function createGates(
     }
     return gates;
   };
-}
-
-/** The refusal of what is stored for an owner whose quota is used up. */
-function fullnessOf(owner: Username, room: StorageQuotas, actor: Actor): DomainError | undefined {
-  try {
-    room.require(actor, owner);
-    return undefined;
-  } catch (reason) {
-    if (reason instanceof DomainError) return reason;
-    throw reason;
-  }
 }

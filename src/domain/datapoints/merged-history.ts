@@ -31,25 +31,9 @@ import {
 } from './sensor-selection.ts';
 
 /** Stored datapoints of many sensors, for those who may view the data of every device named. */
-export interface ReadMany {
-  /** In order of time; at the same time in the order in which sensors are named. */
-  merged(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<History>;
-  /** Sensor after sensor; the page counts for each of them. */
-  sequential(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<History>;
-  /**
-   * From when datapoints of these devices are kept, but for those that are not there or not to be
-   * viewed; undefined: retention took none of the range.
-   */
-  standsFrom(
-    actor: Actor,
-    deviceIds: readonly DeviceId[],
-    query: HistoryQuery,
-  ): Promise<Instant | undefined>;
-  /** The same for one device; undefined when it is not there, or its data is not to be viewed. */
-  ifViewable(actor: Actor, deviceId: DeviceId, query: HistoryQuery): Promise<History | undefined>;
-}
+export type ReadMany = ReturnType<typeof createReadMany>;
 
-export function createReadMany(options: ReadParts): ReadMany {
+export function createReadMany(options: ReadParts) {
   const { longWork } = options;
   const open = createSourceOpening(options);
 
@@ -67,6 +51,7 @@ export function createReadMany(options: ReadParts): ReadMany {
       return { sources, total, standsFrom: await standsFromOf(datapoints, refs, query, pace) };
     });
 
+  /** Sensor after sensor; the page counts for each of them. */
   async function sequential(
     actor: Actor,
     selection: SensorSelection,
@@ -79,7 +64,8 @@ export function createReadMany(options: ReadParts): ReadMany {
   }
 
   return {
-    async merged(actor, selection, query) {
+    /** In order of time; at the same time in the order in which sensors are named. */
+    async merged(actor: Actor, selection: SensorSelection, query: HistoryQuery): Promise<History> {
       const { sources, total, standsFrom } = await openAll(actor, selection, query);
       const store = storeFor(options, query);
       const bytes = bytesOfSources(sources);
@@ -98,7 +84,11 @@ export function createReadMany(options: ReadParts): ReadMany {
       return { total, standsFrom, steps };
     },
     sequential,
-    standsFrom: (actor, deviceIds, query) =>
+    /**
+     * From when datapoints of these devices are kept, but for those that are not there or not to be
+     * viewed; undefined: retention took none of the range.
+     */
+    standsFrom: (actor: Actor, deviceIds: readonly DeviceId[], query: HistoryQuery) =>
       longWork.run(actor, async (pace) => {
         const found: Instant[] = [];
         for (const deviceId of deviceIds) {
@@ -110,7 +100,8 @@ export function createReadMany(options: ReadParts): ReadMany {
         }
         return found.length === 0 ? undefined : Math.max(...found);
       }),
-    async ifViewable(actor, deviceId, query) {
+    /** `sequential` for one device; undefined: it is not there, or its data not to be viewed. */
+    async ifViewable(actor: Actor, deviceId: DeviceId, query: HistoryQuery) {
       const device = await viewableDevice(options, actor, deviceId);
       return device && sequential(actor, { deviceIds: [deviceId] }, query);
     },

@@ -246,7 +246,7 @@ export function createRefusalBook(limits: RefusalBookLimits) {
       }
     },
     /** Reads the refusals of the owner and of others; each oldest first. */
-    read(owner: string, name: string): RefusalPage {
+    read(owner: string, name: string) {
       const page = owners.get(owner.toLowerCase())?.get(name);
       const others = [...(page?.others.values() ?? [])].flatMap(({ refusals }) => refusals);
       return {
@@ -259,11 +259,6 @@ export function createRefusalBook(limits: RefusalBookLimits) {
       return bytes;
     },
   };
-}
-
-interface RefusalPage {
-  readonly own: readonly RefusedPush[];
-  readonly others: readonly RefusedPush[];
 }
 
 function oldestOf({ sheets, payer }: Writer): Sheet {

@@ -94,13 +94,10 @@ export function createSummaries(options: ReadParts): Summaries {
   const { longWork } = options;
   const open = createSourceOpening(options);
 
-  async function downsampleOne(one: {
-    readonly source: Source;
-    readonly query: HistoryQuery;
-    readonly pointsMax: number;
-    readonly pace: Pace;
-  }) {
-    const { source, query, pointsMax, pace } = one;
+  async function downsampleOne(
+    { source, query, pace }: Pick<SourceRead, 'source' | 'query' | 'pace'>,
+    pointsMax: number,
+  ) {
     const datapoints = storeFor(options, query);
     const total = await datapoints.count(source.ref, query);
     const page = pageOf(query, total);
@@ -194,7 +191,7 @@ export function createSummaries(options: ReadParts): Summaries {
         for (const source of sources) {
           if (pace.isOver()) await pace.rest();
           hold(limits.summaryItemBytes * (count + pointsMax));
-          const one = await downsampleOne({ source, query, pointsMax, pace });
+          const one = await downsampleOne({ source, query, pace }, pointsMax);
           // Points of one sensor are nearly in order.
           const sorted = one.datapoints.toSorted((a, b) => sign * (orderTime(a) - orderTime(b)));
           await merge.add(inOneStep(toDatapointColumns(sorted)));

@@ -216,7 +216,7 @@ const unknown = async (): Promise<number> => Number.NaN;
 /** The first number of some parts; NaN: there is none. */
 async function firstNumber(parts: AsyncIterable<SummarisedPart>): Promise<number> {
   for await (const part of parts) {
-    const number = firstOf(part);
+    const number = endOf(part, 'first');
     if (!Number.isNaN(number)) return number;
   }
   return Number.NaN;
@@ -225,35 +225,20 @@ async function firstNumber(parts: AsyncIterable<SummarisedPart>): Promise<number
 const numbersIn = ({ numbers, textNumbers }: Stretches, at: number): number =>
   (numbers[at] ?? 0) + (textNumbers[at] ?? 0);
 
-function firstOf(part: SummarisedPart): number {
-  if (isStretchRun(part)) {
-    const { stretches, from, to } = part;
-    for (let at = from; at < to; at += 1) {
-      if (numbersIn(stretches, at) > 0) return stretches.first[at] ?? Number.NaN;
+/** The first or the last number of a part, or `none` where it has no number. */
+function endOf(part: SummarisedPart, end: 'first' | 'last', none = Number.NaN): number {
+  const isRun = isStretchRun(part);
+  const [from, to] = isRun ? [part.from, part.to] : [0, part.count];
+  for (let passed = 0; passed < to - from; passed += 1) {
+    const at = end === 'first' ? from + passed : to - 1 - passed;
+    if (isRun) {
+      if (numbersIn(part.stretches, at) > 0) return part.stretches[end][at] ?? none;
+    } else {
+      const number = numberIn(part, at);
+      if (!Number.isNaN(number)) return number;
     }
-    return Number.NaN;
   }
-  for (let row = 0; row < part.count; row += 1) {
-    const number = numberIn(part, row);
-    if (!Number.isNaN(number)) return number;
-  }
-  return Number.NaN;
-}
-
-/** The last number of a part, or `before` where it has none. */
-function lastOf(part: SummarisedPart, before: number): number {
-  if (isStretchRun(part)) {
-    const { stretches, from, to } = part;
-    for (let at = to - 1; at >= from; at -= 1) {
-      if (numbersIn(stretches, at) > 0) return stretches.last[at] ?? before;
-    }
-    return before;
-  }
-  for (let row = part.count - 1; row >= 0; row -= 1) {
-    const number = numberIn(part, row);
-    if (!Number.isNaN(number)) return number;
-  }
-  return before;
+  return none;
 }
 
 function addPart(growth: Growth, part: SummarisedPart, into: ReturnType<typeof noGrowth>): void {
@@ -286,15 +271,15 @@ async function* certain(
   let held: StretchRun | undefined;
   for await (const part of parts) {
     if (held !== undefined) {
-      yield* checked(held, { last, next: firstOf(part), rows });
-      last = lastOf(held, last);
+      yield* checked(held, { last, next: endOf(part, 'first'), rows });
+      last = endOf(held, 'last', last);
       held = undefined;
     }
     if (isStretchRun(part) && part.stretches.edges === undefined) {
       held = part;
     } else {
       yield part;
-      last = lastOf(part, last);
+      last = endOf(part, 'last', last);
     }
   }
   if (held !== undefined) yield* checked(held, { last, next: await next(), rows });
@@ -314,7 +299,7 @@ async function* checked(
   for (let at = from; at < to; at += 1) {
     const numbers = numbersIn(stretches, at);
     if (numbers === 0) continue;
-    const rest = firstOf({ stretches, from: at + 1, to });
+    const rest = endOf({ stretches, from: at + 1, to }, 'first');
     const following = Number.isNaN(rest) ? around.next : rest;
     const final = stretches.last[at] ?? 0;
     // Of two numbers or fewer all is known.

@@ -105,8 +105,6 @@ export function withoutActuatorValues(device: Device): Device {
   return { ...device, actuators: device.actuators.map(withoutValue) };
 }
 
-export type { VisibleTo };
-
 /** Fields that rights are asked about, and the date that distinguishes devices of one id. */
 export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility' | 'createdAt'>;
 

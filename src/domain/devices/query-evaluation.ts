@@ -44,7 +44,7 @@ export function matches(filter: Filter, device: Device, lastValueOf: LastValueOf
     const instantOf = moments.get(test.name);
     if (instantOf !== undefined) return passesInTime(test, instantOf(device));
     const own = ownValue(test.name, device);
-    if (own !== undefined) return passesAsWritten(test, own);
+    if (own !== undefined) return passesBy(asWritten, test, own);
     return passes(test, fields.has(test.name) ? undefined : lastValueOf(test.name));
   });
 }
@@ -155,10 +155,6 @@ function valueAt(root: JsonValue | undefined, path: string): JsonValue | undefin
 export const passes = (test: FieldTest, value: JsonValue | undefined): boolean =>
   value === undefined ? test.operator === 'absent' : passesBy(plain, test, value);
 
-/** Passes as `passes` does, but texts, though they may read as numbers, compare as text. */
-const passesAsWritten = (test: FieldTest, value: JsonValue): boolean =>
-  passesBy(asWritten, test, value);
-
 function passesBy(reading: Reading<JsonValue>, test: FieldTest, value: JsonValue): boolean {
   const elements = elementsOf(value);
   if (elements === undefined || test.operator === 'exists') return passesOne(reading, test, value);
@@ -235,6 +231,7 @@ const plain: Reading<JsonValue> = {
 const isText = (value: JsonValue): boolean =>
   typeof value === 'string' || (value instanceof LongJson && value.isString);
 
+/** Texts, though they may read as numbers, compare as text. */
 const asWritten: Reading<JsonValue> = {
   text: textOf,
   order: (value, operand) =>

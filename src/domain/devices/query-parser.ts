@@ -68,14 +68,9 @@ function parse(text: string, options: ParseOptions, isCondition: boolean): Parse
       throw invalid(`${options.label} must have at most ${queryTestsMax} tests`);
     }
     if (isCondition) readPart(cursor, draft);
-    else tests.push(readWholeTest(cursor));
+    else tests.push(readTest(cursor));
+    expectEnd(cursor);
   }
-}
-
-function readWholeTest(cursor: Cursor): FieldTest {
-  const test = readTest(cursor);
-  expectEnd(cursor);
-  return test;
 }
 
 const duration = String.raw`for\s+(\d+(?:\.\d+)?\s*[A-Za-z]*)\s*`;
@@ -92,12 +87,11 @@ const wordsAhead = new RegExp(
   'g',
 );
 
-/** Reads a part of a condition, up to its `;`: a test or a silence, with the words behind it. */
+/** Reads a part of a condition: a test or a silence, with the words behind it. */
 function readPart(cursor: Cursor, draft: Draft): void {
   const alone = matchHere(cursor, clearAlone);
   if (alone !== null) readClear(cursor, draft, alone[0].length);
   else readTestPart(cursor, draft);
-  expectEnd(cursor);
 }
 
 function readTestPart(cursor: Cursor, draft: Draft): void {

@@ -1,14 +1,14 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createCode, createId, createSigningKey } from '../../lib/secret-token.ts';
 import type { Actor } from '../actor.ts';
-import { conflict, DomainError, invalid } from '../errors.ts';
+import { conflict, DomainError } from '../errors.ts';
 import { type GroupId, parseUserId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requireAdmin } from '../users/account-access.ts';
 import { vouchedProofs } from '../users/address-proofs.ts';
 import type { PasswordWork } from '../users/password-work.ts';
 import type { NewUser, Profile, UserStore } from '../users/user.ts';
-import type { GroupStore, Groups } from './groups.ts';
+import { type GroupStore, type Groups, groupFull } from './groups.ts';
 
 /** A row of a list of people: an account to make, or why there will be none. */
 export type ListedAccount =
@@ -74,9 +74,7 @@ export function createImportAccounts(options: {
     const owner = requireAdmin(actor).username;
     const page = { owner, limit: limits.groupsPerUserMax, offset: 0 };
     const known = (await store.list(page)).groups.find((group) => group.name === name);
-    if ((known?.usernames.length ?? 0) + more > limits.groupMembersMax) {
-      throw invalid(`a group may hold ${limits.groupMembersMax} users`);
-    }
+    if ((known?.usernames.length ?? 0) + more > limits.groupMembersMax) throw groupFull();
     return known?.id ?? groups.create(actor, { name, usernames: [] });
   }
 
@@ -98,9 +96,7 @@ export function createImportAccounts(options: {
       if (group === undefined || made.length === 0) return;
       const usernames = made.map(({ username }) => username);
       const change = { out: [], in: usernames, membersMax: limits.groupMembersMax } as const;
-      if ((await store.changeMembers(group, change)) !== 'updated') {
-        throw invalid(`a group may hold ${limits.groupMembersMax} users`);
-      }
+      if ((await store.changeMembers(group, change)) !== 'updated') throw groupFull();
     } catch (reason) {
       for (const { id } of made) await users.remove(id);
       if (!(reason instanceof DomainError)) throw reason;

@@ -44,6 +44,9 @@ export interface GroupStore {
   remove(id: GroupId): Promise<'removed' | 'missing'>;
 }
 
+/** The refusal of more members than a group may have. */
+export const groupFull = () => invalid(`a group may hold ${limits.groupMembersMax} users`);
+
 const noGroup = (id: GroupId) => notFound(`you have no group with id ${id}`);
 
 /** The group, if the actor may manage and share with it. Throws forbidden, not_found. */
@@ -63,7 +66,7 @@ export function createGroups({ store }: { readonly store: GroupStore }) {
     const membersMax = limits.groupMembersMax;
     const outcome = await store.changeMembers(id, { ...change, membersMax });
     if (outcome === 'missing') throw noGroup(id);
-    if (outcome === 'too_many') throw invalid(`a group may hold ${membersMax} users`);
+    if (outcome === 'too_many') throw groupFull();
     if (outcome !== 'updated') throw nobody(outcome.missing);
   }
 
@@ -75,9 +78,7 @@ export function createGroups({ store }: { readonly store: GroupStore }) {
     ): Promise<GroupId> {
       const { username: owner } = requirePerson(actor);
       requireName(name);
-      if (usernames.length > limits.groupMembersMax) {
-        throw invalid(`a group may hold ${limits.groupMembersMax} users`);
-      }
+      if (usernames.length > limits.groupMembersMax) throw groupFull();
       if ((await store.countOwnedBy(owner)) >= limits.groupsPerUserMax) {
         throw new DomainError(
           'limit_reached',
@@ -91,12 +92,8 @@ export function createGroups({ store }: { readonly store: GroupStore }) {
     },
     get: (actor: Actor, id: GroupId) => requireGroup(store, actor, id),
     /** Groups that the actor owns. */
-    async list(
-      actor: Actor,
-      page: { limit: number; offset: number },
-    ): Promise<{ readonly groups: readonly Group[]; readonly total: number }> {
-      return store.list({ ...page, owner: requirePerson(actor).username });
-    },
+    list: async (actor: Actor, page: { limit: number; offset: number }) =>
+      store.list({ ...page, owner: requirePerson(actor).username }),
     async rename(actor: Actor, id: GroupId, name: string): Promise<void> {
       await requireGroup(store, actor, id);
       requireName(name);

@@ -1,7 +1,7 @@
 import type { Log } from '../../lib/log.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { Device } from '../devices/device.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
 import type { EvaluationProgress } from './delivery.ts';
 import { createEvaluatedValues } from './evaluated-values.ts';
@@ -175,4 +175,4 @@ function hadBefore(
 const isUnstored = (outcome: PromiseSettledResult<void>): outcome is PromiseRejectedResult =>
   outcome.status === 'rejected' &&
   outcome.reason instanceof DomainError &&
-  (outcome.reason.code === 'unavailable' || outcome.reason.code === 'storage_full');
+  isFailureToStore(outcome.reason);

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../lib/json.ts';
 import type { FieldTest, ParsedCondition } from '../devices/field-test.ts';
 import { comparesNumbers, hasNumber, passes } from '../devices/query-evaluation.ts';
 import { type ParseOptions, parseCondition } from '../devices/query-parser.ts';
-import { DomainError, invalid } from '../errors.ts';
+import { DomainError, invalid, refusalOf } from '../errors.ts';
 import { parseSensorId, type SensorId } from '../ids.ts';
 
 /** `silent(TC1, 2h)`: no datapoint of the sensor for that long. */
@@ -90,15 +90,8 @@ export function listsIn(text: string): string | undefined {
 }
 
 /** Finds the problem in an expression that an earlier version took; undefined: none. */
-export function problemOf(text: string): string | undefined {
-  try {
-    parseExpression(text, { isStrict: true });
-    return undefined;
-  } catch (reason) {
-    if (reason instanceof DomainError) return reason.message;
-    throw reason;
-  }
-}
+export const problemOf = (text: string): string | undefined =>
+  refusalOf(() => parseExpression(text, { isStrict: true }))?.message;
 
 /**
  * Whether every test and silence holds; true for an empty expression. A sensor that was never heard

@@ -35,27 +35,10 @@ export interface FireParts {
 }
 
 /** Stores firings and sees to what follows at once. */
-export interface Fire {
-  /**
-   * Resolves when the push may be answered. Throws unavailable, storage_full; what was not stored
-   * is tried again here, unless the caller comes again with it. Throws rate_limited when the
-   * owner's firings that wait are too large: it is given up.
-   */
-  (planned: PlannedFiring, options?: { readonly isRepeatedByCaller: boolean }): Promise<void>;
-  /**
-   * Stores the firing of a rule on another account's device, when `mayFire` says that its owner has
-   * the rights: behind other firings of that owner, within the owner's budget. Resolves when it is
-   * stored or was given up. Answers undefined when the budget is used up: it is given up.
-   */
-  forStranger(planned: PlannedFiring, mayFire: () => Promise<boolean>): Promise<void> | undefined;
-  /** Tries again what could not be stored; the repetition of a push is nothing new. */
-  retry(): Promise<void>;
-  /** Resolves when nothing is under way. */
-  drain(): Promise<void>;
-}
+export type Fire = ReturnType<typeof createFire>;
 
 /** Firings that come while others are being stored go with the next commit, in their order. */
-export function createFire(parts: FireParts): Fire {
+export function createFire(parts: FireParts) {
   const { outbox, reporter, log } = parts;
   const room = parts.budgets.of('firings_of_others');
   const store = storeInTurn(parts);
@@ -84,7 +67,10 @@ export function createFire(parts: FireParts): Fire {
     log.error({ notificationId: planned.firing.notificationId }, 'a firing is lost');
   }
 
-  /** A service that stops waits also for what its timer began to try again. */
+  /**
+   * Tries again what could not be stored; the repetition of a push is nothing new. A service that
+   * stops waits also for what its timer began to try again.
+   */
   async function retry(): Promise<void> {
     const again = held.takeAll();
     if (again.length > 0) await track(tryAgain(again));
@@ -123,13 +109,22 @@ export function createFire(parts: FireParts): Fire {
     }
   }
 
+  /**
+   * Resolves when the push may be answered. Throws unavailable, storage_full; what was not stored
+   * is tried again here, unless the caller comes again with it. Throws rate_limited when the
+   * owner's firings that wait are too large: it is given up.
+   */
   function fire(planned: PlannedFiring, { isRepeatedByCaller } = { isRepeatedByCaller: false }) {
     // In the order in which they came about, as a start after a crash looks for what is missing.
     if (!held.isEmpty()) void retry();
     return track(fireOne(planned, isRepeatedByCaller));
   }
 
-  /** Queues firings on devices of others by payer; the budget counts what waits. */
+  /**
+   * Stores the firing of a rule on another account's device, when `mayFire` says that its owner has
+   * the rights: behind other firings of that owner, within the owner's budget. Resolves when it is
+   * stored or was given up. Answers undefined when the budget is used up: it is given up.
+   */
   function forStranger(planned: PlannedFiring, mayFire: () => Promise<boolean>) {
     const { payer } = planned.rule;
     const bytes = bytesOfFiring(planned);
@@ -153,6 +148,7 @@ export function createFire(parts: FireParts): Fire {
   return Object.assign(fire, {
     forStranger,
     retry,
+    /** Resolves when nothing is under way. */
     async drain() {
       while (underWay.size > 0) await Promise.all(underWay);
     },

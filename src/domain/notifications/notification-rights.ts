@@ -20,15 +20,13 @@ import type { SensorIndex } from './sensor-index.ts';
 const devicesPerTurn = 50;
 
 /** Checks the devices that notifications name. */
-export function createNamedDevices({
-  devices,
-  access,
-  index,
-}: {
+export function createNamedDevices(parts: {
   readonly devices: Pick<DeviceStore, 'find'>;
   readonly index: Pick<SensorIndex, 'find'>;
   readonly access: Access;
 }) {
+  const { devices, access, index } = parts;
+
   /**
    * Refuses to watch data that the actor may not view, or to set what it may not set. Answers the
    * named devices that are there, and the action bound to its device.

@@ -22,7 +22,6 @@ import {
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
-import type { FiledDelivery } from './delivery.ts';
 import type { Evaluation, Evaluations } from './evaluations.ts';
 import { parseExpression } from './expression.ts';
 import type {
@@ -201,11 +200,7 @@ export function createNotifications(parts: NotificationParts) {
       });
     },
     /** Lists messages with their recipients, newest first; for its owner and admins. */
-    async deliveries(
-      actor: Actor,
-      id: NotificationId,
-      page: Page,
-    ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }> {
+    async deliveries(actor: Actor, id: NotificationId, page: Page) {
       await requireOwn(actor, id);
       return store.deliveries(id, page);
     },

@@ -92,7 +92,7 @@ export function createPreview(parts: {
         devices.push(lookedAt(device, names));
       }
     }
-    const sources = sourcesOf(rule, devices);
+    const sources = sourcesOf(devices);
     return replay(rule, momentsOf({ rule, sources, range, datapoints, now: clock.now() }));
   };
 
@@ -118,13 +118,12 @@ function lookedAt(device: Device, names: ReadonlySet<string>): Device {
   return { ...device, sensors: sensors.map(({ meta: _, ...sensor }) => sensor), actuators: [] };
 }
 
-/** The sensors whose datapoints are evaluated, or shown in the message. */
-function sourcesOf(rule: Rule, devices: readonly Device[]): readonly DeviceSource[] {
-  const names = new Set<string>([...rule.triggers, ...rule.named]);
+/** The sensors whose datapoints are evaluated, or shown in the message: devices have no others. */
+function sourcesOf(devices: readonly Device[]): readonly DeviceSource[] {
   const sources = devices.flatMap((device) =>
-    device.sensors
-      .filter(({ id }) => names.has(id))
-      .map((sensor) => ({ device, sensor, ref: { deviceId: device.id, sensorId: sensor.id } })),
+    device.sensors.map((sensor) => ({
+      ...{ device, sensor, ref: { deviceId: device.id, sensorId: sensor.id } },
+    })),
   );
   const max = limits.previewSensorsMax;
   if (sources.length <= max) return sources;

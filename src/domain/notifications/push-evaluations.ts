@@ -29,18 +29,6 @@ export interface PushEvaluationParts extends EvaluationParts {
   readonly peekDevice: (id: DeviceId) => Device | undefined;
 }
 
-/** An evaluation of some pushes, to be run once. */
-interface PushEvaluations {
-  /** Waits only where something is fetched, a rule fires, or a slice of the event loop ends. */
-  readonly run: () => Promise<void>;
-  /** Whether all was evaluated and nothing fired: mostly so when the work has only just begun. */
-  isOverWithNothing(): boolean;
-  /** After the run: when the push may be answered. Throws as `Fire` does. */
-  readonly firingsOf: (push: StoredPush) => Promise<void> | undefined;
-  /** Resolves when firings for others than the devices' owners are stored, or given up. */
-  ofOthers(): Promise<unknown>;
-}
-
 interface EvaluationOptions {
   /** Whether the pushes may have been evaluated before the service was started anew. */
   readonly isAgain: boolean;
@@ -73,7 +61,8 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
     return known.has(id) || rules.some(({ named }) => named.some((name) => name !== sensorId));
   }
 
-  return (pushes: readonly StoredPush[], options: EvaluationOptions): PushEvaluations => {
+  /** An evaluation of some pushes, to be run once. */
+  return (pushes: readonly StoredPush[], options: EvaluationOptions) => {
     const { isAgain, isLate, known, times } = options;
     const hadOf = options.had ?? (isAgain ? countHadBefore : undefined);
     const firings = new Map<StoredPush, Promise<void>>();
@@ -134,9 +123,13 @@ export function createPushEvaluations(parts: PushEvaluationParts) {
     }
 
     return {
+      /** Waits only where something is fetched, a rule fires, or a slice of the event loop ends. */
       run,
+      /** Whether all was evaluated and nothing fired: mostly so when the work has just begun. */
       isOverWithNothing: () => isOver && firings.size === 0,
-      firingsOf: (push) => firings.get(push),
+      /** After the run: when the push may be answered. Throws as `Fire` does. */
+      firingsOf: (push: StoredPush) => firings.get(push),
+      /** Resolves when firings for others than the devices' owners are stored, or given up. */
       ofOthers: () => Promise.all(ofOthers),
     };
   };

@@ -29,17 +29,12 @@ export interface Project {
 }
 
 /** Fields that a PUT may set; a name set to undefined is removed. */
-export interface ProjectChanges {
+export interface ProjectChanges extends Partial<Pick<Project, 'deviceIds' | 'gatewayIds'>> {
   readonly name?: string | undefined;
-  readonly deviceIds?: readonly DeviceId[];
-  readonly gatewayIds?: readonly GatewayId[];
 }
 
 /** Members that sharing the project does not reach: another user than its owner listed them. */
-export interface UnsharedMembers {
-  readonly deviceIds: readonly DeviceId[];
-  readonly gatewayIds: readonly GatewayId[];
-}
+export type UnsharedMembers = Pick<Project, 'deviceIds' | 'gatewayIds'>;
 
 interface ProjectListing {
   readonly projects: readonly Project[];

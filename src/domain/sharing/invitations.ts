@@ -5,18 +5,17 @@ import type { Access } from '../access/policy.ts';
 import type { Resource, ResourceKind, Scope } from '../access/scopes.ts';
 import { type Actor, type Person, personOf } from '../actor.ts';
 import { DomainError, gone, invalid, notFound, unauthenticated } from '../errors.ts';
-import { type GroupStore, requireGroup } from '../groups/groups.ts';
+import { type GroupStore, groupFull, requireGroup } from '../groups/groups.ts';
 import {
   type GroupId,
   type InvitationId,
   parseInvitationId,
   sameUsername,
   type UserId,
-  type Username,
 } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
-import type { UserStore } from '../users/user.ts';
+import type { User, UserStore } from '../users/user.ts';
 import { createRequireShareable, inOrder, requireRoom } from './sharing.ts';
 
 const day = 24 * 3_600_000;
@@ -66,11 +65,7 @@ export interface TakenUse {
 
 /** An invitation with the account of its giver, as it is now. */
 export interface GivenInvitation extends Invitation {
-  readonly by: {
-    readonly username: Username;
-    readonly isAdmin: boolean;
-    readonly isDisabled: boolean;
-  };
+  readonly by: Pick<User, 'username' | 'isAdmin' | 'isDisabled'>;
 }
 
 /**
@@ -297,7 +292,7 @@ async function give(
     const { groupMembersMax: membersMax } = limits;
     const change = { out: [], in: [username], membersMax } as const;
     const outcome = await groups.changeMembers(target.resource, change);
-    if (outcome === 'too_many') throw invalid(`a group may hold ${membersMax} users`);
+    if (outcome === 'too_many') throw groupFull();
     if (outcome !== 'updated') throw notFound('the group or the user was deleted meanwhile');
     return;
   }

@@ -32,86 +32,28 @@ interface PasswordChange {
   readonly address: string;
 }
 
-interface AccountsPage {
-  readonly username?: string;
-  readonly limit: number;
-  readonly offset: number;
+interface AccountsOptions extends UserSearchOptions {
+  readonly logins: Logins;
+  readonly work: PasswordWork;
+  readonly clock: Clock;
+  /** Removes what an account may have very much of, a little at a time, before the account. */
+  readonly removeMuchOf: (owner: Username) => Promise<void>;
+  /** Whether strangers may make accounts now. */
+  readonly signUpNow: () => 'open' | 'closed';
+  /** The credit of an account that signs up itself; absent: no end. */
+  readonly smsCreditNew?: number | 'unlimited';
 }
 
 /** Accounts: everyone may read them (contact details aside), each person changes their own. */
-export interface Accounts extends UserSearch {
-  /**
-   * Creates an account. Throws conflict when the username is taken, forbidden when closed,
-   * rate_limited when too many come from one address.
-   */
-  signUp(
-    actor: Actor,
-    account: NewAccount,
-    client: { readonly address: string; readonly signal?: AbortSignal },
-  ): Promise<User>;
-  list(page: AccountsPage): Promise<UserListing>;
-  get(id: UserId): Promise<User>;
-  me(actor: Actor): Promise<User>;
-  update(actor: Actor, id: UserId, changes: UserChanges): Promise<void>;
-  /**
-   * Sets a new password and ends all tokens of the user. Who changes their own gives the old one;
-   * an administrator who changes another's needs none [contract 14].
-   */
-  setPassword(actor: Actor, id: UserId, change: PasswordChange): Promise<void>;
-  /**
-   * Sets a made-up password, to be changed at the first login, and ends all tokens of the user.
-   * Throws forbidden unless an admin asks, invalid for one's own account.
-   */
-  setInitialPassword(
-    actor: Actor,
-    id: UserId,
-  ): Promise<{ readonly user: User; readonly password: string }>;
-  /**
-   * Deletes the account with everything that is its own: what there may be very much of a little at
-   * a time, then the account with the rest in one step.
-   */
-  remove(actor: Actor, id: UserId): Promise<void>;
-  /** Whether the actor may read the contact details of this user. */
-  maySeeContact(actor: Actor, user: User): boolean;
-}
-
-export function createAccounts(
-  options: UserSearchOptions & {
-    readonly users: UserStore;
-    readonly logins: Logins;
-    readonly work: PasswordWork;
-    readonly clock: Clock;
-    /** Removes what an account may have very much of, a little at a time, before the account. */
-    readonly removeMuchOf: (owner: Username) => Promise<void>;
-    /** Whether strangers may make accounts now. */
-    readonly signUpNow: () => 'open' | 'closed';
-    /** The credit of an account that signs up itself; absent: no end. */
-    readonly smsCreditNew?: number | 'unlimited';
-  },
-): Accounts {
+export function createAccounts(options: AccountsOptions) {
   const { users, logins, work, clock, smsCreditNew = 'unlimited' } = options;
-  const signUps = createTokenBucket({
-    capacity: limits.signUpsPerAddress,
-    refillMs: limits.signUpPauseMs,
-    entriesMax: limits.loginFailureEntriesMax,
-    clock,
-  });
-  const latestSignUps = createLruCache<string, Instant>(limits.loginFailureEntriesMax);
+  const signUpPlace = createSignUpPlaces(clock);
   const admins = createSemaphore({ parallelMax: 1, waitingMax: limits.adminChangesWaitingMax });
 
   async function get(id: UserId): Promise<User> {
     const user = await users.find(id);
     if (user === undefined) throw noUser(id);
     return user;
-  }
-
-  /** Where a sign-up waits: a network from which none came lately comes before others. */
-  function signUpPlace(payer: string): PasswordPlace {
-    const waitMs = signUps.take(payer);
-    if (waitMs > 0) throw tooMany('accounts were made from your network', waitMs);
-    const isNew = (latestSignUps.get(payer) ?? 0) + limits.loginFailureWindowMs <= clock.now();
-    latestSignUps.set(payer, clock.now());
-    return { lane: isNew ? 'sign-up' : 'further sign-up', payer };
   }
 
   /**
@@ -139,12 +81,18 @@ export function createAccounts(
 
   return {
     get,
-    list: (page) => users.list(page),
+    list: (...page: Parameters<UserStore['list']>) => users.list(...page),
     ...createUserSearch(options),
-    async me(actor) {
-      return get(requirePerson(actor).userId);
-    },
-    async signUp(actor, { username, password, profile }, { address, signal }) {
+    me: async (actor: Actor): Promise<User> => get(requirePerson(actor).userId),
+    /**
+     * Creates an account. Throws conflict when the username is taken, forbidden when closed,
+     * rate_limited when too many come from one address.
+     */
+    async signUp(
+      actor: Actor,
+      { username, password, profile }: NewAccount,
+      { address, signal }: { readonly address: string; readonly signal?: AbortSignal },
+    ): Promise<User> {
       requireAccount(actor);
       if (options.signUpNow() === 'closed' && actor.kind !== 'admin') {
         throw forbidden('sign-up is closed here: ask an admin for an account');
@@ -177,7 +125,7 @@ export function createAccounts(
       if (outcome === 'duplicate') throw usernameTaken(username);
       return user;
     },
-    async update(actor, id, changes) {
+    async update(actor: Actor, id: UserId, changes: UserChanges): Promise<void> {
       const person = requireSelfOrAdmin(actor, id);
       const isAdministrative =
         changes.isAdmin !== undefined ||
@@ -193,7 +141,15 @@ export function createAccounts(
       else if (changes.isDisabled === true) await keepingAnAdmin(id, 'disabled', apply);
       else await apply();
     },
-    async setPassword(actor, id, { password, oldPassword, exceptSession, address }) {
+    /**
+     * Sets a new password and ends all tokens of the user. Who changes their own gives the old one;
+     * an administrator who changes another's needs none [contract 14].
+     */
+    async setPassword(
+      actor: Actor,
+      id: UserId,
+      { password, oldPassword, exceptSession, address }: PasswordChange,
+    ): Promise<void> {
       const person = requireSelfOrAdmin(actor, id);
       requireStrongPassword(password);
       const user = await get(id);
@@ -206,7 +162,11 @@ export function createAccounts(
         person.userId === id && exceptSession !== undefined ? { exceptSession } : undefined,
       );
     },
-    async setInitialPassword(actor, id) {
+    /**
+     * Sets a made-up password, to be changed at the first login, and ends all tokens of the user.
+     * Throws forbidden unless an admin asks, invalid for one's own account.
+     */
+    async setInitialPassword(actor: Actor, id: UserId) {
       const { userId } = requireAdmin(actor);
       if (userId === id) throw invalid('choose your own password yourself: set it in your profile');
       const user = await get(id);
@@ -215,17 +175,38 @@ export function createAccounts(
       await users.setPassword(id, passwordHash, { isInitial: true });
       return { user, password };
     },
-    async remove(actor, id) {
+    /**
+     * Deletes the account with everything that is its own: what there may be very much of a little
+     * at a time, then the account with the rest in one step.
+     */
+    async remove(actor: Actor, id: UserId): Promise<void> {
       requireSelfOrAdmin(actor, id);
       await keepingAnAdmin(id, 'deleted', async () => {
         await options.removeMuchOf((await get(id)).username);
         await users.remove(id);
       });
     },
-    maySeeContact(actor, user) {
+    /** Whether the actor may read the contact details of this user. */
+    maySeeContact(actor: Actor, user: User): boolean {
       if (actor.kind === 'guest' || actor.key !== undefined) return false;
       return actor.kind === 'admin' || actor.userId === user.id;
     },
+  };
+}
+export type Accounts = ReturnType<typeof createAccounts>;
+
+/** Where a sign-up waits: a network from which none came lately comes before others. */
+function createSignUpPlaces(clock: Clock) {
+  const { loginFailureEntriesMax: entriesMax, loginFailureWindowMs: windowMs } = limits;
+  const { signUpsPerAddress: capacity, signUpPauseMs: refillMs } = limits;
+  const signUps = createTokenBucket({ capacity, refillMs, entriesMax, clock });
+  const latest = createLruCache<string, Instant>(entriesMax);
+  return (payer: string): PasswordPlace => {
+    const waitMs = signUps.take(payer);
+    if (waitMs > 0) throw tooMany('accounts were made from your network', waitMs);
+    const isNew = (latest.get(payer) ?? 0) + windowMs <= clock.now();
+    latest.set(payer, clock.now());
+    return { lane: isNew ? 'sign-up' : 'further sign-up', payer };
   };
 }
 
@@ -289,7 +270,6 @@ function createUserSearch(options: UserSearchOptions) {
     },
   };
 }
-type UserSearch = ReturnType<typeof createUserSearch>;
 
 /** Accounts that are read at once: a profile may be large. */
 const accountsPerStep = 100;

@@ -179,12 +179,11 @@ function holderOf([first, second]: readonly StoredLogin[]): StoredLogin | undefi
   return strength === provenByCode || strength > strengthOf(second) ? first : undefined;
 }
 
-/** User who just gave the right password. */
-export interface LoggedIn {
-  readonly user: User;
-  /** Hash that the password was checked against: a later one ends what rests on this login. */
-  readonly passwordHash: string;
-}
+/**
+ * User who just gave the right password, with the hash that it was checked against: a later one
+ * ends what rests on this login.
+ */
+export type LoggedIn = StoredLogin;
 
 /** A username or e-mail address with its password, and who sent them. */
 export interface Login {

@@ -115,17 +115,13 @@ export function createSessions(options: {
   const directory = createCredentialDirectory(options);
   const { authenticate } = directory;
 
-  async function issue(
-    token: Pick<TokenRecord, 'userId' | 'loggedInAt' | 'sessionId'>,
-    basis: TokenBasis,
-    lifeSeconds: number,
-  ): Promise<string> {
+  const issue: Issue = async (token, basis, lifeSeconds) => {
     const secret = createSecret();
     const now = clock.now();
     const record = { ...token, hash: hashSecret(secret), expiresAt: now + lifeSeconds * 1_000 };
     if ((await credentials.insertToken(record, basis, now)) === 'inserted') return secret;
     throw unauthenticated('the password was changed, or the login ended: log in again');
-  }
+  };
 
   return {
     /** A fresh token for someone who just gave the password; lives `lifeSeconds`. */

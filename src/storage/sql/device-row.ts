@@ -24,6 +24,13 @@ export interface PartRow {
   readonly details: string;
 }
 
+/** The rows of a device, of its sensors and of its actuators, in their order. */
+export interface DeviceRows {
+  readonly row: DeviceRow;
+  readonly sensors: readonly PartRow[];
+  readonly actuators: readonly PartRow[];
+}
+
 /** Columns that narrow searches; the truth is in the details, which hold every text as it came. */
 interface SearchColumns {
   readonly gateway_id: string | null;

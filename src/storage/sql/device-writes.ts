@@ -4,7 +4,7 @@ import { parseJson } from '../../lib/json.ts';
 import {
   actuatorFromRow,
   bucketOf,
-  type DeviceRow,
+  type DeviceRows,
   deviceTable,
   type PartRow,
   partDetails,
@@ -102,13 +102,6 @@ const actuators = createPartWrites({
   keeps: settingFields,
 });
 
-/** A new device, ready for its rows. */
-export interface DeviceInsert {
-  readonly row: DeviceRow;
-  readonly sensors: readonly PartRow[];
-  readonly actuators: readonly PartRow[];
-}
-
 const insertDevice = `
   insert into devices (bucket, ${deviceTable.columns}, gateway_id, domain)
   select bucket, $2, $3, $4, $5, $6, $7, $8, $9 from (select cast($1 as integer) as bucket) as own
@@ -126,7 +119,7 @@ const patched = patchingOf('device');
 
 /** Changes of devices, sensors and actuators. */
 export const deviceWrites = {
-  async insertDevice(session, { row, ...parts }: DeviceInsert) {
+  async insertDevice(session, { row, ...parts }: DeviceRows) {
     const { id } = row;
     const { gateway_id, domain } = searchColumns(row.details);
     const columns = [...Object.values(row), gateway_id, domain];

@@ -11,14 +11,14 @@ import type { DeviceId, SensorId, Username } from '../../domain/ids.ts';
 import type { DamagedRows } from '../faults.ts';
 import {
   actuatorFromRow,
-  type DeviceRow,
+  type DeviceRows,
   deviceTable,
   deviceToRow,
   type PartRow,
   partDetails,
   sensorFromRow,
 } from './device-row.ts';
-import type { DeviceInsert, deviceWrites } from './device-writes.ts';
+import type { deviceWrites } from './device-writes.ts';
 import { patchOf, resourcePatchOf } from './patch.ts';
 import { countingOwned, firstPosition, listing, visibleAmong } from './resources.ts';
 import {
@@ -59,7 +59,7 @@ export function createDeviceStore(
 ): DeviceStore {
   const countOwned = countingOwned(reader, 'device');
   return {
-    insert: (device) => write('insertDevice', insertOf(device)),
+    insert: (device) => write('insertDevice', rowsOf(device)),
     ...createDeviceReading({ load, damaged, limits }),
     ...createDeviceListing({ reader, sliceMax: limits.listPartsPerSlice }),
     ...createStoredBytes(reader, datapoints),
@@ -124,7 +124,7 @@ function timedSettingOf({ device_id, id, details }: TimedRow): readonly TimedSet
   return [{ deviceId, actuatorId: actuator.id, at: actuator.revert.at }];
 }
 
-function insertOf(device: Device): DeviceInsert {
+function rowsOf(device: Device): DeviceRows {
   return {
     row: deviceToRow(device),
     sensors: device.sensors.map(partRow),
@@ -143,13 +143,6 @@ interface SliceLimits {
   readonly listPartsPerSlice: number;
   readonly listCharactersPerSlice: number;
   readonly listMsPerSlice: number;
-}
-
-/** The rows of a device, of its sensors and of its actuators, in their order. */
-export interface DeviceRows {
-  readonly row: DeviceRow;
-  readonly sensors: readonly PartRow[];
-  readonly actuators: readonly PartRow[];
 }
 
 /** Reads those that exist, in the order asked for, each as of one commit; awaits nothing else. */

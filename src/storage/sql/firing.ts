@@ -1,4 +1,4 @@
-import type { NotificationId, UserId } from '../../domain/ids.ts';
+import type { NotificationId, SocialId, UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
 import type {
   ClaimedDelivery,
@@ -58,19 +58,15 @@ interface Filed {
  * Numbers of deliveries that may still be filed as waiting, of each notification and of each payer.
  * Counted once for all firings of a commit: to count thousands takes longer than to file one.
  */
-interface DeliveryQuotas {
-  /** Counts the deliveries that wait, unless they were counted before. */
-  count(session: SqlSession, filed: Filed): Promise<void>;
-  /** Takes one delivery of what was counted; answers false when the quota is used up. */
-  take(filed: Filed): boolean;
-}
+type DeliveryQuotas = ReturnType<typeof createDeliveryQuotas>;
 
 /** Quotas of one commit; nothing is counted yet. */
-function createDeliveryQuotas(): DeliveryQuotas {
+function createDeliveryQuotas() {
   const ofNotification = new Map<number, number>();
   const ofPayer = new Map<string, number>();
   return {
-    async count(session, { position, owner }) {
+    /** Counts the deliveries that wait, unless they were counted before. */
+    async count(session: SqlSession, { position, owner }: Filed): Promise<void> {
       const { deliveriesPendingMax: max, deliveriesPendingPerPayerMax: ofPayerMax } = limits;
       const payer = owner.toLowerCase();
       if (!ofNotification.has(position)) {
@@ -82,7 +78,8 @@ function createDeliveryQuotas(): DeliveryQuotas {
         ofPayer.set(payer, ofPayerMax - (waiting?.n ?? 0));
       }
     },
-    take({ position, owner }) {
+    /** Takes one delivery of what was counted; answers false when the quota is used up. */
+    take({ position, owner }: Filed): boolean {
       const payer = owner.toLowerCase();
       const own = ofNotification.get(position) ?? 0;
       const all = ofPayer.get(payer) ?? 0;
@@ -115,12 +112,7 @@ interface Window {
 }
 
 /** Claims the windows of firings, files their deliveries, and saves states of those that fired. */
-type FireNotifications = (
-  session: ChangeSession,
-  firings: readonly Firing[],
-) => Promise<readonly FiringOutcome[]>;
-
-export function createFireNotifications(options: NotificationEngine): FireNotifications {
+export function createFireNotifications(options: NotificationEngine) {
   const { saveStates, cluster } = options;
   const selectWindow = `
     select position, owner, is_active, last_fired_at, ${cluster?.isOurs ?? '1'} as is_ours
@@ -185,7 +177,7 @@ export function createFireNotifications(options: NotificationEngine): FireNotifi
     return { kind: 'fired', deliveryIds };
   }
 
-  return async (session, firings) => {
+  return async (session: ChangeSession, firings: readonly Firing[]) => {
     const outcomes: FiringOutcome[] = [];
     const quotas = createDeliveryQuotas();
     for (const firing of firings) outcomes.push(await fire(session, firing, quotas));
@@ -372,10 +364,7 @@ export function claimedFromRow(row: ClaimedRow): ClaimedDelivery {
     source:
       row.social === null
         ? { kind: 'notification', id: row.notification_id as NotificationId }
-        : {
-            kind: 'social',
-            id: row.social as (ClaimedDelivery['source'] & { kind: 'social' })['id'],
-          },
+        : { kind: 'social', id: row.social as SocialId },
     username,
     ...(accountId !== undefined && { accountId }),
     channel: row.channel as DeliveryTarget,

@@ -129,8 +129,5 @@ export async function loadRetained(
   );
 }
 
-function bySession<Row extends { readonly session: number }>(
-  rows: readonly Row[],
-): ReadonlyMap<number, readonly Row[]> {
-  return Map.groupBy(rows, ({ session }) => session);
-}
+const bySession = <Row extends { readonly session: number }>(rows: readonly Row[]) =>
+  Map.groupBy(rows, ({ session }) => session);

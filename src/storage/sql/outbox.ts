@@ -42,15 +42,13 @@ interface ClaimedState {
 }
 
 /** Records the outcome of a delivery, unless it was claimed again since. */
-type CompleteDelivery = (session: ChangeSession, completion: Completion) => Promise<void>;
-
-function createCompleteDelivery({ cluster }: NotificationEngine): CompleteDelivery {
+function createCompleteDelivery({ cluster }: NotificationEngine) {
   const updateDelivery = `
     update deliveries set status = $1, due_at = $2, sent_at = $3, is_charged = $4, details = $5
       ${cluster === undefined ? '' : ', claimed_by = null'}
     where position = $6`;
 
-  return async (session, completion) => {
+  return async (session: ChangeSession, completion: Completion): Promise<void> => {
     const position = positionOf(completion.id);
     // An id that is not ours names none.
     if (!Number.isSafeInteger(position)) return;
@@ -157,9 +155,7 @@ type DueRow = Omit<ClaimedRow, 'unpaid'> & {
 const isPaidChannel = new Set<string>(paidChannels);
 
 /** Hands out what is due, one of each payer after the other, and pays for what costs. */
-type ClaimDeliveries = (session: ChangeSession, order: Claim) => Promise<readonly ClaimedRow[]>;
-
-function createClaimDeliveries({ cluster }: NotificationEngine): ClaimDeliveries {
+function createClaimDeliveries({ cluster }: NotificationEngine) {
   const lease = `
     update deliveries set attempts = $1, due_at = $2, is_charged = $3
       ${cluster === undefined ? '' : ', claimed_by = $5'}
@@ -206,7 +202,7 @@ function createClaimDeliveries({ cluster }: NotificationEngine): ClaimDeliveries
     return { ...claimed, attempts, unpaid: outcome === 'paid' ? undefined : outcome };
   }
 
-  return async (session, order) => {
+  return async (session: ChangeSession, order: Claim): Promise<readonly ClaimedRow[]> => {
     const rows = await session.all<{ payer: string }>(selectPayers);
     // In the order of the index, which does not see the case of letters.
     const payers = rows.map(({ payer }) => payer.toLowerCase());

@@ -153,14 +153,10 @@ const hintPattern = /\bcross (?=join (?!lateral))| indexed by \w+/g;
 export const forPostgres = (sql: string): string =>
   sql.replaceAll(hintPattern, '').replaceAll(listPattern, (_, places: string) => {
     const lists = places.split(', ').map((place) => `${place}::text[]`);
-    const values = namesOf(lists).join(', ');
+    const values = lists.map((_, at) => (at === 0 ? 'value' : `value${at + 1}`)).join(', ');
     return `(select * from unnest(${lists.join(', ')}) with ordinality
         as listed (${values}, key)) as given`;
   });
-
-/** The columns of the elements of so many lists. */
-const namesOf = (lists: readonly string[]): readonly string[] =>
-  lists.map((_, at) => (at === 0 ? 'value' : `value${at + 1}`));
 
 /** A condition of a where clause, with one `?` for each of its values, in their order. */
 export interface Condition {

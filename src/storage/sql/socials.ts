@@ -97,14 +97,11 @@ export function createSocialStore(options: SqlContext<typeof socialWrites>): Soc
     find: async (id) => found(await reader.first<Row>(selectSocial, id), read),
     list: ({ ofUser, ...page }) =>
       reader.inSnapshot(async (session) => {
+        const end = page.limit + page.offset;
         const [from, values, part] =
           ofUser === undefined
             ? (['socials', [], '*'] as const)
-            : ([
-                socialsOf,
-                [ofUser, page.limit + page.offset],
-                `=${ofUser.toLowerCase()}`,
-              ] as const);
+            : ([socialsOf, [ofUser, end], `=${ofUser.toLowerCase()}`] as const);
         const wanted = { columns, from, kept: { kind: 'social', part } };
         const { rows, total } = await readPage<Row>(session, wanted, values, page);
         return { socials: rows.flatMap((row) => read(row) ?? []), total };

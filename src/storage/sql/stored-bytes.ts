@@ -8,17 +8,13 @@ import type { SqlReader } from './session.ts';
 /** Bytes that a row counts besides its text: keys, indexes and dates. Triggers count them, too. */
 export const rowBytes = 200;
 
-/** Bytes that the description of a device counts towards a quota, without its sensors. */
-const deviceBytes = (device: Device): number =>
-  rowBytes + Buffer.byteLength(deviceToRow(device).details);
-
 /** Bytes that the description of a sensor or actuator counts. */
 export const partBytes = (part: Sensor | Actuator): number =>
   rowBytes + Buffer.byteLength(partDetails(part));
 
-/** Bytes that the descriptions of a device and all its parts count. */
+/** Bytes that the descriptions of a device and all its parts count towards a quota. */
 export function descriptionBytes(device: Device): number {
-  let bytes = deviceBytes(device);
+  let bytes = rowBytes + Buffer.byteLength(deviceToRow(device).details);
   for (const part of [...device.sensors, ...device.actuators]) bytes += partBytes(part);
   return bytes;
 }
@@ -36,11 +32,6 @@ export interface StoredDatapoints {
     unflushedWeight(id: DeviceId, sensorId?: SensorId): Promise<number>;
     unflushedByOwner(): ReadonlyMap<Username, number>;
   };
-}
-
-interface OwnerBytes {
-  readonly owner: Username;
-  readonly bytes: number;
 }
 
 const ofStrangers = 'select stranger_bytes as bytes from devices where id = $1';
@@ -64,7 +55,7 @@ export function createStoredBytes(
   const ofSensor = `
     select ${sensorBytes} as bytes from ${sensors} where device_id = $1 and sensor_id = $2`;
   const byOwner = async (sql: string): Promise<Map<Username, number>> => {
-    const rows = await reader.all<OwnerBytes>(sql);
+    const rows = await reader.all<{ owner: Username; bytes: number }>(sql);
     return new Map(rows.map((row) => [row.owner, row.bytes]));
   };
 

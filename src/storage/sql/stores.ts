@@ -41,12 +41,18 @@ import { createUserStore } from './users.ts';
 import type { SqlWrites } from './writes.ts';
 
 /** Datapoints as an engine keeps them: as they were pushed. */
-interface PushedStore extends DatapointStore, Pick<Storage, 'newestReceived'> {
+export interface PushedStore extends DatapointStore, Pick<Storage, 'newestReceived'> {
+  /** Takes one step of retention. */
   takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
+  /** The state that retention left, and the means to restore it. */
   readonly retained: Pick<Retaining, 'state' | 'restore'>;
-  /** Optional: engines that keep no datapoints in memory leave these out. */
+  /**
+   * Drops what is in memory of a removed sensor, or of all sensors of a removed device. Optional:
+   * engines that keep no datapoints in memory leave it and the next one out.
+   */
   forget?(deviceId: DeviceId, sensorId?: SensorId): void;
-  oldestUnflushed?(sensor: RetainedSensor): Instant;
+  /** When the oldest datapoint of a sensor is of that is not in chunks; Infinity: there is none. */
+  oldestUnflushed?(sensor: Pick<RetainedSensor, 'deviceId' | 'sensorId' | 'number'>): Instant;
 }
 
 /** Parts that an engine gives the stores that both engines use. */

@@ -45,14 +45,9 @@ export interface UserRow extends Row {
 export const keepLastLogin = `
   update users set last_login_at = $2 where id = $1 and coalesce(last_login_at, 0) < $3`;
 
-/** The e-mail key of a profile kept as JSON text; null without an e-mail. */
-function emailKeyOf(profile: string): string | null {
-  const { email } = parseProfile(profile);
-  return email === undefined ? null : emailKey(email);
-}
-
-/** The key by which an e-mail is found, without regard to case. */
-const emailKey = (email: string): string => addressKey('email', email);
+/** The key by which the e-mail of a profile is found, without regard to case; null without one. */
+const emailKeyOf = ({ email }: Profile): string | null =>
+  email === undefined ? null : addressKey('email', email);
 
 /** Throws when the row cannot be understood. */
 export function userFromRow(row: UserRow): User {
@@ -62,9 +57,6 @@ export function userFromRow(row: UserRow): User {
   }
   return proofs.length > 0 ? { ...user, proofs } : user;
 }
-
-/** A profile from its JSON text. */
-const parseProfile = (text: string): Profile => detailsFrom<Profile>(text);
 
 /** Proofs from their JSON text, which was written from proofs. */
 export const parseProofs = (text: string): readonly AddressProof[] =>
@@ -141,8 +133,9 @@ const deleteUser = 'delete from users where id = $1';
 /** Changes of accounts. */
 export const userWrites = {
   async insertUser(session, row: UserRow) {
-    const email_proof = emailStrength(parseProfile(row.profile), parseProofs(row.proofs));
-    const values = { ...row, email_key: emailKeyOf(row.profile), email_proof };
+    const profile = detailsFrom<Profile>(row.profile);
+    const email_proof = emailStrength(profile, parseProofs(row.proofs));
+    const values = { ...row, email_key: emailKeyOf(profile), email_proof };
     const made = await insertRow(session, 'users', values, 'on conflict do nothing');
     return made === 0 ? 'duplicate' : 'inserted';
   },
@@ -150,11 +143,11 @@ export const userWrites = {
     const stored = await session.first<UserRow>(selectById, id);
     if (stored === undefined) return 'missing';
     const text = applyPatch(stored.profile, changes.profile);
-    const profile = parseProfile(text);
+    const profile = detailsFrom<Profile>(text);
     const proofs = proofsAfter(profile, parseProofs(stored.proofs), parseProofs(changes.proofs));
     await session.run(
       changeUser,
-      emailKeyOf(text),
+      emailKeyOf(profile),
       Number(changes.isAdmin ?? stored.is_admin),
       Number(changes.isDisabled ?? stored.is_disabled),
       changes.smsCredit === undefined ? stored.sms_credit : changes.smsCredit,
@@ -221,7 +214,7 @@ export function createUserStore(
     findByUsername: async (username) => found(await byUsername(username), read),
     findLogin: async (username) => found(await byUsername(username), loginFromRow),
     findByEmail: async (email) =>
-      (await reader.all<UserRow>(selectByEmail, emailKey(email))).map(loginFromRow),
+      (await reader.all<UserRow>(selectByEmail, addressKey('email', email))).map(loginFromRow),
     async list({ username, limit, offset }) {
       if (username !== undefined) {
         const users = (await reader.all<UserRow>(selectByUsername, username)).map(read);

@@ -3,7 +3,7 @@ import type { Actor } from '../../actor.ts';
 import { type DeviceStore, sensorOf } from '../../devices/device.ts';
 import { deviceResource, noDevice, noSensor, requireDevice } from '../../devices/devices.ts';
 import { invalid, notFound } from '../../errors.ts';
-import type { DeviceId, SensorId, Username } from '../../ids.ts';
+import type { DeviceId, Username } from '../../ids.ts';
 import { requirePerson } from '../../users/account-access.ts';
 import type { SensorRef } from '../datapoint.ts';
 import type { DatapointStore } from '../datapoint-store.ts';
@@ -21,8 +21,7 @@ import {
 
 /** Place whose retention is asked for: a sensor, a device, or the own account. */
 export type RetentionPlace =
-  | { readonly kind: 'sensor'; readonly deviceId: DeviceId; readonly sensorId: SensorId }
-  | { readonly kind: 'device'; readonly deviceId: DeviceId }
+  | Exclude<RetentionScope, { readonly kind: 'user' }>
   | { readonly kind: 'me' };
 
 /** The retention that holds somewhere. */
@@ -34,13 +33,9 @@ export interface RetentionState {
 }
 
 /** How long datapoints are kept, for those who may change the device, or for oneself. */
-export interface Retentions {
-  find(actor: Actor, place: RetentionPlace): Promise<RetentionState>;
-  /** Undefined: what is set further away holds again. Nothing is deleted before the answer. */
-  set(actor: Actor, place: RetentionPlace, retention: Retention | undefined): Promise<void>;
-}
+export type Retentions = ReturnType<typeof createRetentions>;
 
-export interface RetentionsOptions extends Pick<ReadParts, 'devices' | 'access' | 'longWork'> {
+interface RetentionsOptions extends Pick<ReadParts, 'devices' | 'access' | 'longWork'> {
   readonly store: RetentionStore;
   readonly pushedDatapoints: Pick<DatapointStore, 'count'>;
   readonly clock: Clock;
@@ -50,7 +45,7 @@ export interface RetentionsOptions extends Pick<ReadParts, 'devices' | 'access' 
   readonly onSet: () => void;
 }
 
-export function createRetentions(options: RetentionsOptions): Retentions {
+export function createRetentions(options: RetentionsOptions) {
   const { store, devices, access, clock, longWork, ofService } = options;
 
   async function open(actor: Actor, place: RetentionPlace): Promise<OpenPlace> {
@@ -99,7 +94,7 @@ export function createRetentions(options: RetentionsOptions): Retentions {
   }
 
   return {
-    async find(actor, place) {
+    async find(actor: Actor, place: RetentionPlace): Promise<RetentionState> {
       const opened = await open(actor, place);
       const state = await nearest(opened.scope);
       const { rawBefore } = limitsOf(state.retention, clock.now());
@@ -109,7 +104,8 @@ export function createRetentions(options: RetentionsOptions): Retentions {
       const before = rawBefore + dayMs;
       return { ...state, next: { datapoints: await countBefore(actor, opened, before), before } };
     },
-    async set(actor, place, retention) {
+    /** Undefined: what is set further away holds again. Nothing is deleted before the answer. */
+    async set(actor: Actor, place: RetentionPlace, retention: Retention | undefined) {
       const { scope } = await open(actor, place);
       if (retention !== undefined) requireSensible(retention);
       if ((await store.put(scope, retention)) === 'missing') throw missing(scope);

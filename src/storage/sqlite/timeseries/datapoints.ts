@@ -3,16 +3,12 @@ import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
 import type {
   AppendOutcome,
-  DatapointStore,
   Push,
   SummarisedStep,
 } from '../../../domain/datapoints/datapoint-store.ts';
 import { stretchesOf } from '../../../domain/datapoints/retention/hours.ts';
-import type { Retaining, RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
-import type {
-  RetainedSensor,
-  RetentionLimits,
-} from '../../../domain/datapoints/retention/retention.ts';
+import type { RetentionStep } from '../../../domain/datapoints/retention/retaining.ts';
+import type { RetentionLimits } from '../../../domain/datapoints/retention/retention.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { DeviceId, SensorId, Username } from '../../../domain/ids.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
@@ -26,6 +22,7 @@ import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../faults.ts';
 import { keyParts, keyToText } from '../../sql/session-row.ts';
+import type { PushedStore } from '../../sql/stores.ts';
 import { willIsStored } from '../../sql/wills.ts';
 import { createSelection } from '../connection.ts';
 import { createLastValues } from '../last-values.ts';
@@ -55,23 +52,13 @@ const selectStoredWill = `
   select 1 as found from mqtt_wills where key = ? and turn = ? and ${willIsStored}`;
 
 /** The datapoints of a database, with what its owner must call. */
-export interface SqliteDatapoints extends DatapointStore {
+export interface SqliteDatapoints extends Required<PushedStore> {
   /** Brings back from the log what is not in chunks; before any other call. */
   start(): Promise<void>;
-  /** Drops what is in memory of a removed sensor, or of all sensors of a removed device. */
-  forget(deviceId: DeviceId, sensorId?: SensorId): void;
   /** The weight of datapoints not in chunks yet, of a device or one of its sensors. */
   unflushedWeight(deviceId: DeviceId, sensorId?: SensorId): Promise<number>;
   /** The same of all that owners have. */
   unflushedByOwner(): ReadonlyMap<Username, number>;
-  /** When the oldest datapoint of a sensor is of that is not in chunks; Infinity: there is none. */
-  oldestUnflushed(sensor: Pick<RetainedSensor, 'deviceId' | 'sensorId' | 'number'>): Instant;
-  /** When the last datapoint was received, of those up to `atMost`. */
-  newestReceived(atMost: Instant): Promise<Instant | undefined>;
-  /** Takes one step of retention. */
-  takeOld(sensor: SensorRef, limits: RetentionLimits): Promise<RetentionStep>;
-  /** The state that retention left, and the means to restore it. */
-  readonly retained: Pick<Retaining, 'state' | 'restore'>;
   /** Resolves when nothing is under way. The reader and the writer stay open. */
   close(): Promise<void>;
 }

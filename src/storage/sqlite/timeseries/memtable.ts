@@ -12,44 +12,10 @@ import {
   partHead,
 } from './memtable-columns.ts';
 import { addPush, joinPush, lastOfPacked, type PackedSeries, pushesOf } from './packed-series.ts';
-import { type LoggedSeries, type Series, settleLast } from './series.ts';
+import { type Series, settleLast } from './series.ts';
 
 /** All datapoints outside chunks, and which of them should go there next. */
-export interface Memtable extends LoggedSeries {
-  /** About what all of them take in memory. */
-  readonly bytes: number;
-  /** Adds datapoints that the log row `row` made durable. */
-  add(series: Series, batch: ColumnBatch, row: number): void;
-  /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
-  keep(series: Series, batch: ColumnBatch, row: number, weight: number): void;
-  /** Keeps what a replayed row brings as bytes; false: it is too much of its series for that. */
-  pack(push: LoggedPush, row: number): boolean;
-  /** The packed part of the log of a series; undefined: none, or its series is in memory. */
-  packed(number: number): PackedSeries | undefined;
-  /** When the last packed datapoint was received, of those up to `atMost`; undefined: none. */
-  newestPacked(atMost: Instant): Instant | undefined;
-  /** Counts datapoints that a replayed row holds although they are in chunks. */
-  passOver(batch: ColumnBatch, row: number): void;
-  /** The weight that series have outside chunks, as it counts towards quotas. */
-  weights(): Iterable<readonly [series: number, weight: number]>;
-  /** All of the series is due, however little it is. */
-  want(series: Series): void;
-  /** Whether freezeDue would find something. */
-  isDue(): boolean;
-  /** Whether what is due must not wait: half of the capacity is taken, or much is of one sensor. */
-  isUrgent(): boolean;
-  /** Nothing arrived for a while: all is due until something does, if it is worth the work. */
-  rest(): void;
-  /** Freezes what is to be flushed next: full entries, else the oldest while there are too many. */
-  freezeDue(): readonly Series[];
-  /** The frozen datapoints of the series are in chunks. */
-  settle(series: Series): void;
-  /** The flush failed: frozen rows go back to the head of their entry, series to their places. */
-  restore(picked: readonly Series[]): void;
-  drop(series: Series): void;
-  /** Every datapoint of log rows up to this one is in chunks, or frozen. */
-  doneThrough(): number;
-}
+export type Memtable = ReturnType<typeof createMemtable>;
 
 /** A sensor with as much as so many full ones takes long to put in order. */
 const crowdedEntries = 4;
@@ -58,12 +24,12 @@ const crowdedEntries = 4;
 export function createMemtable(
   limits: DatapointLimits,
   make: (number: number) => Series | undefined = () => undefined,
-): Memtable {
+) {
+  const { memtableBytesMax, logBytesMax } = limits;
   const live = createLiveSeries(limits);
+  const { packed, newestPacked, newerLast, unpack, weights } = live;
   const full = new Set<Series>();
-  let frozenBytes = 0;
-  let logged = 0;
-  let lastRow = 0;
+  let [frozenBytes, logged, lastRow] = [0, 0, 0];
   let isResting = false;
 
   function keep(series: Series, batch: ColumnBatch, row: number, weight: number): void {
@@ -85,10 +51,8 @@ export function createMemtable(
   /** Bytes that the log keeps: the rest of an entry keeps all its rows, also those done. */
   const loggedBytes = (): number => logged - (live.first()?.startedAt ?? logged);
 
-  function isTooMuch(): boolean {
-    if (live.size === 0) return false;
-    return isResting || live.bytes > limits.memtableBytesMax || loggedBytes() > limits.logBytesMax;
-  }
+  const isTooMuch = (): boolean =>
+    live.size > 0 && (isResting || live.bytes > memtableBytesMax || loggedBytes() > logBytesMax);
 
   /** Undefined also where one go finds removed ones alone. */
   function nextDue(): Series | undefined {
@@ -124,45 +88,49 @@ export function createMemtable(
   }
 
   return {
+    /** About what all of them take in memory. */
     get bytes() {
       return live.bytes + frozenBytes;
     },
-    add(series, batch, row) {
+    /** Adds datapoints that the log row `row` made durable. */
+    add(series: Series, batch: ColumnBatch, row: number): void {
       appendRows(series.memtableEntry.columns, batch, 0, batch.count);
       keep(series, batch, row, weightOfBatch(batch));
     },
+    /** The log row `row` made staged datapoints of the series durable: the first ones, these. */
     keep,
-    pack(push, row) {
+    /** Keeps what a replayed row brings as bytes; false: it is too much of its series for that. */
+    pack(push: LoggedPush, row: number): boolean {
       const bytes = live.pack(push, row, logged);
       if (bytes === undefined) return false;
       logged += bytes;
       lastRow = row;
       return true;
     },
-    packed: live.packed,
-    newestPacked: live.newestPacked,
-    newerLast: live.newerLast,
-    unpack: live.unpack,
-    passOver(batch, row) {
+    ...{ packed, newestPacked, newerLast, unpack, weights },
+    /** Counts datapoints that a replayed row holds although they are in chunks. */
+    passOver(batch: ColumnBatch, row: number): void {
       logged += bytesOfRows(batch);
       lastRow = row;
     },
-    weights: live.weights,
-    want(series) {
+    /** All of the series is due, however little it is. */
+    want(series: Series): void {
       if (series.memtableEntry.count > 0) full.add(series);
     },
+    /** Whether freezeDue would find something. */
     isDue: () => full.size > 0 || isTooMuch(),
-    isUrgent() {
-      if (2 * live.bytes > limits.memtableBytesMax) return true;
-      return (
-        2 * loggedBytes() > limits.logBytesMax || isCrowded(full, limits.memtableEntryBytesMax)
-      );
+    /** Whether what is due must not wait: half of the capacity is taken, or much is of a sensor. */
+    isUrgent(): boolean {
+      if (2 * live.bytes > memtableBytesMax || 2 * loggedBytes() > logBytesMax) return true;
+      return isCrowded(full, limits.memtableEntryBytesMax);
     },
-    rest() {
+    /** Nothing arrived for a while: all is due until something does, if it is worth the work. */
+    rest(): void {
       const worthwhile = Math.max(limits.restBytesMin, limits.restEntryBytesMin * live.size);
       isResting = Math.max(live.bytes, loggedBytes()) >= worthwhile;
     },
-    freezeDue() {
+    /** Freezes what is to be flushed next: full entries, else the oldest of too many. */
+    freezeDue(): readonly Series[] {
       const frozen: Series[] = [];
       let room = limits.flushBytesPerStep;
       while (room > 0 && frozen.length < limits.flushSeriesPerStep) {
@@ -180,17 +148,19 @@ export function createMemtable(
       }
       return frozen;
     },
-    settle(series) {
+    /** The frozen datapoints of the series are in chunks. */
+    settle(series: Series): void {
       if (series.frozen === undefined) return;
       frozenBytes -= series.frozen.bytes;
       live.frozen.delete(series);
       settleFrozen(series, series.frozen);
     },
-    restore(picked) {
+    /** The flush failed: frozen rows go back to the head of their entry, series to their places. */
+    restore(picked: readonly Series[]): void {
       for (const series of picked) thaw(series);
       live.sort();
     },
-    drop(series) {
+    drop(series: Series): void {
       live.bytes -= series.memtableEntry.bytes;
       frozenBytes -= series.frozen?.bytes ?? 0;
       series.memtableEntry = emptyMemtableEntry();
@@ -200,6 +170,7 @@ export function createMemtable(
       live.frozen.delete(series);
       full.delete(series);
     },
+    /** Every datapoint of log rows up to this one is in chunks, or frozen. */
     doneThrough: () => (live.first()?.firstRow ?? lastRow + 1) - 1,
   };
 }
@@ -232,6 +203,7 @@ function createLiveSeries(limits: DatapointLimits) {
   const frozen = new Set<Series>();
   let receivedPacked = Number.NEGATIVE_INFINITY;
 
+  /** The packed part of the log of a series; undefined: none, or its series is in memory. */
   function packed(number: number): PackedSeries | undefined {
     const one = all.get(number);
     return one !== undefined && isPacked(one) ? one : undefined;
@@ -302,7 +274,7 @@ function createLiveSeries(limits: DatapointLimits) {
       }
       return undefined;
     },
-    /** Weights by series, of what is frozen apart. */
+    /** Weights outside chunks by series, as quotas count them; of what is frozen apart. */
     *weights(): Iterable<readonly [series: number, weight: number]> {
       for (const [number, one] of all) yield [number, unflushed(one).weight];
       for (const one of frozen) yield [one.number, one.frozen?.weight ?? 0];
