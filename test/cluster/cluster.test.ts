@@ -9,7 +9,8 @@ import { openCluster, openStory, type PairOptions, type QuietCluster } from './s
 import { requireRight } from './verdict.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
-const rounds = Number(process.env['NEMESIS_ROUNDS'] ?? 1);
+const roundsChosen = process.env['NEMESIS_ROUNDS'];
+const rounds = Number(roundsChosen ?? 1);
 const seed = Number(process.env['NEMESIS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 /** Parts of the names of those that are inflicted; absent: all. */
 const chosen = process.env['NEMESIS_FAULTS']?.split(';');
@@ -19,7 +20,11 @@ const processesChosen = process.env['NEMESIS_PROCESSES'];
 const otherProgram = process.env['NEMESIS_OTHER_PROGRAM'];
 const minutesOfBoth = Number(process.env['NEMESIS_MINUTES'] ?? 10);
 
-const wanted = faults.filter(({ name }) => chosen?.some((part) => name.includes(part)) ?? true);
+const wanted = faults.filter(
+  ({ name, isByHand }) =>
+    chosen?.some((part) => name.includes(part)) ??
+    (isByHand !== true || roundsChosen !== undefined),
+);
 
 const leftOut = (processes: number) => ({
   skip: (processesChosen ?? `${processes}`) === `${processes}` ? false : 'other runs were chosen',

@@ -17,6 +17,8 @@ export type Random = () => number;
 /** Something that goes wrong, and is mended by its end but for what the service has to mend. */
 export interface Fault<Reached = Cluster> {
   readonly name: string;
+  /** Inflicted where rounds or faults are chosen, by hand: in CI it would take too long. */
+  readonly isByHand?: boolean;
   inflict(cluster: Reached, random: Random): Promise<void>;
 }
 
@@ -142,6 +144,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'the link of one process is slow',
+    isByHand: true,
     async inflict({ members }, random) {
       const { database } = anyOf(members, random);
       database.delay(verySlowMs);
@@ -151,6 +154,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'a process is killed, and its start takes up to a minute',
+    isByHand: true,
     async inflict({ members }, random) {
       const member = anyOf(members, random);
       const livesBefore = member.lives();
@@ -163,6 +167,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'the disk of the database is full',
+    isByHand: true,
     inflict: async ({ database }) => database.fillDisk?.(cutMs),
   },
   restartFault('SIGINT', 'the database is restarted'),
