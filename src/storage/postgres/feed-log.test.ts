@@ -115,6 +115,31 @@ test('what was written lately is kept, though all have acknowledged it', {
   assert.equal(await isKept('before'), false);
 });
 
+test('an entry is kept while a message for a group is of nobody yet, and not for ever', {
+  skip: noPostgres,
+}, async () => {
+  await using two = await openLogs('feed_log_open', 2);
+  const [one, other] = two.logs;
+  assert.ok(one && other);
+  const run = async (sql: string): Promise<number> => (await onServer(two.url, sql)).rowCount ?? 0;
+  const isKept = async (): Promise<boolean> => {
+    await other.tidy();
+    return (await run('select 1 from feed_log')) > 0;
+  };
+  for (const isSettled of [true, false]) {
+    await one.append('a');
+    await other.read();
+    await other.acknowledge();
+    await run(`insert into mqtt_shares values ('crew', '1 1', 1, 1, false,
+      (select max(place) from feed_log))`);
+    assert.ok(await isKept(), 'written lately');
+    for (let tries = 0; tries < 4; tries += 1) assert.ok(await isKept(), `claimed, ${tries}`);
+    if (isSettled) await run('update mqtt_shares set settled = true');
+    assert.equal(await isKept(), false);
+    await run('delete from mqtt_shares');
+  }
+});
+
 test('whoever is asked alone is waited for while it has a connection', {
   skip: noPostgres,
 }, async () => {

@@ -9,7 +9,7 @@ import type { WantedGroups } from '../../domain/members/wanted-values.ts';
 import { settleWill } from '../sql/wills.ts';
 import { fileEvaluations } from './evaluations.ts';
 import type { MemberConnection } from './member-connection.ts';
-import { sessionIndexKey } from './own-tables.ts';
+import { lastPlace, sessionIndexKey } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { dropHereOfEnded, dropShares } from './shares.ts';
 import type { Writer, WriteSession } from './writer.ts';
@@ -60,7 +60,13 @@ const dropHeard = `
     where (state = 'serving' or owns) and member <> feed_log.writer
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
-const selectLast = 'select writer, max(place) as place from feed_log group by writer';
+const selectLast = `
+  select writer, max(place) as place, ${lastPlace} as claimed from feed_log group by writer`;
+/** The message of a claim that is not settled is read again when its process ends. */
+const findOpenClaim = `
+  select 1 as found from mqtt_shares where not settled and place <= $1 limit 1`;
+/** How often in turn nothing is dropped for open claims: members may never acknowledge. */
+const openClaimsMax = 5;
 
 /** Files evaluations in this commit, and writes entries for other processes where these serve. */
 export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
@@ -87,7 +93,8 @@ export function createFeedLog(options: {
   const positions = new Map<number, number>();
   let isBegun = false;
   /** Younger entries are kept: what its process did not hand on another process hands on. */
-  let seen: readonly LogPosition[] = [];
+  let seen: readonly (LogPosition & { readonly claimed: number })[] = [];
+  let waits = 0;
 
   /** From where the process joined: what was committed before is in what it loaded since. */
   async function begin(): Promise<void> {
@@ -136,6 +143,9 @@ export function createFeedLog(options: {
       if (!wanted.isStored()) writer.call(async () => undefined, {}).catch(() => undefined);
       if (seen.length > 0) {
         const places = seen.map(({ place }) => place);
+        const open = await connection.first(findOpenClaim, seen[0]?.claimed ?? 0);
+        waits = open === undefined ? 0 : (waits + 1) % openClaimsMax;
+        if (waits > 0) return;
         await connection.run(
           dropHeard,
           seen.map((last) => last.writer),
@@ -144,7 +154,7 @@ export function createFeedLog(options: {
         await connection.run(dropShares, Math.max(...places));
         await connection.run(dropHereOfEnded);
       }
-      seen = await connection.all<LogPosition>(selectLast);
+      seen = await connection.all<(typeof seen)[number]>(selectLast);
     },
     before,
     onNews: connection.onNotified,
